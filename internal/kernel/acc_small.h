@@ -1,0 +1,105 @@
+/*
+ * acc_small.h - the inline one-element accumulate of kernel.h. Included by kernel.h only; it never waits for a lock.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Values go through memcpy because user addresses may be unaligned; integers are added unsigned so that they wrap.
+ */
+#ifndef LIBARMCI_KERNEL_ACC_SMALL_H
+#define LIBARMCI_KERNEL_ACC_SMALL_H
+
+#include <string.h>
+
+/* k_stripe_word gives the lock word of the stripe that an address belongs to. */
+static inline uint32_t *k_stripe_word(const struct k_stripes *st, const void *addr)
+{
+	size_t stripe = ((uintptr_t)addr >> K_STRIPE_SHIFT) & st->mask;
+
+	return st->word + stripe * st->pitch_words;
+}
+
+/* k_try_lock takes a lock word if it is free: 1 if taken by this call, else 0. */
+static inline int k_try_lock(uint32_t *word, uint32_t owner)
+{
+	uint32_t none = 0;
+
+	return __atomic_compare_exchange_n(word, &none, owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* k_unlock frees a lock word held by the caller. */
+static inline void k_unlock(uint32_t *word)
+{
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+/* K_ADD_ONE defines NAME(dst, src, scale): one element of a real type T, computed in A. */
+#define K_ADD_ONE(NAME, T, A)                                                     \
+	static inline void NAME(void *dst, const void *src, const void *scale)    \
+	{                                                                         \
+		T x, y, s;                                                        \
+		memcpy(&x, dst, sizeof x);                                        \
+		memcpy(&y, src, sizeof y);                                        \
+		memcpy(&s, scale, sizeof s);                                      \
+		x = (T)((A)x + (A)s * (A)y);                                      \
+		memcpy(dst, &x, sizeof x);                                        \
+	}
+
+/* K_ADD_ONE_COMPLEX is the same for a pair of T. A scale of 1+0i adds without multiplying, as k_acc does. */
+#define K_ADD_ONE_COMPLEX(NAME, T)                                                \
+	static inline void NAME(void *dst, const void *src, const void *scale)    \
+	{                                                                         \
+		T x[2], y[2], s[2];                                               \
+		memcpy(x, dst, sizeof x);                                         \
+		memcpy(y, src, sizeof y);                                         \
+		memcpy(s, scale, sizeof s);                                       \
+		if (s[0] == 1 && s[1] == 0) {                                     \
+			x[0] += y[0];                                             \
+			x[1] += y[1];                                             \
+		} else {                                                          \
+			x[0] += s[0] * y[0] - s[1] * y[1];                        \
+			x[1] += s[0] * y[1] + s[1] * y[0];                        \
+		}                                                                 \
+		memcpy(dst, x, sizeof x);                                         \
+	}
+
+K_ADD_ONE(k_add_one_int, int, unsigned)
+K_ADD_ONE(k_add_one_lng, long, unsigned long)
+K_ADD_ONE(k_add_one_flt, float, float)
+K_ADD_ONE(k_add_one_dbl, double, double)
+K_ADD_ONE_COMPLEX(k_add_one_cpl, float)
+K_ADD_ONE_COMPLEX(k_add_one_dcp, double)
+
+/* k_small_size gives the element size of an accumulate type, 0 if there is none. */
+static inline size_t k_small_size(int type)
+{
+	switch (type) {
+	case K_INT: return sizeof(int);
+	case K_LNG: return sizeof(long);
+	case K_FLT: return sizeof(float);
+	case K_DBL: return sizeof(double);
+	case K_CPL: return 2 * sizeof(float);
+	case K_DCP: return 2 * sizeof(double);
+	default: return 0;
+	}
+}
+
+static inline int k_acc_small(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src,
+                              size_t nbytes)
+{
+	uint32_t *word = k_stripe_word(st, dst);
+
+	if (nbytes == 0 || nbytes != k_small_size(type) || !k_try_lock(word, st->owner))
+		return 0;
+	switch (type) {
+	case K_INT: k_add_one_int(dst, src, scale); break;
+	case K_LNG: k_add_one_lng(dst, src, scale); break;
+	case K_FLT: k_add_one_flt(dst, src, scale); break;
+	case K_DBL: k_add_one_dbl(dst, src, scale); break;
+	case K_CPL: k_add_one_cpl(dst, src, scale); break;
+	case K_DCP: k_add_one_dcp(dst, src, scale); break;
+	}
+	k_unlock(word);
+	return 1;
+}
+
+#endif

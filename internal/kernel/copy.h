@@ -1,0 +1,71 @@
+/*
+ * copy.h - the inline copy of kernel.h. Included by kernel.h only; must not call anything but memcpy.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Up to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
+ * other. All loads come before the first store. memcpy of a constant size is one unaligned move.
+ */
+#ifndef LIBARMCI_KERNEL_COPY_H
+#define LIBARMCI_KERNEL_COPY_H
+
+#include <string.h>
+
+struct k_b16 {
+	uint64_t w[2];
+};
+
+/* k_ends copies n bytes, sizeof(T) <= n <= 2 * sizeof(T), as first and last T. */
+#define K_ENDS(T, d, s, n)                                   \
+	do {                                                 \
+		T head_, tail_;                              \
+		memcpy(&head_, (s), sizeof(T));              \
+		memcpy(&tail_, (s) + (n) - sizeof(T), sizeof(T)); \
+		memcpy((d), &head_, sizeof(T));              \
+		memcpy((d) + (n) - sizeof(T), &tail_, sizeof(T)); \
+	} while (0)
+
+/* k_copy_33_64 copies 33 to 64 bytes as two blocks of 16 from each end. */
+static inline void k_copy_33_64(char *d, const char *s, size_t n)
+{
+	struct k_b16 a, b, y, z;
+
+	memcpy(&a, s, 16);
+	memcpy(&b, s + 16, 16);
+	memcpy(&y, s + n - 32, 16);
+	memcpy(&z, s + n - 16, 16);
+	memcpy(d, &a, 16);
+	memcpy(d + 16, &b, 16);
+	memcpy(d + n - 32, &y, 16);
+	memcpy(d + n - 16, &z, 16);
+}
+
+/* k_copy_1_16 copies 0 to 16 bytes. */
+static inline void k_copy_0_16(char *d, const char *s, size_t n)
+{
+	if (n >= 8)
+		K_ENDS(uint64_t, d, s, n);
+	else if (n >= 4)
+		K_ENDS(uint32_t, d, s, n);
+	else if (n >= 2)
+		K_ENDS(uint16_t, d, s, n);
+	else if (n == 1)
+		*d = *s;
+}
+
+static inline void k_copy(void *dst, const void *src, size_t n)
+{
+	char       *d = dst;
+	const char *s = src;
+
+	if (n <= 16)
+		k_copy_0_16(d, s, n);
+	else if (n <= 32)
+		K_ENDS(struct k_b16, d, s, n);
+	else if (n <= 64)
+		k_copy_33_64(d, s, n);
+	else
+		memcpy(d, s, n);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * kernel.h - what happens to bytes: copies, strided walks, packing, accumulate and reductions.
+ *
+ * This is the only code of the project that walks a strided shape or does arithmetic on user data. The C front door,
+ * the shared-memory transport and (through the Go wrapper) core all call it. It must not know ranks, regions, handles
+ * or transports, must not allocate, log or report errors: callers check arguments first. It keeps no state of its own.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Conventions, valid for every function below:
+ *   - Sizes, strides and the first count are bytes; other counts are numbers of blocks. A shape has `levels` strides
+ *     (0..K_MAX_LEVELS) and levels+1 counts; a count of zero (or less) means that there is nothing to do. Strides may be
+ *     negative, zero, or unrelated to each other. With 0 levels the stride array may be NULL.
+ *   - Any address may be unaligned. Source and destination must not overlap (accumulate: may be the same address).
+ *     Blocks are visited in order, the first level fastest, so that the last writer of a byte is well defined.
+ *   - All functions may be called from any thread at any time; the caller keeps the memory alive during the call.
+ *   - Floating-point results are those of the plain C expression without fused multiply-add, on every machine.
+ *     Includers that use the inline accumulate compile with -ffp-contract=off.
+ */
+#ifndef LIBARMCI_KERNEL_H
+#define LIBARMCI_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
+#define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
+
+/* Element types. Accumulate takes the first six; reductions take all. */
+enum k_type {
+	K_INT,  /* int */
+	K_LNG,  /* long */
+	K_FLT,  /* float */
+	K_DBL,  /* double */
+	K_CPL,  /* struct { float re, im; } */
+	K_DCP,  /* struct { double re, im; } */
+	K_LLNG, /* long long */
+	K_NTYPES
+};
+
+/* Reduction operators. Bitwise ones act on integer types only; ordering ones not on complex. See k_reduce_valid. */
+enum k_red {
+	K_SUM,
+	K_PROD,
+	K_MAX,
+	K_MIN,
+	K_ABSMAX, /* greatest absolute value; the result is an absolute value */
+	K_ABSMIN, /* least absolute value; the result is an absolute value */
+	K_BOR,
+	K_BAND,
+	K_LOR,  /* logical: the result is 0 or 1 */
+	K_LAND, /* logical: the result is 0 or 1 */
+	K_NRED
+};
+
+/* k_type_of_acc gives the element type of an ARMCI_ACC_* code of either numbering (37..42 or 0..5), -1 if unknown. */
+int k_type_of_acc(int optype);
+
+/* k_type_size gives the bytes of one element, 0 if the type is unknown. */
+size_t k_type_size(int type);
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
+
+/* A strided shape: levels strides in bytes, levels+1 counts. */
+struct k_shape {
+	const int *stride;
+	const int *count;
+	int        levels;
+};
+
+/* A contiguous piece of a shape: byte offset from the base address (may be negative) and length in bytes. */
+struct k_run {
+	int64_t off;
+	int64_t len;
+};
+
+/* k_volume gives the bytes of a shape in all: 0 if a count is zero or negative, INT64_MAX if they do not fit. */
+int64_t k_volume(const int *count, int levels);
+
+/* k_extent gives the bytes that a shape touches relative to its base address, [*lo, *hi): *lo is 0 or negative.
+ * An empty shape touches [0, 0). Values that do not fit are INT64_MIN and INT64_MAX. */
+void k_extent(const int *stride, const int *count, int levels, int64_t *lo, int64_t *hi);
+
+/* k_runs writes the contiguous runs number from, from+1, ... of a shape to out, at most max, and gives how many it
+ * wrote. Blocks that touch are one run. Runs come in the order of the walk; fewer than max means the last was reached. */
+size_t k_runs(const struct k_shape *shape, size_t from, size_t max, struct k_run *out);
+
+/* k_nruns gives the number of runs of a shape, SIZE_MAX if they do not fit. */
+size_t k_nruns(const struct k_shape *shape);
+
+/* ---- copies ---------------------------------------------------------------------------------------------------- */
+
+/* k_copy copies n bytes. Inline: up to 64 bytes with a few moves, more with memcpy. */
+static inline void k_copy(void *dst, const void *src, size_t n);
+
+/* k_copy_strided copies a shape between two places with different strides. */
+void k_copy_strided(const void *src, const int *sstride, void *dst, const int *dstride, const int *count, int levels);
+
+/* k_pack gathers a shape into k_volume(count, levels) contiguous bytes at buf, first level fastest. */
+void k_pack(const void *src, const int *stride, const int *count, int levels, void *buf);
+
+/* k_unpack scatters contiguous bytes at buf into a shape: the inverse of k_pack. */
+void k_unpack(void *dst, const int *stride, const int *count, int levels, const void *buf);
+
+/* k_copy_vector copies n segments of `bytes` bytes each, src[i] to dst[i], in order. */
+void k_copy_vector(void *const *src, void *const *dst, size_t bytes, size_t n);
+
+/* ---- accumulate: dst += scale * src ---------------------------------------------------------------------------- */
+
+/*
+ * k_stripes describes the accumulate locks, words in memory shared by all processes that accumulate into one place.
+ *
+ *   stripe of an address   (address >> K_STRIPE_SHIFT) & mask, hence all processes map the target at one address
+ *   its lock word          word[stripe * pitch_words]; 0 = free, else the `owner` value of the holder (its rank + 1)
+ *   lock, unlock           compare-and-swap 0 -> owner (acquire); plain store of 0 (release)
+ *
+ * An element belongs to the stripe of its first byte. At most one stripe is held at a time, so there is no deadlock.
+ * A holder never waits for anything; a word that stays nonzero belongs to a process that is stopped or dead.
+ */
+struct k_stripes {
+	uint32_t *word;
+	uint32_t  mask;        /* number of stripes - 1; a power of two minus one */
+	uint32_t  pitch_words; /* distance of two stripes' words, in words: one or more cache lines */
+	uint32_t  owner;       /* nonzero */
+};
+
+/*
+ * k_acc adds scale * src to dst element by element; nbytes is a multiple of the element size (a rest is ignored).
+ * Atomic per element against every other k_acc* call through the same lock words; not against plain loads and stores.
+ * Integers wrap; complex types multiply fully; a scale of exactly 1 (complex: 1+0i) adds without multiplying. scale
+ * points to one element of the type. st == NULL: no locks, the caller knows that nobody else accumulates there.
+ */
+void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src, size_t nbytes);
+
+/* k_acc_raw is k_acc without locks: vectorised arithmetic. */
+void k_acc_raw(int type, const void *scale, void *dst, const void *src, size_t nbytes);
+
+/* k_acc_small does k_acc for exactly one element inline, with one compare-and-swap, and returns 1. It returns 0 and has
+ * done nothing when there is not exactly one element or the stripe is taken at the moment: then call k_acc. st may not
+ * be NULL. */
+static inline int k_acc_small(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src,
+                              size_t nbytes);
+
+/* k_acc_strided accumulates a shape; count[0] is a multiple of the element size. */
+void k_acc_strided(const struct k_stripes *st, int type, const void *scale, const void *src, const int *sstride,
+                   void *dst, const int *dstride, const int *count, int levels);
+
+/* k_acc_vector accumulates n segments of `bytes` bytes each; segments may overlap or repeat and all are added. */
+void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void *const *src, void *const *dst,
+                  size_t bytes, size_t n);
+
+/* k_lock_wait takes a lock word that was found taken: spins briefly, then yields, then sleeps up to 1 ms at a time. */
+void k_lock_wait(uint32_t *word, uint32_t owner);
+
+/* ---- reductions ------------------------------------------------------------------------------------------------ */
+
+/* k_reduce_valid tells (1 or 0) whether the operator is defined for the type. */
+int k_reduce_valid(int red, int type);
+
+/* k_reduce sets inout = inout (red) in for nelem elements. Undefined combinations do nothing. */
+void k_reduce(int red, int type, void *inout, const void *in, size_t nelem);
+
+/* k_reduce_finish does what one contribution alone still needs: absolute values for K_ABSMAX and K_ABSMIN, 0 or 1 for
+ * K_LOR and K_LAND. Applying it to the result of k_reduce changes nothing. */
+void k_reduce_finish(int red, int type, void *x, size_t nelem);
+
+#include "copy.h"
+#include "acc_small.h"
+
+#endif
