@@ -1,0 +1,43 @@
+# The short way in: build, run a first program, check, install. CMake does the work; this file only finds Go,
+# installs what is missing where it is asked to, and must not hold a rule of its own about how anything is built.
+# SPDX-License-Identifier: BSD-3-Clause
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= 2
+CMAKE   ?= cmake
+CTEST   ?= ctest
+CTEST_ARGS ?=
+GO      ?= $(firstword $(shell PATH="$$PATH:/usr/local/go/bin:/usr/lib/go/bin" command -v go))
+MAKEFLAGS += --no-print-directory
+
+.PHONY: all configure run check install clean
+
+all: configure
+	@$(CMAKE) --build $(BUILD) --parallel $(JOBS)
+
+configure:
+	@command -v $(CMAKE) >/dev/null || { echo "make: cmake is missing; 'make run' as root installs it" >&2; exit 1; }
+	@test -n "$(GO)" || { echo "make: go is missing; install Go 1.26 or later, or say make GO=/path/to/go" >&2; exit 1; }
+	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >$(BUILD).log 2>&1 \
+		|| { cat $(BUILD).log; exit 1; }; mv $(BUILD).log $(BUILD)/configure.log
+
+# A first program: a distributed matrix product on four processes, without any MPI.
+run:
+	@.ci/install-missing build
+	@$(MAKE) --no-print-directory all
+	@$(CMAKE) --build $(BUILD) --target armci_examples --parallel $(JOBS)
+	@$(BUILD)/bin/armcirun -n 4 $(BUILD)/examples/none/c/matmul
+
+check:
+	@.ci/install-missing check
+	@$(MAKE) --no-print-directory all
+	@$(CMAKE) --build $(BUILD) --target armci_tests --parallel $(JOBS)
+	@cd $(BUILD) && $(CTEST) --output-on-failure --parallel $(JOBS) --no-tests=error $(CTEST_ARGS)
+
+install: all
+	@DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD) --prefix "$(PREFIX)"
+
+clean:
+	@rm -rf $(BUILD) $(BUILD).log

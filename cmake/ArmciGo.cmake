@@ -1,0 +1,42 @@
+# Finds Go and wraps `go build`: armci_go_library makes a C shared library, armci_go_command a program.
+# The building itself is the script go_build.cmake; nothing here may know which libraries or commands exist.
+# SPDX-License-Identifier: BSD-3-Clause
+
+find_program(ARMCI_GO go PATHS /usr/local/go/bin /usr/lib/go/bin DOC "the go command")
+if(NOT ARMCI_GO)
+  message(FATAL_ERROR "go is missing: install Go 1.26 or later, or set ARMCI_GO to the go command")
+endif()
+
+# Everything that go build may read. Go keeps its own cache, so one list for all targets is right and simple.
+file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/capi/*.go ${PROJECT_SOURCE_DIR}/capi/*.c ${PROJECT_SOURCE_DIR}/capi/*.h
+  ${PROJECT_SOURCE_DIR}/internal/*.go ${PROJECT_SOURCE_DIR}/internal/*.c ${PROJECT_SOURCE_DIR}/internal/*.h
+  ${PROJECT_SOURCE_DIR}/cmd/*.go ${PROJECT_SOURCE_DIR}/include/*.h)
+list(FILTER ARMCI_SOURCES EXCLUDE REGEX "_test\\.go$|/testdata/")
+list(APPEND ARMCI_SOURCES ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
+  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake)
+
+# armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name> MAP <version script> [CFLAGS <flags>])
+function(armci_go_library target)
+  cmake_parse_arguments(A "" "OUTPUT;PACKAGE;SONAME;MAP;CFLAGS" "" ${ARGN})
+  add_custom_command(OUTPUT ${A_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=c-shared -DSOURCE=${PROJECT_SOURCE_DIR}
+      -DPACKAGE=${A_PACKAGE} -DOUTPUT=${A_OUTPUT} -DSONAME=${A_SONAME} -DMAP=${A_MAP} "-DCFLAGS=${A_CFLAGS}"
+      -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
+      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+    DEPENDS ${ARMCI_SOURCES} ${A_MAP}
+    COMMENT "go build ${target}" VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${A_OUTPUT})
+endfunction()
+
+# armci_go_command(<name>): builds ./cmd/<name> into bin/<name>
+function(armci_go_command name)
+  set(output ${PROJECT_BINARY_DIR}/bin/${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=exe -DSOURCE=${PROJECT_SOURCE_DIR} -DPACKAGE=./cmd/${name}
+      -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${name}
+      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+    DEPENDS ${ARMCI_SOURCES}
+    COMMENT "go build ${name}" VERBATIM)
+  add_custom_target(${name} ALL DEPENDS ${output})
+endfunction()

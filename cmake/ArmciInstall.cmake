@@ -1,0 +1,55 @@
+# What `make install` puts where: libraries, headers, Fortran module, commands, manual pages, pkg-config files and
+# the CMake package. Everything installed finds its neighbours relative to itself, so a prefix may be moved.
+# SPDX-License-Identifier: BSD-3-Clause
+include(CMakePackageConfigHelpers)
+
+foreach(flavour IN LISTS ARMCI_FLAVOURS)
+  if(flavour STREQUAL "classic")
+    set(sub "")
+    set(soname libarmci.so.0)
+  else()
+    set(sub /armci-mpi/${flavour})
+    set(soname libarmci.so.1)
+  endif()
+  install(PROGRAMS ${ARMCI_LIBDIR_${flavour}}/${soname} DESTINATION ${CMAKE_INSTALL_LIBDIR}${sub})
+  install(FILES ${ARMCI_LIBDIR_${flavour}}/libarmci.so DESTINATION ${CMAKE_INSTALL_LIBDIR}${sub})
+endforeach()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.f90")
+if(TARGET armci_fortran)
+  install(FILES ${ARMCI_MODULE_DIR}/armci.mod DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+foreach(name IN LISTS ARMCI_COMMANDS)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endforeach()
+foreach(section 1 3 7)
+  file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
+
+# pkg-config: armci, and armci-mpi-<flavour> for the other ABI. The path back to the prefix is counted from the
+# .pc file, so that the file says the truth wherever the tree is.
+set(pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH ARMCI_UP /prefix/${pcdir} /prefix)
+string(REGEX REPLACE "/$" "" ARMCI_UP "${ARMCI_UP}")
+set(ARMCI_PC_INCLUDE "")
+set(ARMCI_PC_LIB "")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${pcdir})
+foreach(flavour openmpi mpich)
+  if(flavour IN_LIST ARMCI_FLAVOURS)
+    set(ARMCI_PC_INCLUDE /armci-mpi)
+    set(ARMCI_PC_LIB /armci-mpi/${flavour})
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc DESTINATION ${pcdir})
+  endif()
+endforeach()
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ARMCI)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ARMCIConfig.cmake.in ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake
+  INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake ${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake
+  DESTINATION ${package})

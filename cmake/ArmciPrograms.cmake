@@ -1,0 +1,83 @@
+# Compiles test and example programs per MPI flavour (none, openmpi, mpich) and adds their runs to ctest.
+# Programs are compiled as a user would compile them, with the flavour's own compiler and -larmci, with warnings
+# as errors; which programs there are is not decided here.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(ARMCI_CFLAGS -std=gnu11 -O2 -g -Wall -Wextra -Werror)
+set(ARMCI_FFLAGS -O2 -g -Wall -Wextra -Werror)
+file(GLOB ARMCI_PUBLIC_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+add_custom_target(armci_examples)
+add_custom_target(armci_tests)
+add_dependencies(armci_tests armci_examples)
+
+# Which flavours can be compiled in a language (CC or FC), and started.
+foreach(language CC FC)
+  set(ARMCI_CAN_${language} "")
+  foreach(flavour none openmpi mpich)
+    if(ARMCI_${language}_${flavour} AND ARMCI_RUN_${flavour})
+      list(APPEND ARMCI_CAN_${language} ${flavour})
+    endif()
+  endforeach()
+endforeach()
+
+# armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it> SOURCES <file>...
+#               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [FLAGS <flag>...] [DEPENDS <file>...] [LIBS <flag>...])
+function(armci_program)
+  cmake_parse_arguments(A "" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
+  if(NOT A_ABI)
+    set(A_ABI classic)
+  endif()
+  if(NOT A_INCLUDE)
+    set(A_INCLUDE ${PROJECT_SOURCE_DIR}/include)
+  endif()
+  get_filename_component(directory ${A_OUTPUT} DIRECTORY)
+  if("${A_SOURCES}" MATCHES "\\.f90")
+    set(command ${ARMCI_FC_${A_FLAVOUR}} ${ARMCI_FFLAGS} -I${ARMCI_MODULE_DIR} -J${A_OUTPUT}.mods)
+    set(extra ${ARMCI_MODULE_DIR}/armci.mod)
+  else()
+    set(command ${ARMCI_CC_${A_FLAVOUR}} ${ARMCI_CFLAGS} -I${A_INCLUDE})
+    set(extra ${ARMCI_PUBLIC_HEADERS})
+  endif()
+  set(lib ${ARMCI_LIBDIR_${A_ABI}})
+  add_custom_command(OUTPUT ${A_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${directory} ${A_OUTPUT}.mods
+    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${lib} -larmci ${A_LIBS} -lm -lpthread
+    DEPENDS ${A_SOURCES} ${A_DEPENDS} ${extra}
+    COMMENT "compile ${A_OUTPUT}" VERBATIM)
+  string(REPLACE "${PROJECT_BINARY_DIR}/" "" name "${A_OUTPUT}")
+  string(REPLACE "/" "_" name "build_${name}")
+  add_custom_target(${name} DEPENDS ${A_OUTPUT})
+  if(TARGET armci_${A_ABI})
+    add_dependencies(${name} armci_${A_ABI})
+  endif()
+  if(TARGET armci_fortran)
+    add_dependencies(${name} armci_fortran)
+  endif()
+  add_dependencies(${A_TARGET} ${name})
+endfunction()
+
+# armci_run(<test name> LAUNCHER <single|none|openmpi|mpich> RANKS <n> COMMAND <program> <arg>...
+#           [LABELS <label>...] [TIMEOUT <seconds>] [ENV NAME=value...])
+# A run occupies as many processors as it has ranks, so that ctest does not start others beside a full machine.
+function(armci_run name)
+  cmake_parse_arguments(A "SERIAL" "LAUNCHER;RANKS;TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
+  if(NOT A_TIMEOUT)
+    set(A_TIMEOUT 60)
+  endif()
+  set(launch "")
+  if(NOT A_LAUNCHER STREQUAL "single")
+    armci_launcher(launch ${A_LAUNCHER} ${A_RANKS})
+  endif()
+  add_test(NAME ${name} COMMAND ${launch} ${A_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT} PROCESSORS ${A_RANKS}
+    SKIP_RETURN_CODE 77 ENVIRONMENT "${A_ENV}")
+  if(A_SERIAL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+# A test that cannot be run here is shown as skipped, with its reason, and is never silently absent.
+function(armci_skip name reason)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIP: ${reason}")
+  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIP: ")
+endfunction()

@@ -1,0 +1,38 @@
+# Go tests, one ctest per package under the race detector, then vet, formatting, and the C kernels under sanitizers.
+# Tests that want the built library (tests/abi) are not here.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(go ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${ARMCI_GO})
+file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/internal/*_test.go ${PROJECT_SOURCE_DIR}/capi/*_test.go ${PROJECT_SOURCE_DIR}/cmd/*_test.go
+  ${PROJECT_SOURCE_DIR}/tests/policy/*_test.go)
+set(packages "")
+foreach(test IN LISTS tests)
+  get_filename_component(package ${test} DIRECTORY)
+  list(APPEND packages ${package})
+endforeach()
+list(REMOVE_DUPLICATES packages)
+
+# Two processors: compiling and most packages' tests keep a small machine busy alone.
+foreach(package IN LISTS packages)
+  add_test(NAME unit/${package} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${go} test -race -count=1 -v -timeout 5m ./${package})
+  set_tests_properties(unit/${package} PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
+endforeach()
+
+add_test(NAME unit/vet WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${go} vet ./...)
+set_tests_properties(unit/vet PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
+
+get_filename_component(gobin ${ARMCI_GO} DIRECTORY)
+find_program(ARMCI_GOFMT gofmt HINTS ${gobin} /usr/local/go/bin)
+add_test(NAME unit/gofmt WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMAND sh -c "bad=$(\"$0\" -l capi cmd internal tests) && test -z \"$bad\" || { echo \"not formatted: $bad\"; exit 1; }"
+    ${ARMCI_GOFMT})
+set_tests_properties(unit/gofmt PROPERTIES LABELS unit TIMEOUT 60)
+
+set(kernel ${PROJECT_SOURCE_DIR}/internal/kernel)
+if(EXISTS ${kernel}/testdata/sanitize.c)
+  add_test(NAME unit/sanitize COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/sanitize.sh ${CMAKE_C_COMPILER} ${kernel}
+    ${PROJECT_BINARY_DIR}/tests/sanitize)
+  set_tests_properties(unit/sanitize PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
