@@ -32,40 +32,68 @@ static inline void k_unlock(uint32_t *word)
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
-/* K_ADD_ONE defines NAME(dst, src, scale): one element of a real type T, computed in A. */
-#define K_ADD_ONE(NAME, T, A)                                                     \
-	static inline void NAME(void *dst, const void *src, const void *scale)    \
-	{                                                                         \
-		T x, y, s;                                                        \
-		memcpy(&x, dst, sizeof x);                                        \
-		memcpy(&y, src, sizeof y);                                        \
-		memcpy(&s, scale, sizeof s);                                      \
-		x = (T)((A)x + (A)s * (A)y);                                      \
-		memcpy(dst, &x, sizeof x);                                        \
+/* K_ROUND rounds a product before it is used, so that no compiler fuses it with the addition that follows. */
+#if defined(__x86_64__)
+#define K_ROUND(p) __asm__("" : "+x"(p))
+#elif defined(__aarch64__)
+#define K_ROUND(p) __asm__("" : "+w"(p))
+#else
+#define K_ROUND(p) __asm__("" : "+m"(p))
+#endif
+
+/* K_ADD_ONE_INT defines NAME(dst, src, scale) for one element of integer type T, computed as unsigned. */
+#define K_ADD_ONE_INT(NAME, T)                                                 \
+	static inline void NAME(void *dst, const void *src, const void *scale) \
+	{                                                                      \
+		T x, y, s;                                                     \
+		memcpy(&x, dst, sizeof x);                                     \
+		memcpy(&y, src, sizeof y);                                     \
+		memcpy(&s, scale, sizeof s);                                   \
+		x += s * y;                                                    \
+		memcpy(dst, &x, sizeof x);                                     \
+	}
+
+/* K_ADD_ONE_REAL is the same for a floating type. */
+#define K_ADD_ONE_REAL(NAME, T)                                                \
+	static inline void NAME(void *dst, const void *src, const void *scale) \
+	{                                                                      \
+		T x, y, s;                                                     \
+		memcpy(&x, dst, sizeof x);                                     \
+		memcpy(&y, src, sizeof y);                                     \
+		memcpy(&s, scale, sizeof s);                                   \
+		y *= s;                                                        \
+		K_ROUND(y);                                                    \
+		x += y;                                                        \
+		memcpy(dst, &x, sizeof x);                                     \
 	}
 
 /* K_ADD_ONE_COMPLEX is the same for a pair of T. A scale of 1+0i adds without multiplying, as k_acc does. */
-#define K_ADD_ONE_COMPLEX(NAME, T)                                                \
-	static inline void NAME(void *dst, const void *src, const void *scale)    \
-	{                                                                         \
-		T x[2], y[2], s[2];                                               \
-		memcpy(x, dst, sizeof x);                                         \
-		memcpy(y, src, sizeof y);                                         \
-		memcpy(s, scale, sizeof s);                                       \
-		if (s[0] == 1 && s[1] == 0) {                                     \
-			x[0] += y[0];                                             \
-			x[1] += y[1];                                             \
-		} else {                                                          \
-			x[0] += s[0] * y[0] - s[1] * y[1];                        \
-			x[1] += s[0] * y[1] + s[1] * y[0];                        \
-		}                                                                 \
-		memcpy(dst, x, sizeof x);                                         \
+#define K_ADD_ONE_COMPLEX(NAME, T)                                             \
+	static inline void NAME(void *dst, const void *src, const void *scale) \
+	{                                                                      \
+		T x[2], y[2], s[2];                                            \
+		memcpy(x, dst, sizeof x);                                      \
+		memcpy(y, src, sizeof y);                                      \
+		memcpy(s, scale, sizeof s);                                    \
+		if (s[0] != 1 || s[1] != 0) {                                  \
+			T rr = s[0] * y[0], ii = s[1] * y[1];                  \
+			T ri = s[0] * y[1], ir = s[1] * y[0];                  \
+			K_ROUND(rr);                                           \
+			K_ROUND(ii);                                           \
+			K_ROUND(ri);                                           \
+			K_ROUND(ir);                                           \
+			y[0] = rr - ii;                                        \
+			y[1] = ri + ir;                                        \
+		}                                                              \
+		x[0] += y[0];                                                  \
+		x[1] += y[1];                                                  \
+		memcpy(dst, x, sizeof x);                                      \
 	}
 
-K_ADD_ONE(k_add_one_int, int, unsigned)
-K_ADD_ONE(k_add_one_lng, long, unsigned long)
-K_ADD_ONE(k_add_one_flt, float, float)
-K_ADD_ONE(k_add_one_dbl, double, double)
+K_ADD_ONE_INT(k_add_one_int, unsigned)
+K_ADD_ONE_INT(k_add_one_lng, unsigned long)
+K_ADD_ONE_REAL(k_add_one_flt, float)
+K_ADD_ONE_REAL(k_add_one_dbl, double)
 K_ADD_ONE_COMPLEX(k_add_one_cpl, float)
 K_ADD_ONE_COMPLEX(k_add_one_dcp, double)
 

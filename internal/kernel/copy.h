@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Up to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
- * other. All loads come before the first store. memcpy of a constant size is one unaligned move.
+ * other. All loads come before the first store. A memcpy of constant size is one unaligned move.
  */
 #ifndef LIBARMCI_KERNEL_COPY_H
 #define LIBARMCI_KERNEL_COPY_H
@@ -15,7 +15,7 @@ struct k_b16 {
 	uint64_t w[2];
 };
 
-/* k_ends copies n bytes, sizeof(T) <= n <= 2 * sizeof(T), as first and last T. */
+/* K_ENDS copies n bytes, sizeof(T) <= n <= 2 * sizeof(T), as first and last T. */
 #define K_ENDS(T, d, s, n)                                   \
 	do {                                                 \
 		T head_, tail_;                              \
@@ -40,7 +40,7 @@ static inline void k_copy_33_64(char *d, const char *s, size_t n)
 	memcpy(d + n - 16, &z, 16);
 }
 
-/* k_copy_1_16 copies 0 to 16 bytes. */
+/* k_copy_0_16 copies 0 to 16 bytes. */
 static inline void k_copy_0_16(char *d, const char *s, size_t n)
 {
 	if (n >= 8)

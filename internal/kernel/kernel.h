@@ -14,8 +14,8 @@
  *   - Any address may be unaligned. Source and destination must not overlap (accumulate: may be the same address).
  *     Blocks are visited in order, the first level fastest, so that the last writer of a byte is well defined.
  *   - All functions may be called from any thread at any time; the caller keeps the memory alive during the call.
- *   - Floating-point results are those of the plain C expression without fused multiply-add, on every machine.
- *     Includers that use the inline accumulate compile with -ffp-contract=off.
+ *   - Floating-point results are those of the plain C expression without fused multiply-add, on every machine. (The
+ *     kernels are compiled as -std=c11, which means that to GCC; the inline accumulate is safe in any mode.)
  */
 #ifndef LIBARMCI_KERNEL_H
 #define LIBARMCI_KERNEL_H
@@ -25,6 +25,8 @@
 
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
 #define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
+
+#pragma GCC visibility push(hidden)
 
 /* Element types. Accumulate takes the first six; reductions take all. */
 enum k_type {
@@ -166,5 +168,7 @@ void k_reduce_finish(int red, int type, void *x, size_t nelem);
 
 #include "copy.h"
 #include "acc_small.h"
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,37 @@
+/*
+ * clones.h - how arithmetic loops are compiled, private to this directory.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * K_CLONES compiles a function once per instruction set; the loader picks one (ifunc). All clones give the same bits:
+ * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition. The thread sanitizer cannot
+ * run inside a resolver, so there is one plain version then.
+ * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
+ */
+#ifndef LIBARMCI_KERNEL_CLONES_H
+#define LIBARMCI_KERNEL_CLONES_H
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define K_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define K_CLONES
+#endif
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif !defined(__STRICT_ANSI__)
+#error "compile with -std=c11: results must not depend on fused multiply-add"
+#endif
+
+#define K_ANYWHERE __attribute__((aligned(1), may_alias))
+
+typedef int           k_int_at K_ANYWHERE;
+typedef unsigned      k_uint_at K_ANYWHERE;
+typedef long          k_lng_at K_ANYWHERE;
+typedef unsigned long k_ulng_at K_ANYWHERE;
+typedef float         k_flt_at K_ANYWHERE;
+typedef double        k_dbl_at K_ANYWHERE;
+
+_Static_assert(sizeof(long) == sizeof(long long), "K_LLNG is handled as K_LNG");
+
+#endif

@@ -1,0 +1,118 @@
+// kernel.go: Go's way to the C copies and shapes. It converts arguments and must not compute anything itself.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+
+package kernel
+
+/*
+#cgo CFLAGS: -O3 -fvisibility=hidden -Wall -Wextra -Werror -std=c11
+#include "kernel.h"
+
+static inline size_t runs(const int *stride, const int *count, int levels, size_t from, size_t max, struct k_run *out)
+{
+	struct k_shape shape = { stride, count, levels };
+	return k_runs(&shape, from, max, out);
+}
+
+static inline size_t nruns(const int *stride, const int *count, int levels)
+{
+	struct k_shape shape = { stride, count, levels };
+	return k_nruns(&shape);
+}
+
+// Lists of addresses come as integers, so that they can hold addresses of other memory than Go's without copying.
+static inline void copy_vector(const uintptr_t *src, const uintptr_t *dst, size_t bytes, size_t n)
+{
+	k_copy_vector((void *const *)src, (void *const *)dst, bytes, n);
+}
+
+#cgo noescape runs
+#cgo nocallback runs
+#cgo noescape nruns
+#cgo nocallback nruns
+#cgo noescape copy_vector
+#cgo nocallback copy_vector
+#cgo noescape k_volume
+#cgo nocallback k_volume
+#cgo noescape k_extent
+#cgo nocallback k_extent
+#cgo noescape k_copy_strided
+#cgo nocallback k_copy_strided
+#cgo noescape k_pack
+#cgo nocallback k_pack
+#cgo noescape k_unpack
+#cgo nocallback k_unpack
+*/
+import "C"
+
+import "unsafe"
+
+// MaxLevels is the greatest number of strides of a shape.
+const MaxLevels = C.K_MAX_LEVELS
+
+// A Run is a contiguous piece of a strided shape: byte offset from the base address (may be negative) and length.
+type Run struct {
+	Off, Len int64
+}
+
+var _ [unsafe.Sizeof(Run{}) - C.sizeof_struct_k_run]struct{} // same layout
+
+// ints gives C the elements of a slice; nil for an empty one.
+func ints(s []int32) *C.int { return (*C.int)(unsafe.Pointer(unsafe.SliceData(s))) }
+
+// Ptr makes a pointer of an address outside the Go heap, such as one in the arena or from a message.
+func Ptr(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+// Copy copies n bytes.
+func Copy(dst, src unsafe.Pointer, n int) {
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}
+
+// Volume gives the bytes of a shape with these counts in all. Here and below count[0] is in bytes, the other counts are
+// numbers of blocks, strides are in bytes, and a shape has one stride less than counts, at most MaxLevels.
+func Volume(count []int32) int64 { return int64(C.k_volume(ints(count), levels(count))) }
+
+func levels(count []int32) C.int { return C.int(len(count) - 1) }
+
+// Extent gives the bytes that a shape touches relative to its base address: [lo, hi), lo <= 0.
+func Extent(stride, count []int32) (lo, hi int64) {
+	var l, h C.int64_t
+	C.k_extent(ints(stride), ints(count), levels(count), &l, &h)
+	return int64(l), int64(h)
+}
+
+// Runs writes the contiguous runs of a shape, beginning with number from, to out and gives how many it wrote. Fewer
+// than len(out) means that the last one was reached.
+func Runs(stride, count []int32, from int, out []Run) int {
+	return int(C.runs(ints(stride), ints(count), levels(count), C.size_t(from), C.size_t(len(out)),
+		(*C.struct_k_run)(unsafe.Pointer(unsafe.SliceData(out)))))
+}
+
+// NumRuns gives the number of contiguous runs of a shape.
+func NumRuns(stride, count []int32) int {
+	return int(C.nruns(ints(stride), ints(count), levels(count)))
+}
+
+// CopyStrided copies a shape between two places with different strides.
+func CopyStrided(src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer, dstStride, count []int32) {
+	C.k_copy_strided(src, ints(srcStride), dst, ints(dstStride), ints(count), levels(count))
+}
+
+// Pack gathers a shape into Volume(count) contiguous bytes at buf.
+func Pack(src unsafe.Pointer, stride, count []int32, buf unsafe.Pointer) {
+	C.k_pack(src, ints(stride), ints(count), levels(count), buf)
+}
+
+// Unpack scatters contiguous bytes at buf into a shape.
+func Unpack(dst unsafe.Pointer, stride, count []int32, buf unsafe.Pointer) {
+	C.k_unpack(dst, ints(stride), ints(count), levels(count), buf)
+}
+
+// CopyVector copies len(src) segments of nbytes each, src[i] to dst[i]. The addresses are of memory that does not move
+// during the call: not Go's, or pinned.
+func CopyVector(src, dst []uintptr, nbytes int) {
+	_ = dst[:len(src)]
+	C.copy_vector(words(src), words(dst), C.size_t(nbytes), C.size_t(len(src)))
+}
+
+func words(s []uintptr) *C.uintptr_t { return (*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -1,0 +1,79 @@
+/*
+ * strided.c - copies strided shapes: place to place, place to buffer, buffer to place. Must not do arithmetic on data.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The inner loop is a plane: n rows of one size. Usual row sizes have a loop of their own, in which a row is one or a
+ * few moves; one level of strides goes straight to it, anything else is first brought into its normal form.
+ */
+#include "walk.h"
+
+/* K_ROWS_FIXED copies rows of a constant size. */
+#define K_ROWS_FIXED(size)                               \
+	for (; n > 0; n--, d += dstep, s += sstep)       \
+		memcpy(d, s, (size));                    \
+	break
+
+/* plane copies n rows of `row` bytes. */
+static void plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+{
+	switch (row) {
+	case 4: K_ROWS_FIXED(4);
+	case 8: K_ROWS_FIXED(8);
+	case 16: K_ROWS_FIXED(16);
+	case 24: K_ROWS_FIXED(24);
+	case 32: K_ROWS_FIXED(32);
+	case 64: K_ROWS_FIXED(64);
+	case 128: K_ROWS_FIXED(128);
+	default:
+		if (row <= 64) {
+			for (; n > 0; n--, d += dstep, s += sstep)
+				k_copy(d, s, row);
+		} else {
+			for (; n > 0; n--, d += dstep, s += sstep)
+				memcpy(d, s, row);
+		}
+	}
+}
+
+/* walk_copy copies all rows of a walk from place a to place b. */
+static void walk_copy(const struct k_walk *w, const char *a, char *b)
+{
+	int64_t idx[K_MAX_LEVELS] = { 0 }, aoff = 0, boff = 0;
+
+	if (w->levels == 0) {
+		k_copy(b, a, (size_t)w->row); /* one row, or none */
+		return;
+	}
+	do
+		plane(b + boff, w->b[0], a + aoff, w->a[0], (size_t)w->row, w->count[0]);
+	while (k_walk_step(w, idx, &aoff, &boff));
+}
+
+void k_copy_strided(const void *src, const int *sstride, void *dst, const int *dstride, const int *count, int levels)
+{
+	struct k_walk w;
+
+	if (levels == 1 && count[0] > 0 && (sstride[0] != count[0] || dstride[0] != count[0])) {
+		plane(dst, dstride[0], src, sstride[0], (size_t)count[0], count[1]);
+		return;
+	}
+	k_walk_init(&w, sstride, dstride, count, levels);
+	walk_copy(&w, src, dst);
+}
+
+void k_pack(const void *src, const int *stride, const int *count, int levels, void *buf)
+{
+	struct k_walk w;
+
+	k_walk_init(&w, stride, NULL, count, levels);
+	walk_copy(&w, src, buf);
+}
+
+void k_unpack(void *dst, const int *stride, const int *count, int levels, const void *buf)
+{
+	struct k_walk w;
+
+	k_walk_init(&w, NULL, stride, count, levels);
+	walk_copy(&w, buf, dst);
+}
