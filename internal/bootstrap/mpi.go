@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The MPI that may be in the process: finding it, its state, starting and
+// finalizing it. Every call is made on the caller's thread, so
+// MPI_THREAD_SINGLE is enough. After MPI_Finalize nothing but MPI_Finalized
+// may be called; callers check active first.
+
+package bootstrap
+
+/*
+#cgo LDFLAGS: -ldl
+#include "mpi_abi.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"libarmci/internal/config"
+)
+
+// mpiLibrary is what was found; its methods are plain names for the C calls.
+type mpiLibrary struct {
+	flavour C.int
+}
+
+func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
+
+func (m *mpiLibrary) present() bool { return m.flavour != C.BOOT_MPI_NONE }
+func (m *mpiLibrary) usable() bool {
+	return m.flavour == C.BOOT_MPI_OPEN || m.flavour == C.BOOT_MPI_MPICH
+}
+func (m *mpiLibrary) initialised() bool { return m.present() && C.boot_mpi_initialized() != 0 }
+func (m *mpiLibrary) finalized() bool   { return m.present() && C.boot_mpi_finalized() != 0 }
+
+// active tells whether MPI may be called now.
+func (m *mpiLibrary) active() bool { return m.initialised() && !m.finalized() }
+
+// version returns the first line of the library's own description.
+func (m *mpiLibrary) version() string {
+	var text [128]C.char
+	C.boot_mpi_version(&text[0], C.int(len(text)))
+	return C.GoString(&text[0])
+}
+
+func (m *mpiLibrary) unusable() error {
+	return fmt.Errorf("the MPI in this process (%q) is neither Open MPI nor of the MPICH family", m.version())
+}
+
+func (m *mpiLibrary) name() string {
+	if m.flavour == C.BOOT_MPI_OPEN {
+		return "Open MPI"
+	}
+	return "MPICH"
+}
+
+func (m *mpiLibrary) world() uintptr { return uintptr(C.boot_mpi_comm_world()) }
+func (m *mpiLibrary) null() uintptr  { return uintptr(C.boot_mpi_comm_null()) }
+
+func (m *mpiLibrary) rankSize(comm uintptr) (rank, size int, err error) {
+	var r, n C.int
+	err = mpiError("MPI_Comm_size", C.boot_mpi_rank_size(C.uintptr_t(comm), &r, &n))
+	return int(r), int(n), err
+}
+
+// initialise calls MPI_Init, and sees to it that a program which ends well
+// without having finalized MPI does not fail for that.
+func (m *mpiLibrary) initialise(argc, argv unsafe.Pointer) error {
+	if err := mpiError("MPI_Init", C.boot_mpi_init(argc, argv)); err != nil {
+		return err
+	}
+	C.boot_mpi_finalize_at_exit()
+	return nil
+}
+
+func mpiError(function string, code C.int) error {
+	if code == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s failed with code %d", function, int(code))
+}
+
+// InitMPI calls MPI_Init with the addresses of main's arguments (int *, char ***;
+// nil is allowed) if MPI is in the process, was not initialised before, and
+// armcirun did not start it. The caller's thread becomes MPI's main thread.
+func InitMPI(argc, argv unsafe.Pointer) error {
+	mpi := findMPI()
+	if !mpi.present() || mpi.initialised() || config.Launcher().Name == "armcirun" {
+		return nil
+	}
+	return mpi.initialise(argc, argv)
+}
+
+// FinalizeMPI calls MPI_Finalize if MPI is running, whoever initialised it.
+func FinalizeMPI() {
+	if mpi := findMPI(); mpi.active() {
+		C.boot_mpi_finalize()
+	}
+}
+
+// MPIVersion returns one line about the MPI in the process, "" if there is none.
+func MPIVersion() string {
+	if mpi := findMPI(); mpi.present() {
+		return mpi.version()
+	}
+	return ""
+}
+
+// NullComm returns the flavour's MPI_COMM_NULL, which is not 0; without a usable MPI, 0.
+func NullComm() uintptr {
+	if mpi := findMPI(); mpi.usable() {
+		return mpi.null()
+	}
+	return 0
+}
+
+// ThreadLevel returns what MPI_Query_thread says (0 single .. 3 multiple), and
+// whether MPI is running so that it could be asked.
+func ThreadLevel() (level int, running bool) {
+	mpi := findMPI()
+	if !mpi.active() || !mpi.usable() {
+		return 0, false
+	}
+	var l C.int
+	if C.boot_mpi_thread_level(&l) != 0 {
+		return 0, false
+	}
+	return int(l), true
+}

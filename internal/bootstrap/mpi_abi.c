@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Calls MPI through pointers of the right type for the implementation found at
+ * run time. It must not include mpi.h and must not decide anything: see mpi.go.
+ *
+ * A symbol is taken from a weak reference, which also works when MPI is linked
+ * statically into the program, and else from dlsym, which also works when MPI
+ * was loaded after this library. Every function exists once for pointer handles
+ * and once for int handles: an int passed in a 64-bit register has undefined
+ * upper bits, and an out parameter of 4 bytes must not be written as 8.
+ */
+#define _GNU_SOURCE
+#include "mpi_abi.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+
+#define MPICH_COMM_WORLD 0x44000000
+#define MPICH_COMM_NULL  0x04000000
+#define MPICH_BYTE       0x4c00010d
+#define VERSION_BYTES    8192      /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
+
+typedef void anyfn(void);
+
+#define FUNCTIONS(X) \
+	X(MPI_Initialized) X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) \
+	X(MPI_Get_library_version) X(MPI_Comm_rank) X(MPI_Comm_size) X(MPI_Comm_dup) \
+	X(MPI_Comm_free) X(MPI_Comm_group) X(MPI_Group_incl) X(MPI_Group_free) \
+	X(MPI_Comm_create_group) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Abort)
+#define OBJECTS(X) \
+	X(ompi_mpi_comm_world) X(ompi_mpi_comm_null) X(ompi_mpi_byte)
+
+#define WEAK_FUNCTION(name) extern anyfn name __attribute__((weak));
+#define WEAK_OBJECT(name)   extern char name[] __attribute__((weak));
+FUNCTIONS(WEAK_FUNCTION)
+OBJECTS(WEAK_OBJECT)
+
+#define SLOT_FUNCTION(name) anyfn *name;
+#define SLOT_OBJECT(name)   void *name;
+static struct {
+	int flavour;
+	FUNCTIONS(SLOT_FUNCTION)
+	OBJECTS(SLOT_OBJECT)
+} mpi;
+
+/* dlsym returns a data pointer; POSIX promises that it holds a function's too. */
+static anyfn *function_named(const char *name)
+{
+	union { void *data; anyfn *code; } symbol = { dlsym(RTLD_DEFAULT, name) };
+	return symbol.code;
+}
+
+static int any_is_missing(void)
+{
+	int missing = 0;
+#define COUNT(name) missing += mpi.name == NULL;
+	FUNCTIONS(COUNT)
+	if (mpi.ompi_mpi_comm_world) {
+		OBJECTS(COUNT)
+	}
+	return missing;
+}
+
+static int flavour_of_version(void)
+{
+	static const char *const family[] = { "MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation" };
+	char text[256];
+	boot_mpi_version(text, sizeof text);
+	for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
+		if (strstr(text, family[i]))
+			return BOOT_MPI_MPICH;
+	return BOOT_MPI_UNKNOWN;
+}
+
+int boot_mpi_find(void)
+{
+	if (mpi.flavour != BOOT_MPI_NONE)
+		return mpi.flavour;
+#define FIND_FUNCTION(name) mpi.name = name ? name : function_named(#name);
+#define FIND_OBJECT(name)   mpi.name = name ? (void *)name : dlsym(RTLD_DEFAULT, #name);
+	FUNCTIONS(FIND_FUNCTION)
+	OBJECTS(FIND_OBJECT)
+	if (mpi.MPI_Init == NULL)
+		return BOOT_MPI_NONE;
+	if (any_is_missing())
+		mpi.flavour = BOOT_MPI_UNKNOWN;
+	else if (mpi.ompi_mpi_comm_world)
+		mpi.flavour = BOOT_MPI_OPEN;
+	else
+		mpi.flavour = flavour_of_version();
+	return mpi.flavour;
+}
+
+void boot_mpi_version(char *text, int bytes)
+{
+	static char whole[VERSION_BYTES];
+	int length = 0;
+	if (mpi.MPI_Get_library_version)
+		((int (*)(char *, int *))mpi.MPI_Get_library_version)(whole, &length);
+	whole[strcspn(whole, "\n")] = 0;
+	strncpy(text, whole, (size_t)bytes - 1);
+	text[bytes - 1] = 0;
+}
+
+int boot_mpi_initialized(void)
+{
+	int yes = 0;
+	if (mpi.MPI_Initialized)
+		((int (*)(int *))mpi.MPI_Initialized)(&yes);
+	return yes;
+}
+
+int boot_mpi_finalized(void)
+{
+	int yes = 0;
+	if (mpi.MPI_Finalized)
+		((int (*)(int *))mpi.MPI_Finalized)(&yes);
+	return yes;
+}
+
+int boot_mpi_init(void *argc, void *argv)
+{
+	return ((int (*)(int *, char ***))mpi.MPI_Init)(argc, argv);
+}
+
+int boot_mpi_finalize(void)
+{
+	return ((int (*)(void))mpi.MPI_Finalize)();
+}
+
+int boot_mpi_thread_level(int *level)
+{
+	return ((int (*)(int *))mpi.MPI_Query_thread)(level);
+}
+
+static void finalize_at_exit(int status, void *thread)
+{
+	if (status == 0 && pthread_equal(pthread_self(), *(pthread_t *)thread) && !boot_mpi_finalized())
+		boot_mpi_finalize();
+}
+
+void boot_mpi_finalize_at_exit(void)
+{
+	static pthread_t initialiser;
+	initialiser = pthread_self();
+	on_exit(finalize_at_exit, &initialiser);
+}
+
+uintptr_t boot_mpi_comm_world(void)
+{
+	return mpi.flavour == BOOT_MPI_OPEN ? (uintptr_t)mpi.ompi_mpi_comm_world : MPICH_COMM_WORLD;
+}
+
+uintptr_t boot_mpi_comm_null(void)
+{
+	return mpi.flavour == BOOT_MPI_OPEN ? (uintptr_t)mpi.ompi_mpi_comm_null : MPICH_COMM_NULL;
+}
+
+/* The functions that touch handles, once per type of handle. */
+
+static void *pointer_from(uintptr_t h) { return (void *)h; }
+static uintptr_t pointer_to(void *h) { return (uintptr_t)h; }
+static int int_from(uintptr_t h) { return (int)(uint32_t)h; }
+static uintptr_t int_to(int h) { return (uint32_t)h; }
+
+#define HANDLE void *
+#define NAME(verb) pointer_##verb
+#define BYTE mpi.ompi_mpi_byte
+#include "mpi_handles.h"
+
+#define HANDLE int
+#define NAME(verb) int_##verb
+#define BYTE MPICH_BYTE
+#include "mpi_handles.h"
+
+#define DISPATCH(verb, ...) \
+	(mpi.flavour == BOOT_MPI_OPEN ? pointer_##verb(__VA_ARGS__) : int_##verb(__VA_ARGS__))
+
+int boot_mpi_rank_size(uintptr_t comm, int *rank, int *size) { return DISPATCH(rank_size, comm, rank, size); }
+int boot_mpi_dup(uintptr_t comm, uintptr_t *out) { return DISPATCH(dup, comm, out); }
+int boot_mpi_free(uintptr_t comm) { return DISPATCH(free, comm); }
+int boot_mpi_abort(int code) { return DISPATCH(abort, code); }
+
+int boot_mpi_create_group(uintptr_t comm, const int *ranks, int n, int tag, uintptr_t *out)
+{
+	return DISPATCH(create_group, comm, ranks, n, tag, out);
+}
+
+int boot_mpi_allgather(const void *mine, int bytes, void *all, uintptr_t comm)
+{
+	return DISPATCH(allgather, mine, bytes, all, comm);
+}
+
+int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *counts,
+                        const int *displacements, uintptr_t comm)
+{
+	return DISPATCH(allgatherv, mine, bytes, all, counts, displacements, comm);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The few MPI functions that bootstrap needs, callable without knowing at
+ * compile time which MPI, if any, will be in the process. It must not include
+ * mpi.h: Open MPI and MPICH disagree about the type of every handle, and one
+ * library serves both.
+ *
+ * Handles are passed as uintptr_t. Open MPI's are pointers; those of the MPICH
+ * family are ints, kept here in the low 32 bits with the upper ones zero.
+ * Functions return MPI's own return code, 0 for success, and expect that
+ * boot_mpi_find found an MPI; those that touch handles, that it is initialised.
+ */
+#ifndef BOOTSTRAP_MPI_ABI_H
+#define BOOTSTRAP_MPI_ABI_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum boot_mpi_flavour {
+	BOOT_MPI_NONE,    /* no MPI in the process */
+	BOOT_MPI_OPEN,    /* handles are pointers to objects of Open MPI */
+	BOOT_MPI_MPICH,   /* the common ABI of MPICH, Intel MPI, MVAPICH, ... */
+	BOOT_MPI_UNKNOWN  /* an MPI of neither kind: cannot be used */
+};
+
+/* Looks for an MPI; may be called again, a found one is not looked for twice. */
+int boot_mpi_find(void);
+
+/* Text of MPI_Get_library_version, one line, cut to `bytes`; "" if there is none. */
+void boot_mpi_version(char *text, int bytes);
+
+int boot_mpi_initialized(void);     /* 1 once MPI_Init was called, also after MPI_Finalize */
+int boot_mpi_finalized(void);       /* 1 once MPI_Finalize was called */
+int boot_mpi_init(void *argc, void *argv);   /* argc: int *, argv: char ***, or both null */
+int boot_mpi_finalize(void);
+int boot_mpi_thread_level(int *level);       /* MPI_Query_thread */
+
+/* Calls MPI_Finalize when the process exits with status 0 on this thread, if
+ * nobody did before: for programs that never learn that we initialised MPI. */
+void boot_mpi_finalize_at_exit(void);
+
+uintptr_t boot_mpi_comm_world(void);
+uintptr_t boot_mpi_comm_null(void);
+
+int boot_mpi_rank_size(uintptr_t comm, int *rank, int *size);
+int boot_mpi_dup(uintptr_t comm, uintptr_t *out);
+int boot_mpi_free(uintptr_t comm);
+/* Collective over the listed members of comm only (MPI_Comm_create_group). */
+int boot_mpi_create_group(uintptr_t comm, const int *ranks, int n, int tag, uintptr_t *out);
+int boot_mpi_allgather(const void *mine, int bytes, void *all, uintptr_t comm);
+int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *counts,
+                        const int *displacements, uintptr_t comm);
+int boot_mpi_abort(int code);       /* MPI_Abort of the world; does not return */
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The job of a process that nothing launched: one rank, nobody to talk to.
+
+package bootstrap
+
+import (
+	"bytes"
+	"os"
+)
+
+type singleJob struct{}
+
+func newSingleJob() Job { return singleJob{} }
+
+func (singleJob) Kind() string { return "single" }
+func (singleJob) Rank() int    { return 0 }
+func (singleJob) Size() int    { return 1 }
+
+func (singleJob) Exchange(mine []byte) ([][]byte, error) {
+	return [][]byte{bytes.Clone(mine)}, nil
+}
+
+func (singleJob) WorldComm() uintptr                    { return 0 }
+func (singleJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
+func (singleJob) FreeComm(uintptr)                      {}
+func (singleJob) Abort(code int)                        { os.Exit(exitStatus(code)) }
+func (singleJob) Die(code int)                          { os.Exit(exitStatus(code)) }
+func (singleJob) Close() error                          { return nil }

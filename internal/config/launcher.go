@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Which launcher started this process, as its variables tell. Only reading
+// here: what follows from it is decided by bootstrap.
+
+package config
+
+import "os"
+
+// Launch is what the environment tells about the launcher.
+type Launch struct {
+	Name string // "armcirun", "mpirun", "mpiexec", or "" for none
+	Rank int    // -1 if not told
+	Size int    // 0 if not told
+}
+
+// Launcher looks at the environment of the process as it was when Go started.
+func Launcher() Launch {
+	return launcherOf(environMap(os.Environ()))
+}
+
+// Launcher looks at the environment the set was loaded from.
+func (s *Set) Launcher() Launch {
+	return launcherOf(s.env)
+}
+
+// launcherOf prefers armcirun: a job of its own that a rank of an MPI job
+// starts carries the variables of both.
+func launcherOf(env map[string]string) Launch {
+	for _, l := range []struct{ name, rank, size string }{
+		{"armcirun", "ARMCI_JOB_RANK", "ARMCI_JOB_SIZE"},
+		{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+		{"mpiexec", "PMI_RANK", "PMI_SIZE"},
+		{"mpiexec", "PMIX_RANK", ""},
+	} {
+		if l.name == "armcirun" && env["ARMCI_JOB_ADDR"] == "" {
+			continue
+		}
+		if rank, ok := parseInt(env[l.rank]); ok {
+			size, _ := parseInt(env[l.size])
+			return Launch{l.name, int(rank), int(size)}
+		}
+	}
+	return Launch{Rank: -1}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The table of settings: one row per variable that this library honours.
+// It must hold data only; parsing lives in parse.go, names of other ARMCI
+// implementations in foreign.go.
+
+package config
+
+// Kind says how the value of a setting is written.
+type Kind int
+
+// The kinds of settings. KindAny is never parsed: it is what variables of
+// other implementations have, which are accepted without effect.
+const (
+	KindBool     Kind = iota // y n yes no 1 0 true false on off
+	KindInt                  // whole number, not negative
+	KindSize                 // bytes: 4096, 64k, 1m, 2g, 16t (powers of 1024)
+	KindDuration             // 5ms, 2s, 1m30s
+	KindString               // any text
+	KindChoice               // one of Row.Choices
+	KindAddress              // virtual address, hexadecimal: 0x200000000000
+	KindAny                  // not parsed
+)
+
+// Class says whom a setting is for.
+type Class int
+
+// The classes of settings.
+const (
+	ClassUser    Class = iota // set by users
+	ClassJob                  // set by armcirun for the ranks it starts, never by hand
+	ClassForeign              // of another ARMCI implementation: accepted, no effect
+)
+
+// Row describes one setting.
+type Row struct {
+	Name    string
+	Kind    Kind
+	Default string // as it would be written in the environment; "" is unset
+	Unit    string // of the value; "" where there is none
+	Doc     string // one line
+	Choices []string
+	Class   Class
+}
+
+var table = []Row{
+	{Name: "ARMCI_VERBOSE", Kind: KindBool, Default: "n",
+		Doc: "print a one-line summary at init, and messages of level info"},
+	{Name: "ARMCI_ERRORS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "return", "abort"},
+		Doc: "what a wrong argument does: return the documented code, or abort the job; auto is return, and abort under the ARMCI-MPI ABI"},
+	{Name: "ARMCI_FASTPATH", Kind: KindBool, Default: "y",
+		Doc: "serve plain node-local calls in C without entering Go"},
+	{Name: "ARMCI_TRACE", Kind: KindBool, Default: "n",
+		Doc: "print one line per call; switches the fast path off"},
+	{Name: "ARMCI_SPIN", Kind: KindInt, Default: "200", Unit: "polls",
+		Doc: "how often a waiter looks before it yields its core"},
+	{Name: "ARMCI_NODE", Kind: KindString,
+		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
+	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
+		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS"},
+	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x200000000000",
+		Doc: "virtual address at which the arena is tried first"},
+	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",
+		Doc: "freed memory kept populated for reuse, per rank"},
+	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
+		Doc: "memory that allocations always leave to the machine"},
+	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
+		Doc: "abstract unix socket of armcirun's job server"},
+	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,
+		Doc: "rank of this process"},
+	{Name: "ARMCI_JOB_SIZE", Kind: KindInt, Default: "1", Unit: "ranks", Class: ClassJob,
+		Doc: "ranks in the job"},
+	{Name: "ARMCI_JOB_SECRET", Kind: KindString, Class: ClassJob,
+		Doc: "what a rank proves to the job server, in hexadecimal; never printed"},
+}
+
+// lookup finds the row of a name, or nil.
+func lookup(name string) *Row {
+	for _, rows := range [][]Row{table, foreign} {
+		for i := range rows {
+			if rows[i].Name == name {
+				return &rows[i]
+			}
+		}
+	}
+	return nil
+}

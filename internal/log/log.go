@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package log writes what the library has to say to standard error: one line
+// per message, `[rank@host] text`, each in one write so that lines of several
+// ranks do not mix. It must not import another package of the project, and must
+// never be called on the data path.
+package log
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// Level says which messages are printed.
+type Level int32
+
+// Levels; each prints its own messages and those before it.
+const (
+	LevelError Level = iota
+	LevelWarn        // the default
+	LevelInfo        // what ARMCI_VERBOSE asks for
+)
+
+var (
+	level  atomic.Int32
+	prefix atomic.Pointer[string]
+	sink   atomic.Pointer[func([]byte)]
+	once   sync.Map // key -> struct{}
+)
+
+func init() { level.Store(int32(LevelWarn)) }
+
+// SetLevel sets which messages are printed from now on.
+func SetLevel(l Level) { level.Store(int32(l)) }
+
+// SetIdentity sets what the prefix says; until then it is `[?@host]`, with the
+// host's own name.
+func SetIdentity(rank int, host string) {
+	p := fmt.Sprintf("[%d@%s] ", rank, host)
+	prefix.Store(&p)
+}
+
+// SetSink sends the lines elsewhere than to standard error, for tests; the
+// returned function restores the former sink.
+func SetSink(write func(line []byte)) (restore func()) {
+	former := sink.Swap(&write)
+	return func() { sink.Store(former) }
+}
+
+// Errorf prints a message about something that failed.
+func Errorf(format string, args ...any) { emit(LevelError, "", format, args) }
+
+// Warnf prints a message about something that is probably not as intended.
+func Warnf(format string, args ...any) { emit(LevelWarn, "warning: ", format, args) }
+
+// Infof prints a message that is only wanted when asked for (LevelInfo).
+func Infof(format string, args ...any) { emit(LevelInfo, "", format, args) }
+
+// WarnOnce is Warnf, but only the first time it is called with this key.
+func WarnOnce(key, format string, args ...any) {
+	if _, seen := once.LoadOrStore(key, struct{}{}); !seen {
+		Warnf(format, args...)
+	}
+}
+
+func emit(l Level, kind, format string, args []any) {
+	if int32(l) > level.Load() {
+		return
+	}
+	line := render(kind, fmt.Sprintf(format, args...))
+	if write := sink.Load(); write != nil {
+		(*write)(line)
+		return
+	}
+	writeAll(2, line)
+}
+
+// render gives every line of the text the prefix. All lines of one message are
+// one buffer, so that they stay together.
+func render(kind, text string) []byte {
+	p := prefix.Load()
+	if p == nil {
+		unknown := "[?@" + hostname() + "] "
+		p = &unknown
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines([]byte(kind + text)) {
+		out.WriteString(*p)
+		out.Write(bytes.TrimRight(line, "\n"))
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// writeAll writes without a Go file object, so that nothing is buffered, locked
+// or closed when the process is about to end. A broken standard error is not
+// worth an error of its own.
+func writeAll(fd int, b []byte) {
+	for len(b) > 0 {
+		n, err := syscall.Write(fd, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return
+		}
+		b = b[n:]
+	}
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "?"
+	}
+	return name
+}
