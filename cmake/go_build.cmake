@@ -22,7 +22,9 @@ if(MODE STREQUAL "c-shared")
   file(SHA256 ${MAP} maphash)
   string(SUBSTRING ${maphash} 0 12 maphash)
   configure_file(${MAP} ${WORK}/${maphash}.map COPYONLY)
-  string(APPEND ldflags " -extldflags \"-Wl,-soname,${SONAME} -Wl,--version-script=${WORK}/${maphash}.map\"")
+  # Go links with -Bsymbolic: right for functions, wrong for data, which the linker copies into programs that use it.
+  string(APPEND ldflags
+    " -extldflags \"-Wl,-soname,${SONAME} -Wl,--version-script=${WORK}/${maphash}.map -Wl,--dynamic-list-data\"")
 endif()
 
 set(ENV{CGO_ENABLED} 1)

@@ -1,3 +1,39 @@
-# Suites that are scripts of their own: faults, installation, Global Arrays, NWChem. Each prints why it skips.
-# Those that measure or kill run alone.
+# Suites that are scripts of their own: installation, faults, Global Arrays, NWChem. Each prints why it skips.
+# Those that kill, measure or fill the machine run alone.
 # SPDX-License-Identifier: BSD-3-Clause
+
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+set(out ${PROJECT_BINARY_DIR}/tests)
+
+# How the scripts are told about compilers, launchers and the build: CC_F FC_F RUN_F per flavour F.
+set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}" "GO=${ARMCI_GO}")
+foreach(flavour none openmpi mpich)
+  set(cc "")
+  set(fc "")
+  set(run "")
+  if(flavour IN_LIST ARMCI_CAN_CC)
+    set(cc ${ARMCI_CC_${flavour}})
+    armci_launcher(run ${flavour} 2)
+    string(REPLACE ";" " " run "${run}")
+  endif()
+  if(flavour IN_LIST ARMCI_CAN_FC)
+    set(fc ${ARMCI_FC_${flavour}})
+  endif()
+  list(APPEND toolbox "CC_${flavour}=${cc}" "FC_${flavour}=${fc}" "RUN_${flavour}=${run}")
+endforeach()
+
+# armci_suite(<name> SCRIPT <file> LABEL <label> TIMEOUT <seconds> [ARGS <argument>...] [ENV NAME=value...])
+function(armci_suite name)
+  cmake_parse_arguments(A "" "SCRIPT;LABEL;TIMEOUT" "ARGS;ENV" ${ARGN})
+  if(NOT EXISTS ${A_SCRIPT})
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND sh ${A_SCRIPT} ${A_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS ${A_LABEL} TIMEOUT ${A_TIMEOUT} RUN_SERIAL ON SKIP_RETURN_CODE 77
+    ENVIRONMENT "${toolbox};WORK=${out}/${name};${A_ENV}")
+endfunction()
+
+armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
+armci_suite(fault SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 600)
+armci_suite(ga SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900)
+armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500)

@@ -1,0 +1,44 @@
+# The binary promise: exported names, soname, no MPI linked, dlopen, interposition, and the layouts of the other ABI.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(abi ${CMAKE_CURRENT_SOURCE_DIR}/abi)
+set(out ${PROJECT_BINARY_DIR}/tests/abi)
+
+foreach(flavour IN LISTS ARMCI_FLAVOURS)
+  set(soname libarmci.so.1)
+  if(flavour STREQUAL "classic")
+    set(soname libarmci.so.0)
+  endif()
+  add_test(NAME abi/elf/${flavour} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${ARMCI_GO} test -count=1 -v ./tests/abi)
+  set_tests_properties(abi/elf/${flavour} PROPERTIES LABELS abi TIMEOUT 200
+    ENVIRONMENT "ARMCI_ABI_LIBRARY=${ARMCI_LIBDIR_${flavour}}/${soname};ARMCI_ABI_SONAME=${soname}")
+endforeach()
+
+armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
+armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi
+  COMMAND ${out}/dlopen ${ARMCI_LIBDIR_classic}/libarmci.so.0)
+armci_program(OUTPUT ${out}/interpose FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/interpose.c)
+armci_run(abi/interpose LAUNCHER none RANKS 2 LABELS abi COMMAND ${out}/interpose)
+
+foreach(flavour openmpi mpich)
+  if(NOT flavour IN_LIST ARMCI_CAN_CC)
+    armci_skip(abi/comm-world/${flavour} "no compiler wrapper or launcher of ${flavour}")
+  else()
+    armci_program(OUTPUT ${out}/comm_world_${flavour} FLAVOUR ${flavour} TARGET armci_tests
+      SOURCES ${abi}/programs/comm_world.c)
+    armci_run(abi/comm-world/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/comm_world_${flavour})
+  endif()
+endforeach()
+
+foreach(flavour openmpi mpich)
+  if(NOT flavour IN_LIST ARMCI_FLAVOURS)
+    armci_skip(abi/mpi-abi/${flavour} "built with ARMCI_MPI_ABI=OFF")
+  elseif(NOT flavour IN_LIST ARMCI_CAN_CC)
+    armci_skip(abi/mpi-abi/${flavour} "no compiler wrapper or launcher of ${flavour}")
+  else()
+    armci_program(OUTPUT ${out}/mpi_abi_${flavour} FLAVOUR ${flavour} ABI ${flavour} TARGET armci_tests
+      INCLUDE ${PROJECT_SOURCE_DIR}/include/armci-mpi SOURCES ${abi}/programs/mpi_abi.c)
+    armci_run(abi/mpi-abi/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/mpi_abi_${flavour})
+  endif()
+endforeach()

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Installs into a fresh prefix, moves it elsewhere, and uses it as a user would: pkg-config, find_package and plain
+# -larmci, in C and Fortran, under each launcher that is here. It must not see the build tree, only the prefix.
+# Input: BUILD WORK CMAKE, and per flavour F in none openmpi mpich: CC_F FC_F RUN_F (launcher with its rank count).
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+command -v pkg-config >/dev/null 2>&1 || { echo "SKIP: no pkg-config"; exit 77; }
+
+say() { echo "install: $*"; }
+fail() { say "FAILED: $*"; exit 1; }
+
+rm -rf "$WORK"
+mkdir -p "$WORK"
+DESTDIR="$WORK/dest" "$CMAKE" --install "$BUILD" --prefix /opt/first >"$WORK/install.log"
+prefix=$WORK/moved
+mv "$WORK/dest/opt/first" "$prefix"
+pcfile=$(find "$prefix" -name armci.pc)
+lib=$(dirname "$(dirname "$pcfile")")
+PKG_CONFIG_PATH=$lib/pkgconfig
+export PKG_CONFIG_PATH
+[ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
+
+for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
+	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf share/man/man1/armcirun.1; do
+	[ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' --include='*.h' && fail "a path of the build is installed"
+"$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"
+
+# started COMMAND...: runs it under the flavour's launcher and wants the program's own word of success.
+started() {
+	# shellcheck disable=SC2086
+	"$@" >"$WORK/out.log" 2>&1 || { cat "$WORK/out.log"; fail "$*"; }
+	grep -q '^ *ok hello of 2' "$WORK/out.log" || { cat "$WORK/out.log"; fail "$* did not say ok"; }
+	say "ok: $*"
+}
+
+# with_pkg_config FLAVOUR COMPILER SOURCE LAUNCHER
+with_pkg_config() {
+	program=$WORK/hello_$1_${3##*.}
+	# shellcheck disable=SC2046
+	"$2" -o "$program" "$here/$3" $(pkg-config --cflags --libs armci) || fail "$2 $3 with pkg-config"
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$lib started $4 "$program"
+}
+
+# The other ABI: its own include directory and library, chosen by the name of its .pc file.
+with_mpi_abi() {
+	program=$WORK/hello_abi_$1
+	# shellcheck disable=SC2046
+	"$2" -o "$program" "$here/hello_mpi.c" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 with armci-mpi-$1"
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $3 "$program"
+}
+
+# with_cmake FLAVOUR CC FC LAUNCHER
+with_cmake() {
+	tree=$WORK/cmake_$1
+	fortran=OFF
+	[ -n "$3" ] && [ -e "$prefix/include/armci.mod" ] && fortran=ON
+	{ "$CMAKE" -S "$here/consumer" -B "$tree" -DCMAKE_PREFIX_PATH="$prefix" -DPROGRAMS="$here" -DCMAKE_C_COMPILER="$2" \
+		-DCMAKE_Fortran_COMPILER="$3" -DWITH_FORTRAN=$fortran && "$CMAKE" --build "$tree"; } >"$WORK/cmake.log" 2>&1 ||
+		{ cat "$WORK/cmake.log"; fail "find_package under $1"; }
+	# shellcheck disable=SC2086
+	started $4 "$tree/hello_c"
+	# shellcheck disable=SC2086
+	[ $fortran = OFF ] || started $4 "$tree/hello_f"
+}
+
+for flavour in none openmpi mpich; do
+	eval "cc=\$CC_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
+	if [ -z "$cc" ] || [ -z "$run" ]; then
+		say "skipped: no compiler or launcher of $flavour"
+		continue
+	fi
+	[ $flavour != none ] || run="$prefix/bin/armcirun -n 2"
+	with_pkg_config $flavour "$cc" hello.c "$run"
+	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_pkg_config $flavour "$fc" hello.f90 "$run"
+	with_cmake $flavour "$cc" "$fc" "$run"
+	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
+done
+
+# In a place where the compiler looks anyway, -larmci is all.
+CPATH="$prefix/include" LIBRARY_PATH="$lib" $CC_none -o "$WORK/plain" "$here/hello.c" -larmci || fail "cc app.c -larmci"
+LD_LIBRARY_PATH=$lib "$WORK/plain" | grep -q 'ok hello of 1' || fail "a single process"
+say "all ok"

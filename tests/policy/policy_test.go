@@ -1,0 +1,173 @@
+// Package policy holds the house rules that a machine can hold: size of files and functions, a first comment that
+// says what a file is for, no leftovers. It must not judge style that gofmt or the compiler judges.
+// SPDX-License-Identifier: BSD-3-Clause
+package policy
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	explainLines  = 400 // a longer file says why: "Long because ..." in its first comment
+	maxLines      = 600
+	maxFunction   = 100
+	headLines     = 20
+	licence       = "SPDX-License-Identifier: BSD-3-Clause"
+	longerBecause = "ong because"
+)
+
+var sourceSuffixes = []string{".go", ".c", ".h", ".f90", ".sh", ".cmake", ".map"}
+
+// source is one file of ours: its path from the root and its text.
+type source struct {
+	path string
+	text []byte
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var found []source
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name == ".git" || strings.HasPrefix(name, "build") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !slices.Contains(sourceSuffixes, filepath.Ext(name)) && name != "CMakeLists.txt" && name != "Makefile" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		found = append(found, source{rel, text})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatal("no source found")
+	}
+	return found
+}
+
+func TestFileSize(t *testing.T) {
+	for _, s := range sources(t) {
+		lines := bytes.Count(s.text, []byte("\n"))
+		switch explained := bytes.Contains(head(s.text), []byte(longerBecause)); {
+		case lines > maxLines:
+			t.Errorf("%s: %d lines, the limit is %d", s.path, lines, maxLines)
+		case lines > explainLines && !explained:
+			t.Errorf("%s: %d lines: split it, or say \"Long because\" in its first comment", s.path, lines)
+		}
+	}
+}
+
+func head(text []byte) []byte {
+	lines := bytes.SplitAfterN(text, []byte("\n"), headLines+1)
+	return bytes.Join(lines[:min(len(lines), headLines)], nil)
+}
+
+// TestFirstComment wants the licence line and at least one sentence of purpose before the first line of code.
+func TestFirstComment(t *testing.T) {
+	comment := regexp.MustCompile(`^\s*(//|#|/\*|\*|!)`)
+	for _, s := range sources(t) {
+		words, licensed := 0, false
+		for line := range strings.Lines(string(s.text)) {
+			if strings.TrimSpace(line) == "" {
+				if words == 0 {
+					continue
+				}
+				break
+			}
+			if !comment.MatchString(line) {
+				break
+			}
+			if strings.Contains(line, licence) {
+				licensed = true
+			} else if !strings.HasPrefix(line, "#!") && !strings.HasPrefix(line, "//go:build") {
+				words += len(strings.Fields(line))
+			}
+		}
+		if !licensed && !bytes.Contains(head(s.text), []byte(licence)) {
+			t.Errorf("%s: no line %q at its top", s.path, licence)
+		}
+		if words < 6 {
+			t.Errorf("%s: does not begin with a comment that says what it is for", s.path)
+		}
+	}
+}
+
+func TestNoLeftovers(t *testing.T) {
+	// Put together here so that this file does not contain what it looks for.
+	leftovers := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b|^\s*#\s*if\s+` + `0\b`)
+	for _, s := range sources(t) {
+		number := 0
+		for line := range strings.Lines(string(s.text)) {
+			number++
+			if leftovers.MatchString(line) {
+				t.Errorf("%s:%d: %s", s.path, number, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+func TestGoFunctionLength(t *testing.T) {
+	for _, s := range sources(t) {
+		if filepath.Ext(s.path) != ".go" {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, s.path, s.text, 0)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > maxFunction {
+				t.Errorf("%s: function %s has %d lines, the limit is %d", s.path, fn.Name.Name, n, maxFunction)
+			}
+		}
+	}
+}
+
+// TestCFunctionLength relies on the house's layout: a function's braces stand alone in the first column.
+func TestCFunctionLength(t *testing.T) {
+	for _, s := range sources(t) {
+		if ext := filepath.Ext(s.path); ext != ".c" && ext != ".h" {
+			continue
+		}
+		number, begin := 0, 0
+		for line := range strings.Lines(string(s.text)) {
+			number++
+			switch strings.TrimRight(line, " \t\n") {
+			case "{":
+				begin = number
+			case "}":
+				if begin > 0 && number-begin > maxFunction {
+					t.Errorf("%s:%d: a function of %d lines, the limit is %d", s.path, begin, number-begin, maxFunction)
+				}
+				begin = 0
+			}
+		}
+	}
+}
