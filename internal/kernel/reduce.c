@@ -61,20 +61,26 @@ ARITHMETIC(dbl, k_dbl_at, double)
 ORDERED(dbl, k_dbl_at, double, __builtin_fabs)
 LOGICAL(dbl, k_dbl_at, double)
 
-/* COMPLEX defines sum and product of pairs of T. */
+/* COMPLEX defines sum and product of pairs of T. The product is rounded step by step (K_ROUND): vectorised, GCC would
+ * fuse it on some machines even where it is told not to. */
 #define COMPLEX(NAME, T, V, REAL_SUM)                                               \
 	static void NAME##_sum(void *inout, const void *in, size_t n)               \
 	{                                                                           \
 		REAL_SUM(inout, in, 2 * n);                                         \
 	}                                                                           \
-	K_CLONES static void NAME##_prod(void *inout, const void *in, size_t n)     \
+	static void NAME##_prod(void *inout, const void *in, size_t n)              \
 	{                                                                           \
 		T       *a = inout;                                                 \
 		const T *b = in;                                                    \
 		for (size_t i = 0; i < 2 * n; i += 2) {                             \
 			V x = a[i], y = a[i + 1], u = b[i], v = b[i + 1];           \
-			a[i] = x * u - y * v;                                       \
-			a[i + 1] = x * v + y * u;                                   \
+			V xu = x * u, yv = y * v, xv = x * v, yu = y * u;           \
+			K_ROUND(xu);                                                \
+			K_ROUND(yv);                                                \
+			K_ROUND(xv);                                                \
+			K_ROUND(yu);                                                \
+			a[i] = xu - yv;                                             \
+			a[i + 1] = xv + yu;                                         \
 		}                                                                   \
 	}
 
