@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* parmci.h: the profiling names. Declarations only. */
+/*
+ * parmci.h: the profiling names of libarmci. PARMCI_x (parmci_x) has the signature, meaning and every rule of ARMCI_x
+ * (armci_x), documented in armci.h and message.h; it must never differ. A tool defines ARMCI_x itself (the library's
+ * is a weak symbol) and calls PARMCI_x for the real work; the library calls only PARMCI_x or neither.
+ */
 #ifndef ARMCI_PARMCI_H_
 #define ARMCI_PARMCI_H_
 
