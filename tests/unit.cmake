@@ -2,7 +2,6 @@
 # Tests that want the built library (tests/abi) are not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
-set(go ${CMAKE_COMMAND} -E env CGO_ENABLED=1 ${ARMCI_GO})
 file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/internal/*_test.go ${PROJECT_SOURCE_DIR}/capi/*_test.go ${PROJECT_SOURCE_DIR}/cmd/*_test.go
   ${PROJECT_SOURCE_DIR}/tests/policy/*_test.go)
@@ -15,12 +14,12 @@ list(REMOVE_DUPLICATES packages)
 
 # Two processors: compiling and most packages' tests keep a small machine busy alone.
 foreach(package IN LISTS packages)
-  add_test(NAME unit/${package} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND ${go} test -race -count=1 -v -timeout 5m ./${package})
+  add_test(NAME unit/${package} COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -DPACKAGE=./${package} -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
   set_tests_properties(unit/${package} PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
 endforeach()
 
-add_test(NAME unit/vet WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${go} vet ./...)
+add_test(NAME unit/vet WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${ARMCI_GO} vet ./...)
 set_tests_properties(unit/vet PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
 
 get_filename_component(gobin ${ARMCI_GO} DIRECTORY)

@@ -24,6 +24,7 @@ const (
 	headLines     = 20
 	licence       = "SPDX-License-Identifier: BSD-3-Clause"
 	longerBecause = "ong because"
+	manual        = "include/" // public headers are the manual: their comments do not count as length
 )
 
 var sourceSuffixes = []string{".go", ".c", ".h", ".f90", ".sh", ".cmake", ".map"}
@@ -68,7 +69,11 @@ func sources(t *testing.T) []source {
 
 func TestFileSize(t *testing.T) {
 	for _, s := range sources(t) {
-		lines := bytes.Count(s.text, []byte("\n"))
+		text := s.text
+		if strings.HasPrefix(s.path, manual) {
+			text = regexp.MustCompile(`(?s)/\*.*?\*/\n*`).ReplaceAll(text, nil)
+		}
+		lines := bytes.Count(text, []byte("\n"))
 		switch explained := bytes.Contains(head(s.text), []byte(longerBecause)); {
 		case lines > maxLines:
 			t.Errorf("%s: %d lines, the limit is %d", s.path, lines, maxLines)
