@@ -166,9 +166,9 @@ void k_reduce(int red, int type, void *inout, const void *in, size_t nelem);
  * K_LOR and K_LAND. Applying it to the result of k_reduce changes nothing. */
 void k_reduce_finish(int red, int type, void *x, size_t nelem);
 
+#pragma GCC visibility pop
+
 #include "copy.h"
 #include "acc_small.h"
-
-#pragma GCC visibility pop
 
 #endif
