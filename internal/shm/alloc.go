@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Allocation inside one rank's slice of the arena. Freed memory stays populated for reuse up to a budget; what goes
+// beyond it is given back to the machine. It hands out address ranges only; it never touches their contents.
+package shm
+
+import (
+	"slices"
+	"sort"
+	"sync"
+
+	"libarmci/internal/transport"
+)
+
+const page = 4096
+
+// span is a range of addresses [lo, hi).
+type span struct{ lo, hi uintptr }
+
+func (s span) size() int64 { return int64(s.hi - s.lo) }
+
+// slice is a rank's own part of the arena. kept holds freed memory that still has its pages, bare freed address space
+// without; both sorted by address, neighbours merged. Above brk nothing was ever used.
+type slice struct {
+	mu         sync.Mutex
+	all        span
+	brk        uintptr
+	kept, bare []span
+	live       map[uintptr]uintptr // lo -> hi of what is handed out
+	liveBytes  int64
+	keptBytes  int64
+	high       int64
+	budget     int64
+	populate   func(span) error
+	punch      func(span)
+}
+
+func newSlice(all span, budget int64, populate func(span) error, punch func(span)) *slice {
+	return &slice{all: all, brk: all.lo, live: map[uintptr]uintptr{}, budget: budget, populate: populate, punch: punch}
+}
+
+func pagesOf(nbytes int64) uintptr { return (uintptr(nbytes) + page - 1) &^ (page - 1) }
+
+// reuse hands out kept memory, the smallest span that fits.
+func (s *slice) reuse(nbytes int64) (uintptr, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := pagesOf(nbytes)
+	got, ok := cut(&s.kept, n)
+	if !ok {
+		return 0, false
+	}
+	s.keptBytes -= int64(n)
+	s.hand(got)
+	return got.lo, true
+}
+
+func (s *slice) hand(got span) {
+	s.live[got.lo] = got.hi
+	s.liveBytes += got.size()
+	s.high = max(s.high, s.liveBytes)
+}
+
+// grow hands out memory that has no pages yet, and populates it.
+func (s *slice) grow(nbytes int64) (uintptr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := pagesOf(nbytes)
+	got, ok := cut(&s.bare, n)
+	if !ok {
+		if uintptr(nbytes) > s.all.hi-s.brk || n > s.all.hi-s.brk {
+			return 0, transport.ErrNoMemory
+		}
+		got = span{s.brk, s.brk + n}
+		s.brk += n
+	}
+	if err := s.populate(got); err != nil {
+		s.punch(got)
+		add(&s.bare, got)
+		return 0, err
+	}
+	s.hand(got)
+	return got.lo, nil
+}
+
+// giveBack keeps a range for reuse, or drops its pages when the budget is spent.
+func (s *slice) giveBack(lo uintptr) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hi, ok := s.live[lo]
+	if !ok {
+		return false
+	}
+	delete(s.live, lo)
+	freed := span{lo, hi}
+	s.liveBytes -= freed.size()
+	if s.keptBytes+freed.size() > s.budget {
+		s.punch(freed)
+		add(&s.bare, freed)
+		return true
+	}
+	s.keptBytes += freed.size()
+	add(&s.kept, freed)
+	return true
+}
+
+// dropKept gives all kept memory back to the machine: the last resort before an allocation fails.
+func (s *slice) dropKept() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.kept {
+		s.punch(k)
+		add(&s.bare, k)
+	}
+	s.kept, s.keptBytes = nil, 0
+}
+
+func (s *slice) use() (live, kept, high int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.liveBytes, s.keptBytes, s.high
+}
+
+// cut takes n bytes from the smallest free span that has them.
+func cut(free *[]span, n uintptr) (span, bool) {
+	best := -1
+	for i, f := range *free {
+		if f.hi-f.lo >= n && (best < 0 || f.size() < (*free)[best].size()) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return span{}, false
+	}
+	f := &(*free)[best]
+	got := span{f.lo, f.lo + n}
+	f.lo += n
+	if f.lo == f.hi {
+		*free = slices.Delete(*free, best, best+1)
+	}
+	return got, true
+}
+
+// add returns a span to a free list and merges it with its neighbours.
+func add(free *[]span, s span) {
+	i := sort.Search(len(*free), func(i int) bool { return (*free)[i].lo >= s.hi })
+	if i < len(*free) && (*free)[i].lo == s.hi {
+		(*free)[i].lo = s.lo
+		s = (*free)[i]
+	} else {
+		*free = slices.Insert(*free, i, s)
+	}
+	if i > 0 && (*free)[i-1].hi == s.lo {
+		(*free)[i-1].hi = s.hi
+		*free = slices.Delete(*free, i, i+1)
+	}
+}

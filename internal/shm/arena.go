@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The arena: a sparse memory file without a name, mapped at one address by every rank of the node. It disappears with
+// the last process that maps it, however that process ends. This file maps, populates and gives back; it hands out
+// nothing (alloc.go) and agrees on nothing (join.go).
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// place is where an arena may go: how large and at which address.
+type place struct {
+	bytes int64
+	base  uintptr
+}
+
+const (
+	smallestArena = int64(256 << 20)
+	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after a new look at what is left
+)
+
+// places lists what to try in turn: other addresses first, then smaller arenas.
+func places(bytes int64, base uintptr) []place {
+	var lim unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
+		bytes = min(bytes, int64(lim.Cur/4))
+	}
+	var all []place
+	for ; bytes >= smallestArena; bytes /= 16 {
+		for i := range uintptr(4) {
+			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<42})
+		}
+	}
+	return all
+}
+
+func newFile(bytes int64) (int, error) {
+	fd, err := unix.MemfdCreate("armci", unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("create the memory file: %w", err)
+	}
+	if err := unix.Ftruncate(fd, bytes); err != nil {
+		unix.Close(fd)
+		return -1, fmt.Errorf("size the memory file to %d bytes: %w", bytes, err)
+	}
+	return fd, nil
+}
+
+func mapAt(fd int, p place) error {
+	flags := unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED_NOREPLACE
+	want := kernel.Ptr(p.base)
+	got, err := unix.MmapPtr(fd, 0, want, uintptr(p.bytes), unix.PROT_READ|unix.PROT_WRITE, flags)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		unix.MunmapPtr(got, uintptr(p.bytes))
+		return unix.EEXIST // a kernel before 4.17 takes the address for a hint
+	}
+	unix.Madvise(bytesAt(span{p.base, p.base + uintptr(p.bytes)}), unix.MADV_DONTDUMP)
+	return nil
+}
+
+func unmap(p place) { unix.MunmapPtr(kernel.Ptr(p.base), uintptr(p.bytes)) }
+
+// bytesAt is the memory of a span. Arena addresses are never Go objects.
+func bytesAt(s span) []byte {
+	return unsafe.Slice((*byte)(kernel.Ptr(s.lo)), s.hi-s.lo)
+}
+
+// populate gives a span its pages, zeroed, on this rank's memory node. margin is left to the machine.
+func populate(fd int, base uintptr, s span, margin int64) error {
+	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
+		step := span{at, min(at+uintptr(populateStep), s.hi)}
+		if s.size() > populateStep {
+			if err := roomFor(step.size(), margin); err != nil {
+				return err
+			}
+		}
+		if err := populateOne(fd, base, step); err != nil {
+			return fmt.Errorf("%w: reserve %d bytes: %v", transport.ErrNoMemory, s.size(), err)
+		}
+	}
+	return nil
+}
+
+func populateOne(fd int, base uintptr, s span) error {
+	for {
+		err := unix.Madvise(bytesAt(s), unix.MADV_POPULATE_WRITE)
+		switch {
+		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
+			continue
+		case errors.Is(err, unix.EINVAL): // a kernel before 5.14
+			return unix.Fallocate(fd, 0, int64(s.lo-base), s.size())
+		default:
+			return err
+		}
+	}
+}
+
+func punch(fd int, base uintptr, s span) {
+	unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(s.lo-base), s.size())
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The transport of the node: every peer's memory is mapped here, so each operation is one call of a kernel and is
+// complete at the target when it returns. Addresses have been checked by the caller; nothing is checked twice.
+package shm
+
+// #include "shm.h"
+// static inline uint32_t *stripe_words(void) { return shm_stripes(); }
+// static inline uint32_t add4(void *p, uint32_t v) { return atomic_fetch_add((shm_u32 *)p, v); }
+// static inline uint64_t add8(void *p, uint64_t v) { return atomic_fetch_add((shm_u64 *)p, v); }
+// static inline uint32_t swap4(void *p, uint32_t v) { return atomic_exchange((shm_u32 *)p, v); }
+// static inline uint64_t swap8(void *p, uint64_t v) { return atomic_exchange((shm_u64 *)p, v); }
+// static inline void full_fence(void) { atomic_thread_fence(memory_order_seq_cst); }
+import "C"
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Driver implements transport.Transport over a Machine.
+type Driver struct {
+	m       *Machine
+	stripes kernel.Stripes
+	peers   []int // Peer -> local number
+}
+
+// NewDriver makes the node's transport; messages go to h.
+func NewDriver(m *Machine, h transport.Handler) *Driver {
+	m.Handle(h)
+	return &Driver{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
+		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1}}
+}
+
+// Info: everything is native and immediate.
+func (d *Driver) Info() transport.Info {
+	return transport.Info{Name: "shm", Addr: []byte(d.m.door.Name), Native: transport.Native{Acc: true, RMW: true},
+		MaxMsg: maxMessage, Immediate: true}
+}
+
+// Connect accepts the ranks of this node only.
+func (d *Driver) Connect(peers []transport.PeerAddr) error {
+	d.peers = make([]int, len(peers))
+	for i, p := range peers {
+		local, ok := d.m.localOf(p.Rank)
+		if !ok {
+			return fmt.Errorf("rank %d is not on this node", p.Rank)
+		}
+		d.peers[i] = local
+	}
+	return nil
+}
+
+// Register has nothing to do: the arena is mapped everywhere.
+func (d *Driver) Register([]byte) (transport.Key, error) { return 0, nil }
+
+// Deregister has nothing to do.
+func (d *Driver) Deregister(transport.Key) error { return nil }
+
+func copySection(dst, src *transport.Section, count []int32) {
+	if len(count) == 1 {
+		kernel.Copy(kernel.Ptr(dst.Base), kernel.Ptr(src.Base), int(count[0]))
+		return
+	}
+	kernel.CopyStrided(kernel.Ptr(src.Base), src.Stride, kernel.Ptr(dst.Base), dst.Stride, count)
+}
+
+// Put copies local to remote.
+func (d *Driver) Put(_ transport.Peer, x *transport.Xfer) error {
+	for _, s := range x.Vector {
+		kernel.CopyVector(s.Local, s.Remote, s.Bytes)
+	}
+	if x.Vector == nil {
+		copySection(&x.Remote, &x.Local, x.Count)
+	}
+	x.Finish(nil)
+	return nil
+}
+
+// Get copies remote to local.
+func (d *Driver) Get(_ transport.Peer, x *transport.Xfer) error {
+	for _, s := range x.Vector {
+		kernel.CopyVector(s.Remote, s.Local, s.Bytes)
+	}
+	if x.Vector == nil {
+		copySection(&x.Local, &x.Remote, x.Count)
+	}
+	x.Finish(nil)
+	return nil
+}
+
+// Acc adds, under the node's accumulate locks.
+func (d *Driver) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	for _, v := range x.Vector {
+		kernel.AccVector(d.stripes, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
+	}
+	if x.Vector == nil {
+		kernel.AccStrided(d.stripes, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base), x.Local.Stride,
+			kernel.Ptr(x.Remote.Base), x.Remote.Stride, x.Count)
+	}
+	x.Finish(nil)
+	return nil
+}
+
+// RMW is a CPU atomic.
+func (d *Driver) RMW(_ transport.Peer, r *transport.RMW) error {
+	p := kernel.Ptr(r.Addr)
+	switch {
+	case r.Op == transport.FetchAdd && r.Bytes == 4:
+		r.Old = int64(int32(C.add4(p, C.uint32_t(r.Operand))))
+	case r.Op == transport.FetchAdd && r.Bytes == 8:
+		r.Old = int64(C.add8(p, C.uint64_t(r.Operand)))
+	case r.Op == transport.Swap && r.Bytes == 4:
+		r.Old = int64(int32(C.swap4(p, C.uint32_t(r.Operand))))
+	case r.Op == transport.Swap && r.Bytes == 8:
+		r.Old = int64(C.swap8(p, C.uint64_t(r.Operand)))
+	default:
+		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes, transport.ErrNotNative)
+	}
+	return nil
+}
+
+// Send delivers an active message to a rank of the node.
+func (d *Driver) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
+
+// Fence makes earlier stores visible before anything that follows.
+func (d *Driver) Fence(transport.Peer) error {
+	C.full_fence()
+	return nil
+}
+
+// Progress has nothing to drive; it waits as asked.
+func (d *Driver) Progress(wait time.Duration) (int, error) {
+	time.Sleep(wait)
+	return 0, nil
+}
+
+// Close is idempotent. The arena outlives the transport: Machine.Leave ends it.
+func (d *Driver) Close() error { return nil }
+
+var _ transport.Transport = (*Driver)(nil)

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lays the control block out, attaches a process to it and keeps each rank's table of live regions.
+// It never allocates or maps memory: Go does (arena.go).
+#define _GNU_SOURCE
+#include <sched.h>
+#include <string.h>
+
+#include "shm.h"
+
+struct shm_view shm;
+
+static uint64_t page_up(uint64_t x) { return (x + 4095) & ~4095ull; }
+
+uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal)
+{
+	uint64_t n = nlocal, off;
+	memset(p, 0, sizeof *p);
+	p->magic = SHM_MAGIC;
+	p->version = SHM_VERSION;
+	p->nlocal = nlocal;
+	p->arena_bytes = arena_bytes;
+	p->stripes = 4096;
+	p->teams = 4096;
+	p->region_cap = 1u << 20;
+	p->ring_bytes = 64u << 10;
+	p->team_bytes = page_up(sizeof(struct shm_team) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
+	// A small arena (RLIMIT_AS, or a setting) gets fewer teams and shorter tables before it is refused.
+	while (p->teams > 64 && p->teams * p->team_bytes > arena_bytes / 8) p->teams /= 2;
+	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
+	while (p->ring_bytes > 8192 && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
+	p->rank_off = page_up(sizeof *p);
+	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
+	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
+	p->region_off = off = page_up(off + n * n * sizeof(uint32_t));
+	p->mail_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
+	p->team_off = off = page_up(off + n * n * p->ring_bytes);
+	off += p->teams * p->team_bytes;
+	p->slice_off = (off + (2u << 20) - 1) & ~((2ull << 20) - 1);
+	if (p->slice_off >= arena_bytes / 2)
+		return 0;
+	p->slice_bytes = ((arena_bytes - p->slice_off) / n) & ~((2ull << 20) - 1);
+	return p->slice_bytes ? p->slice_off : 0;
+}
+
+void shm_format(void *base, struct shm_head *plan) { memcpy(base, plan, sizeof *plan); }
+
+int shm_attach(void *base, int me, int world, int pid, unsigned spin, unsigned yield)
+{
+	struct shm_head *h = base;
+	if (h->magic != SHM_MAGIC || h->version != SHM_VERSION || (uint32_t)me >= h->nlocal)
+		return -1;
+	shm.base = base;
+	shm.head = h;
+	shm.rank = (struct shm_rank *)(shm.base + h->rank_off);
+	shm.bytes = h->arena_bytes;
+	shm.nlocal = (int)h->nlocal;
+	shm.me = me;
+	shm.spin = spin;
+	shm.yield = yield;
+	shm.rank[me].world = world;
+	shm.rank[me].pid = pid;
+	return 0;
+}
+
+void shm_detach(void)
+{
+	shm_mail_reset();
+	memset(&shm, 0, sizeof shm);
+}
+
+static struct shm_region *table(int local)
+{
+	return (struct shm_region *)(shm.base + shm.head->region_off) + (uint64_t)local * shm.head->region_cap;
+}
+
+static uint64_t get(const shm_u64 *w) { return atomic_load_explicit(w, memory_order_relaxed); }
+
+// Index of the first region of t[0..n) whose end lies beyond addr.
+static uint32_t first_beyond(const struct shm_region *t, uint32_t n, uint64_t addr)
+{
+	uint32_t lo = 0, hi = n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (get(&t[mid].hi) > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+bool shm_find(int local, uint64_t addr, struct shm_found *out)
+{
+	struct shm_rank *r = &shm.rank[local];
+	const struct shm_region *t = table(local);
+	for (unsigned tries = 0;; tries++) {
+		uint64_t gen = atomic_load_explicit(&r->gen, memory_order_acquire);
+		if (!(gen & 1)) {
+			uint32_t n = atomic_load_explicit(&r->nregion, memory_order_relaxed);
+			uint32_t i = first_beyond(t, n, addr);
+			uint64_t lo = i < n ? get(&t[i].lo) : 0, hi = i < n ? get(&t[i].hi) : 0;
+			atomic_thread_fence(memory_order_acquire);
+			if (atomic_load_explicit(&r->gen, memory_order_relaxed) == gen) {
+				*out = (struct shm_found){.lo = lo, .hi = hi, .gen = gen};
+				return i < n && addr >= lo;
+			}
+		}
+		if (tries > 100)
+			sched_yield(); // the owner is in the middle of a change: let it run
+		else
+			shm_relax();
+	}
+}
+
+static void change_begin(struct shm_rank *r)
+{
+	atomic_fetch_add_explicit(&r->gen, 1, memory_order_acq_rel);
+}
+
+static void change_end(struct shm_rank *r, uint32_t n)
+{
+	atomic_store_explicit(&r->nregion, n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&r->gen, 1, memory_order_acq_rel);
+}
+
+static void set(struct shm_region *r, uint64_t lo, uint64_t hi)
+{
+	atomic_store_explicit(&r->lo, lo, memory_order_relaxed);
+	atomic_store_explicit(&r->hi, hi, memory_order_relaxed);
+}
+
+int shm_region_add(uint64_t lo, uint64_t hi)
+{
+	struct shm_rank *r = &shm.rank[shm.me];
+	struct shm_region *t = table(shm.me);
+	uint32_t n = r->nregion;
+	if (n == shm.head->region_cap)
+		return -1;
+	change_begin(r);
+	uint32_t i = first_beyond(t, n, lo);
+	for (uint32_t j = n; j > i; j--) set(&t[j], get(&t[j - 1].lo), get(&t[j - 1].hi));
+	set(&t[i], lo, hi);
+	change_end(r, n + 1);
+	return 0;
+}
+
+int shm_region_drop(uint64_t lo)
+{
+	struct shm_rank *r = &shm.rank[shm.me];
+	struct shm_region *t = table(shm.me);
+	uint32_t n = r->nregion, i = first_beyond(t, n, lo);
+	if (i == n || get(&t[i].lo) != lo)
+		return -1;
+	change_begin(r);
+	for (; i + 1 < n; i++) set(&t[i], get(&t[i + 1].lo), get(&t[i + 1].hi));
+	change_end(r, n - 1);
+	return 0;
+}

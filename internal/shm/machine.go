@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Machine is one rank's share of its node: it joins, owns the mapping and implements transport.Node's memory part.
+// One process has at most one Machine at a time, since C's view of the control block (shm.h) is one.
+package shm
+
+// #include "shm.h"
+// void shm_install_stuck(void);
+import "C"
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Options is what a rank brings when it joins its node.
+type Options struct {
+	Ranks  []transport.Rank // world ranks of the node, ascending
+	Doors  []string         // their doors' names
+	Self   int              // my local number
+	Secret []byte           // of the job, secretLen bytes
+	Arena  int64            // bytes of address space
+	Base   uintptr          // where to try first
+	Keep   int64            // bytes of freed memory a rank keeps populated
+	Margin int64            // bytes always left to the machine
+	Spin   int              // polls before yielding; 0 = by the number of cores
+	// Lost is called once, from a goroutine, when a rank of the node has died or left while it was needed.
+	Lost func(rank transport.Rank, reason string)
+}
+
+// Machine implements transport.Node.
+type Machine struct {
+	opt    Options
+	door   *Door
+	fd     int
+	place  place
+	own    *slice
+	head   *C.struct_shm_head
+	world  *team
+	leader *net.UnixConn   // a member's connection to the leader
+	member []*net.UnixConn // the leader's connections
+	wires  wires
+	once   sync.Once
+	lost   sync.Once
+	mu     sync.Mutex // region table
+}
+
+var current *Machine // for the C callback; set while joined
+
+// SecretBytes is the length of a job's secret.
+const SecretBytes = secretLen
+
+// Join makes or takes the node's arena and attaches to it. Collective over the ranks of the node.
+func (d *Door) Join(o Options) (*Machine, error) {
+	m := &Machine{opt: o, door: d, fd: -1}
+	var err error
+	if o.Self == 0 {
+		m.fd, m.place, m.member, err = d.lead(&o)
+	} else {
+		m.fd, m.place, m.leader, err = follow(&o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.attach(); err != nil {
+		return nil, err
+	}
+	current = m
+	C.shm_install_stuck()
+	go m.watch()
+	go m.accept()
+	return m, nil
+}
+
+// attach lays the control block out (leader), waits until that is done (the others) and looks at it.
+func (m *Machine) attach() error {
+	base := kernel.Ptr(m.place.base)
+	if m.opt.Self == 0 {
+		var plan C.struct_shm_head
+		if C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks))) == 0 {
+			return fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", m.place.bytes, len(m.opt.Ranks))
+		}
+		C.shm_format(base, &plan)
+		for _, c := range m.member {
+			if c != nil {
+				c.Write(frame{kind: fCommit, a: 1}.encode())
+			}
+		}
+	} else if _, err := readFrame(m.leader, fCommit); err != nil {
+		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
+	}
+	spin, yield := m.patience()
+	me := m.opt.Self
+	if C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid()), spin, yield) != 0 {
+		return fmt.Errorf("the arena of rank %d is of another version of this library", m.opt.Ranks[0])
+	}
+	m.head = (*C.struct_shm_head)(base)
+	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)
+	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
+		func(s span) error { return populate(m.fd, m.place.base, s, m.opt.Margin) },
+		func(s span) { punch(m.fd, m.place.base, s) })
+	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // slot 0 is the world's
+	if me == 0 {
+		C.shm_team_claim()
+	}
+	return nil
+}
+
+func (m *Machine) localNumbers() []int {
+	all := make([]int, len(m.opt.Ranks))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// patience is how long to poll and to yield: hardly at all when ranks outnumber cores.
+func (m *Machine) patience() (spin, yield C.uint) {
+	var set unix.CPUSet
+	cores := runtime.NumCPU()
+	if unix.SchedGetaffinity(0, &set) == nil {
+		cores = max(cores, set.Count())
+	}
+	spin, yield = 2000, 500
+	if len(m.opt.Ranks) > cores {
+		spin = 20
+	}
+	if m.opt.Spin > 0 {
+		spin = C.uint(m.opt.Spin)
+	}
+	return spin, yield
+}
+
+// Ranks and Self: see transport.Node.
+func (m *Machine) Ranks() []transport.Rank { return m.opt.Ranks }
+
+// Self is my local number.
+func (m *Machine) Self() int { return m.opt.Self }
+
+// Base and Bytes tell where the arena is.
+func (m *Machine) Base() uintptr { return m.place.base }
+
+// Bytes is the arena's address space in bytes.
+func (m *Machine) Bytes() int64 { return m.place.bytes }
+
+// Reuse allocates from memory this rank already holds.
+func (m *Machine) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
+
+// Room asks whether the ranks of this node may reserve nbytes more in all; kept memory is given up first if not.
+func (m *Machine) Room(nbytes int64) error {
+	if nbytes > 0 && roomFor(nbytes, m.opt.Margin) != nil {
+		m.own.dropKept()
+		return roomFor(nbytes, m.opt.Margin)
+	}
+	return nil
+}
+
+// Grow reserves new memory.
+func (m *Machine) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
+
+// Return gives an allocation back.
+func (m *Machine) Return(addr uintptr) { m.own.giveBack(addr) }
+
+// MemoryUse counts this rank's bytes.
+func (m *Machine) MemoryUse() (live, kept, high int64) { return m.own.use() }
+
+// Publish opens an allocation to all ranks of the node.
+func (m *Machine) Publish(addr uintptr, nbytes int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if C.shm_region_add(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(nbytes)) != 0 {
+		return fmt.Errorf("%w: more than %d allocations", transport.ErrNoMemory, m.head.region_cap)
+	}
+	return nil
+}
+
+// Withdraw closes it again.
+func (m *Machine) Withdraw(addr uintptr) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if C.shm_region_drop(C.uint64_t(addr)) != 0 {
+		return transport.ErrBadAddr
+	}
+	return nil
+}
+
+// Owns tells whether n bytes at addr lie in one live allocation of a rank.
+func (m *Machine) Owns(local int, addr uintptr, n int64) bool {
+	var f C.struct_shm_found
+	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
+		return false
+	}
+	return uint64(n) <= uint64(f.hi)-uint64(addr)
+}
+
+// Inside tells whether addr is an arena address.
+func (m *Machine) Inside(addr uintptr) bool {
+	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
+}
+
+// Leave says goodbye and lets go of everything; the Machine is of no use afterwards. Idempotent.
+func (m *Machine) Leave(clean bool) {
+	m.once.Do(func() {
+		m.goodbye(clean)
+		if !clean {
+			return // the process is exiting: other threads may still touch the arena
+		}
+		m.wires.close()
+		m.world.Release(false)
+		C.shm_detach()
+		unmap(m.place)
+		unix.Close(m.fd)
+		current = nil
+	})
+}
+
+// localOf finds a world rank among the node's.
+func (m *Machine) localOf(r transport.Rank) (int, bool) {
+	i, ok := slices.BinarySearch(m.opt.Ranks, r)
+	return i, ok
+}

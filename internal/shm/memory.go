@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How much more memory this machine, and the control groups this process lives in, can give. Reserving shared memory
+// that is not there does not fail: it wakes the kernel's OOM killer. So nothing is reserved before it was asked here.
+package shm
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"libarmci/internal/transport"
+)
+
+const unlimited = int64(math.MaxInt64)
+
+// available is the number of bytes that may still be reserved and who sets the limit.
+func available() (int64, string) {
+	best, who := machineMemory(), "the machine"
+	for _, g := range memoryGroups() {
+		if left := g.left(); left < best {
+			best, who = left, "control group "+g.dir
+		}
+	}
+	return best, who
+}
+
+// roomFor returns an error unless nbytes more can be reserved with margin to spare.
+func roomFor(nbytes, margin int64) error {
+	left, who := available()
+	if nbytes <= left-margin {
+		return nil
+	}
+	return fmt.Errorf("%w: the ranks of this node ask for %d MiB more, %s has %d MiB left (margin %d MiB)",
+		transport.ErrNoMemory, mib(nbytes), who, mib(left), mib(margin))
+}
+
+func mib(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+
+func machineMemory() int64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return unlimited
+	}
+	if kib, ok := field(string(text), "MemAvailable:"); ok {
+		return kib << 10
+	}
+	return unlimited
+}
+
+// field finds the number after a word at the start of a line.
+func field(text, word string) (int64, bool) {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
+			n, err := strconv.ParseInt(f[1], 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// memoryGroup is a directory of the memory controller with the names of its version.
+type memoryGroup struct {
+	dir, limit, usage, reclaim string
+}
+
+// left is the group's limit minus its usage, where pages of files that can be dropped do not count as used.
+func (g memoryGroup) left() int64 {
+	limit, ok := number(path.Join(g.dir, g.limit))
+	if !ok || limit > 1<<60 {
+		return unlimited
+	}
+	used, _ := number(path.Join(g.dir, g.usage))
+	stat, _ := os.ReadFile(path.Join(g.dir, "memory.stat"))
+	drop, _ := field(string(stat), g.reclaim)
+	return max(limit-used+drop, 0)
+}
+
+func number(file string) (int64, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return n, err == nil // "max" is no number: no limit
+}
+
+// memoryGroups lists this process's memory control group and all above it, of version 1 or 2.
+func memoryGroups() []memoryGroup {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	return parseGroups(string(text), "/sys/fs/cgroup")
+}
+
+func parseGroups(text, root string) []memoryGroup {
+	var all []memoryGroup
+	for line := range strings.Lines(text) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) != 3 {
+			continue
+		}
+		switch {
+		case part[1] == "":
+			all = append(all, upTo(root, part[2], memoryGroup{"", "memory.max", "memory.current", "inactive_file"})...)
+		case part[1] == "memory":
+			g := memoryGroup{"", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+			all = append(all, upTo(path.Join(root, "memory"), part[2], g)...)
+		}
+	}
+	return all
+}
+
+func upTo(root, dir string, g memoryGroup) []memoryGroup {
+	var all []memoryGroup
+	for d := path.Clean("/" + dir); ; d = path.Dir(d) {
+		g.dir = path.Join(root, d)
+		all = append(all, g)
+		if d == "/" {
+			return all
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The control block at the start of a node's arena, and the operations on it that ranks of one node share.
+// Everything here works on memory that all ranks of the node map at the same address. It knows nothing of ARMCI's
+// argument rules, never prints and never reports a user's mistake: callers have checked before they come here.
+#ifndef ARMCI_SHM_H
+#define ARMCI_SHM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
+#define SHM_VERSION 1u
+#define SHM_LINE    64
+#define SHM_ALIGNED _Alignas(SHM_LINE)
+
+typedef _Atomic uint32_t shm_u32;
+typedef _Atomic uint64_t shm_u64;
+
+/* Layout of the arena (offsets from its base; every part starts on a page):
+ *
+ *   0            struct shm_head
+ *   rank_off     struct shm_rank [nlocal]                     one per rank of the node
+ *   stripe_off   lines [stripes]                              accumulate locks, one word a line
+ *   notify_off   uint32 [nlocal target][nlocal source]        notify counters
+ *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
+ *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
+ *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
+ *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
+ *
+ * All of it is sparse: a page costs memory once it is touched. */
+struct shm_head {
+	uint64_t magic;
+	uint32_t version, nlocal;
+	uint64_t arena_bytes, slice_off, slice_bytes;
+	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, team_off;
+	uint64_t region_cap, ring_bytes, team_bytes;
+	uint32_t stripes, teams;
+	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
+	shm_u32 departed;           // ranks that left with exit status 0 but without finalising
+	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
+};
+
+// A lock that names its owner, fair within a bound: while ranks queue, at most SHM_BARGE newcomers pass them in a row.
+struct shm_mutex {
+	SHM_ALIGNED shm_u32 owner; // 0 free, else 1 + world rank
+	shm_u32 next, serving;     // tickets of the queue; equal = nobody queues
+	shm_u32 barged;            // newcomers that passed the queue since its head last got the lock
+	shm_u32 sleepers;          // waiters asleep on owner or serving
+};
+
+// One rank. Line 1 is written at allocation only, line 2 by those who wake it, line 3 at start and end.
+struct shm_rank {
+	SHM_ALIGNED shm_u64 gen; // seqlock of its region table: odd while it is being changed
+	shm_u32 nregion;
+	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
+	shm_u32 sleepers;         // threads of the rank asleep on bell
+	SHM_ALIGNED int32_t world, pid;
+	shm_u32 left; // 1 = departed without finalising
+	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
+};
+
+struct shm_region {
+	shm_u64 lo, hi; // addresses [lo, hi)
+};
+
+// This process's view of its node. Zero until shm_attach.
+struct shm_view {
+	uint8_t *base;
+	struct shm_head *head;
+	struct shm_rank *rank;
+	uint64_t bytes;
+	int me, nlocal;
+	unsigned spin;  // polls before yielding
+	unsigned yield; // yields before sleeping
+	// Called about once a second by a sleeping waiter when some rank has left without finalising: the waiter needs
+	// local rank `peer` to go on. Ends the job if that rank has left, else returns.
+	void (*stuck)(const char *what, int peer);
+};
+extern struct shm_view shm;
+
+void shm_format(void *base, struct shm_head *plan);      // lay the control block out in fresh zeroed memory
+uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal); // fill the layout; 0 if too small, else bytes of control block
+int shm_attach(void *base, int me, int world, int pid, unsigned spin, unsigned yield); // 0, or -1 if not a control block of this version
+void shm_detach(void);
+
+/* regions ------------------------------------------------------------------------------------------------------- */
+struct shm_found {
+	uint64_t lo, hi, gen;
+};
+bool shm_find(int local, uint64_t addr, struct shm_found *out); // the live region of rank `local` that holds addr
+int shm_region_add(uint64_t lo, uint64_t hi);                   // to my own table; one thread at a time. -1: table full
+int shm_region_drop(uint64_t lo);                               // -1: no region of mine starts there
+static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
+
+/* waiting ------------------------------------------------------------------------------------------------------- */
+// Poll `cond` briefly, then yield the core, then sleep on my bell. Whoever makes cond true calls shm_ring after it.
+typedef bool (*shm_cond)(void *arg);
+void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
+void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
+static inline void shm_relax(void) { __builtin_ia32_pause(); }
+void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
+void shm_futex_wake(shm_u32 *word, int n);
+
+/* mutexes ------------------------------------------------------------------------------------------------------- */
+void shm_lock_slow(struct shm_mutex *m, uint32_t who);
+bool shm_trylock(struct shm_mutex *m, uint32_t who);
+void shm_unlock_slow(struct shm_mutex *m);
+static inline void shm_lock(struct shm_mutex *m, uint32_t who)
+{
+	uint32_t none = 0;
+	if (atomic_load_explicit(&m->next, memory_order_relaxed) != atomic_load_explicit(&m->serving, memory_order_relaxed) ||
+	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_acquire, memory_order_relaxed))
+		shm_lock_slow(m, who);
+}
+static inline void shm_unlock(struct shm_mutex *m)
+{
+	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst); // full barrier: the load below comes after
+	if (atomic_load_explicit(&m->sleepers, memory_order_relaxed))
+		shm_unlock_slow(m);
+}
+
+/* teams: the members of a group on this node --------------------------------------------------------------------- */
+#define SHM_SMALL       256u          // bytes a member publishes in one small step
+#define SHM_SMALL_SLOTS 8u
+#define SHM_BULK        (64u << 10)   // bytes a member publishes in one bulk step
+#define SHM_BULK_SLOTS  4u
+
+struct shm_member {
+	SHM_ALIGNED shm_u64 post; // last step this member has published
+	SHM_ALIGNED shm_u64 done; // last step this member has finished
+	SHM_ALIGNED uint8_t small[SHM_SMALL_SLOTS][SHM_SMALL];
+};
+struct shm_team {
+	SHM_ALIGNED shm_u32 arrived;
+	SHM_ALIGNED shm_u64 phase; // barriers completed
+	shm_u32 event, sleepers;   // futex bumped when something a member may sleep for has happened
+	SHM_ALIGNED struct shm_member member[];
+	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
+};
+// One process's hold on a team. Private; one collective at a time per team and process.
+struct shm_hold {
+	struct shm_team *team;
+	uint8_t *bulk;
+	int n, me;
+	int slot;        // team slot number
+	int *local;      // local numbers of the members, malloc'ed
+	uint64_t phase;  // barriers I have entered
+	uint64_t step;   // steps I have begun
+	uint64_t known;  // every member is known to have finished this step
+};
+int shm_team_claim(void);                       // a free team slot, -1 when none is left
+void shm_team_release(int slot);                // by one process, after a barrier of the members
+void shm_team_start(int slot, uint64_t *phase, uint64_t *step); // the counters its new members start from: the claimer asks
+struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
+void shm_team_let_go(struct shm_hold *h);
+void shm_barrier(struct shm_hold *h);
+void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root);
+void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
+void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
+
+/* messages: one ring per ordered pair of ranks ------------------------------------------------------------------- */
+struct shm_ring {
+	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
+	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
+	SHM_ALIGNED uint8_t data[];
+};
+void shm_send(int to, int64_t tag, const void *buf, size_t nbytes);
+// Receive the oldest message with this tag from rank `from` (-1 = any). *from and *nbytes are written. A message longer
+// than cap is left unread (in the unexpected list): returns -1 with *nbytes its length.
+int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes);
+void shm_mail_reset(void); // forget messages never received
+
+/* notify --------------------------------------------------------------------------------------------------------- */
+uint32_t shm_notify(int to);                     // returns how often I have notified `to`
+uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from `from`, at least want (modulo 2^32)
+
+/* the lines a kernel's accumulate locks live in */
+static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Barrier and the sequence of steps every node-local collective is made of.
+// Each member publishes into slots of its own and only reads those of others, so no slot ever has two writers.
+// One process calls one collective at a time on a team; all members call the same ones in the same order.
+#define _GNU_SOURCE
+#include "team.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+int shm_team_claim(void)
+{
+	for (uint32_t i = 0; i < shm.head->teams; i++) {
+		shm_u64 *word = &shm.head->team_used[i / 64];
+		uint64_t bit = 1ull << (i % 64);
+		if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) && !(atomic_fetch_or(word, bit) & bit))
+			return (int)i;
+	}
+	return -1;
+}
+
+static struct shm_team *team_at(int slot)
+{
+	return (struct shm_team *)(shm.base + shm.head->team_off + (uint64_t)slot * shm.head->team_bytes);
+}
+
+// A slot's counters only ever grow: a member of its last group may still be reading them while the next one starts.
+void shm_team_start(int slot, uint64_t *phase, uint64_t *step)
+{
+	struct shm_team *t = team_at(slot);
+	*phase = atomic_load(&t->phase);
+	*step = 0;
+	for (int i = 0; i < shm.nlocal; i++) {
+		uint64_t post = atomic_load(&t->member[i].post);
+		if (post > *step)
+			*step = post;
+	}
+}
+
+void shm_team_release(int slot)
+{
+	atomic_fetch_and(&shm.head->team_used[slot / 64], ~(1ull << (slot % 64)));
+}
+
+struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step)
+{
+	struct shm_team *t = team_at(slot);
+	struct shm_hold *h = malloc(sizeof *h);
+	int *members = malloc((size_t)n * sizeof *members);
+	if (!h || !members) {
+		free(h);
+		free(members);
+		return NULL;
+	}
+	memcpy(members, local, (size_t)n * sizeof *members);
+	*h = (struct shm_hold){.team = t, .n = n, .me = me, .slot = slot, .local = members};
+	h->phase = phase;
+	h->step = h->known = step;
+	h->bulk = (uint8_t *)t + shm.head->team_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
+	atomic_store(&t->member[me].done, step);
+	atomic_store(&t->member[me].post, step);
+	return h;
+}
+
+void shm_team_let_go(struct shm_hold *h)
+{
+	free(h->local);
+	free(h);
+}
+
+static void ask_members(struct shm_hold *h)
+{
+	if (shm.stuck && atomic_load(&shm.head->departed))
+		for (int i = 0; i < h->n; i++) shm.stuck("a collective call", h->local[i]);
+}
+
+static void sleep_for(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+{
+	struct shm_team *t = h->team;
+	atomic_fetch_add(&t->sleepers, 1);
+	for (;;) {
+		uint32_t seen = atomic_load(&t->event);
+		if (atomic_load(word) >= want)
+			break;
+		shm_futex_wait(&t->event, seen, 1000);
+		ask_members(h);
+	}
+	atomic_fetch_sub(&t->sleepers, 1);
+}
+
+void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+{
+	for (unsigned i = 0; i < shm.spin; i++) {
+		if (atomic_load_explicit(word, memory_order_acquire) >= want)
+			return;
+		shm_relax();
+	}
+	for (unsigned i = 0; i < shm.yield; i++) {
+		if (atomic_load_explicit(word, memory_order_acquire) >= want)
+			return;
+		sched_yield();
+	}
+	sleep_for(h, word, want);
+}
+
+// `word` is one of the team's counters; the exchange is the full barrier between it and the look at the sleepers.
+void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
+{
+	atomic_exchange_explicit(word, value, memory_order_seq_cst);
+	if (atomic_load_explicit(&t->sleepers, memory_order_relaxed)) {
+		atomic_fetch_add(&t->event, 1);
+		shm_futex_wake(&t->event, INT32_MAX);
+	}
+}
+
+void shm_barrier(struct shm_hold *h)
+{
+	struct shm_team *t = h->team;
+	uint64_t mine = ++h->phase;
+	if (h->n == 1)
+		return;
+	if (atomic_fetch_add(&t->arrived, 1) + 1 == (uint32_t)h->n) {
+		atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
+		shm_team_set(t, &t->phase, mine);
+	} else {
+		shm_team_wait(h, &t->phase, mine);
+	}
+}
+
+uint64_t shm_step(struct shm_hold *h, uint64_t slots)
+{
+	uint64_t k = ++h->step;
+	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the slot's last use, and the step after it, are over
+	if (h->known < need) {
+		for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].done, need);
+		h->known = need;
+	}
+	return k;
+}
+
+void shm_await_posts(struct shm_hold *h, uint64_t k)
+{
+	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].post, k);
+	if (h->known < k - 1) // who has begun step k has finished the one before
+		h->known = k - 1;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Go's side of teams, messages, notify counters and mutexes: one call into C each. No algorithm lives here.
+package shm
+
+// #include <stdlib.h>
+// #include "shm.h"
+// static inline uint64_t mutex_bytes(void) { return sizeof(struct shm_mutex); }
+// static inline uint32_t mutex_owner(struct shm_mutex *m) { return atomic_load(&m->owner); }
+// static inline struct shm_mutex *rank_mutex(int local) { return &shm.rank[local].own; }
+// static inline void lock(struct shm_mutex *m, uint32_t who) { shm_lock(m, who); }
+// static inline void unlock(struct shm_mutex *m) { shm_unlock(m); }
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// team implements transport.Team.
+type team struct{ h *C.struct_shm_hold }
+
+// ClaimTeam takes a free team slot of the node.
+func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
+	slot := C.shm_team_claim()
+	if slot < 0 {
+		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.teams)
+	}
+	var phase, step C.uint64_t
+	C.shm_team_start(slot, &phase, &step)
+	return transport.TeamStart{Slot: int64(slot), Phase: uint64(phase), Step: uint64(step)}, nil
+}
+
+// HoldTeam joins a team that its claimer has told us of.
+func (m *Machine) HoldTeam(s transport.TeamStart, members []int, me int) transport.Team {
+	return m.hold(s, members, me)
+}
+
+func (m *Machine) hold(s transport.TeamStart, members []int, me int) *team {
+	local := make([]C.int, len(members))
+	for i, l := range members {
+		local[i] = C.int(l)
+	}
+	h := C.shm_team_hold(C.int(s.Slot), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
+	if h == nil {
+		panic("out of memory for a group")
+	}
+	return &team{h}
+}
+
+// World is the team of all ranks of the node.
+func (m *Machine) World() transport.Team { return m.world }
+
+func (t *team) Size() int               { return int(t.h.n) }
+func (t *team) Rank() int               { return int(t.h.me) }
+func (t *team) Pointer() unsafe.Pointer { return unsafe.Pointer(t.h) }
+func (t *team) Barrier()                { C.shm_barrier(t.h) }
+
+func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
+	C.shm_bcast(t.h, buf, C.size_t(nbytes), C.int(root))
+}
+
+func (t *team) Allgather(mine []byte) []byte {
+	all := make([]byte, len(mine)*t.Size())
+	C.shm_allgather(t.h, unsafe.Pointer(&mine[0]), C.size_t(len(mine)), unsafe.Pointer(&all[0]))
+	return all
+}
+
+func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+	C.shm_allreduce(t.h, x, C.size_t(nelem), C.int(typ), C.int(red))
+}
+
+func (t *team) Release(last bool) {
+	if last {
+		C.shm_team_release(t.h.slot)
+	}
+	C.shm_team_let_go(t.h)
+	t.h = nil
+}
+
+// Send sends a message to a rank of the node; it may wait for the receiver when the message is large.
+func (m *Machine) Send(to int, tag int64, body []byte) {
+	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+}
+
+// Recv receives the oldest message with a tag from a rank, or from any (-1).
+func (m *Machine) Recv(from int, tag int64, body []byte) (int, int, error) {
+	who, n := C.int(from), C.size_t(0)
+	if C.shm_recv(&who, C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)), &n) != 0 {
+		return int(who), int(n), transport.ErrTooLong
+	}
+	return int(who), int(n), nil
+}
+
+// Notify raises the counter of a rank and returns how often this rank has done so.
+func (m *Machine) Notify(to int) uint32 { return uint32(C.shm_notify(C.int(to))) }
+
+// NotifyWait waits until a rank has notified this one often enough.
+func (m *Machine) NotifyWait(from int, want uint32) uint32 {
+	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))
+}
+
+func mutexAt(addr uintptr) *C.struct_shm_mutex {
+	return (*C.struct_shm_mutex)(kernel.Ptr(addr))
+}
+
+// MutexBytes is the size of a mutex.
+func (m *Machine) MutexBytes() int64 { return int64(C.mutex_bytes()) }
+
+// RankMutex is the mutex every rank has.
+func (m *Machine) RankMutex(local int) uintptr { return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local)))) }
+
+// Lock waits for a mutex.
+func (m *Machine) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
+
+// TryLock takes a mutex if it is free and nobody queues for it.
+func (m *Machine) TryLock(addr uintptr, who transport.Rank) bool {
+	return bool(C.shm_trylock(mutexAt(addr), C.uint32_t(who+1)))
+}
+
+// Unlock lets a mutex go.
+func (m *Machine) Unlock(addr uintptr) { C.unlock(mutexAt(addr)) }
+
+// MutexOwner tells who holds a mutex.
+func (m *Machine) MutexOwner(addr uintptr) (transport.Rank, bool) {
+	w := C.mutex_owner(mutexAt(addr))
+	return transport.Rank(int(w) - 1), w != 0
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps collectives are built from; private to team.c and collect.c.
+// Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read others', finish (done = k).
+#ifndef ARMCI_SHM_TEAM_H
+#define ARMCI_SHM_TEAM_H
+
+#include "shm.h"
+
+void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
+void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want);
+uint64_t shm_step(struct shm_hold *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
+void shm_await_posts(struct shm_hold *h, uint64_t k);  // until every member has published step k
+
+static inline void shm_team_wait(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+{
+	if (atomic_load_explicit(word, memory_order_acquire) < want)
+		shm_team_wait_slow(h, word, want);
+}
+static inline struct shm_member *shm_mine(struct shm_hold *h) { return &h->team->member[h->me]; }
+static inline uint8_t *shm_small(struct shm_hold *h, int member, uint64_t k)
+{
+	return h->team->member[member].small[k % SHM_SMALL_SLOTS];
+}
+static inline uint8_t *shm_bulk(struct shm_hold *h, int member, uint64_t k)
+{
+	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + k % SHM_BULK_SLOTS) * SHM_BULK;
+}
+static inline void shm_post(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->post, k); }
+static inline void shm_done(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->done, k); }
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a rank waits for another one of its node: it polls briefly, then yields the core, then sleeps on a futex.
+// More ranks than cores is normal, so nothing here may spin without end.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm.h"
+
+void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
+{
+	struct timespec t = {.tv_sec = millis / 1000, .tv_nsec = (long)(millis % 1000) * 1000000};
+	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+}
+
+void shm_futex_wake(shm_u32 *word, int n) { syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0); }
+
+// Sleep until cond or, a second at a time, until the runtime has found out that it can never be.
+static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
+{
+	struct shm_rank *r = &shm.rank[shm.me];
+	atomic_fetch_add(&r->sleepers, 1);
+	for (;;) {
+		uint32_t seen = atomic_load(&r->bell);
+		if (cond(arg))
+			break;
+		shm_futex_wait(&r->bell, seen, 1000);
+		if (shm.stuck && peer >= 0 && atomic_load(&shm.head->departed))
+			shm.stuck(what, peer);
+	}
+	atomic_fetch_sub(&r->sleepers, 1);
+}
+
+void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
+{
+	for (unsigned i = 0; i < shm.spin; i++) {
+		if (cond(arg))
+			return;
+		shm_relax();
+	}
+	for (unsigned i = 0; i < shm.yield; i++) {
+		if (cond(arg))
+			return;
+		sched_yield();
+	}
+	sleep_on_bell(cond, arg, what, peer);
+}
+
+void shm_ring(int local)
+{
+	struct shm_rank *r = &shm.rank[local];
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&r->sleepers, memory_order_relaxed)) {
+		atomic_fetch_add(&r->bell, 1);
+		shm_futex_wake(&r->bell, INT32_MAX);
+	}
+}
+
+struct notify_cond {
+	shm_u32 *word;
+	uint32_t want;
+};
+
+static shm_u32 *notify_word(int target, int source)
+{
+	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * (uint64_t)shm.nlocal + (uint64_t)source;
+}
+
+uint32_t shm_notify(int to)
+{
+	uint32_t n = atomic_fetch_add(notify_word(to, shm.me), 1) + 1;
+	shm_ring(to);
+	return n;
+}
+
+static bool notified(void *arg)
+{
+	struct notify_cond *c = arg;
+	return (int32_t)(atomic_load_explicit(c->word, memory_order_acquire) - c->want) >= 0;
+}
+
+uint32_t shm_notify_wait(int from, uint32_t want)
+{
+	struct notify_cond c = {.word = notify_word(shm.me, from), .want = want};
+	shm_wait(notified, &c, "armci_notify_wait", from);
+	return atomic_load_explicit(c.word, memory_order_acquire);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Who is still alive: every member keeps a connection to the leader, and a connection that ends without a goodbye is
+// a death, however it came about. The kernel closes it, so nobody polls. One rank reports, all end (Options.Lost).
+package shm
+
+// #include "shm.h"
+// static inline int claim_end(int me) {
+// 	uint32_t none = 0;
+// 	return atomic_compare_exchange_strong(&shm.head->dead, &none, 1u + (uint32_t)me);
+// }
+// static inline void depart(void) {
+// 	atomic_store(&shm.rank[shm.me].left, 1);
+// 	atomic_fetch_add(&shm.head->departed, 1);
+// }
+// static inline int has_left(int local) { return atomic_load(&shm.rank[local].left); }
+// static inline int leads_pid(int local) { return shm.rank[local].pid; }
+import "C"
+
+import (
+	"fmt"
+	"net"
+
+	"libarmci/internal/transport"
+)
+
+func (m *Machine) watch() {
+	if m.opt.Self != 0 {
+		m.listen(0, m.leader)
+		return
+	}
+	for i, c := range m.member {
+		if c != nil {
+			go m.listen(i, c)
+		}
+	}
+}
+
+// listen waits on a connection to a rank until it says goodbye or is gone.
+func (m *Machine) listen(local int, c *net.UnixConn) {
+	f, err := readFrame(c, 0)
+	if err == nil && f.kind == fBye {
+		return
+	}
+	m.gone(local, fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", m.opt.Ranks[local], C.leads_pid(C.int(local))))
+}
+
+// gone reports, once in this process, that a rank is lost.
+func (m *Machine) gone(local int, reason string) {
+	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason) })
+}
+
+// goodbye tells whoever watches this rank that its end is no accident.
+func (m *Machine) goodbye(clean bool) {
+	f := frame{kind: fBye, from: uint32(m.opt.Self)}
+	if clean {
+		f.a = 1
+	} else {
+		C.depart()
+	}
+	m.lost.Do(func() {}) // from here on nobody's end concerns us
+	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
+		if c != nil {
+			c.Write(f.encode())
+			if clean {
+				c.Close()
+			}
+		}
+	}
+	if clean {
+		m.door.Close()
+	}
+}
+
+// ClaimEnd is true for the first rank of the node that asks.
+func (m *Machine) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+
+// armcigo_stuck is called by a waiter that needs a rank while some rank has left the job without finalising.
+//
+//export armcigo_stuck
+func armcigo_stuck(what *C.char, peer C.int) {
+	m := current
+	if m == nil || C.has_left(peer) == 0 {
+		return
+	}
+	m.gone(int(peer), fmt.Sprintf("rank %d has exited without ARMCI_Finalize while rank %d waits for it in %s",
+		m.opt.Ranks[peer], m.opt.Ranks[m.opt.Self], C.GoString(what)))
+}
+
+var _ transport.Node = (*Machine)(nil)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Active messages between ranks of a node, over unix sockets: the receiver's goroutine sleeps in the kernel until one
+// comes, so that a rank that computes is reached too. Bulk data never travels this way.
+package shm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"libarmci/internal/transport"
+)
+
+const maxMessage = 64 << 20
+
+// wires are the connections messages leave by, made on first use, and those they come in by.
+type wires struct {
+	mu      sync.Mutex
+	out     map[int]*outgoing
+	in      []net.Conn
+	handler transport.Handler
+	closed  bool
+}
+
+type outgoing struct {
+	mu sync.Mutex
+	c  *net.UnixConn
+}
+
+// A message on a wire: uint32 body length, uint8 kind, body.
+const messageHead = 5
+
+func (m *Machine) accept() {
+	for {
+		c, err := m.door.l.AcceptUnix()
+		if err != nil {
+			return // closed
+		}
+		f, err := admit(c, m.opt.Secret, len(m.opt.Ranks))
+		if err != nil || f.a != purposeMessages || !m.wires.keep(c) {
+			c.Close()
+			continue
+		}
+		go m.receive(c, m.opt.Ranks[f.from])
+	}
+}
+
+func (w *wires) keep(c net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.in = append(w.in, c)
+	}
+	return !w.closed
+}
+
+func (m *Machine) receive(c net.Conn, from transport.Rank) {
+	head := make([]byte, messageHead)
+	for {
+		if _, err := io.ReadFull(c, head); err != nil {
+			return // the sender has left; if it died, the watch tells
+		}
+		n := binary.LittleEndian.Uint32(head)
+		if n > maxMessage {
+			c.Close()
+			return
+		}
+		body := make([]byte, n)
+		if _, err := io.ReadFull(c, body); err != nil {
+			return
+		}
+		m.wires.mu.Lock()
+		h := m.wires.handler
+		m.wires.mu.Unlock()
+		if h != nil {
+			h(from, transport.Msg{Kind: head[4], Body: body})
+		}
+	}
+}
+
+// Handle sets who receives messages. Before the first one may be sent.
+func (m *Machine) Handle(h transport.Handler) {
+	m.wires.mu.Lock()
+	m.wires.handler = h
+	m.wires.mu.Unlock()
+}
+
+func (m *Machine) post(local int, msg transport.Msg) error {
+	if len(msg.Body) > maxMessage {
+		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
+	}
+	o, err := m.wireTo(local)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, messageHead, messageHead+len(msg.Body))
+	binary.LittleEndian.PutUint32(head, uint32(len(msg.Body)))
+	head[4] = msg.Kind
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, err := o.c.Write(append(head, msg.Body...)); err != nil {
+		return fmt.Errorf("message to rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
+	}
+	return nil
+}
+
+func (m *Machine) wireTo(local int) (*outgoing, error) {
+	w := &m.wires
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, transport.ErrClosed
+	}
+	if o := w.out[local]; o != nil {
+		return o, nil
+	}
+	c, err := call(m.opt.Doors[local], purposeMessages, m.opt.Self, m.opt.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
+	}
+	if w.out == nil {
+		w.out = map[int]*outgoing{}
+	}
+	w.out[local] = &outgoing{c: c}
+	return w.out[local], nil
+}
+
+func (w *wires) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	for _, o := range w.out {
+		o.c.Close()
+	}
+	for _, c := range w.in {
+		c.Close()
+	}
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What can go wrong between processes. "Cannot" (ErrNotNative) and "failed" are different values.
+package transport
+
+import "errors"
+
+// Sentinels; errors returned by transports wrap them with the operation, the peer and the size.
+var (
+	ErrNotNative = errors.New("not native to this transport")
+	ErrPeerDead  = errors.New("the peer has died")
+	ErrNoMemory  = errors.New("not enough memory")
+	ErrBadAddr   = errors.New("address outside the peer's memory")
+	ErrClosed    = errors.New("closed")
+)
+
+// ErrTooLong is returned by Node.Recv for a message longer than the buffer.
+var ErrTooLong = errors.New("the message is longer than the buffer")

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The plug every transport fits. It must stay this narrow: what can be built from it once, in core, is not in it.
+package transport
+
+import "time"
+
+// Rank is a rank of the job (ARMCI's world).
+type Rank int
+
+// Peer is a process as its transport numbers it: the index into the slice given to Connect.
+type Peer int
+
+// PeerAddr tells a transport how to reach one process.
+type PeerAddr struct {
+	Rank Rank
+	Addr []byte // what the peer's Info().Addr said; empty if the peer cannot be reached this way
+}
+
+// Native says which operations a transport carries out itself. The others return ErrNotNative before any effect.
+type Native struct {
+	Acc, RMW bool
+}
+
+// Info is constant after the transport has been opened.
+type Info struct {
+	Name      string // "shm", "tcp", "rdma"
+	Addr      []byte // published to the peers
+	Native    Native
+	MaxMsg    int  // most bytes of a message's body
+	Immediate bool // Put, Get, Acc and RMW are complete at the target when they return
+}
+
+// Key names memory registered for remote access.
+type Key uint64
+
+// Msg is an active message: the peer's handler for Kind is given Body.
+type Msg struct {
+	Kind uint8
+	Body []byte
+}
+
+// Handler receives messages, in order for each sender, never on the application's threads. Body is the handler's to keep.
+type Handler func(from Rank, m Msg)
+
+// Transport moves bytes and messages to peers. All methods are safe for concurrent use and drive progress themselves
+// when queues are full; none returns "try again". Put, Get, Acc and RMW report local completion through Xfer.Done.
+type Transport interface {
+	Info() Info
+	Connect(peers []PeerAddr) error           // tells who is there; a wire may be made on first use
+	Register(mem []byte) (Key, error)         // make mem remotely accessible
+	Deregister(k Key) error                   // no operation may still use k
+	Put(p Peer, x *Xfer) error                // local section -> remote section
+	Get(p Peer, x *Xfer) error                // remote section -> local section
+	Acc(p Peer, x *Xfer, s Scale) error       // remote += scale*local, atomic per element
+	RMW(p Peer, r *RMW) error                 // fetch-and-add or swap of 4 or 8 bytes
+	Send(p Peer, m Msg) error                 // ordered per peer
+	Fence(p Peer) error                       // every earlier operation to p has taken effect at p
+	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
+	Close() error                             // idempotent; what is outstanding fails with ErrClosed
+}

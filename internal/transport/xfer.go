@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// One value describes contiguous, strided and vector transfers alike. It holds addresses, never Go pointers: the
+// memory belongs to the application or to the arena and outlives the operation.
+package transport
+
+import "unsafe"
+
+// Section is one side of a strided transfer: a base address and the distance in bytes between blocks at each level.
+type Section struct {
+	Base   uintptr
+	Stride []int32
+}
+
+// Segments is one I/O vector descriptor: pairs of addresses, each of Bytes bytes.
+type Segments struct {
+	Local, Remote []uintptr
+	Bytes         int
+}
+
+// Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a level, len(Count)-1
+// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused.
+type Xfer struct {
+	Local, Remote Section
+	Count         []int32
+	Vector        []Segments
+	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
+	// the data (get). A transport that completes at once calls it before it returns. Not called if the call fails.
+	Done func(error)
+}
+
+// Levels is the number of stride levels, 0 for a contiguous transfer.
+func (x *Xfer) Levels() int { return max(len(x.Count)-1, 0) }
+
+// Bytes is the number of bytes a transfer moves.
+func (x *Xfer) Bytes() int64 {
+	if x.Vector != nil {
+		var n int64
+		for _, s := range x.Vector {
+			n += int64(s.Bytes) * int64(len(s.Local))
+		}
+		return n
+	}
+	n := int64(1)
+	for _, c := range x.Count {
+		n *= int64(c)
+	}
+	return n
+}
+
+// Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is complete.
+func (x *Xfer) Clone() *Xfer {
+	c := *x
+	c.Local.Stride = append([]int32(nil), x.Local.Stride...)
+	c.Remote.Stride = append([]int32(nil), x.Remote.Stride...)
+	c.Count = append([]int32(nil), x.Count...)
+	if x.Vector != nil {
+		c.Vector = make([]Segments, len(x.Vector))
+		for i, s := range x.Vector {
+			c.Vector[i] = Segments{append([]uintptr(nil), s.Local...), append([]uintptr(nil), s.Remote...), s.Bytes}
+		}
+	}
+	return &c
+}
+
+// Finish reports local completion.
+func (x *Xfer) Finish(err error) {
+	if x.Done != nil {
+		x.Done(err)
+	}
+}
+
+// Scale is the factor of an accumulate: the element type (a kernel type) and a pointer to one element of it.
+type Scale struct {
+	Type  int
+	Value unsafe.Pointer
+}
+
+// RMWOp is a read-modify-write operation.
+type RMWOp uint8
+
+// The two operations ARMCI has.
+const (
+	FetchAdd RMWOp = iota
+	Swap
+)
+
+// RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid when the call returns.
+type RMW struct {
+	Op      RMWOp
+	Bytes   int
+	Addr    uintptr
+	Operand int64 // what to add, or the new value
+	Old     int64
+}
