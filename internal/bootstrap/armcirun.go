@@ -1,9 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The job of a program started by armcirun: one connection to its job server,
+// read by one goroutine that otherwise sleeps. When the connection breaks,
+// armcirun is gone and this process ends too.
+
 package bootstrap
 
 import (
 	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
 
+	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/config"
+	"libarmci/internal/log"
 )
 
-func startArmcirun(s *config.Set) (Job, error) { return nil, errors.New("armcirun: not yet") }
+const (
+	connectTime = 10 * time.Second
+	answerTime  = time.Second // for the answer to abort and bye
+)
+
+type armcirunJob struct {
+	rank, size int
+	conn       *net.UnixConn
+	collected  chan jobwire.Frame // answers to Contribute
+	done       chan struct{}      // closed by the answer to Abort or Bye
+	gone       chan struct{}      // closed when nothing is read any more
+	ending     atomic.Bool        // Close, Abort or Die was called
+	sending    sync.Mutex         // one frame at a time
+	exit       func(status int)   // os.Exit; tests have another
+}
+
+func startArmcirun(s *config.Set) (Job, error) {
+	secret, err := jobwire.ParseSecret(s.String("ARMCI_JOB_SECRET"))
+	if err != nil {
+		return nil, fmt.Errorf("armcirun: %w", err)
+	}
+	j, err := dialArmcirun(s.String("ARMCI_JOB_ADDR"), secret, s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE"))
+	if err != nil {
+		return nil, fmt.Errorf("armcirun: %w", err)
+	}
+	return j, nil
+}
+
+func dialArmcirun(addr string, secret jobwire.Secret, rank, size int) (*armcirunJob, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: addr, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	if err := join(conn, secret, rank, size); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	j := &armcirunJob{
+		rank: rank, size: size, conn: conn,
+		collected: make(chan jobwire.Frame, 1),
+		done:      make(chan struct{}),
+		gone:      make(chan struct{}),
+		exit:      os.Exit,
+	}
+	go j.listen()
+	return j, nil
+}
+
+// join proves to the server that this process is the rank. The server must be
+// of the same user, since it is going to decide about this process.
+func join(conn *net.UnixConn, secret jobwire.Secret, rank, size int) error {
+	if err := jobwire.SameUser(conn); err != nil {
+		return err
+	}
+	conn.SetDeadline(time.Now().Add(connectTime))
+	defer conn.SetDeadline(time.Time{})
+	challenge, err := jobwire.Read(conn, jobwire.Challenge)
+	if err != nil {
+		return err
+	}
+	err = jobwire.Write(conn, jobwire.Hello, jobwire.NewHello(secret, challenge.Payload, rank, size))
+	if err != nil {
+		return err
+	}
+	answer, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused)
+	if err != nil {
+		return err
+	}
+	if answer.Kind == jobwire.Refused {
+		return fmt.Errorf("refused: %s", answer.Payload)
+	}
+	return nil
+}
+
+// listen hands answers to whoever waits, until the connection ends.
+func (j *armcirunJob) listen() {
+	defer close(j.gone)
+	for {
+		f, err := jobwire.Read(j.conn, jobwire.Collected, jobwire.Refused, jobwire.Done)
+		switch {
+		case err != nil && j.ending.Load():
+			return
+		case err != nil:
+			log.Errorf("armcirun is gone (%v): ending", err)
+			j.exit(1)
+			return
+		case f.Kind == jobwire.Done:
+			close(j.done)
+			return // the last answer there is
+		default:
+			j.collected <- f
+		}
+	}
+}
+
+func (j *armcirunJob) Kind() string { return "armcirun" }
+func (j *armcirunJob) Rank() int    { return j.rank }
+func (j *armcirunJob) Size() int    { return j.size }
+
+func (j *armcirunJob) send(kind jobwire.Kind, payload []byte) error {
+	j.sending.Lock()
+	defer j.sending.Unlock()
+	return jobwire.Write(j.conn, kind, payload)
+}
+
+func (j *armcirunJob) Exchange(mine []byte) ([][]byte, error) {
+	if err := j.send(jobwire.Contribute, mine); err != nil {
+		return nil, fmt.Errorf("exchange: %w", err)
+	}
+	select {
+	case f := <-j.collected:
+		if f.Kind == jobwire.Refused {
+			return nil, fmt.Errorf("exchange: %s", f.Payload)
+		}
+		return jobwire.UnpackCollected(f.Payload, j.size)
+	case <-j.gone:
+		return nil, errors.New("exchange: the job is ending")
+	}
+}
+
+func (j *armcirunJob) WorldComm() uintptr                    { return 0 }
+func (j *armcirunJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
+func (j *armcirunJob) FreeComm(uintptr)                      {}
+func (j *armcirunJob) Abort(code int)                        { j.Die(code) }
+
+// Die waits for armcirun's answer, so that armcirun knows this rank as the
+// first before any other can notice its death and die of it.
+func (j *armcirunJob) Die(code int) {
+	status := exitStatus(code)
+	j.finish(jobwire.Abort, jobwire.PackStatus(status))
+	j.exit(status)
+}
+
+func (j *armcirunJob) Close() error {
+	j.finish(jobwire.Bye, nil)
+	return j.conn.Close()
+}
+
+// finish sends the last frame of this rank and waits a little for the answer.
+// Only the first call does something.
+func (j *armcirunJob) finish(kind jobwire.Kind, payload []byte) {
+	if j.ending.Swap(true) {
+		return
+	}
+	j.conn.SetWriteDeadline(time.Now().Add(answerTime))
+	if j.send(kind, payload) != nil {
+		return
+	}
+	select {
+	case <-j.done:
+	case <-j.gone:
+	case <-time.After(answerTime):
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Who is in the job, and the exchange between them: it is complete when every
+// rank has contributed, and fails as soon as a rank that is missing cannot come
+// any more. Nothing here reads or writes a socket.
+
+package jobserver
+
+import (
+	"fmt"
+
+	"libarmci/internal/bootstrap/jobwire"
+)
+
+// slot is one rank. A rank may come, say bye and come again: a shell script as
+// a rank may run several programs one after the other.
+type slot struct {
+	session     *session // nil while it is not connected
+	left        bool     // its process ended, or its connection without a bye
+	contributes bool     // has given its string for the exchange under way
+	mine        []byte
+}
+
+func (s *Server) admit(se *session, rank, size int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if size != s.size || rank < 0 || rank >= s.size {
+		return fmt.Errorf("rank %d of %d is not of this job of %d", rank, size, s.size)
+	}
+	if s.ranks[rank].session != nil {
+		return fmt.Errorf("rank %d is already taken by another process", rank)
+	}
+	s.ranks[rank] = slot{session: se}
+	se.rank = rank
+	return nil
+}
+
+// bye takes an admitted rank out of the job, for now.
+func (s *Server) bye(se *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.ranks[se.rank]
+	r.session, r.contributes, r.mine = nil, false, nil
+	se.rank = -1
+	s.settle()
+}
+
+// Left tells the server that the process started as a rank has ended.
+func (s *Server) Left(rank int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ranks[rank].left = true
+	s.settle()
+}
+
+func (s *Server) contribute(se *session, mine []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.ranks[se.rank]
+	if r.contributes {
+		return fmt.Errorf("two contributions of rank %d to one exchange", se.rank)
+	}
+	r.contributes, r.mine = true, mine
+	s.settle()
+	return nil
+}
+
+// settle ends the exchange under way if that can be done now.
+func (s *Server) settle() {
+	complete, missing := true, -1
+	parts := make([][]byte, s.size)
+	for i := range s.ranks {
+		r := &s.ranks[i]
+		parts[i] = r.mine
+		complete = complete && r.contributes
+		if r.left && r.session == nil {
+			missing = i
+		}
+	}
+	switch {
+	case complete:
+		payload, err := jobwire.PackCollected(parts)
+		if err != nil {
+			s.answer(jobwire.Refused, []byte(err.Error()))
+			return
+		}
+		s.answer(jobwire.Collected, payload)
+	case missing >= 0:
+		s.answer(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job", missing))
+	}
+}
+
+// answer gives everybody who contributed the same frame.
+func (s *Server) answer(kind jobwire.Kind, payload []byte) {
+	for i := range s.ranks {
+		r := &s.ranks[i]
+		if r.contributes {
+			r.contributes, r.mine = false, nil
+			r.session.send(kind, payload)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package jobwire is the language between armcirun's job server and the ranks:
+// frames over a unix stream socket, and the proof that a rank belongs to the
+// job. It knows neither jobs nor processes.
+//
+// A frame is a header and a payload; numbers are little endian.
+//
+//	offset bytes  field
+//	0      4      magic "ARMJ"
+//	4      1      version, 1
+//	5      1      kind
+//	6      2      zero
+//	8      4      payload bytes, at most what the kind allows
+//
+//	kind        from    payload (at most)
+//	Challenge   server  nonce (32)
+//	Hello       rank    rank uint32, ranks in the job uint32, proof (40)
+//	Welcome     server  none
+//	Contribute  rank    this rank's string for the next exchange (1 MiB)
+//	Collected   server  every rank's string: count uint32, lengths uint32 each, bytes (64 MiB)
+//	Abort       rank    exit status uint32 (4); ends the job
+//	Bye         rank    none; the rank is done with the job
+//	Done        server  none; answers Abort and Bye
+//	Refused     server  the reason, text; answers Hello and Contribute (1 KiB)
+//
+// The server speaks first. A rank has one Contribute, Abort or Bye unanswered at
+// most, but may send Abort while an exchange is under way.
+package jobwire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Kind says what a frame is.
+type Kind uint8
+
+// The kinds of frames; see the table above.
+const (
+	Challenge Kind = iota + 1
+	Hello
+	Welcome
+	Contribute
+	Collected
+	Abort
+	Bye
+	Done
+	Refused
+)
+
+const (
+	version     = 1
+	headerBytes = 12
+
+	// MaxContribution bounds one rank's string, MaxCollected all of them together
+	// with their lengths.
+	MaxContribution = 1 << 20
+	MaxCollected    = 64 << 20
+	maxReason       = 1 << 10
+)
+
+var magic = [4]byte{'A', 'R', 'M', 'J'}
+
+// Frame is one message.
+type Frame struct {
+	Kind    Kind
+	Payload []byte
+}
+
+// limit is the longest payload of a kind, negative for kinds that do not exist.
+func (k Kind) limit() int {
+	switch k {
+	case Challenge:
+		return nonceBytes
+	case Hello:
+		return helloBytes
+	case Contribute:
+		return MaxContribution
+	case Collected:
+		return MaxCollected
+	case Abort:
+		return 4
+	case Welcome, Bye, Done:
+		return 0
+	case Refused:
+		return maxReason
+	}
+	return -1
+}
+
+// Write sends a frame in one write.
+func Write(w io.Writer, kind Kind, payload []byte) error {
+	if len(payload) > kind.limit() {
+		return fmt.Errorf("job frame %d with %d bytes: too long", kind, len(payload))
+	}
+	b := make([]byte, headerBytes, headerBytes+len(payload))
+	copy(b, magic[:])
+	b[4], b[5] = version, byte(kind)
+	binary.LittleEndian.PutUint32(b[8:], uint32(len(payload)))
+	_, err := w.Write(append(b, payload...))
+	return err
+}
+
+// Read receives a frame that must be one of the given kinds; it takes no memory for others.
+func Read(r io.Reader, kinds ...Kind) (Frame, error) {
+	var h [headerBytes]byte
+	if _, err := io.ReadFull(r, h[:]); err != nil {
+		return Frame{}, err
+	}
+	if [4]byte(h[:4]) != magic || h[6] != 0 || h[7] != 0 {
+		return Frame{}, errors.New("not a job frame")
+	}
+	if h[4] != version {
+		return Frame{}, fmt.Errorf("job frame of version %d, this is version %d: library and armcirun do not match", h[4], version)
+	}
+	f := Frame{Kind: Kind(h[5])}
+	for _, kind := range kinds {
+		if kind == f.Kind {
+			return f, f.readPayload(r, binary.LittleEndian.Uint32(h[8:]))
+		}
+	}
+	return Frame{}, fmt.Errorf("unexpected job frame of kind %d", f.Kind)
+}
+
+func (f *Frame) readPayload(r io.Reader, n uint32) error {
+	if int64(n) > int64(f.Kind.limit()) {
+		return fmt.Errorf("job frame %d announces %d bytes: too long", f.Kind, n)
+	}
+	f.Payload = make([]byte, n)
+	_, err := io.ReadFull(r, f.Payload)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}

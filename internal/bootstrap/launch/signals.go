@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Signals sent to the launcher: which ones concern the job, and what each does.
+
+package launch
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Signals returns those that the launcher must hand to Job.Signal.
+func Signals() []os.Signal {
+	return []os.Signal{
+		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, // end the job
+		syscall.SIGUSR1, syscall.SIGUSR2, // the application's
+		syscall.SIGTSTP, syscall.SIGCONT, // stop and continue
+	}
+}
+
+// ownsTerminal tells whether f is a terminal that our process group may read.
+func ownsTerminal(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == syscall.Getpgrp()
+}
+
+// forward gives the ranks a signal sent to us. Signals from the keyboard reach
+// ranks that share our group without our help.
+func (j *Job) forward(s syscall.Signal) {
+	switch s {
+	case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT:
+		j.signalAll(s)
+	case syscall.SIGTSTP:
+		j.stop()
+	default:
+		j.end(s)
+	}
+}
+
+// stop stops the ranks and then ourselves, as the shell expects of a job. We
+// continue with SIGCONT, which is forwarded.
+func (j *Job) stop() {
+	j.signalAll(syscall.SIGSTOP)
+	syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
+}
+
+// end begins to end the job; a second such signal ends it at once.
+func (j *Job) end(s syscall.Signal) {
+	if j.stopped != 0 {
+		j.kill()
+		return
+	}
+	j.stopped = s
+	j.report("received signal %d (%s)", int(s), s)
+	if j.groups || s == syscall.SIGTERM {
+		j.signalAll(s)
+	}
+	if j.stage < asked {
+		j.enter(grace, signalTime)
+	}
+}

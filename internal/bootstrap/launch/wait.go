@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// From the first failure to the last process: the stages in which a job ends.
+
+package launch
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// stage says how far the end of a job is. Each stage but the first has a time,
+// after which the next begins.
+type stage int
+
+const (
+	working stage = iota
+	judging       // something failed: hear what else happens, to find the cause
+	grace         // the ranks notice it themselves, and say so
+	asked         // SIGTERM was sent
+	killed        // SIGKILL was sent
+	givenUp       // even so some process does not end
+)
+
+const (
+	judgingTime = 100 * time.Millisecond
+	graceTime   = 900 * time.Millisecond
+	signalTime  = 3 * time.Second // for the ranks to obey a signal to us
+	askedTime   = 2 * time.Second
+	killedTime  = 5 * time.Second
+	sweepPause  = 20 * time.Millisecond
+)
+
+// Wait returns when no rank runs any more: the exit status of the first that
+// failed, 128 and its number if a signal killed it, or 0. It must be called
+// exactly once.
+func (j *Job) Wait() int {
+	for j.running > 0 && j.stage < givenUp {
+		select {
+		case e := <-j.events:
+			j.happened(e)
+		case s := <-j.signals:
+			j.forward(s.(syscall.Signal))
+		case <-j.timer.C:
+			j.next()
+		}
+	}
+	if j.stage == judging {
+		j.judge()
+	}
+	j.timer.Stop()
+	j.sweep()
+	close(j.over)
+	j.server.Close()
+	switch {
+	case j.stopped != 0:
+		return 128 + int(j.stopped)
+	case j.first != nil:
+		return j.first.status
+	}
+	return 0
+}
+
+func (j *Job) happened(e event) {
+	f := e.abort
+	if e.ended != nil {
+		j.running--
+		j.server.Left(e.ended.rank)
+		f = e.ended.failed()
+		j.verbosely("%s ended: %s", e.ended, e.ended.cmd.ProcessState)
+	}
+	if f == nil || j.stage > judging {
+		return
+	}
+	j.blame(*f)
+	if j.stage == working {
+		j.enter(judging, judgingTime)
+	}
+}
+
+func (j *Job) enter(s stage, d time.Duration) {
+	j.stage = s
+	j.timer.Reset(d)
+}
+
+// next begins the stage after the one whose time is over.
+func (j *Job) next() {
+	switch j.stage {
+	case judging:
+		j.judge()
+		if j.first.weight == byAbort { // it has said why itself
+			j.ask()
+			return
+		}
+		j.enter(grace, graceTime)
+	case grace:
+		j.ask()
+	case asked:
+		j.kill()
+	case killed:
+		j.report("%d processes do not end", j.running)
+		j.stage = givenUp
+	}
+}
+
+func (j *Job) judge() {
+	j.report("%s %s", j.children[j.first.rank], j.first.how)
+}
+
+func (j *Job) ask() {
+	j.signalAll(syscall.SIGTERM)
+	j.enter(asked, askedTime)
+}
+
+func (j *Job) kill() {
+	j.signalAll(syscall.SIGKILL)
+	j.enter(killed, killedTime)
+}
+
+func (j *Job) signalAll(s os.Signal) {
+	for _, c := range j.children {
+		c.signal(s, j.groups)
+	}
+}
+
+// sweep ends what the ranks of a failed job have started and left behind.
+func (j *Job) sweep() {
+	if !j.groups || j.stage == working {
+		return
+	}
+	if j.stage < asked {
+		j.signalAll(syscall.SIGTERM)
+	}
+	for end := time.Now().Add(askedTime); j.anyGroup() && time.Now().Before(end); {
+		time.Sleep(sweepPause)
+	}
+	j.signalAll(syscall.SIGKILL)
+}
+
+func (j *Job) anyGroup() bool {
+	for _, c := range j.children {
+		if c.groupAlive() {
+			return true
+		}
+	}
+	return false
+}
