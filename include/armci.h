@@ -260,6 +260,9 @@ ARMCI_MPI_COMM_ armci_group_comm(ARMCI_Group *group);
 extern ARMCI_MPI_COMM_ ARMCI_COMM_WORLD;
 #endif
 
+/* Name of a PVM group in classic ARMCI; always null here. */
+extern char *mp_group_name;
+
 /* ---- Memory --------------------------------------------------------------------------------------------------- */
 
 /**

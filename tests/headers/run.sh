@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles the public headers alone in every promised language, without and with each MPI, in both layouts; proves the
+# layouts and constants; compares declarations with the list of exported symbols; compiles the Fortran module. It must
+# not need the library. Usage: run.sh [INCLUDE_DIR]. Environment: CC, CXX, FC. Prints what it checked and what it
+# could not; exit status 0: all held, 1: something did not, 77: no C compiler.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+include=$(cd "${1:-$here/../../include}" && pwd) || exit 1
+symbols=$here/../abi/symbols.txt
+CC=${CC:-cc} CXX=${CXX:-c++} FC=${FC:-gfortran}
+[ -n "$FC" ] || FC=gfortran
+warn="-Wall -Wextra -Werror -pedantic"
+headers="armci message parmci gpc armcix"
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0 checks=0
+
+has() { command -v "$1" >/dev/null 2>&1; }
+skip() { echo "skip: $*"; }
+
+# check WHAT COMMAND...: runs the command and counts it; on failure shows its output.
+check() {
+	what=$1
+	shift
+	checks=$((checks + 1))
+	if ! "$@" >"$dir/out" 2>&1; then
+		failed=$((failed + 1))
+		echo "FAILED: $what: $*"
+		head -n 30 "$dir/out"
+	fi
+}
+
+# mpi_flags WRAPPER: its include directories, as system directories so that warnings in mpi.h are not ours.
+mpi_flags() {
+	"$1" -show | tr ' ' '\n' | sed -n 's/^-I/-isystem /p' | tr '\n' ' '
+}
+
+# one LABEL LANGUAGE COMPILER...: every header alone and again after itself, layouts, usage, with this compiler command.
+one() {
+	label=$1 lang=$2
+	shift 2
+	for h in $headers; do
+		printf '#include <%s.h>\n#include <armci.h>\n#include "%s.h"\n' "$h" "$h" >"$dir/alone.src"
+		check "$label: $h.h first, then again" "$@" -x "$lang" -fsyntax-only "$dir/alone.src"
+	done
+	check "$label: layouts and constants" "$@" -x "$lang" -fsyntax-only "$here/layout.c"
+	check "$label: usage" "$@" -x "$lang" -fsyntax-only "$here/usage.c"
+	printf '#define _STRIDE_INFO_H_\ntypedef struct { int mine; } stride_info_t;\n#include <armci.h>\n' >"$dir/alone.src"
+	check "$label: beside classic iterator.h" "$@" -x "$lang" -fsyntax-only "$dir/alone.src"
+	echo "checked: $label"
+}
+
+# languages LABEL FLAGS: C99, C11 and C++17 with these include flags.
+languages() {
+	env=$1 flags=$2
+	one "C99, $env" c $CC -std=c99 $warn $flags
+	one "C11, $env" c $CC -std=c11 $warn $flags
+	if has "${CXX%% *}"; then
+		one "C++17, $env" c++ $CXX -std=c++17 $warn $flags
+	else
+		skip "C++17, $env: no C++ compiler $CXX"
+	fi
+}
+
+# declared_names FLAGS: every function and variable the headers declare, by name.
+declared_names() {
+	printf '#include <%s.h>\n' $headers >"$dir/all.c"
+	$CC -E -P $1 "$dir/all.c" | tr -s ' \t\n' ' ' | tr ';' '\n' |
+		sed -n 's/^.*[ *]\(P\{0,1\}\(ARMCI\|armci\|parmci\|dassertp\|derr\)[A-Za-z_]*\)(.*$/\1/p
+			s/^.*extern .*[ *]\([A-Za-z_]\{1,\}\) *$/\1/p' | sort -u
+}
+
+# symbols_agree: what the headers declare is what the library promises to export, apart from two internal variables.
+symbols_agree() {
+	if [ ! -f "$symbols" ]; then
+		skip "declarations against the export list: no $(basename "$symbols") here"
+		return
+	fi
+	declared_names "-DARMCI_NO_MPI -DARMCI_MPI_OPENMPI -I$include" >"$dir/declared"
+	sed -n 's/^[TWD] //p' "$symbols" | grep -v '^ARMCI_\(Default\|World\)_Proc_Group$' | sort -u >"$dir/exported"
+	LC_ALL=C sort -o "$dir/declared" "$dir/declared"
+	LC_ALL=C sort -o "$dir/exported" "$dir/exported"
+	check "declared names equal exported names" diff "$dir/declared" "$dir/exported"
+	echo "checked: $(wc -l <"$dir/declared") declared names against the export list"
+}
+
+# profiling_agrees: PARMCI_x is declared with exactly the arguments of ARMCI_x.
+profiling_agrees() {
+	$CC -E -P -DARMCI_NO_MPI -DARMCI_MPI_OPENMPI "-I$include" -x c "$include/armci.h" |
+		tr -s ' \t\n' ' ' | tr ';' '\n' | sed 's/^ *//' >"$dir/decls"
+	grep -E '[ *](PARMCI|parmci)_' "$dir/decls" | sed -e 's/PARMCI_/ARMCI_/' -e 's/parmci_/armci_/' |
+		LC_ALL=C sort >"$dir/twins"
+	LC_ALL=C sort "$dir/decls" | LC_ALL=C comm -23 "$dir/twins" - >"$dir/strange"
+	check "PARMCI_ prototypes equal their twins" test ! -s "$dir/strange"
+	check "there are PARMCI_ prototypes" test "$(wc -l <"$dir/twins")" -ge 60
+	cat "$dir/strange"
+	echo "checked: $(wc -l <"$dir/twins") profiling prototypes against their twins"
+}
+
+# fortran: the module compiles cleanly, is usable, links with nothing and has the values of the C header.
+fortran() {
+	if ! has "${FC%% *}"; then
+		skip "Fortran module: no Fortran compiler"
+		return
+	fi
+	if [ ! -f "$include/armci.f90" ]; then
+		skip "Fortran module: $include holds no armci.f90"
+		return
+	fi
+	strict="-std=f2018 $warn -J$dir"
+	check "Fortran module" $FC $strict -fsyntax-only "$include/armci.f90"
+	check "Fortran usage" $FC $strict -fsyntax-only "$here/usage.f90"
+	check "Fortran usage, 8-byte default integers" $FC $strict -fdefault-integer-8 -fsyntax-only "$here/usage.f90"
+	check "Fortran constants" $FC $strict -o "$dir/f" "$here/constants.f90"
+	check "C constants" $CC -std=c99 $warn -DARMCI_NO_MPI "-I$include" -o "$dir/c" "$here/constants.c"
+	"$dir/f" >"$dir/f.txt"
+	"$dir/c" >"$dir/c.txt"
+	check "Fortran and C constants are equal" diff "$dir/f.txt" "$dir/c.txt"
+	echo "checked: Fortran 2018, module and $(wc -l <"$dir/c.txt") values"
+}
+
+has "${CC%% *}" || { skip "everything: no C compiler $CC"; exit 77; }
+languages "without MPI" "-DARMCI_NO_MPI -I$include"
+languages "whatever the compiler finds" "-I$include"
+for mpi in openmpi mpich; do
+	if ! has mpicc.$mpi; then
+		skip "$mpi: no mpicc.$mpi"
+		continue
+	fi
+	flags=$(mpi_flags mpicc.$mpi)
+	languages "$mpi" "$flags -I$include"
+	languages "$mpi, ARMCI-MPI layouts" "$flags -I$include/armci-mpi"
+done
+for stand_in in "OPENMPI -DOPEN_MPI" MPICH; do
+	one "C11, layouts of ${stand_in%% *} without its mpi.h" c $CC -std=c11 $warn -DARMCI_NO_MPI -DARMCI_ABI_MPI \
+		-DARMCI_MPI_$stand_in "-I$include"
+done
+symbols_agree
+profiling_agrees
+fortran
+echo "headers: $checks checks, $failed failed"
+[ "$failed" -eq 0 ]
