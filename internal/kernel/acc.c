@@ -3,86 +3,102 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Each type has a loop with and one without multiplication. dst == src is allowed, so there is no restrict: the
- * compiler checks for overlap once per call.
+ * Where a multiplication costs something, a scale of 1 has its own loop: integers, and complex types, which then are
+ * twice as many real numbers. For real numbers the multiplication is free, memory being slower, and 1 * x is x.
+ * dst == src is allowed, so there is no restrict: the compiler checks for overlap once per call.
  */
 #include "acc_kernels.h"
 #include "clones.h"
 
-/* ADDERS defines the two loops of a real type: T is how an element is stored, integers as unsigned so that they wrap. */
-#define ADDERS(NAME, T, V)                                                                 \
+/* SCALED and PLAIN define the loops of a type that is stored as T: integers as unsigned, so that they wrap. */
+#define SCALED(NAME, T, V)                                                                          \
 	K_CLONES static void NAME##_scaled(void *dst, const void *src, const void *scale, size_t n) \
-	{                                                                                  \
-		T       *d = dst;                                                          \
-		const T *s = src;                                                          \
-		V        f = *(const T *)scale;                                            \
-		for (size_t i = 0; i < n; i++)                                             \
-			d[i] += f * s[i];                                                  \
-	}                                                                                  \
-	K_CLONES static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n) \
-	{                                                                                  \
-		T       *d = dst;                                                          \
-		const T *s = src;                                                          \
-		(void)scale;                                                               \
-		for (size_t i = 0; i < n; i++)                                             \
-			d[i] += s[i];                                                      \
+	{                                                                                           \
+		T       *d = dst;                                                                   \
+		const T *s = src;                                                                   \
+		V        f = *(const T *)scale;                                                     \
+		for (size_t i = 0; i < n; i++)                                                      \
+			d[i] += f * s[i];                                                           \
 	}
 
-/* COMPLEX_ADDERS defines the two loops of a complex type stored as pairs of T. The real part adds minus_im * y instead of
+#define PLAIN(NAME, T)                                                                              \
+	K_CLONES static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n)  \
+	{                                                                                           \
+		T       *d = dst;                                                                   \
+		const T *s = src;                                                                   \
+		(void)scale;                                                                        \
+		for (size_t i = 0; i < n; i++)                                                      \
+			d[i] += s[i];                                                               \
+	}
+
+/* COMPLEX defines the two loops of a complex type stored as pairs of T. The real part adds minus_im * y instead of
  * subtracting im * y (the same value): GCC turns alternating - and + into a fused instruction where there is one, even
  * though it is told not to fuse. */
-#define COMPLEX_ADDERS(NAME, T, V, PLAIN)                                                  \
+#define COMPLEX(NAME, T, V, REAL)                                                                   \
 	K_CLONES static void NAME##_scaled(void *dst, const void *src, const void *scale, size_t n) \
-	{                                                                                  \
-		T       *d = dst;                                                          \
-		const T *s = src, *f = scale;                                              \
-		V        re = f[0], im = f[1], minus_im = -im;                             \
-		for (size_t i = 0; i < 2 * n; i += 2) {                                    \
-			V x = s[i], y = s[i + 1];                                          \
-			d[i] += re * x + minus_im * y;                                     \
-			d[i + 1] += re * y + im * x;                                       \
-		}                                                                          \
-	}                                                                                  \
-	static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n)  \
-	{                                                                                  \
-		PLAIN(dst, src, scale, 2 * n);                                             \
+	{                                                                                           \
+		T       *d = dst;                                                                   \
+		const T *s = src, *f = scale;                                                       \
+		V        re = f[0], im = f[1], minus_im = -im;                                      \
+		for (size_t i = 0; i < 2 * n; i += 2) {                                             \
+			V x = s[i], y = s[i + 1];                                                   \
+			d[i] += re * x + minus_im * y;                                              \
+			d[i + 1] += re * y + im * x;                                                \
+		}                                                                                   \
+	}                                                                                           \
+	static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n)           \
+	{                                                                                           \
+		REAL(dst, src, scale, 2 * n); /* the real part of the scale is 1 */                 \
 	}
 
-ADDERS(int, k_uint_at, unsigned)
-ADDERS(lng, k_ulng_at, unsigned long)
-ADDERS(flt, k_flt_at, float)
-ADDERS(dbl, k_dbl_at, double)
-COMPLEX_ADDERS(cpl, k_flt_at, float, flt_plain)
-COMPLEX_ADDERS(dcp, k_dbl_at, double, dbl_plain)
+SCALED(int, k_uint_at, unsigned)
+SCALED(lng, k_ulng_at, unsigned long)
+SCALED(flt, k_flt_at, float)
+SCALED(dbl, k_dbl_at, double)
+PLAIN(int, k_uint_at)
+PLAIN(lng, k_ulng_at)
+COMPLEX(cpl, k_flt_at, float, flt_scaled)
+COMPLEX(dcp, k_dbl_at, double, dbl_scaled)
 
-/* is_one tells whether the scale of the given type is exactly 1. */
-static int is_one(int type, const void *scale)
+/* ONE makes a function to point to of an inline one-element accumulate. */
+#define ONE(NAME)                                                                          \
+	static void NAME##_one(void *dst, const void *src, const void *scale, size_t n)    \
+	{                                                                                  \
+		(void)n;                                                                   \
+		k_add_one_##NAME(dst, src, scale);                                         \
+	}
+
+ONE(int)
+ONE(lng)
+ONE(flt)
+ONE(dbl)
+ONE(cpl)
+ONE(dcp)
+
+k_adder k_adder_of_one(int type)
+{
+	static const k_adder table[] = {
+		[K_INT] = int_one, [K_LNG] = lng_one, [K_FLT] = flt_one,
+		[K_DBL] = dbl_one, [K_CPL] = cpl_one, [K_DCP] = dcp_one,
+	};
+
+	return table[type];
+}
+
+k_adder k_adder_for(int type, const void *scale)
 {
 	const k_flt_at *f = scale;
 	const k_dbl_at *d = scale;
 
 	switch (type) {
-	case K_INT: return *(const k_int_at *)scale == 1;
-	case K_LNG: return *(const k_lng_at *)scale == 1;
-	case K_FLT: return f[0] == 1;
-	case K_DBL: return d[0] == 1;
-	case K_CPL: return f[0] == 1 && f[1] == 0;
-	case K_DCP: return d[0] == 1 && d[1] == 0;
-	default: return 0;
+	case K_INT: return *(const k_int_at *)scale == 1 ? int_plain : int_scaled;
+	case K_LNG: return *(const k_lng_at *)scale == 1 ? lng_plain : lng_scaled;
+	case K_FLT: return flt_scaled;
+	case K_DBL: return dbl_scaled;
+	case K_CPL: return f[0] == 1 && f[1] == 0 ? cpl_plain : cpl_scaled;
+	case K_DCP: return d[0] == 1 && d[1] == 0 ? dcp_plain : dcp_scaled;
+	default: return NULL;
 	}
-}
-
-k_adder k_adder_for(int type, const void *scale)
-{
-	static const k_adder table[][2] = {
-		[K_INT] = { int_scaled, int_plain }, [K_LNG] = { lng_scaled, lng_plain },
-		[K_FLT] = { flt_scaled, flt_plain }, [K_DBL] = { dbl_scaled, dbl_plain },
-		[K_CPL] = { cpl_scaled, cpl_plain }, [K_DCP] = { dcp_scaled, dcp_plain },
-	};
-
-	if (type < 0 || type > K_DCP)
-		return NULL;
-	return table[type][is_one(type, scale)];
 }
 
 void k_acc_raw(int type, const void *scale, void *dst, const void *src, size_t nbytes)

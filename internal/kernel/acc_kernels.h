@@ -16,6 +16,9 @@ typedef void (*k_adder)(void *dst, const void *src, const void *scale, size_t n)
 /* k_adder_for picks the loop for a type and a scale: NULL if the type has no accumulate. */
 k_adder k_adder_for(int type, const void *scale);
 
+/* k_adder_of_one picks the function for one element of an accumulate type: n is not looked at. */
+k_adder k_adder_of_one(int type);
+
 #pragma GCC visibility pop
 
 #endif

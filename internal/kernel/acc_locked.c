@@ -5,21 +5,23 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Pieces are cut where stripes begin; consecutive pieces in one stripe share one lock, but only so many of them that
- * others get their turn.
+ * others get their turn. (Tried: taking several stripes in a row, and prefetching the next lock or its data, do not pay.)
  */
 #include "acc_kernels.h"
 #include "walk.h"
 
 enum {
 	STRIPE = 1 << K_STRIPE_SHIFT,
-	TURN = STRIPE + 64 * 16 /* cost after which a lock is given up: bytes, and 16 for each piece */
+	PIECE_COST = 16,                /* what a piece costs besides its bytes, in bytes */
+	TURN = STRIPE + 64 * PIECE_COST /* cost after which a lock is given up */
 };
 
 /* One accumulate operation under way. */
 struct op {
 	const struct k_stripes *st;
 	const void             *scale;
-	k_adder                 add;
+	k_adder                 add;   /* for many elements */
+	k_adder                 one;   /* for one element */
 	unsigned                shift; /* log2 of the element size */
 	uint32_t               *held;  /* lock word that is held, or NULL */
 	uintptr_t               page;  /* which stripe-sized page it was taken for */
@@ -32,6 +34,7 @@ static int start(struct op *op, const struct k_stripes *st, int type, const void
 	op->add = k_adder_for(type, scale);
 	if (!op->add)
 		return 0;
+	op->one = k_adder_of_one(type);
 	op->st = st;
 	op->scale = scale;
 	op->shift = (unsigned)__builtin_ctzl(k_small_size(type));
@@ -48,34 +51,33 @@ static void release(struct op *op)
 	op->held = NULL;
 }
 
-/* enter makes sure that the stripe of d is held, with room for a piece of n bytes in this turn. */
+/* enter makes sure that the stripe of d is held, for a piece of n bytes. */
 static void enter(struct op *op, const char *d, size_t n)
 {
 	uintptr_t page = (uintptr_t)d >> K_STRIPE_SHIFT;
 
-	if (op->held && op->page == page && op->spent < TURN) {
-		op->spent += n + 16;
-		return;
+	if (!op->held || op->page != page || op->spent >= TURN) {
+		release(op);
+		op->held = k_stripe_word(op->st, d);
+		op->page = page;
+		op->spent = 0;
+		if (!k_try_lock(op->held, op->st->owner))
+			k_lock_wait(op->held, op->st->owner);
 	}
-	release(op);
-	op->held = k_stripe_word(op->st, d);
-	op->page = page;
-	op->spent = n + 16;
-	if (!k_try_lock(op->held, op->st->owner))
-		k_lock_wait(op->held, op->st->owner);
+	op->spent += PIECE_COST + n;
 }
 
-/* piece accumulates nelem elements at d, cut at stripe boundaries by where elements begin. */
+/* piece accumulates nelem contiguous elements, cut at stripe boundaries by where elements begin. */
 static void piece(struct op *op, char *d, const char *s, size_t nelem)
 {
 	while (nelem > 0) {
 		size_t room = STRIPE - ((uintptr_t)d & (STRIPE - 1));
-		size_t n = (room + (1u << op->shift) - 1) >> op->shift;
+		size_t n = (room + ((size_t)1 << op->shift) - 1) >> op->shift;
 
 		if (n > nelem)
 			n = nelem;
 		enter(op, d, n << op->shift);
-		op->add(d, s, op->scale, n);
+		(n == 1 ? op->one : op->add)(d, s, op->scale, n);
 		d += n << op->shift;
 		s += n << op->shift;
 		nelem -= n;

@@ -6,6 +6,7 @@
  * The inner loop is a plane: n rows of one size. Usual row sizes have a loop of their own, in which a row is one or a
  * few moves; one level of strides goes straight to it, anything else is first brought into its normal form.
  */
+#include "clones.h"
 #include "walk.h"
 
 /* K_ROWS_FIXED copies rows of a constant size. */
@@ -13,6 +14,21 @@
 	for (; n > 0; n--, d += dstep, s += sstep)       \
 		memcpy(d, s, (size));                    \
 	break
+
+/* Rows of 65 to ROW_MAX bytes are copied inline: blocks from the front, and one block that ends where the row ends.
+ * Beyond that libc's memcpy is faster. */
+enum { BLOCK = 32, ROW_MAX = 192 };
+
+K_CLONES static void plane_of_blocks(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+{
+	size_t last = row - BLOCK;
+
+	for (; n > 0; n--, d += dstep, s += sstep) {
+		for (size_t o = 0; o < last; o += BLOCK)
+			memcpy(d + o, s + o, BLOCK);
+		memcpy(d + last, s + last, BLOCK);
+	}
+}
 
 /* plane copies n rows of `row` bytes. */
 static void plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
@@ -24,11 +40,12 @@ static void plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t r
 	case 24: K_ROWS_FIXED(24);
 	case 32: K_ROWS_FIXED(32);
 	case 64: K_ROWS_FIXED(64);
-	case 128: K_ROWS_FIXED(128);
 	default:
 		if (row <= 64) {
 			for (; n > 0; n--, d += dstep, s += sstep)
 				k_copy(d, s, row);
+		} else if (row <= ROW_MAX) {
+			plane_of_blocks(d, dstep, s, sstep, row, n);
 		} else {
 			for (; n > 0; n--, d += dstep, s += sstep)
 				memcpy(d, s, row);
