@@ -15,6 +15,8 @@ struct reply {
 	int to, from, dlen;
 };
 
+static int runs; // of the handler in this process
+
 // Adds to the counter under the target's lock; the reply carries the data backwards.
 static int add(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,
 	void *rdata, int rdlen, int *rdsize, int rtype)
@@ -25,8 +27,10 @@ static int add(int to, int from, void *hdr, int hlen, void *data, int dlen, void
 	CHECK_INT(q->from, from);
 	CHECK(rtype == GPC_INIT);
 	long *counter = ARMCI_Gpc_translate(q->counter, to, from);
+	CHECK(to == me && counter != NULL);
 	ARMCI_Gpc_lock(to);
 	*counter += q->add;
+	runs++;
 	ARMCI_Gpc_unlock(to);
 	if (rhlen >= (int)sizeof *a) {
 		*a = (struct reply){.to = to, .from = from, .dlen = dlen};
@@ -49,7 +53,7 @@ static void call(int h, void **base, int to, int n, gpc_hdl_t *nb)
 	memset(answer, 0, sizeof answer);
 	if (nb)
 		ARMCI_Gpc_init_handle(nb);
-	CHECK_OK(ARMCI_Gpc_exec(h, to, &q, sizeof q, data, n, &a, sizeof a, answer, DATA, nb));
+	CHECK_OK(ARMCI_Gpc_exec(h, to, &q, sizeof q, data, n, &a, sizeof a, answer, n + 1, nb));
 	if (nb)
 		ARMCI_Gpc_wait(nb);
 	CHECK_INT(a.to, to);
@@ -62,28 +66,37 @@ static void call(int h, void **base, int to, int n, gpc_hdl_t *nb)
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
-	CHECK(ARMCI_Get_gpc_hlen() >= (int)sizeof(struct request));
-	CHECK(ARMCI_Get_gpc_dlen() >= DATA);
+	CHECK(ARMCI_Get_gpc_hlen() > (int)sizeof(struct request));
+	CHECK(ARMCI_Get_gpc_dlen() > 0);
+	int most = ARMCI_Get_gpc_dlen() - 1 < DATA ? ARMCI_Get_gpc_dlen() - 1 : DATA;
 	void **base = check_malloc(sizeof(long));
 	*(long *)base[me] = 0;
 	int h = ARMCI_Gpc_register((int (*)())add);
-	CHECK(h >= 0);
+	CHECK(h < 0);
 	ARMCI_Barrier();
 	long sum = 0;
 	gpc_hdl_t nb;
 	for (int i = 0; i < CALLS; i++) {
-		int n = i * 100 % DATA;
+		int n = i * 100 % most;
 		call(h, base, (me + i) % np, n, i % 2 ? &nb : NULL);
 		sum += n % 7 + 1;
 	}
-	ARMCI_Gpc_lock((me + 1) % np);
-	long *there = base[(me + 1) % np];
-	CHECK_OK(ARMCI_PutValueLong(ARMCI_GetValueLong(there, (me + 1) % np) + 1000, there, (me + 1) % np));
-	ARMCI_Gpc_unlock((me + 1) % np);
+	for (int i = 0; i < 1000; i++) { // against the handlers of others in this process
+		ARMCI_Gpc_lock(me);
+		++*(long *)base[me];
+		ARMCI_Gpc_unlock(me);
+	}
+	ARMCI_Barrier();
+	CHECK_INT(ARMCI_Gpc_trylock(me), 1);
+	CHECK_INT(ARMCI_Gpc_trylock(me), 0);
+	ARMCI_Gpc_unlock(me);
 	ARMCI_Barrier();
 	long total = *(long *)base[me];
 	armci_msg_lgop(&total, 1, "+");
 	armci_msg_lgop(&sum, 1, "+");
+	long all = runs;
+	armci_msg_lgop(&all, 1, "+");
+	CHECK_INT(all, (long)CALLS * np);
 	CHECK_INT(total, sum + 1000L * np);
 	ARMCI_Gpc_release(h);
 	check_free(base);

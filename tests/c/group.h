@@ -41,8 +41,8 @@ static inline void group_check(ARMCI_Group *g, const struct members *m)
 {
 	int size = -7, rank = -7;
 	if (m->mine < 0) {
-		ARMCI_Group_rank(g, &rank);
-		CHECK(rank < 0);
+		CHECK_INT(ARMCI_Group_rank(g, &rank), 1);
+		CHECK_INT(rank, -1);
 		return;
 	}
 	ARMCI_Group_size(g, &size);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// errors.c - every bad argument of a function with a return code: the documented code, one line naming function,
+// argument and rank, and nothing changed. What ends the job is in tests/fault. Needs ARMCI_ERRORS=return.
+#include "capture.h"
+#include <armcix.h>
+
+enum { BYTES = 256 };
+
+static char *far, near[1 << 12], *local_only; // far: the right neighbour's memory
+static int peer, one = 1, stride[8] = {64, 64, 64, 64, 64, 64, 64, 64}, count[10] = {8, 2, 1, 1, 1, 1, 1, 1, 1, 1};
+static int low[2] = {8, -1}, lower[2] = {-8, 1};
+static double scale = 1;
+static void *ones_src[2] = {near, near + 8}, *ones_dst[2];
+static armci_hdl_t h;
+
+// A vector descriptor.
+static armci_giov_t *giov(void **src, void **dst, int bytes, int n)
+{
+	static armci_giov_t d;
+	d = (armci_giov_t){.src_ptr_array = src, .dst_ptr_array = dst, .bytes = bytes, .ptr_array_len = n};
+	return &d;
+}
+
+static int failures;
+
+static void expect(struct capture *c, const char *call, int got, int want, const char *function, const char *argument)
+{
+	if (got == want && capture_is(c, function, argument))
+		return;
+	failures++;
+	fprintf(stderr, "rank %d: %s\n  returned %d, expected %d with one line naming %s and \"%s\"; printed: %s\n", me, call,
+		got, want, function, argument, c->text);
+}
+
+// The call must return the code and print one line with the argument's name.
+#define BAD(code, function, argument, call) \
+	do { \
+		struct capture c_; \
+		capture_begin(&c_); \
+		int got_ = (call); \
+		capture_end(&c_); \
+		expect(&c_, #call, got_, code, #function, argument); \
+	} while (0)
+
+static void contiguous(void)
+{
+	BAD(FAIL, ARMCI_Put, "src", ARMCI_Put(NULL, far, 8, peer));
+	BAD(FAIL, ARMCI_Put, "dst", ARMCI_Put(near, NULL, 8, peer));
+	BAD(FAIL3, ARMCI_Put, "bytes", ARMCI_Put(near, far, -1, peer));
+	BAD(FAIL5, ARMCI_Put, "proc", ARMCI_Put(near, far, 8, np));
+	BAD(FAIL5, ARMCI_Put, "proc", ARMCI_Put(near, far, 8, -1));
+	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, local_only, 8, peer));
+	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, far + BYTES - 4, 1 << 20, peer));
+	BAD(FAIL, ARMCI_Get, "src", ARMCI_Get(NULL, near, 8, peer));
+	BAD(FAIL, ARMCI_Get, "dst", ARMCI_Get(far, NULL, 8, peer));
+	BAD(FAIL3, ARMCI_Get, "bytes", ARMCI_Get(far, near, -8, peer));
+	BAD(FAIL5, ARMCI_Get, "proc", ARMCI_Get(far, near, 8, 1000000));
+	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(far - (1 << 30), near, 8, peer));
+	if (np > 1)
+		BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(far, near, 8, me)); // the memory of another rank
+}
+
+static void accumulate(void)
+{
+	BAD(FAIL, ARMCI_Acc, "scale", ARMCI_Acc(ARMCI_ACC_DBL, NULL, near, far, 8, peer));
+	BAD(FAIL, ARMCI_Acc, "src", ARMCI_Acc(ARMCI_ACC_DBL, &scale, NULL, far, 8, peer));
+	BAD(FAIL7, ARMCI_Acc, "optype", ARMCI_Acc(17, &scale, near, far, 8, peer));
+	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_DBL, &scale, near, far, 12, peer));
+	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_DCP, &scale, near, far, 8, peer));
+	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_INT, &scale, near, far, -4, peer));
+	BAD(FAIL5, ARMCI_Acc, "proc", ARMCI_Acc(ARMCI_ACC_INT, &scale, near, far, 4, np));
+	BAD(FAIL8, ARMCI_Acc, "dst", ARMCI_Acc(ARMCI_ACC_INT, &one, near, local_only, 4, peer));
+}
+
+static void strided(void)
+{
+	BAD(FAIL, ARMCI_PutS, "src_ptr", ARMCI_PutS(NULL, stride, far, stride, count, 1, peer));
+	BAD(FAIL, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, NULL, stride, count, 1, peer));
+	BAD(FAIL2, ARMCI_PutS, "src_stride_arr", ARMCI_PutS(near, NULL, far, stride, count, 1, peer));
+	BAD(FAIL2, ARMCI_PutS, "dst_stride_arr", ARMCI_PutS(near, stride, far, NULL, count, 1, peer));
+	BAD(FAIL2, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, NULL, 1, peer));
+	BAD(FAIL4, ARMCI_PutS, "stride_levels", ARMCI_PutS(near, stride, far, stride, count, -1, peer));
+	BAD(FAIL4, ARMCI_PutS, "stride_levels", ARMCI_PutS(near, stride, far, stride, count, 9, peer));
+	BAD(FAIL4, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, low, 1, peer));
+	BAD(FAIL3, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, lower, 1, peer));
+	BAD(FAIL5, ARMCI_PutS, "proc", ARMCI_PutS(near, stride, far, stride, count, 1, -3));
+	BAD(FAIL8, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, local_only, stride, count, 1, peer));
+	BAD(FAIL2, ARMCI_GetS, "count", ARMCI_GetS(far, stride, near, stride, NULL, 1, peer));
+	BAD(FAIL5, ARMCI_GetS, "proc", ARMCI_GetS(far, stride, near, stride, count, 1, np));
+	BAD(FAIL8, ARMCI_GetS, "src_ptr", ARMCI_GetS(local_only, stride, near, stride, count, 1, peer));
+	BAD(FAIL7, ARMCI_AccS, "optype", ARMCI_AccS(99, &scale, near, stride, far, stride, count, 1, peer));
+	int odd[2] = {12, 2};
+	BAD(FAIL3, ARMCI_AccS, "count", ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, stride, far, stride, odd, 1, peer));
+}
+
+static void vector(void)
+{
+	BAD(FAIL2, ARMCI_PutV, "darr", ARMCI_PutV(NULL, 1, peer));
+	BAD(FAIL4, ARMCI_PutV, "len", ARMCI_PutV(giov(ones_src, ones_dst, 8, 2), -1, peer));
+	BAD(FAIL2, ARMCI_PutV, "src_ptr_array", ARMCI_PutV(giov(NULL, ones_dst, 8, 2), 1, peer));
+	BAD(FAIL2, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(ones_src, NULL, 8, 2), 1, peer));
+	BAD(FAIL3, ARMCI_PutV, "bytes", ARMCI_PutV(giov(ones_src, ones_dst, -8, 2), 1, peer));
+	BAD(FAIL4, ARMCI_PutV, "ptr_array_len", ARMCI_PutV(giov(ones_src, ones_dst, 8, -2), 1, peer));
+	BAD(FAIL5, ARMCI_PutV, "proc", ARMCI_PutV(giov(ones_src, ones_dst, 8, 2), 1, np));
+	BAD(FAIL8, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(ones_src, ones_src, 8, 2), 1, peer));
+	BAD(FAIL8, ARMCI_GetV, "src_ptr_array", ARMCI_GetV(giov(ones_src, ones_src, 8, 2), 1, peer));
+	BAD(FAIL7, ARMCI_AccV, "op", ARMCI_AccV(50, &scale, giov(ones_src, ones_dst, 8, 2), 1, peer));
+	BAD(FAIL3, ARMCI_AccV, "bytes", ARMCI_AccV(ARMCI_ACC_DBL, &scale, giov(ones_src, ones_dst, 4, 2), 1, peer));
+}
+
+static void others(void)
+{
+	long v = 0;
+	BAD(FAIL7, ARMCI_Rmw, "op", ARMCI_Rmw(55, &v, far, 1, peer));
+	BAD(FAIL7, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &v, far + 1, 1, peer));
+	BAD(FAIL7, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &v, far + 4, 1, peer));
+	BAD(FAIL, ARMCI_Rmw, "ploc", ARMCI_Rmw(ARMCI_SWAP, NULL, far, 1, peer));
+	BAD(FAIL, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, NULL, 1, peer));
+	BAD(FAIL5, ARMCI_Rmw, "proc", ARMCI_Rmw(ARMCI_SWAP, &v, far, 1, np));
+	BAD(FAIL8, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, local_only, 1, peer));
+	BAD(FAIL5, ARMCI_PutValueInt, "proc", ARMCI_PutValueInt(1, far, np));
+	BAD(FAIL8, ARMCI_PutValueLong, "dst", ARMCI_PutValueLong(1, local_only, peer));
+	BAD(FAIL, ARMCI_PutValueDouble, "dst", ARMCI_PutValueDouble(1, NULL, peer));
+	BAD(FAIL5, ARMCI_NbPut, "proc", ARMCI_NbPut(near, far, 8, np, &h));
+	BAD(FAIL3, ARMCI_NbGet, "bytes", ARMCI_NbGet(far, near, -1, peer, NULL));
+	BAD(FAIL4, ARMCI_NbPutS, "stride_levels", ARMCI_NbPutS(near, stride, far, stride, count, 10, peer, &h));
+	BAD(FAIL8, ARMCI_NbPutValueInt, "dst", ARMCI_NbPutValueInt(1, local_only, peer, &h));
+	BAD(FAIL, ARMCI_Wait, "nb_handle", ARMCI_Wait(NULL));
+	BAD(FAIL, ARMCI_Test, "nb_handle", ARMCI_Test(NULL));
+	BAD(FAIL5, ARMCI_WaitProc, "proc", ARMCI_WaitProc(np));
+	BAD(FAIL8, ARMCI_Put_flag, "f", ARMCI_Put_flag(near, far, 8, (int *)(void *)local_only, 1, peer));
+	BAD(FAIL5, armci_notify, "proc", armci_notify(np));
+	BAD(FAIL5, armci_notify_wait, "proc", armci_notify_wait(-1, &one));
+	BAD(FAIL8, ARMCI_Free_local, "ptr", ARMCI_Free_local(near));
+}
+
+// Collective calls fail alike on every rank.
+static void collective(void)
+{
+	void **base = check_alloc(sizeof(void *) * (size_t)np);
+	ARMCI_Group g;
+	int self = me, rank;
+	BAD(FAIL3, ARMCI_Malloc, "bytes", ARMCI_Malloc(base, -1));
+	BAD(FAIL8, ARMCI_Free, "ptr", ARMCI_Free(near));
+	BAD(FAIL, ARMCI_Destroy_mutexes, "", ARMCI_Destroy_mutexes());
+	BAD(FAIL3, ARMCI_Create_mutexes, "num", ARMCI_Create_mutexes(-1));
+	CHECK_OK(ARMCI_Create_mutexes(1));
+	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
+	CHECK_OK(ARMCI_Destroy_mutexes());
+	ARMCI_Group_create(1, &self, &g);
+	CHECK_OK(ARMCI_Malloc_group(base, 64, &g));
+	ARMCI_Group w;
+	ARMCI_Group_get_world(&w);
+	if (np > 1)
+		BAD(FAIL, ARMCI_Free_group, "group", ARMCI_Free_group(base[0], &w));
+	CHECK_OK(ARMCI_Free_group(base[0], &g));
+	ARMCI_Group stale = g;
+	ARMCI_Group_free(&g);
+	BAD(FAIL, ARMCI_Group_rank, "group", ARMCI_Group_rank(&stale, &rank));
+	BAD(FAIL, ARMCI_Malloc_group, "group", ARMCI_Malloc_group(base, 64, &stale));
+	free(base);
+}
+
+static void closed(void)
+{
+	void *base[1024];
+	CHECK(np <= 1024);
+	BAD(FAIL, ARMCI_Put, "", ARMCI_Put(near, near, 8, 0));
+	BAD(FAIL, ARMCI_GetS, "", ARMCI_GetS(near, stride, near, stride, count, 1, 0));
+	BAD(FAIL, ARMCI_Rmw, "", ARMCI_Rmw(ARMCI_SWAP, near, near, 0, 0));
+	BAD(FAIL, ARMCI_Malloc, "", ARMCI_Malloc(base, 8));
+	BAD(FAIL, ARMCI_WaitAll, "", ARMCI_WaitAll());
+	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
+}
+
+int main(int argc, char **argv)
+{
+	armci_msg_init(&argc, &argv);
+	me = armci_msg_me();
+	np = armci_msg_nproc();
+	closed();
+	CHECK_OK(ARMCI_Init());
+	void **base = check_malloc(BYTES);
+	peer = (me + 1) % np;
+	far = base[peer];
+	local_only = check_alloc(1 << 21);
+	ones_dst[0] = far;
+	ones_dst[1] = far + 64;
+	memset(base[me], 0x42, BYTES);
+	ARMCI_Barrier();
+	contiguous();
+	accumulate();
+	strided();
+	vector();
+	others();
+	ARMCI_Barrier();
+	for (int i = 0; i < BYTES; i++)
+		CHECK_INT(((char *)base[me])[i], 0x42);
+	collective();
+	check_free(base);
+	ARMCI_Barrier();
+	ARMCI_Finalize();
+	closed();
+	if (failures)
+		check_fail(__FILE__, __LINE__, "%d bad calls were not answered as documented", failures);
+	if (me == 0)
+		printf("ok errors (%d ranks)\n", np);
+	armci_msg_finalize();
+	return 0;
+}
