@@ -29,8 +29,8 @@
  *   function, argument and rank, and returns
  *     FAIL  (-1)  used before init or after finalize; a null pointer; any other bad argument
  *     FAIL2 (-2)  a null stride, count or pointer array
- *     FAIL3 (-3)  a negative size; an accumulate size that is not whole elements
- *     FAIL4 (-4)  stride levels outside 0..8; a negative count, segment count or descriptor count
+ *     FAIL3 (-3)  a negative size (bytes, count[0]); an accumulate size that is not whole elements
+ *     FAIL4 (-4)  stride levels outside 0..8; a negative count[1..], segment count or descriptor count
  *     FAIL5 (-5)  a rank out of range
  *     FAIL6 (-6)  no memory left, or a failure inside the library or its transport
  *     FAIL7 (-7)  an unknown operation or type; a misaligned rmw address

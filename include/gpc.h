@@ -44,8 +44,7 @@ typedef int (*armci_gpc_handler_t)(int to, int from, void *hdr, int hlen, void *
  * Register a handler. Every rank registers the same handlers in the same order, so that the numbers agree.
  * @param func [in] the handler, of type armci_gpc_handler_t; C++ programs cast it to int (*)().
  * Done: callable on every rank on return. Scope: collective(world). Threads: one.
- * Returns: the handler's number, < 0 and unique while registered; 0 when there is no room left (at least 32 fit) or
- * func is null.
+ * Returns: the handler's number, never 0; 0 when func is null or there is no room left (at least 32 fit).
  */
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
 int ARMCI_Gpc_register(armci_gpc_handler_t func);
