@@ -1,0 +1,246 @@
+/*
+ * sanitize.c - runs every kernel on heap blocks of exactly the right size, at odd addresses, so that the C sanitizers see
+ * any byte read or written outside and anything undefined. It also checks results, but the Go tests are the place where
+ * correctness is tested thoroughly. Must not depend on Go.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Run it in internal/kernel, twice:
+ *   cc -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror \
+ *      -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize
+ *   cc -std=c11 -g -O1 -fsanitize=thread -Wall -Wextra -Werror -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize
+ * Exit status 0 and a last line "ok sanitize HASH" are success. HASH depends on the results of all floating-point
+ * arithmetic: it is the same for every compiler option and machine (-O0, -O3, -march=native ...).
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "kernel.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 3000, THREADS = 4, SHARED = 1500, STRIPES = 4, PITCH = 16 };
+
+static uint64_t seed = 1, hash = 14695981039346656037u;
+
+static unsigned pick(unsigned below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(seed >> 33) % below;
+}
+
+static void check(int ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "sanitize: wrong: %s\n", what);
+	exit(1);
+}
+
+/* A heap block whose used part ends exactly where the block ends; `misalign` bytes are wasted at its start. */
+struct block {
+	char *start, *use;
+	size_t n;
+};
+
+static struct block block(size_t n)
+{
+	size_t       misalign = pick(9);
+	struct block b = { malloc(misalign + n + (n == 0)), NULL, n };
+
+	check(b.start != NULL, "out of memory");
+	b.use = b.start + misalign;
+	for (size_t i = 0; i < n; i++)
+		b.use[i] = (char)pick(256);
+	return b;
+}
+
+static void mix(const void *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const unsigned char *)p)[i]) * 1099511628211u;
+}
+
+/* shape makes random counts and strides that do not overlap, some negative, and gives the extent. */
+static int shape(int *stride, int *stride2, int *count, int unit)
+{
+	int levels = (int)pick(5), below = 0, below2 = 0;
+
+	count[0] = unit * (int)pick(40);
+	below = below2 = count[0];
+	for (int i = 0; i < levels; i++) {
+		count[i + 1] = (int)pick(5) + (pick(8) != 0);
+		stride[i] = below + unit * (int)(pick(2) * pick(9));
+		stride2[i] = below2 + unit * (int)(pick(2) * pick(9));
+		below = stride[i] * (count[i + 1] ? count[i + 1] : 1);
+		below2 = stride2[i] * (count[i + 1] ? count[i + 1] : 1);
+		if (pick(4) == 0)
+			stride[i] = -stride[i];
+		if (pick(4) == 0)
+			stride2[i] = -stride2[i];
+	}
+	return levels;
+}
+
+static struct block room(const int *stride, const int *count, int levels, char **base)
+{
+	int64_t      lo, hi;
+	struct block b;
+
+	k_extent(stride, count, levels, &lo, &hi);
+	b = block((size_t)(hi - lo));
+	*base = b.use - lo;
+	return b;
+}
+
+static void test_copies(void)
+{
+	int           stride[K_MAX_LEVELS], stride2[K_MAX_LEVELS], count[K_MAX_LEVELS + 1];
+	int           levels = shape(stride, stride2, count, 1);
+	char         *src, *dst;
+	struct block  a = room(stride, count, levels, &src), b = room(stride2, count, levels, &dst);
+	size_t        n = (size_t)k_volume(count, levels), got = 0;
+	struct block  one = block(n), two = block(n);
+	struct k_run  run[3];
+	struct k_shape sh = { stride, count, levels };
+
+	k_copy_strided(src, stride, dst, stride2, count, levels);
+	k_pack(src, stride, count, levels, one.use);
+	k_pack(dst, stride2, count, levels, two.use);
+	check(memcmp(one.use, two.use, n) == 0, "strided copy");
+	for (size_t from = 0, k; (k = k_runs(&sh, from, 3, run)) > 0; from += k)
+		for (size_t i = 0; i < k; i++, got += (size_t)run[i - 1].len)
+			check(memcmp(src + run[i].off, one.use + got, (size_t)run[i].len) == 0, "run");
+	check(got == n, "length of runs");
+	memset(a.use, 0, a.n);
+	k_unpack(src, stride, count, levels, one.use);
+	k_pack(src, stride, count, levels, two.use);
+	check(memcmp(one.use, two.use, n) == 0, "unpack");
+	free(a.start), free(b.start), free(one.start), free(two.start);
+}
+
+static void test_vector(void)
+{
+	size_t       bytes = pick(300), n = pick(5);
+	void        *src[5] = { 0 }, *dst[5] = { 0 };
+	struct block a[5] = { 0 }, b[5] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		a[i] = block(bytes), b[i] = block(bytes);
+		src[i] = a[i].use, dst[i] = b[i].use;
+	}
+	k_copy_vector(src, dst, bytes, n);
+	for (size_t i = 0; i < n; i++) {
+		check(memcmp(src[i], dst[i], bytes) == 0, "vector copy");
+		k_copy(dst[i], src[i], bytes);
+		free(a[i].start), free(b[i].start);
+	}
+}
+
+/* numbers fills memory with small finite values of a type. */
+static void numbers(int type, char *p, size_t n)
+{
+	for (size_t i = 0; i + 4 <= n; i += 4) {
+		float  f = (float)pick(2000001) / 1e6f - 1;
+		double d = (double)pick(2000001) / 1e6 - 1;
+
+		if (type == K_FLT || type == K_CPL)
+			memcpy(p + i, &f, sizeof f);
+		else if ((type == K_DBL || type == K_DCP) && i % 8 == 0 && i + 8 <= n)
+			memcpy(p + i, &d, sizeof d);
+	}
+}
+
+static void test_acc(const struct k_stripes *st)
+{
+	int          type = (int)pick(6), size = (int)k_type_size(type);
+	int          stride[K_MAX_LEVELS], stride2[K_MAX_LEVELS], count[K_MAX_LEVELS + 1];
+	int          levels = shape(stride, stride2, count, size);
+	char        *src, *dst;
+	struct block a = room(stride, count, levels, &src), b = room(stride2, count, levels, &dst), scale = block(16);
+	size_t       n = (size_t)k_volume(count, levels);
+	struct block one = block(n), two = block(n);
+
+	numbers(type, a.use, a.n), numbers(type, b.use, b.n), numbers(type, scale.use, 16);
+	k_pack(src, stride, count, levels, one.use);
+	k_pack(dst, stride2, count, levels, two.use);
+	k_acc_strided(st, type, scale.use, src, stride, dst, stride2, count, levels);
+	k_acc(st, type, scale.use, two.use, one.use, n);
+	k_pack(dst, stride2, count, levels, one.use);
+	check(memcmp(one.use, two.use, n) == 0, "strided accumulate");
+	mix(one.use, n);
+	free(a.start), free(b.start), free(one.start), free(two.start), free(scale.start);
+}
+
+static void test_reduce(void)
+{
+	size_t n = pick(70);
+
+	for (int red = 0; red < K_NRED; red++)
+		for (int type = 0; type < K_NTYPES; type++) {
+			size_t       size = n * k_type_size(type);
+			struct block a = block(size), b = block(size);
+
+			numbers(type, a.use, size), numbers(type, b.use, size);
+			k_reduce(red, type, a.use, b.use, n);
+			k_reduce_finish(red, type, a.use, n);
+			mix(a.use, size);
+			free(a.start), free(b.start);
+		}
+}
+
+static uint32_t words[STRIPES * PITCH];
+static double   sums[SHARED];
+
+/* add_all is one thread: whole arrays, rows and single elements into `sums`. */
+static void *add_all(void *owner)
+{
+	struct k_stripes st = { words, STRIPES - 1, PITCH, *(uint32_t *)owner };
+	double           ones[SHARED], scale = 1;
+	int              stride = 16, count[] = { 8, SHARED / 2 };
+
+	for (int i = 0; i < SHARED; i++)
+		ones[i] = 1;
+	for (int r = 0; r < 50; r++) {
+		k_acc(&st, K_DBL, &scale, sums, ones, sizeof sums);
+		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums, &stride, count, 1);
+		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums + 1, &stride, count, 1);
+		for (int i = 0; i < SHARED; i++)
+			if (!k_acc_small(&st, K_DBL, &scale, sums + i, ones, 8))
+				k_acc(&st, K_DBL, &scale, sums + i, ones, 8);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t thread[THREADS];
+	uint32_t  owner[THREADS];
+
+	for (int i = 0; i < THREADS; i++) {
+		owner[i] = (uint32_t)i + 1;
+		check(pthread_create(&thread[i], NULL, add_all, &owner[i]) == 0, "thread");
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < SHARED; i++)
+		check(sums[i] == 3 * 50 * THREADS, "sum of threads");
+	for (int i = 0; i < STRIPES; i++)
+		check(words[i * PITCH] == 0, "lock left behind");
+}
+
+int main(void)
+{
+	struct k_stripes st = { words, STRIPES - 1, PITCH, 1 };
+
+	for (int i = 0; i < ROUNDS; i++) {
+		test_copies();
+		test_vector();
+		test_acc(i % 4 ? &st : NULL);
+		if (i % 30 == 0)
+			test_reduce();
+	}
+	test_threads();
+	printf("ok sanitize %016llx\n", (unsigned long long)hash);
+	return 0;
+}
