@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# job.sh - what the fault scripts share: starting a job in the background, waiting for its end, looking for what it
+# leaves. Sourced, never run; it must end only processes whose numbers the job itself wrote down.
+
+failures=0
+ranks=4
+
+fail() {
+	failures=$((failures + 1))
+	echo "FAIL $case: $*"
+	sed 's/^/    | /' "$dir/err" | head -20
+}
+
+# Names that exist on the machine now and could be left behind, one per line.
+names() {
+	ls -1 /dev/shm 2>/dev/null | sed 's/^/shm /'
+	awk 'NR > 1 && NF >= 8 { print "socket", $8 }' /proc/net/unix 2>/dev/null | sort -u
+	for kind in shm sem msg; do
+		awk -v kind=$kind 'NR > 1 { print "sysv", kind, $2 }' /proc/sysvipc/$kind 2>/dev/null
+	done
+}
+
+# running PID: true while it lives (a zombie does not).
+running() {
+	state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) && [ -n "$state" ] && [ "$state" != Z ]
+}
+
+now() {
+	cut -d' ' -f1 /proc/uptime
+}
+
+since() {
+	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
+}
+
+# start COMMAND...: under $launch, in a fresh directory $dir/pids.
+start() {
+	rm -rf "$dir/pids"
+	mkdir -p "$dir/pids"
+	names >"$dir/before"
+	# shellcheck disable=SC2086
+	$launch "$@" >"$dir/out" 2>"$dir/err" &
+	job=$!
+}
+
+# Waits until all ranks wrote their numbers; false after 20 s.
+started() {
+	tries=0
+	while [ "$(ls "$dir/pids" | wc -l)" -lt $ranks ]; do
+		tries=$((tries + 1))
+		[ $tries -gt 400 ] && return 1
+		running $job || return 1
+		sleep 0.05
+	done
+}
+
+# Sets status and took (seconds since $began); ends the job by force after $1 seconds.
+finish() {
+	limit=$1
+	while running $job; do
+		if [ "$(since "$began" | cut -d. -f1)" -ge "$limit" ]; then
+			fail "still running after $limit s"
+			force
+			break
+		fi
+		sleep 0.05
+	done
+	wait $job 2>/dev/null
+	status=$?
+	took=$(since "$began")
+}
+
+force() {
+	for f in "$dir"/pids/*; do
+		[ -f "$f" ] && kill -9 "$(cat "$f")" 2>/dev/null
+	done
+	kill -9 $job 2>/dev/null
+}
+
+# No rank lives within the 10 s, and no name is there that was not there before (2 s for the system to tidy up).
+clean() {
+	while :; do
+		left=""
+		for f in "$dir"/pids/*; do
+			[ -f "$f" ] && running "$(cat "$f")" && left="$left $(basename "$f")"
+		done
+		[ -z "$left" ] && break
+		if [ "$(since "$began" | cut -d. -f1)" -ge 10 ]; then
+			fail "ranks still alive after 10 s:$left"
+			force
+			break
+		fi
+		sleep 0.05
+	done
+	tries=0
+	while names >"$dir/after" && new=$(grep -v -x -F -f "$dir/before" "$dir/after") && [ -n "$new" ]; do
+		tries=$((tries + 1))
+		if [ $tries -gt 40 ]; then
+			fail "left behind: $new"
+			break
+		fi
+		sleep 0.05
+	done
+}
+
+# says PATTERN: a line of the library matches.
+says() {
+	grep -E '^\[[0-9]+@[^]]*\]' "$dir/err" | grep -E -q "$1" || fail "no line of the library says \"$1\""
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# run.sh - the fault tests: kills, signals, ranks that leave, calls that end the job, more memory than there is, a
+# small /dev/shm; under every launcher that is there. It must end only what it started.
+#
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave fatal memory shm"  choose
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
+WORK=${WORK:-$BUILD/tests/fault}
+LIBDIR=${LIBDIR:-$BUILD/lib}
+mkdir -p "$WORK" || exit 1
+. "$here/job.sh"
+
+# build FLAVOUR: compiles the programs and sets launch; false if the flavour is not there.
+build() {
+	eval "cc=\$CC_$1 run=\$RUN_$1"
+	[ -n "$cc" ] && [ -n "$run" ] || return 1
+	launch="${run% *} $ranks"
+	dir=$WORK/$1
+	mkdir -p "$dir"
+	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
+		$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
+			-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci -lm || exit 1
+	done
+}
+
+# One rank is killed; all others end in time, the launcher reports failure, a line names the dead rank.
+kill_rank() {
+	way=$1 victim=$2 case="$flavour kill rank $2 of $ranks during $1"
+	start "$dir/victim" "$dir/pids" "$way" "$victim"
+	started || { fail "did not start"; force; return; }
+	sleep 0.3
+	began=$(now)
+	kill -9 "$(cat "$dir/pids/$victim")"
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	awk -v t="$took" 'BEGIN { exit !(t > 10) }' && fail "took $took s"
+	says "rank $victim"
+	echo "done $case: status $status after $took s"
+}
+
+part_kill() {
+	for way in puts accumulates counter lock barrier late bcast receive malloc; do
+		for victim in 0 2; do
+			kill_rank $way $victim
+		done
+	done
+}
+
+# The launcher is told to end; everything ends.
+signal_job() {
+	case="$flavour SIG$1 to the launcher during $2"
+	start "$dir/victim" "$dir/pids" "$2" 0
+	started || { fail "did not start"; force; return; }
+	sleep 0.3
+	began=$(now)
+	kill -"$1" $job
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	echo "done $case: status $status after $took s"
+}
+
+part_signal() {
+	for way in puts barrier sleep; do
+		signal_job INT $way
+		signal_job TERM $way
+	done
+	[ "$flavour" = none ] && signal_job KILL late
+}
+
+# A rank ends by itself.
+leave() {
+	way=$1 victim=$2 case="$flavour rank $2 leaves: $1"
+	start "$dir/victim" "$dir/pids" "$way" "$victim"
+	began=$(now)
+	finish 20
+	clean
+	case $way in
+	exit3) [ $status -ne 0 ] || fail "exit status 0" ;;
+	exit0) [ $status -ne 0 ] || fail "exit status 0"; says "rank $victim" ;;
+	esac
+	[ "$way$flavour" = exit3none ] && [ $status -ne 3 ] && fail "exit status $status, not 3"
+	echo "done $case: status $status after $took s"
+}
+
+part_leave() {
+	for victim in 0 3; do
+		leave exit0 $victim
+		leave exit3 $victim
+	done
+	leave all-exit 0
+}
+
+# A call that cannot return its error ends the job with one line.
+part_fatal() {
+	"$dir/fatal" list >"$dir/cases"
+	while read -r name function; do
+		case="$flavour fatal $name"
+		start "$dir/fatal" "$name"
+		began=$(now)
+		finish 15
+		clean
+		[ $status -ne 0 ] || fail "exit status 0"
+		lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+		case $name in
+		abort-code) ;;
+		reduce-* | lock-none) says "$function" ;;
+		*) says "$function"; [ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1" ;;
+		esac
+		echo "done $case: status $status after $took s"
+	done <"$dir/cases"
+}
+
+part_memory() {
+	case="$flavour more memory than there is"
+	all=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
+	ARMCI_ERRORS=return
+	export ARMCI_ERRORS
+	start "$dir/memory" "$all"
+	began=$(now)
+	finish 60
+	unset ARMCI_ERRORS
+	clean
+	[ $status -eq 0 ] || fail "exit status $status"
+	says ARMCI_Malloc
+	echo "done $case: status $status after $took s"
+}
+
+# 48 MiB per rank with 64 MiB in /dev/shm.
+part_shm() {
+	case="$flavour with 64 MiB of /dev/shm"
+	if ! unshare -m true 2>/dev/null; then
+		echo "skip $case: no right to a mount namespace"
+		return
+	fi
+	plain=$launch
+	launch="unshare -m sh -c 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec \"\$@\"' sh $launch"
+	began=$(now)
+	rm -rf "$dir/pids"
+	mkdir -p "$dir/pids"
+	names >"$dir/before"
+	eval "$launch \"$dir/malloc\"" >"$dir/out" 2>"$dir/err"
+	status=$?
+	launch=$plain
+	clean
+	[ $status -eq 0 ] || fail "exit status $status"
+	echo "done $case: status $status after $(since "$began") s"
+}
+
+for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
+	if ! build "$flavour"; then
+		echo "skip $flavour: no compiler or launcher"
+		continue
+	fi
+	for part in ${FAULT_PARTS:-kill signal leave fatal memory shm}; do
+		"part_$part"
+	done
+done
+echo "$failures failures"
+[ $failures -eq 0 ]

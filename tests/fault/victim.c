@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// victim.c - a job that works without end in one way until it is killed from outside or one rank ends itself. It
+// says in files when it is ready; run.sh does the killing and looks at what is left. Only what leads to the
+// situation is checked here.
+//
+//   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
+#include <armci.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 1 << 17 };
+
+static int me, np, victim;
+static void **base;
+static const char *directory;
+static double *local;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "victim: %s failed\n", what);
+	ARMCI_Error(what, 1);
+}
+
+static void ready(void)
+{
+	char name[4096], hidden[4096];
+	snprintf(name, sizeof name, "%s/%d", directory, me);
+	snprintf(hidden, sizeof hidden, "%s/.%d", directory, me);
+	FILE *f = fopen(hidden, "w");
+	if (!f || fprintf(f, "%ld\n", (long)getpid()) < 0 || fclose(f) || rename(hidden, name))
+		die("writing the process number");
+}
+
+static void asleep(void)
+{
+	for (;;)
+		pause();
+}
+
+static void puts_(void)
+{
+	ready();
+	for (int i = 0;; i++) {
+		int to = i % np;
+		if (ARMCI_Put(local, base[to], i % 2 ? 8 : N * 8, to))
+			die("ARMCI_Put");
+		if (i % 8 == 0)
+			ARMCI_Fence(to);
+	}
+}
+
+static void accumulates(void)
+{
+	double one = 1;
+	ready();
+	for (;;)
+		if (ARMCI_Acc(ARMCI_ACC_DBL, &one, local, base[0], N * 8, 0))
+			die("ARMCI_Acc");
+}
+
+// The victim sleeps with the lock in its hands, the others wait for it.
+static void lock(void)
+{
+	if (ARMCI_Create_mutexes(1))
+		die("ARMCI_Create_mutexes");
+	if (me == victim)
+		ARMCI_Lock(0, 1);
+	ARMCI_Barrier();
+	ready();
+	if (me == victim)
+		asleep();
+	ARMCI_Lock(0, 1);
+	die("the lock of a sleeping rank came free, which");
+}
+
+// All wait in a barrier for the rank after the victim, which is outside the library.
+static void barrier(void)
+{
+	ready();
+	if (me == (victim + 1) % np)
+		asleep();
+	ARMCI_Barrier();
+}
+
+// The victim itself is the late one.
+static void late(void)
+{
+	ready();
+	if (me == victim)
+		asleep();
+	ARMCI_Barrier();
+}
+
+static void bcast(void)
+{
+	ready();
+	for (int i = 0;; i++)
+		armci_msg_bcast(local, i % 2 ? 64 : N * 8, i % np);
+}
+
+static void receive(void)
+{
+	ready();
+	if (me == victim)
+		asleep();
+	armci_msg_rcv(1, local, 8, NULL, victim);
+}
+
+static void counter(void)
+{
+	long old;
+	ready();
+	for (;;)
+		if (ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, base[0], 1, 0))
+			die("ARMCI_Rmw");
+}
+
+static void allocate(void)
+{
+	void **other = malloc((size_t)np * sizeof *other);
+	ready();
+	for (;;) {
+		if (ARMCI_Malloc(other, 1 << 20))
+			die("ARMCI_Malloc");
+		memset(other[me], 1, 1 << 20);
+		if (ARMCI_Free(other[me]))
+			die("ARMCI_Free");
+	}
+}
+
+// The victim ends by itself after a moment, without ARMCI_Finalize; the others wait for it.
+static void leave(int code)
+{
+	ready();
+	if (me == victim) {
+		usleep(300000);
+		exit(code);
+	}
+	ARMCI_Barrier();
+}
+
+static void leave_0(void) { leave(0); }
+static void leave_3(void) { leave(3); }
+
+// Nobody finalizes, all simply end.
+static void all_leave(void)
+{
+	ready();
+	ARMCI_Barrier();
+	exit(0);
+}
+
+static const struct way {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{"puts", puts_}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier}, {"late", late},
+	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", asleep},
+	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
+};
+
+int main(int argc, char **argv)
+{
+	armci_msg_init(&argc, &argv);
+	if (argc != 4 || ARMCI_Init())
+		die("starting");
+	me = armci_msg_me();
+	np = armci_msg_nproc();
+	directory = argv[1];
+	victim = atoi(argv[3]);
+	base = malloc((size_t)np * sizeof *base);
+	local = calloc(N, sizeof *local);
+	if (!base || !local || ARMCI_Malloc(base, N * sizeof *local))
+		die("ARMCI_Malloc");
+	memset(base[me], 0, N * sizeof *local);
+	ARMCI_Barrier();
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+		if (strcmp(argv[2], ways[i].name) == 0) {
+			ways[i].run();
+			return 1;
+		}
+	die("an unknown way");
+	return 2;
+}
