@@ -34,6 +34,24 @@ function(armci_suite name)
 endfunction()
 
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
-armci_suite(fault SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 600)
-armci_suite(ga SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900)
-armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500 ARGS ${out}/nwchem ${ARMCI_LIBDIR_openmpi})
+
+foreach(flavour none openmpi mpich)
+  if(flavour IN_LIST ARMCI_CAN_CC)
+    set(launcher ${launcher_${flavour}})
+    foreach(part kill signal leave fatal memory shm)
+      armci_suite(fault/${launcher}/${part} SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
+        ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part}")
+    endforeach()
+  endif()
+endforeach()
+
+foreach(flavour openmpi mpich)
+  if(flavour IN_LIST ARMCI_FLAVOURS)
+    armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
+      ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour})
+  endif()
+endforeach()
+if(openmpi IN_LIST ARMCI_FLAVOURS)
+  armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500
+    ARGS ${out}/nwchem ${ARMCI_LIBDIR_openmpi})
+endif()
