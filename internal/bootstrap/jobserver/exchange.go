@@ -65,7 +65,16 @@ func (s *Server) contribute(se *session, mine []byte) error {
 	return nil
 }
 
-// settle ends the exchange under way if that can be done now.
+// abort tells whoever runs the job.
+func (s *Server) abort(rank, status int) {
+	s.mu.Lock()
+	s.aborted = true
+	s.mu.Unlock()
+	s.onAbort(rank, status)
+}
+
+// settle ends the exchange under way if that can be done now. In an aborted job
+// nobody is told who is missing: it is about to be ended, for a known reason.
 func (s *Server) settle() {
 	complete, missing := true, -1
 	parts := make([][]byte, s.size)
@@ -85,7 +94,7 @@ func (s *Server) settle() {
 			return
 		}
 		s.answer(jobwire.Collected, payload)
-	case missing >= 0:
+	case missing >= 0 && !s.aborted:
 		s.answer(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job", missing))
 	}
 }

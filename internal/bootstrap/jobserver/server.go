@@ -26,9 +26,10 @@ type Server struct {
 	onAbort  func(rank, status int)
 	sessions sync.WaitGroup
 
-	mu    sync.Mutex
-	open  map[*session]struct{} // nil once closed
-	ranks []slot
+	mu      sync.Mutex
+	open    map[*session]struct{} // nil once closed
+	ranks   []slot
+	aborted bool
 }
 
 // New begins to serve a job of size ranks. onAbort is called, from any goroutine

@@ -111,7 +111,7 @@ func (se *session) request() bool {
 			return false
 		}
 	case jobwire.Abort:
-		se.server.onAbort(se.rank, jobwire.UnpackStatus(f.Payload))
+		se.server.abort(se.rank, jobwire.UnpackStatus(f.Payload))
 		se.send(jobwire.Done, nil)
 	case jobwire.Bye:
 		se.server.bye(se)

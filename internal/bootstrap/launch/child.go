@@ -12,9 +12,9 @@ import (
 )
 
 type child struct {
-	rank int
-	cmd  *exec.Cmd
-	err  error // of cmd.Wait, once the process was reported as ended
+	rank  int
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the event of its end is on the way
 }
 
 func (c *child) String() string {
@@ -46,7 +46,7 @@ func (j *Job) startRank(rank int) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &child{rank: rank, cmd: cmd}, nil
+	return &child{rank: rank, cmd: cmd, ended: make(chan struct{})}, nil
 }
 
 // nodeName is the pretended node of a rank: ranks in blocks as equal as possible.

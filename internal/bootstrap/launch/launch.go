@@ -39,15 +39,15 @@ type Job struct {
 
 	events  chan event     // in the order in which they happened
 	signals chan os.Signal // to us, for the job
+	started chan struct{}  // closed when children is complete
 	over    chan struct{}  // closed when Wait is about to return
 
 	// Only Wait uses what follows.
-	stage     stage
-	timer     *time.Timer    // when the stage ends
-	running   int            // processes
-	announced []bool         // by rank: it aborted the job
-	first     *failure       // what the job failed of
-	stopped   syscall.Signal // the signal to us that ends the job
+	stage   stage
+	timer   *time.Timer    // when the stage ends
+	running int            // processes
+	first   *failure       // what the job failed of
+	stopped syscall.Signal // the signal to us that ends the job
 }
 
 // event is one of two things.
@@ -67,10 +67,9 @@ func Start(o Options) (*Job, error) {
 		groups:  !ownsTerminal(o.Stdin),
 		events:  make(chan event, 2*o.Ranks),
 		signals: make(chan os.Signal, 8),
+		started: make(chan struct{}),
 		over:    make(chan struct{}),
 		timer:   time.NewTimer(time.Hour),
-
-		announced: make([]bool, o.Ranks),
 	}
 	j.timer.Stop()
 	server, err := jobserver.New(o.Ranks, j.aborted)
@@ -111,11 +110,13 @@ func (j *Job) startAll() error {
 		j.children = append(j.children, c)
 		j.verbosely("%s started%s", c, node(j.options, rank))
 	}
+	close(j.started)
 	j.running = len(j.children)
 	for _, c := range j.children {
 		go func() {
-			c.err = c.cmd.Wait()
+			c.cmd.Wait() // the process state tells what its error does
 			j.events <- event{ended: c}
+			close(c.ended)
 		}()
 	}
 	return nil

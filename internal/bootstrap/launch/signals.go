@@ -6,18 +6,21 @@ package launch
 
 import (
 	"os"
+	"os/signal"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Signals returns those that the launcher must hand to Job.Signal.
+// Signals returns those that the launcher must hand to Job.Signal. What was
+// ignored when it started, as by nohup, stays ignored.
 func Signals() []os.Signal {
-	return []os.Signal{
+	return slices.DeleteFunc([]os.Signal{
 		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, // end the job
 		syscall.SIGUSR1, syscall.SIGUSR2, // the application's
 		syscall.SIGTSTP, syscall.SIGCONT, // stop and continue
-	}
+	}, signal.Ignored)
 }
 
 // ownsTerminal tells whether f is a terminal that our process group may read.

@@ -89,7 +89,7 @@ func (j *Job) next() {
 	switch j.stage {
 	case judging:
 		j.judge()
-		if j.first.weight == byAbort { // it has said why itself
+		if j.first.way == byAbort { // it has said why itself
 			j.ask()
 			return
 		}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of frames, hello and the payloads: what was written is read again, and
+// nothing else is accepted.
+
+package jobwire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func frame(t *testing.T, kind Kind, payload []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, kind, payload); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFrameRoundTrip(t *testing.T) {
+	for _, payload := range []string{"", "x", strings.Repeat("y", MaxContribution)} {
+		b := frame(t, Contribute, []byte(payload))
+		f, err := Read(bytes.NewReader(b), Abort, Contribute)
+		if err != nil || f.Kind != Contribute || string(f.Payload) != payload {
+			t.Errorf("%d bytes came back as %d, error %v", len(payload), len(f.Payload), err)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	change := func(at int, to byte) []byte {
+		b := frame(t, Contribute, []byte("hello"))
+		b[at] = to
+		return b
+	}
+	for what, b := range map[string][]byte{
+		"magic":            change(0, 'X'),
+		"other version":    change(4, 2),
+		"unexpected kind":  change(5, byte(Bye)),
+		"no kind at all":   change(5, 200),
+		"reserved":         change(7, 1),
+		"length too large": change(11, 0xff),
+		"cut payload":      frame(t, Contribute, []byte("hello"))[:14],
+		"cut header":       frame(t, Contribute, []byte("hello"))[:5],
+	} {
+		if f, err := Read(bytes.NewReader(b), Contribute); err == nil {
+			t.Errorf("%s: read as %+v", what, f)
+		}
+	}
+	if _, err := Read(bytes.NewReader(nil), Contribute); err != io.EOF {
+		t.Errorf("end of the stream between frames: %v", err)
+	}
+}
+
+func TestWriteKeepsLimits(t *testing.T) {
+	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0} {
+		if err := Write(io.Discard, kind, make([]byte, n)); err == nil {
+			t.Errorf("kind %d with %d bytes was written", kind, n)
+		}
+	}
+}
+
+func TestHello(t *testing.T) {
+	secret, nonce := NewSecret(), NewNonce()
+	hello := NewHello(secret, nonce, 3, 5)
+	rank, size, err := CheckHello(secret, nonce, hello)
+	if err != nil || rank != 3 || size != 5 {
+		t.Fatalf("rank %d of %d, error %v", rank, size, err)
+	}
+	forged := slices.Clone(hello)
+	forged[0] = 4
+	for what, check := range map[string]func() error{
+		"other secret": func() error { _, _, err := CheckHello(NewSecret(), nonce, hello); return err },
+		"other nonce":  func() error { _, _, err := CheckHello(secret, NewNonce(), hello); return err },
+		"other rank":   func() error { _, _, err := CheckHello(secret, nonce, forged); return err },
+		"short":        func() error { _, _, err := CheckHello(secret, nonce, hello[:39]); return err },
+	} {
+		if check() == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+}
+
+func TestSecretAsText(t *testing.T) {
+	secret := NewSecret()
+	again, err := ParseSecret(secret.String())
+	if err != nil || again != secret {
+		t.Errorf("%v came back as %v, error %v", secret, again, err)
+	}
+	for _, text := range []string{"", "abc", strings.Repeat("g", 64), secret.String() + "00"} {
+		if _, err := ParseSecret(text); err == nil {
+			t.Errorf("%q is accepted as a secret", text)
+		}
+	}
+	if NewSecret() == secret || NewAddress() == NewAddress() {
+		t.Error("not random")
+	}
+}
+
+func TestCollected(t *testing.T) {
+	parts := [][]byte{[]byte("one"), nil, []byte("three"), {}}
+	payload, err := PackCollected(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := UnpackCollected(payload, len(parts))
+	if err != nil || !slices.EqualFunc(got, parts, bytes.Equal) {
+		t.Errorf("got %q, error %v", got, err)
+	}
+	for what, bad := range map[string][]byte{
+		"empty": {}, "cut": payload[:len(payload)-1], "longer": append(slices.Clone(payload), 0), "head only": payload[:4],
+	} {
+		if _, err := UnpackCollected(bad, len(parts)); err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+	if _, err := UnpackCollected(payload, 3); err == nil {
+		t.Error("another number of ranks is accepted")
+	}
+	big := make([]byte, MaxContribution)
+	if _, err := PackCollected(slices.Repeat([][]byte{big}, 64)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too much: %v", err)
+	}
+}
+
+func TestStatusIsNeverSuccess(t *testing.T) {
+	for status, want := range map[int]int{5: 5, 255: 255, 0: 1, 256: 1, 257: 1} {
+		if got := UnpackStatus(PackStatus(status)); got != want {
+			t.Errorf("%d becomes %d, want %d", status, got, want)
+		}
+	}
+	if UnpackStatus(nil) != 1 {
+		t.Error("no status must be 1")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var b bytes.Buffer
+	Write(&b, Contribute, []byte("hello"))
+	f.Add(b.Bytes())
+	f.Add([]byte("ARMJ\x01\x04\x00\x00\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := Read(bytes.NewReader(b), Contribute, Refused, Collected)
+		if err != nil {
+			return
+		}
+		if again := frame(t, got.Kind, got.Payload); !bytes.HasPrefix(b, again) {
+			t.Errorf("%x is read as what would be written %x", b, again)
+		}
+		UnpackCollected(got.Payload, 3)
+	})
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of parsing, defaults, origins and the search for misspelt names.
+
+package config
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func load(t *testing.T, environ ...string) *Set {
+	t.Helper()
+	s, err := LoadFrom(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDefaults(t *testing.T) {
+	s := load(t)
+	if s.Bool("ARMCI_VERBOSE") || !s.Bool("ARMCI_FASTPATH") {
+		t.Error("booleans have the wrong defaults")
+	}
+	if got := s.Size("ARMCI_SHM_ARENA"); got != 16<<40 {
+		t.Errorf("ARMCI_SHM_ARENA = %d", got)
+	}
+	if got := s.Address("ARMCI_SHM_BASE"); got != 0x200000000000 {
+		t.Errorf("ARMCI_SHM_BASE = %#x", got)
+	}
+	if got := s.String("ARMCI_ERRORS"); got != "auto" {
+		t.Errorf("ARMCI_ERRORS = %q", got)
+	}
+	if s.String("ARMCI_NODE") != "" || s.IsSet("ARMCI_NODE") {
+		t.Error("ARMCI_NODE is set")
+	}
+}
+
+func TestEveryDefaultParses(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range load(t).Rows() {
+		if seen[e.Name] {
+			t.Errorf("%s has two rows", e.Name)
+		}
+		seen[e.Name] = true
+		if _, err := e.parse(e.Default); err != nil {
+			t.Error(err)
+		}
+		if e.Doc == "" || strings.Contains(e.Doc, "\n") {
+			t.Errorf("%s: the doc must be one line", e.Name)
+		}
+	}
+}
+
+func TestValuesFromEnvironment(t *testing.T) {
+	s := load(t, "ARMCI_SPIN=1", "ARMCI_SPIN=7", "ARMCI_NODE=a=b", "ARMCI_ERRORS=ABORT", "ARMCI_VERBOSE=", "odd")
+	if got := s.Int("ARMCI_SPIN"); got != 7 {
+		t.Errorf("of two equal names the last must count, got %d", got)
+	}
+	if got := s.String("ARMCI_NODE"); got != "a=b" {
+		t.Errorf("ARMCI_NODE = %q", got)
+	}
+	if got := s.String("ARMCI_ERRORS"); got != "abort" {
+		t.Errorf("ARMCI_ERRORS = %q", got)
+	}
+	if s.Bool("ARMCI_VERBOSE") || s.IsSet("ARMCI_VERBOSE") {
+		t.Error("an empty value must count as none")
+	}
+}
+
+func TestParse(t *testing.T) {
+	const bad = math.MinInt64
+	for _, c := range []struct {
+		kind Kind
+		text string
+		want int64
+	}{
+		{KindBool, "y", 1}, {KindBool, "YES", 1}, {KindBool, "1", 1}, {KindBool, "True", 1}, {KindBool, "on", 1},
+		{KindBool, "n", 0}, {KindBool, "no", 0}, {KindBool, "0", 0}, {KindBool, "false", 0}, {KindBool, "OFF", 0},
+		{KindBool, "2", bad}, {KindBool, "ja", bad}, {KindBool, " y", bad},
+		{KindInt, "0", 0}, {KindInt, "42", 42}, {KindInt, "-1", bad}, {KindInt, "1e3", bad}, {KindInt, "+1", bad},
+		{KindInt, "9223372036854775808", bad},
+		{KindSize, "4096", 4096}, {KindSize, "64k", 64 << 10}, {KindSize, "1m", 1 << 20}, {KindSize, "2G", 2 << 30},
+		{KindSize, "16t", 16 << 40}, {KindSize, "8388607t", 8388607 << 40}, {KindSize, "8388608t", bad},
+		{KindSize, "k", bad}, {KindSize, "1.5m", bad}, {KindSize, "64kb", bad}, {KindSize, "-1k", bad}, {KindSize, "64 k", bad},
+		{KindDuration, "5ms", int64(5 * time.Millisecond)}, {KindDuration, "2s", int64(2 * time.Second)},
+		{KindDuration, "1m30s", int64(90 * time.Second)}, {KindDuration, "5", bad}, {KindDuration, "-1s", bad},
+		{KindAddress, "0x1000", 0x1000}, {KindAddress, "0X2aF", 0x2af}, {KindAddress, "1000", bad},
+		{KindAddress, "0x", bad}, {KindAddress, "0x8000000000000000", bad},
+	} {
+		row := Row{Name: "X", Kind: c.kind}
+		v, err := row.parse(c.text)
+		switch {
+		case (err != nil) != (c.want == bad):
+			t.Errorf("kind %d %q: error %v", c.kind, c.text, err)
+		case err == nil && v.num != c.want:
+			t.Errorf("kind %d %q = %d, want %d", c.kind, c.text, v.num, c.want)
+		}
+	}
+}
+
+func TestBadValuesAreNamed(t *testing.T) {
+	_, err := LoadFrom([]string{"ARMCI_SPIN=many", "ARMCI_ERRORS=explode", "ARMCI_SHM_LIMIT=whatever"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range []string{`ARMCI_SPIN="many"`, "whole number", `ARMCI_ERRORS="explode"`, "auto, return, abort"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not tell %q", err, part)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "ARMCI_SHM_LIMIT") {
+		t.Errorf("%q: one line about our own settings wanted", err)
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1", "ARMCI_COMPLETELY_DIFFERENT=1",
+		"ARMCI_TEST_SEED=5", "ARMCI_SHM_LIMIT=1", "COMEX_FOO=1", "ARMCI_EMPTY=", "ARMCI_NODE=x", "ARMCI_JOB_RNK=1")
+	want := []UnknownName{
+		{"ARMCI_COMPLETELY_DIFFERENT", ""}, {"ARMCI_FASTPATHS", "ARMCI_FASTPATH"}, {"ARMCI_JOB_RNK", ""},
+		{"ARMCI_SHM_MARGN", "ARMCI_SHM_MARGIN"}, {"ARMCI_VERBOS", "ARMCI_VERBOSE"},
+	}
+	if got := s.Unknown(); !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
+	s := load(t, "ARMCI_SPIN=9", "ARMCI_JOB_SECRET=abcdef", "COMEX_MAX_NB_OUTSTANDING=3")
+	found := map[string]Entry{}
+	for _, e := range s.Rows() {
+		found[e.Name] = e
+	}
+	for _, c := range []struct{ name, value, origin string }{
+		{"ARMCI_SPIN", "9", FromEnv}, {"ARMCI_SHM_KEEP", "256m", FromDefault},
+		{"ARMCI_JOB_SECRET", "(hidden)", FromEnv}, {"COMEX_MAX_NB_OUTSTANDING", "3", FromEnv},
+	} {
+		if e := found[c.name]; e.Value != c.value || e.Origin != c.origin {
+			t.Errorf("%s is %q from %s", c.name, e.Value, e.Origin)
+		}
+	}
+	for _, e := range s.Rows(ClassUser) {
+		if e.Class != ClassUser {
+			t.Errorf("%s is not the user's", e.Name)
+		}
+	}
+}
+
+func TestLauncher(t *testing.T) {
+	for _, c := range []struct {
+		environ string
+		want    Launch
+	}{
+		{"", Launch{"", -1, 0}},
+		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", 3, 4}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", 1, 2}},
+		{"PMIX_RANK=5", Launch{"mpiexec", 5, 0}},
+		{"PMI_RANK=x", Launch{"", -1, 0}},
+		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", Launch{"", -1, 0}},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7", Launch{"armcirun", 1, 2}},
+	} {
+		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
+			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)
+		}
+	}
+}
+
+func TestWrongUseOfTheTablePanics(t *testing.T) {
+	s := load(t)
+	for what, use := range map[string]func(){
+		"unknown name": func() { s.Bool("ARMCI_NO_SUCH") },
+		"wrong kind":   func() { s.Bool("ARMCI_SPIN") },
+		"foreign row":  func() { s.String("ARMCI_SHM_LIMIT") },
+		"IsSet":        func() { s.IsSet("ARMCI_NO_SUCH") },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", what)
+				}
+			}()
+			use()
+		}()
+	}
+}
+
+func TestLoadReadsTheProcess(t *testing.T) {
+	t.Setenv("ARMCI_SPIN", "77")
+	s, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Int("ARMCI_SPIN") != 77 {
+		t.Error("the environment was not read")
+	}
+	if got := Launcher(); got != launcherOf(environMap(os.Environ())) {
+		t.Errorf("Launcher() = %+v", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"64k", "0x10", "5ms", "y", "t", "99999999999999999999t", "\xff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for kind := KindBool; kind <= KindAny; kind++ {
+			row := Row{Name: "X", Kind: kind, Choices: []string{"a"}}
+			if v, err := row.parse(text); err == nil && v.num < 0 {
+				t.Errorf("kind %d %q = %d: negative", kind, text, v.num)
+			}
+		}
+	})
+}

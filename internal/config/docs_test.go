@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Policies held by tests: docs/configuration.md shows the table as it is, and
+// nobody else reads the environment. `go test ./internal/config -update`
+// writes the tables of the document anew.
+
+package config
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables in docs/configuration.md")
+
+const root = "../.."
+
+var kindNames = map[Kind]string{KindBool: "y or n", KindInt: "number", KindSize: "size", KindDuration: "time",
+	KindString: "text", KindAddress: "address"}
+
+func rendered(class Class) string {
+	var b strings.Builder
+	b.WriteString("| name | kind | default | meaning |\n|---|---|---|---|\n")
+	for _, row := range table {
+		if row.Class != class {
+			continue
+		}
+		kind := kindNames[row.Kind]
+		if row.Kind == KindChoice {
+			kind = strings.Join(row.Choices, ", ")
+		}
+		if row.Unit != "" {
+			kind += ", " + row.Unit
+		}
+		value := "`" + row.Default + "`"
+		if row.Default == "" {
+			value = "unset"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, kind, value, row.Doc)
+	}
+	return b.String()
+}
+
+func renderedForeign() string {
+	var b strings.Builder
+	doc := ""
+	for _, row := range foreign {
+		if row.Doc != doc {
+			if doc != "" {
+				b.WriteString(".\n")
+			}
+			doc = row.Doc
+			fmt.Fprintf(&b, "- %s: `%s`", strings.TrimPrefix(strings.Split(doc, ";")[0], "known to "), row.Name)
+			continue
+		}
+		fmt.Fprintf(&b, ", `%s`", row.Name)
+	}
+	return b.String() + ".\n"
+}
+
+func TestDocument(t *testing.T) {
+	path := filepath.Join(root, "docs", "configuration.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := text
+	for mark, table := range map[string]string{
+		"settings": rendered(ClassUser), "job": rendered(ClassJob), "foreign": renderedForeign(),
+	} {
+		between := regexp.MustCompile(`(?s)(<!-- ` + mark + ` -->\n).*?(<!-- end -->)`)
+		if !between.Match(want) {
+			t.Fatalf("%s has no place for %s", path, mark)
+		}
+		want = between.ReplaceAllFunc(want, func([]byte) []byte {
+			return []byte("<!-- " + mark + " -->\n" + table + "<!-- end -->")
+		})
+	}
+	if bytes.Equal(text, want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s differs from the table; go test ./internal/config -update corrects it", path)
+	}
+	if err := os.WriteFile(path, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNobodyElseReadsTheEnvironment(t *testing.T) {
+	reads := map[string]*regexp.Regexp{
+		".go": regexp.MustCompile(`\b(os|syscall|unix)\.(Getenv|LookupEnv|Environ|ExpandEnv)\b|\bgetenv\s*\(`),
+		".c":  regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
+		".h":  regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
+	}
+	files := 0
+	for _, dir := range []string{"internal", "capi", "cmd"} {
+		filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			re := reads[filepath.Ext(path)]
+			if err != nil || d.IsDir() || re == nil || strings.HasSuffix(path, "_test.go") ||
+				strings.HasPrefix(path, filepath.Join(root, "internal", "config")) {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Error(err)
+			}
+			files++
+			if found := re.Find(text); found != nil {
+				t.Errorf("%s reads the environment (%s): make it a row of the table", path, found)
+			}
+			return nil
+		})
+	}
+	if files < 10 {
+		t.Errorf("only %d files looked at", files)
+	}
+}
