@@ -14,6 +14,7 @@
 #define HOLDS(cond) extern char holds[(cond) ? 1 : -1]
 #endif
 #define AT(type, field, offset) HOLDS(offsetof(type, field) == (offset))
+#define WIDE(type, field, bytes) HOLDS(sizeof(((type *)0)->field) == (bytes))
 
 HOLDS(sizeof(armci_size_t) == 8 && (armci_size_t)-1 < 0);
 HOLDS(sizeof(armci_domain_t) == 4);
@@ -26,6 +27,11 @@ AT(armci_meminfo_t, addr, 8);
 AT(armci_meminfo_t, size, 16);
 AT(armci_meminfo_t, cpid, 24);
 AT(armci_meminfo_t, idlist, 32);
+WIDE(armci_meminfo_t, cpid, 4);
+WIDE(armci_meminfo_t, idlist, 1024);
+WIDE(armci_giov_t, bytes, 4);
+WIDE(armci_giov_t, ptr_array_len, 4);
+WIDE(gpc_hdl_t, proc, 4);
 HOLDS(sizeof(gpc_hdl_t) == 600);
 AT(gpc_hdl_t, proc, 0);
 AT(gpc_hdl_t, ahdl, 8);
@@ -46,6 +52,8 @@ AT(armci_giov_t, bytes, 16);
 AT(armci_giov_t, ptr_array_len, 20);
 AT(armci_hdl_t, batch_size, 0);
 AT(ARMCI_Group, comm, 0);
+WIDE(ARMCI_Group, rank, 4);
+WIDE(armci_hdl_t, batch_size, 4);
 #ifdef OPEN_MPI
 HOLDS(sizeof(armci_hdl_t) == 24);
 AT(armci_hdl_t, single_request, 8);
