@@ -1,0 +1,103 @@
+#!/bin/sh
+# Our Global Arrays programs over Debian's prebuilt libga and our library: run.sh FLAVOUR LIBDIR WORK
+#
+# FLAVOUR is openmpi or mpich; LIBDIR holds libarmci.so.1 and libarmci.so of that flavour of the ARMCI-MPI ABI,
+# or is the word `debian` for Debian's own static ARMCI-MPI (reference); WORK is a directory for programs and
+# output. Compiles every program of programs.txt as a user would, shows that its ARMCI calls really reach LIBDIR,
+# runs it on every listed number of ranks. The exit codes are the verdict: 0 all passed, 1 not, 77 skipped.
+# Compilers and launcher may be given as CC_<flavour>, FC_<flavour>, RUN_<flavour> (which ends in "-n 2").
+# Must not use a header or library of our classic ABI: Debian's libga was compiled against ARMCI-MPI's.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+if [ $# -ne 3 ]; then
+	sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+fi
+here=$(dirname "$(realpath "$0")")
+flavour=$1
+libdir=$2
+mkdir -p "$3"
+work=$(realpath "$3")
+limit=${GA_TIMEOUT:-120}
+
+eval "cc=\${CC_$flavour:-mpicc.$flavour} fc=\${FC_$flavour:-mpif90.$flavour} start=\${RUN_$flavour:-}"
+if [ -z "$start" ]; then
+	case $flavour in
+	openmpi) start="mpirun.openmpi --allow-run-as-root --oversubscribe -n 2" ;;
+	*) start="mpiexec.$flavour -n 2" ;;
+	esac
+fi
+start=${start% *}
+
+skip() {
+	echo "ga: skipped: $*"
+	exit 77
+}
+# shellcheck disable=SC2086 # commands with arguments
+for tool in ${cc%% *} ${fc%% *} ${start%% *}; do
+	command -v "$tool" >/dev/null 2>&1 || skip "$flavour: no $tool here"
+done
+libga=$(gcc -print-file-name="libga-$flavour.a")
+[ -e "$libga" ] || skip "no libga-$flavour.a; the package is libglobalarrays-dev"
+for lib in "libscalapack-$flavour.so" liblapack.so libblas.so; do
+	[ -e "$(gcc -print-file-name="$lib")" ] || skip "$flavour: no $lib, which libga needs"
+done
+
+if [ "$libdir" = debian ]; then
+	armci="-larmci-$flavour"
+else
+	libdir=$(realpath "$libdir")
+	[ -e "$libdir/libarmci.so.1" ] || skip "no libarmci.so.1 in $libdir"
+	armci="-L$libdir -Wl,-rpath,$libdir -larmci"
+fi
+libs="$libga $armci -lscalapack-$flavour -llapack -lblas -lgfortran -lm"
+warn='-Wall -Wextra -Werror'
+fortran='-Wall -Wno-unused-parameter -Werror -fdefault-integer-8 -cpp'
+
+compile() { # NAME LANGUAGE
+	# shellcheck disable=SC2086
+	case $2 in
+	c) $cc -O2 -g $warn "$here/$1.c" -o "$work/$1" $libs ;;
+	f) $fc -O2 -g $fortran -J"$work" "$here/gacheck.F90" "$here/$1.F90" -o "$work/$1" $libs ;;
+	esac
+}
+
+failed=0
+fail() {
+	echo "FAIL $flavour $*"
+	failed=$((failed + 1))
+}
+
+run() { # NAME RANKS
+	log=$work/$1.$2.log
+	status=0
+	# shellcheck disable=SC2086
+	timeout -k 10 "$limit" $start "$2" "$work/$1" >"$log" 2>&1 </dev/null || status=$?
+	if [ $status -ne 0 ] || ! grep -q "^ok ga/$1 on $2 ranks" "$log"; then
+		fail "$1 on $2 ranks: exit $status"
+		tail -n 20 "$log"
+	else
+		grep "^ok ga/" "$log"
+	fi
+}
+
+grep -v '^#' "$here/programs.txt" >"$work/programs"
+while read -r name language ranks; do
+	compile "$name" "$language" || { fail "$name does not compile"; continue; }
+	if [ "$libdir" != debian ]; then
+		"$here/provenance.sh" "$work/$name" "$libdir" || fail "$name: not our library"
+	fi
+	for n in $(echo "$ranks" | tr , ' '); do
+		run "$name" "$n"
+	done
+done <"$work/programs"
+
+# Once per flavour the loader itself says where every call went.
+if [ "$libdir" != debian ] && [ $failed -eq 0 ]; then
+	for name in patches groups; do
+		# shellcheck disable=SC2086
+		"$here/provenance.sh" "$work/$name" "$libdir" $start 2 || fail "$name: bound elsewhere"
+	done
+fi
+[ $failed -eq 0 ] || echo "ga: $failed failures over $flavour"
+[ $failed -eq 0 ]
