@@ -16,6 +16,9 @@ enum {
 	TURN = STRIPE + 64 * PIECE_COST /* cost after which a lock is given up */
 };
 
+/* Inlined even though there are several callers: an operation then lives in registers. */
+#define HOT static inline __attribute__((always_inline))
+
 /* One accumulate operation under way. */
 struct op {
 	const struct k_stripes *st;
@@ -52,7 +55,7 @@ static void release(struct op *op)
 }
 
 /* enter makes sure that the stripe of d is held, for a piece of n bytes. */
-static void enter(struct op *op, const char *d, size_t n)
+HOT void enter(struct op *op, const char *d, size_t n)
 {
 	uintptr_t page = (uintptr_t)d >> K_STRIPE_SHIFT;
 
@@ -68,7 +71,7 @@ static void enter(struct op *op, const char *d, size_t n)
 }
 
 /* piece accumulates nelem contiguous elements, cut at stripe boundaries by where elements begin. */
-static void piece(struct op *op, char *d, const char *s, size_t nelem)
+HOT void piece(struct op *op, char *d, const char *s, size_t nelem)
 {
 	while (nelem > 0) {
 		size_t room = STRIPE - ((uintptr_t)d & (STRIPE - 1));
@@ -99,7 +102,7 @@ void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, c
 }
 
 /* row accumulates one contiguous row, locked or not. */
-static void row(struct op *op, char *d, const char *s, size_t nelem)
+HOT void row(struct op *op, char *d, const char *s, size_t nelem)
 {
 	if (op->st)
 		piece(op, d, s, nelem);
