@@ -10,7 +10,7 @@ program counter
   integer(c_long), pointer :: mine(:)
   integer(c_long) :: task, done, total(1)
 
-  call armci_msg_init_c(c_null_ptr, c_null_ptr)
+  call armci_msg_init(c_null_ptr, c_null_ptr)
   ierr = armci_init()
   me = armci_msg_me()
   nproc = armci_msg_nproc()

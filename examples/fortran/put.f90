@@ -14,7 +14,7 @@ program put
   real(c_double) :: column(n)
   integer :: i
 
-  call armci_msg_init_c(c_null_ptr, c_null_ptr) ! starts MPI too when it is linked in
+  call armci_msg_init(c_null_ptr, c_null_ptr) ! starts MPI too when it is linked in
   ierr = armci_init()
   me = armci_msg_me()
   nproc = armci_msg_nproc()

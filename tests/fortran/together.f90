@@ -9,7 +9,7 @@ program together
   integer(armci_addr), allocatable :: addr(:)
   integer(c_long), pointer :: mine(:)
 
-  call armci_msg_init_c(c_null_ptr, c_null_ptr)
+  call armci_msg_init(c_null_ptr, c_null_ptr)
   call check(armci_init(), 'armci_init')
   me = armci_msg_me()
   np = armci_msg_nproc()
