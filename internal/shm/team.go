@@ -111,7 +111,9 @@ func mutexAt(addr uintptr) *C.struct_shm_mutex {
 func (m *Machine) MutexBytes() int64 { return int64(C.mutex_bytes()) }
 
 // RankMutex is the mutex every rank has.
-func (m *Machine) RankMutex(local int) uintptr { return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local)))) }
+func (m *Machine) RankMutex(local int) uintptr {
+	return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local))))
+}
 
 // Lock waits for a mutex.
 func (m *Machine) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The state of the fast path: what Go publishes at init, mutex creation and finalize, and the search behind the
+// remembered regions. No ARMCI function lives here.
+#include "front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct front front;
+_Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
+
+// Private memory of my own may be named too: any address outside the arena.
+static bool is_private(unsigned rank, const void *p, uint64_t n)
+{
+	uintptr_t a = (uintptr_t)p, base = (uintptr_t)shm.base;
+	return (int)rank == front.me && p && (a + n <= base || a >= base + shm.bytes);
+}
+
+bool front_find(unsigned rank, const void *p, uint64_t n)
+{
+	struct shm_found f;
+	int local = front.local[rank];
+	if (local < 0)
+		return false;
+	if (is_private(rank, p, n))
+		return true;
+	if (!shm_find(local, (uintptr_t)p, &f) || n > f.hi - (uintptr_t)p)
+		return false;
+	front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS] =
+		(struct front_hit){.key = front.key + rank, .lo = f.lo, .len = f.hi - f.lo, .seen = f.gen, .gen = shm_gen(local)};
+	return true;
+}
+
+// Called by Go with all ranks initialised. local is malloc'ed and becomes ours.
+void front_open(int me, int ranks, int *local, struct shm_hold *world)
+{
+	free((void *)front.local);
+	front.me = me;
+	front.local = local;
+	front.world = world;
+	front.key += (uint64_t)1 << 32; // never 0: a fresh thread's hits are zero
+	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
+		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1};
+	atomic_store_explicit(&front.ranks, (unsigned)ranks, memory_order_release);
+}
+
+void front_close(void) { atomic_store_explicit(&front.ranks, 0, memory_order_release); }
+
+// bases and counts are malloc'ed, by rank, and become ours; NULL when the mutexes are gone.
+void front_set_mutexes(uint8_t **bases, int *counts)
+{
+	free(front.mutex);
+	free((void *)front.mutexes);
+	front.mutex = bases;
+	front.mutexes = counts;
+}
+
+void front_count_aggregates(int change) { atomic_fetch_add(&front.aggregates, change); }
+
+#ifdef ARMCI_ABI_MPI
+// The struct travels by value and its communicator is the application's to use; the id hides where ARMCI-MPI keeps a
+// communicator that no application touches.
+int front_group(ARMCI_Group *g) { return g ? (int)(intptr_t)g->noncoll_pgroup_comm - 1 : -1; }
+
+void front_set_group(ARMCI_Group *g, int id, uintptr_t comm, int rank, int size)
+{
+	memset(g, 0, sizeof *g);
+	g->comm = (front_comm)comm;
+	g->noncoll_pgroup_comm = (front_comm)(intptr_t)(id + 1);
+	g->rank = rank;
+	g->size = size;
+}
+#else
+int front_group(ARMCI_Group *g) { return g ? *g : -1; }
+
+void front_set_group(ARMCI_Group *g, int id, uintptr_t comm, int rank, int size)
+{
+	(void)comm;
+	(void)rank;
+	(void)size;
+	*g = id;
+}
+#endif

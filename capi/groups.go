@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Groups and domains on their way into core. Handles reach this file as group numbers in both ABIs.
+package main
+
+// #include "front.h"
+import "C"
+
+import (
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/core"
+	"libarmci/internal/transport"
+)
+
+// made returns a new group's number; an error ends the job, since the C functions have no return value.
+func made(name string, g *core.Group, err error) C.int {
+	must(name, err)
+	return C.int(g.ID)
+}
+
+//export armcigo_group_create
+func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.int {
+	name := C.GoString(cname)
+	rt, p, err := groupFor(name, parent)
+	must(name, err)
+	if n < 0 || n > 0 && pids == nil {
+		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length", Code: core.CodeArgument})
+	}
+	g, err := rt.GroupCreate(p, ints(pids, int(n)))
+	return made(name, g, err)
+}
+
+//export armcigo_group_split
+func armcigo_group_split(parent, color, key C.int) C.int {
+	const name = "ARMCIX_Group_split"
+	rt, p, err := groupFor(name, parent)
+	must(name, err)
+	g, err := rt.GroupSplit(p, int32(color), int32(key))
+	return made(name, g, err)
+}
+
+//export armcigo_group_dup
+func armcigo_group_dup(parent C.int) C.int {
+	const name = "ARMCIX_Group_dup"
+	rt, p, err := groupFor(name, parent)
+	must(name, err)
+	g, err := rt.GroupDup(p)
+	return made(name, g, err)
+}
+
+//export armcigo_group_free
+func armcigo_group_free(id C.int) {
+	rt, err := initialised("ARMCI_Group_free")
+	if err == nil {
+		err = rt.GroupFree(int(id))
+	}
+	must("ARMCI_Group_free", err)
+}
+
+// armcigo_group_facts: the caller's rank in a group (-1 and a return of 1 for a rank that is no member) and its size.
+//
+//export armcigo_group_facts
+func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
+	name := C.GoString(cname)
+	rt, err := running(name)
+	must(name, err)
+	g, err := rt.Group(int(id))
+	must(name, err)
+	if rank == nil || size == nil {
+		end(name, &core.ArgError{Arg: "rank or size", Text: "null pointer", Code: core.CodeArgument})
+	}
+	*rank, *size = C.int(g.Me), C.int(g.Size())
+	if g.Me < 0 {
+		return 1
+	}
+	return 0
+}
+
+//export armcigo_default_group
+func armcigo_default_group() C.int {
+	rt, err := running("ARMCI_Group_get_default")
+	must("ARMCI_Group_get_default", err)
+	return C.int(rt.DefaultGroup())
+}
+
+//export armcigo_set_default_group
+func armcigo_set_default_group(id C.int) {
+	rt, err := running("ARMCI_Group_set_default")
+	if err == nil {
+		err = rt.SetDefaultGroup(int(id))
+	}
+	must("ARMCI_Group_set_default", err)
+}
+
+//export armcigo_absolute_id
+func armcigo_absolute_id(id, rank C.int) C.int {
+	_, g, err := groupFor("ARMCI_Absolute_id", id)
+	must("ARMCI_Absolute_id", err)
+	if rank < 0 || int(rank) >= g.Size() {
+		return -1
+	}
+	return C.int(g.Ranks[rank])
+}
+
+//export armcigo_group_comm
+func armcigo_group_comm(id C.int) C.uintptr_t {
+	rt, err := running("armci_group_comm")
+	must("armci_group_comm", err)
+	g, err := rt.Group(int(id))
+	must("armci_group_comm", err)
+	if g.Comm == 0 {
+		return C.uintptr_t(bootstrap.NullComm())
+	}
+	return C.uintptr_t(g.Comm)
+}
+
+//export armcigo_domain_count
+func armcigo_domain_count() C.int { return C.int(len(early("armci_domain_count").Topo.Nodes)) }
+
+//export armcigo_domain_of
+func armcigo_domain_of(rank C.int) C.int {
+	rt := early("armci_domain_id")
+	must("armci_domain_id", checkRank(rt, "glob_proc_id", rank))
+	return C.int(rt.Topo.Node(transport.Rank(rank)))
+}
+
+func checkRank(rt *core.Runtime, arg string, rank C.int) error {
+	if rank < 0 || int(rank) >= rt.N {
+		return &core.ArgError{Arg: arg, Text: "no such rank", Code: core.CodeProc}
+	}
+	return nil
+}
+
+func nodeRanks(name string, id C.int) []transport.Rank {
+	rt := early(name)
+	if id == -1 {
+		id = C.int(rt.Topo.MyNode())
+	}
+	if id < 0 || int(id) >= len(rt.Topo.Nodes) {
+		end(name, &core.ArgError{Arg: "id", Text: "no such domain", Code: core.CodeProc})
+	}
+	return rt.Topo.Nodes[id]
+}
+
+//export armcigo_domain_ranks
+func armcigo_domain_ranks(id C.int) C.int { return C.int(len(nodeRanks("armci_domain_nprocs", id))) }
+
+//export armcigo_domain_rank
+func armcigo_domain_rank(id, local C.int) C.int {
+	ranks := nodeRanks("armci_domain_glob_proc_id", id)
+	if local < 0 || int(local) >= len(ranks) {
+		end("armci_domain_glob_proc_id", &core.ArgError{Arg: "loc_proc_id", Text: "no such rank on the node", Code: core.CodeProc})
+	}
+	return C.int(ranks[local])
+}
+
+//export armcigo_same_node
+func armcigo_same_node(cname *C.char, rank C.int) C.int {
+	name := C.GoString(cname)
+	rt := early(name)
+	must(name, checkRank(rt, "proc", rank))
+	if rt.Topo.SameNode(transport.Rank(rank)) {
+		return 1
+	}
+	return 0
+}

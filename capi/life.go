@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Go's half of start and end.
+package main
+
+// #include "front.h"
+// void front_close(void);
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/core"
+	"libarmci/internal/log"
+)
+
+func commOf(p *C.uintptr_t) *uintptr {
+	if p == nil {
+		return nil
+	}
+	c := uintptr(*p)
+	return &c
+}
+
+//export armcigo_init
+func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	if err := start(commOf(comm)); err != nil {
+		log.Errorf("%s: %v", C.GoString(name), err)
+		return core.CodeInternal
+	}
+	if lib.inits++; lib.inits == 1 {
+		openFastPath(lib.rt.Load())
+	}
+	return 0
+}
+
+//export armcigo_check_thread
+func armcigo_check_thread(level C.int) C.int {
+	if have, running := bootstrap.ThreadLevel(); running && have < int(level) {
+		end("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
+			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level), Code: core.CodeInternal})
+	}
+	return 0
+}
+
+//export armcigo_mpi_init
+func armcigo_mpi_init(argc, argv unsafe.Pointer) {
+	if err := bootstrap.InitMPI(argc, argv); err != nil {
+		end("ARMCI_Init_args", err)
+	}
+}
+
+//export armcigo_initialized
+func armcigo_initialized() C.int {
+	if inInit() {
+		return 1
+	}
+	return 0
+}
+
+// armcigo_finalize acts on the last of several calls, and tolerates more of them than there were initialisations.
+//
+//export armcigo_finalize
+func armcigo_finalize() C.int {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	rt := lib.rt.Load()
+	if lib.inits == 0 || rt == nil {
+		return 0
+	}
+	if lib.inits--; lib.inits > 0 {
+		return 0
+	}
+	C.front_close()
+	dropMutexes()
+	if lib.messages {
+		rt.AllFence()
+		rt.Node.World().Barrier()
+		return 0
+	}
+	return code("ARMCI_Finalize", shut(rt))
+}
+
+func shut(rt *core.Runtime) error {
+	lib.rt.Store(nil)
+	return rt.Finalize()
+}
+
+//export armcigo_msg_init
+func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	if err := bootstrap.InitMPI(argc, argv); err != nil {
+		end("armci_msg_init", err)
+	}
+	if err := start(commOf(comm)); err != nil {
+		end("armci_msg_init", err)
+	}
+	lib.messages = true
+}
+
+//export armcigo_msg_finalize
+func armcigo_msg_finalize() {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	if rt := lib.rt.Load(); rt != nil {
+		C.front_close()
+		lib.inits = 0
+		must("armci_msg_finalize", shut(rt))
+	}
+	lib.messages = false
+	bootstrap.FinalizeMPI()
+}
+
+// armcigo_leave runs when the process exits with status 0 without having finalised.
+//
+//export armcigo_leave
+func armcigo_leave() {
+	if rt := lib.rt.Load(); rt != nil {
+		rt.Leave()
+	}
+}
+
+//export armcigo_error
+func armcigo_error(msg *C.char, status C.int) {
+	text := ""
+	if msg != nil {
+		text = C.GoString(msg)
+	}
+	abort(fmt.Sprintf("the application ends the job: %s (code %d)", text, status), int(status))
+}
+
+// armcigo_fatal ends the job after an error that has been printed, for functions that cannot return it.
+//
+//export armcigo_fatal
+func armcigo_fatal(name *C.char) { abort(C.GoString(name)+": the job ends", 1) }
+
+//export armcigo_unsupported
+func armcigo_unsupported(name *C.char) {
+	log.WarnOnce(C.GoString(name), "%s: checkpoints are not supported: nothing is saved or restored", C.GoString(name))
+}
+
+//export armcigo_me
+func armcigo_me() C.int { return C.int(early("armci_msg_me").Me) }
+
+//export armcigo_nproc
+func armcigo_nproc() C.int { return C.int(early("armci_msg_nproc").N) }
+
+// early is for questions that programs ask before ARMCI_Init: the library comes up if it can.
+func early(name string) *core.Runtime {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	must(name, start(nil))
+	return lib.rt.Load()
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allocation. All of it is decided in Go.
+#include "front.h"
+
+#include "_cgo_export.h"
+
+#define WORLD 0
+
+int PARMCI_Malloc(void *ptrs[], armci_size_t bytes) { return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, WORLD); }
+WEAK(ARMCI_Malloc);
+
+int PARMCI_Malloc_memdev(void *ptrs[], armci_size_t bytes, const char *device)
+{
+	(void)device; // a hint; there is one kind of memory here
+	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, WORLD);
+}
+WEAK(ARMCI_Malloc_memdev);
+
+PUBLIC int ARMCI_Malloc_group(void *ptrs[], armci_size_t bytes, ARMCI_Group *group)
+{
+	return armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group));
+}
+
+int PARMCI_Malloc_group_memdev(void *ptrs[], armci_size_t bytes, ARMCI_Group *group, const char *device)
+{
+	(void)device;
+	return armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group));
+}
+WEAK(ARMCI_Malloc_group_memdev);
+
+int PARMCI_Free(void *ptr) { return armcigo_free((char *)"ARMCI_Free", ptr, WORLD); }
+WEAK(ARMCI_Free);
+
+int PARMCI_Free_memdev(void *ptr) { return armcigo_free((char *)"ARMCI_Free_memdev", ptr, WORLD); }
+WEAK(ARMCI_Free_memdev);
+
+PUBLIC int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
+{
+	return armcigo_free((char *)"ARMCI_Free_group", ptr, front_group(group));
+}
+
+void *PARMCI_Malloc_local(armci_size_t bytes) { return armcigo_malloc_local((char *)"ARMCI_Malloc_local", bytes); }
+WEAK(ARMCI_Malloc_local);
+
+int PARMCI_Free_local(void *ptr) { return armcigo_free_local((char *)"ARMCI_Free_local", ptr); }
+WEAK(ARMCI_Free_local);
+
+void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flags)
+{
+	void *p = armcigo_memget(bytes, info, flags);
+	memset(info, 0, sizeof *info);
+	info->armci_addr = info->addr = p;
+	info->size = bytes;
+	info->cpid = armci_msg_me();
+}
+WEAK(ARMCI_Memget);
+
+// Addresses are equal in all ranks of a node: attaching is nothing. The offset is ignored, as everywhere.
+void *PARMCI_Memat(armci_meminfo_t *info, long offset)
+{
+	(void)offset;
+	return armcigo_check_info((char *)"ARMCI_Memat", info) ? NULL : info->addr;
+}
+WEAK(ARMCI_Memat);
+
+PUBLIC void ARMCI_Memdt(armci_meminfo_t *info, long offset)
+{
+	(void)info;
+	(void)offset;
+}
+
+void PARMCI_Memctl(armci_meminfo_t *info)
+{
+	if (armcigo_check_info((char *)"ARMCI_Memctl", info))
+		return;
+	if (info->cpid == armci_msg_me() && info->addr)
+		armcigo_free_local((char *)"ARMCI_Memctl", info->addr);
+	info->addr = info->armci_addr = NULL;
+}
+WEAK(ARMCI_Memctl);
+
+PUBLIC void ARMCI_Set_shm_limit(unsigned long bytes)
+{
+	(void)bytes; // the arena has no limit of its own; every allocation is checked against the machine's memory
+}
+
+PUBLIC int ARMCI_Uses_shm(void) { return armcigo_uses_shm(WORLD); }
+
+PUBLIC int ARMCI_Uses_shm_grp(ARMCI_Group *group) { return armcigo_uses_shm(front_group(group)); }
+
+// The memory is coherent: bracketing direct access is a fence on either side.
+void PARMCI_Access_begin(void *ptr) { armcigo_access((char *)"ARMCI_Access_begin", ptr); }
+WEAK(ARMCI_Access_begin);
+
+void PARMCI_Access_end(void *ptr) { armcigo_access((char *)"ARMCI_Access_end", ptr); }
+WEAK(ARMCI_Access_end);
+
+PUBLIC void ARMCI_Copy(void *src, void *dst, int n)
+{
+	if (n > 0)
+		memmove(dst, src, (size_t)n);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// armci_msg_*: world broadcast and reductions over the fast path when all ranks are on this node; the rest in Go.
+#include "front.h"
+
+#include <time.h>
+
+#include "_cgo_export.h"
+
+#define WORLD 0
+
+PUBLIC double armci_timer(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void parmci_msg_group_barrier(ARMCI_Group *group) { armcigo_group_barrier(front_group(group)); }
+WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
+
+PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to) { armcigo_snd(tag, buf, len, to); }
+
+PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
+{
+	armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from);
+}
+
+PUBLIC int armci_msg_rcvany(int tag, void *buf, int cap, int *len)
+{
+	return armcigo_rcv((char *)"armci_msg_rcvany", tag, buf, cap, len, -1);
+}
+
+PUBLIC void armci_msg_bcast(void *buf, int len, int root)
+{
+	if (likely(front_on() && front.world && buf && len > 0 && (unsigned)root < (unsigned)front.world->n))
+		shm_bcast(front.world, buf, (size_t)len, root);
+	else
+		armcigo_bcast((char *)"armci_msg_bcast", SCOPE_ALL, buf, len, root, WORLD);
+}
+
+PUBLIC void armci_msg_brdcst(void *buf, int len, int root) { armci_msg_bcast(buf, len, root); }
+
+PUBLIC void armci_msg_bcast_scope(int scope, void *buf, int len, int root)
+{
+	armcigo_bcast((char *)"armci_msg_bcast_scope", scope, buf, len, root, WORLD);
+}
+
+PUBLIC void armci_msg_group_bcast_scope(int scope, void *buf, int len, int root, ARMCI_Group *group)
+{
+	armcigo_bcast((char *)"armci_msg_group_bcast_scope", scope, buf, len, root, front_group(group));
+}
+
+PUBLIC void armci_msg_clus_brdcst(void *buf, int len) { armcigo_clus_bcast(buf, len); }
+
+PUBLIC void armci_grp_clus_brdcst(void *buf, int len, int master, int n, ARMCI_Group *group)
+{
+	armcigo_range_bcast(buf, len, master, n, front_group(group));
+}
+
+static void gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
+{
+	armcigo_gop((char *)name, scope, x, n, op, type, group);
+}
+
+// The sum, by far the most frequent: no need to ask what op means.
+static inline bool sum_here(void *x, int n, const char *op, int ktype)
+{
+	if (!(front_on() && front.world && x && n > 0 && op && op[0] == '+'))
+		return false;
+	shm_allreduce(front.world, x, (size_t)n, ktype, K_SUM);
+	return true;
+}
+
+#define GOPS(letter, type, code, ktype)                                                                      \
+	PUBLIC void armci_msg_##letter##gop(type *x, int n, char *op)                                        \
+	{                                                                                                    \
+		if (!likely(sum_here(x, n, op, ktype)))                                                      \
+			gop("armci_msg_" #letter "gop", SCOPE_ALL, x, n, op, code, WORLD);                   \
+	}                                                                                                    \
+	PUBLIC void armci_msg_group_##letter##gop(type *x, int n, char *op, ARMCI_Group *group)              \
+	{                                                                                                    \
+		gop("armci_msg_group_" #letter "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
+	}                                                                                                    \
+	PUBLIC void armci_msg_clus_##letter##gop(type *x, int n, char *op)                                   \
+	{                                                                                                    \
+		gop("armci_msg_clus_" #letter "gop", SCOPE_NODE, x, n, op, code, WORLD);                     \
+	}
+
+GOPS(i, int, ARMCI_INT, K_INT)
+GOPS(l, long, ARMCI_LONG, K_LNG)
+GOPS(ll, long long, ARMCI_LONG_LONG, K_LLNG)
+GOPS(f, float, ARMCI_FLOAT, K_FLT)
+GOPS(d, double, ARMCI_DOUBLE, K_DBL)
+
+PUBLIC void armci_msg_clus_dgop_scope(double *x, int n, char *op)
+{
+	gop("armci_msg_clus_dgop_scope", SCOPE_NODE, x, n, op, ARMCI_DOUBLE, WORLD);
+}
+
+PUBLIC void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
+{
+	gop("armci_msg_gop_scope", scope, x, n, op, type, WORLD);
+}
+
+PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
+{
+	gop("armci_msg_group_gop_scope", scope, x, n, op, type, front_group(group));
+}
+
+PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, WORLD); }
+
+PUBLIC void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
+{
+	gop("armci_msg_reduce_scope", scope, x, n, op, type, WORLD);
+}
+
+PUBLIC void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int contribute)
+{
+	armcigo_sel((char *)"armci_msg_sel", scope, x, n, op, type, contribute);
+}
+
+PUBLIC void armci_msg_sel(void *x, int n, char *op, int type, int contribute)
+{
+	armci_msg_sel_scope(SCOPE_ALL, x, n, op, type, contribute);
+}
+
+PUBLIC void armci_msg_bintree(int scope, int *root, int *up, int *left, int *right)
+{
+	armcigo_bintree(scope, root, up, left, right);
+}
+
+PUBLIC void armci_exchange_address(void *ptrs[], int n)
+{
+	gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, WORLD);
+}
+
+PUBLIC void armci_exchange_address_grp(void *ptrs[], int n, ARMCI_Group *group)
+{
+	gop("armci_exchange_address_grp", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, front_group(group));
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// armci_msg_* on their way into msg. None of these functions can return an error: a mistake ends the job.
+package main
+
+// #include "front.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"libarmci/internal/core"
+	"libarmci/internal/msg"
+)
+
+func bytesAt(p unsafe.Pointer, n C.int) []byte { return unsafe.Slice((*byte)(p), n) }
+
+// buffer checks a message buffer.
+func buffer(name, arg string, p unsafe.Pointer, n C.int) []byte {
+	switch {
+	case n < 0:
+		end(name, &core.ArgError{Arg: "len", Text: "negative", Code: core.CodeBytes})
+	case n > 0 && p == nil:
+		end(name, &core.ArgError{Arg: arg, Text: "null pointer", Code: core.CodeArgument})
+	}
+	return bytesAt(p, n)
+}
+
+// among finds the group and scope of a collective.
+func among(name string, scope, id C.int) (*core.Runtime, *core.Group, msg.Scope) {
+	rt, err := running(name)
+	must(name, err)
+	g, err := rt.Group(int(id))
+	must(name, err)
+	s, err := msg.ScopeOf(int(scope))
+	must(name, err)
+	return rt, g, s
+}
+
+//export armcigo_group_barrier
+func armcigo_group_barrier(id C.int) {
+	_, g, _ := among("armci_msg_group_barrier", 333, id)
+	must("armci_msg_group_barrier", msg.Barrier(g))
+}
+
+//export armcigo_snd
+func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
+	const name = "armci_msg_snd"
+	rt, err := running(name)
+	must(name, err)
+	must(name, msg.Send(rt, int(tag), buffer(name, "buffer", p, n), int(to)))
+}
+
+//export armcigo_rcv
+func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
+	name := C.GoString(cname)
+	rt, err := running(name)
+	must(name, err)
+	if name == "armci_msg_rcv" {
+		must(name, checkRank(rt, "from", from))
+	}
+	source, length, err := msg.Recv(rt, int(tag), buffer(name, "buffer", p, n), int(from))
+	must(name, err)
+	if got != nil {
+		*got = C.int(length)
+	}
+	return C.int(source)
+}
+
+//export armcigo_bcast
+func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
+	name := C.GoString(cname)
+	_, g, s := among(name, scope, id)
+	must(name, msg.Bcast(g, s, p, int(n), int(root)))
+}
+
+//export armcigo_clus_bcast
+func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
+	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World)
+	root := rt.Topo.Nodes[rt.Topo.MyNode()][0]
+	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
+}
+
+//export armcigo_range_bcast
+func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
+	const name = "armci_grp_clus_brdcst"
+	rt, g, _ := among(name, 333, id)
+	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
+}
+
+//export armcigo_gop
+func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, id C.int) {
+	name := C.GoString(cname)
+	_, g, s := among(name, scope, id)
+	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
+}
+
+func word(name string, op *C.char) string {
+	if op == nil {
+		end(name, &core.ArgError{Arg: "op", Text: "null pointer", Code: core.CodeArgument})
+	}
+	return C.GoString(op)
+}
+
+//export armcigo_sel
+func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
+	name := C.GoString(cname)
+	_, g, s := among(name, scope, core.World)
+	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
+}
+
+//export armcigo_bintree
+func armcigo_bintree(scope C.int, root, up, left, right *C.int) {
+	rt, _, s := among("armci_msg_bintree", scope, core.World)
+	r, u, l, ri := msg.Bintree(rt, s)
+	for _, out := range []struct {
+		to *C.int
+		v  int
+	}{{root, r}, {up, u}, {left, l}, {right, ri}} {
+		if out.to != nil {
+			*out.to = C.int(out.v)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Global procedure calls, and the checkpoint functions, which only say that they save nothing.
+#include "front.h"
+
+#include "_cgo_export.h"
+
+typedef int (*handler)(int, int, void *, int, void *, int, void *, int, int *, void *, int, int *, int);
+
+// Run a handler to its end: while the reply is pending it is asked again, as classic ARMCI's server does.
+void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int *rhlen,
+	void *rdata, int *rdlen)
+{
+	handler f = (handler)func;
+	int hcap = *rhlen, dcap = *rdlen, rhsize = hcap, rdsize = dcap;
+	int rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_INIT);
+	while (rc == GPC_PENDING)
+		rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_WAIT);
+	*rhlen = rhsize < 0 ? 0 : rhsize < hcap ? rhsize : hcap;
+	*rdlen = rdsize < 0 ? 0 : rdsize < dcap ? rdsize : dcap;
+}
+
+PUBLIC int ARMCI_Gpc_register(int (*func)()) { return armcigo_gpc_register((void *)func); }
+PUBLIC void ARMCI_Gpc_release(int handle) { armcigo_gpc_release(handle); }
+
+PUBLIC void *ARMCI_Gpc_translate(void *ptr, int proc, int from)
+{
+	(void)proc;
+	(void)from;
+	return ptr; // one address in all ranks
+}
+
+PUBLIC void ARMCI_Gpc_lock(int proc) { armcigo_gpc_lock(proc); }
+PUBLIC void ARMCI_Gpc_unlock(int proc) { armcigo_gpc_unlock(proc); }
+PUBLIC int ARMCI_Gpc_trylock(int proc) { return armcigo_gpc_trylock(proc); }
+
+PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, void *rdata,
+	int rdlen, gpc_hdl_t *nbh)
+{
+	return armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh);
+}
+
+#define GPC_LIMIT (32 << 20) // bytes of header and of data
+
+PUBLIC int ARMCI_Get_gpc_hlen(void) { return GPC_LIMIT; }
+PUBLIC int ARMCI_Get_gpc_dlen(void) { return GPC_LIMIT; }
+PUBLIC void ARMCI_Gpc_init_handle(gpc_hdl_t *nbh) { memset(nbh, 0, sizeof *nbh); }
+PUBLIC void ARMCI_Gpc_wait(gpc_hdl_t *nbh) { armcigo_gpc_wait(nbh); }
+
+PUBLIC void ARMCI_Ckpt_create_ds(armci_ckpt_ds_t *ds, int count)
+{
+	size_t n = count > 0 ? (size_t)count : 0;
+	ds->ptr_arr = calloc(n, sizeof *ds->ptr_arr);
+	ds->sz = calloc(n, sizeof *ds->sz);
+	ds->saveonce = calloc(n, sizeof *ds->saveonce);
+	ds->count = ds->ptr_arr && ds->sz && ds->saveonce ? (int)n : 0;
+}
+
+static int no_checkpoint(const char *name)
+{
+	armcigo_unsupported((char *)name);
+	return FAIL;
+}
+
+PUBLIC int ARMCI_Ckpt_init(char *file, ARMCI_Group *group, int stack, int heap, armci_ckpt_ds_t *ds)
+{
+	(void)file;
+	(void)group;
+	(void)stack;
+	(void)heap;
+	(void)ds;
+	return no_checkpoint("ARMCI_Ckpt_init");
+}
+PUBLIC int ARMCI_Ckpt(int rid)
+{
+	(void)rid;
+	return no_checkpoint("ARMCI_Ckpt");
+}
+PUBLIC void ARMCI_Ckpt_Recover(int rid, int replacement)
+{
+	(void)rid;
+	(void)replacement;
+	no_checkpoint("ARMCI_Ckpt_Recover");
+}
+PUBLIC void ARMCI_Ckpt_finalize(int rid)
+{
+	(void)rid;
+	no_checkpoint("ARMCI_Ckpt_finalize");
+}
+PUBLIC int armci_irecover(int rid, int replacement)
+{
+	(void)rid;
+	(void)replacement;
+	return no_checkpoint("armci_irecover");
+}
+PUBLIC void armci_set_spare_procs(int spare)
+{
+	(void)spare;
+	no_checkpoint("armci_set_spare_procs");
+}
+PUBLIC ARMCI_Group *ARMCI_Get_ft_group(void)
+{
+	static ARMCI_Group world;
+	ARMCI_Group_get_world(&world);
+	return &world;
+}

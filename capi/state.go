@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The one Runtime of this process, how often it was initialised, and how mistakes are answered.
+package main
+
+// #include <stdlib.h>
+// #include "front.h"
+// void front_open(int me, int ranks, int *local, struct shm_hold *world);
+// void front_close(void);
+// void life_started(uintptr_t comm);
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/config"
+	"libarmci/internal/core"
+	"libarmci/internal/drivers"
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// lib is the state behind the C interface. inits counts ARMCI_Init..ARMCI_Finalize; messages is true between
+// armci_msg_init and armci_msg_finalize, when messages work even without ARMCI_Init.
+var lib struct {
+	mu       sync.Mutex
+	inits    int
+	messages bool
+	abort    bool // mistakes end the job instead of returning a code
+	rt       atomic.Pointer[core.Runtime]
+}
+
+// start brings the library up if it is not. Called with lib.mu held, collectively.
+func start(comm *uintptr) error {
+	if lib.rt.Load() != nil {
+		return nil
+	}
+	runtime.GOMAXPROCS(2) // goroutines here only wait; the cores belong to the application
+	debug.SetGCPercent(50)
+	cfg, err := config.Load()
+	if err != nil {
+		return err
+	}
+	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && abiAborts
+	job, err := bootstrap.Start(cfg, comm)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	log.SetIdentity(job.Rank(), host)
+	p := drivers.New(cfg)
+	rt, err := core.Start(cfg, job, p)
+	if err != nil {
+		return err
+	}
+	lib.rt.Store(rt)
+	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
+	greet(rt, p)
+	return nil
+}
+
+// greet says once per job what there is to say at the start.
+func greet(rt *core.Runtime, p *drivers.Platform) {
+	if rt.Me != 0 {
+		return
+	}
+	for _, u := range rt.Cfg.Unknown() {
+		log.WarnOnce(u.Name, "%s is no setting of this library%s", u.Name, didYouMean(u.Nearest))
+	}
+	if rt.Cfg.Bool("ARMCI_VERBOSE") {
+		fast := "on"
+		if !fastWanted(rt) {
+			fast = "off"
+		}
+		log.SetLevel(log.LevelInfo)
+		log.Infof("libarmci %s: %s, arena %d GiB at %#x, fast path %s", config.Version, rt.Summary(),
+			p.Machine.Bytes()>>30, p.Machine.Base(), fast)
+	}
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+func fastWanted(rt *core.Runtime) bool {
+	return rt.Cfg.Bool("ARMCI_FASTPATH") && !rt.Cfg.Bool("ARMCI_TRACE")
+}
+
+// openFastPath tells C where everybody is. Node-local calls no longer enter Go from here on.
+func openFastPath(rt *core.Runtime) {
+	if !fastWanted(rt) {
+		return
+	}
+	local := unsafe.Slice((*C.int)(C.malloc(C.size_t(rt.N)*C.sizeof_int)), rt.N)
+	here := 0
+	for i := range local {
+		local[i] = -1
+		if rt.Topo.SameNode(transport.Rank(i)) {
+			local[i] = C.int(rt.Topo.Local(transport.Rank(i)))
+			here++
+		}
+	}
+	var world *C.struct_shm_hold
+	if here == rt.N {
+		world = (*C.struct_shm_hold)(rt.Node.World().Pointer())
+	}
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world)
+}
+
+// running returns the Runtime, or reports that the function was called before init or after finalize.
+func running(name string) (*core.Runtime, error) {
+	if rt := lib.rt.Load(); rt != nil {
+		return rt, nil
+	}
+	return nil, &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+}
+
+// initialised is running for one-sided calls, which armci_msg_init alone does not open.
+func initialised(name string) (*core.Runtime, error) {
+	rt, err := running(name)
+	if err == nil && !inInit() {
+		return nil, &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+	}
+	return rt, err
+}
+
+func inInit() bool {
+	lib.mu.Lock()
+	defer lib.mu.Unlock()
+	return lib.inits > 0
+}
+
+// code prints one line about an error, naming function, argument and rank, and returns the documented code, or ends
+// the job where that is asked for.
+func code(name string, err error) C.int {
+	if err == nil {
+		return 0
+	}
+	if lib.abort {
+		end(name, err)
+	}
+	log.Errorf("%s: %v", name, err)
+	return C.int(core.CodeOf(err))
+}
+
+// must is code for functions that have no way to tell their caller: an error ends the job.
+func must(name string, err error) {
+	if err != nil {
+		end(name, err)
+	}
+}
+
+func end(name string, err error) {
+	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
+}
+
+func abort(text string, status int) {
+	if rt := lib.rt.Load(); rt != nil {
+		rt.Abort(text, status)
+	}
+	if text != "" {
+		log.Errorf("%s", text)
+	}
+	if status == 0 {
+		status = 1
+	}
+	os.Exit(status & 255)
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Strided put, get and accumulate, blocking and not, and the puts with a flag.
+#include "front.h"
+
+#include "_cgo_export.h"
+
+// The arguments every strided call has, from the caller's side and from the target's.
+#define LOCAL  void *local, int *lstride
+#define REMOTE void *remote, int *rstride
+#define REST   int *count, int levels, int proc
+
+static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
+{
+	struct front_call c = {.name = name, .kind = kind, .proc = proc, .local = local, .remote = remote,
+		.local_stride = lstride, .remote_stride = rstride, .count = count, .levels = levels,
+		.nonblocking = nonblocking, .hdl = hdl};
+	return armcigo_op(&c);
+}
+
+static inline bool plain(LOCAL, REMOTE, REST)
+{
+	return local && (levels <= 0 || lstride) && front_reach_shape(proc, remote, rstride, count, levels);
+}
+
+static inline bool put_here(LOCAL, REMOTE, REST)
+{
+	if (!plain(local, lstride, remote, rstride, count, levels, proc))
+		return false;
+	k_copy_strided(local, lstride, remote, rstride, count, levels);
+	return true;
+}
+
+static inline bool get_here(LOCAL, REMOTE, REST)
+{
+	if (!plain(local, lstride, remote, rstride, count, levels, proc))
+		return false;
+	k_copy_strided(remote, rstride, local, lstride, count, levels);
+	return true;
+}
+
+int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc)
+{
+	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc)))
+		return 0;
+	return to_go("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, false, NULL);
+}
+WEAK(ARMCI_PutS);
+
+int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc)
+{
+	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc)))
+		return 0;
+	return to_go("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, false, NULL);
+}
+WEAK(ARMCI_GetS);
+
+int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc, armci_hdl_t *hdl)
+{
+	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc))) {
+		front_done(hdl);
+		return 0;
+	}
+	return to_go("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, true, hdl);
+}
+WEAK(ARMCI_NbPutS);
+
+int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc, armci_hdl_t *hdl)
+{
+	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc))) {
+		front_done(hdl);
+		return 0;
+	}
+	return to_go("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, true, hdl);
+}
+WEAK(ARMCI_NbGetS);
+
+static inline bool acc_here(int optype, void *scale, LOCAL, REMOTE, REST)
+{
+	int type = k_type_of_acc(optype);
+	if (type < 0 || !scale || !plain(local, lstride, remote, rstride, count, levels, proc) ||
+	    (size_t)count[0] % k_type_size(type) != 0)
+		return false;
+	k_acc_strided(&front.stripes, type, scale, local, lstride, remote, rstride, count, levels);
+	return true;
+}
+
+static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
+{
+	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale,
+		.local = local, .remote = remote, .local_stride = lstride, .remote_stride = rstride, .count = count,
+		.levels = levels, .nonblocking = nonblocking, .hdl = hdl};
+	return armcigo_op(&c);
+}
+
+int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc)
+{
+	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc)))
+		return 0;
+	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, false, NULL);
+}
+WEAK(ARMCI_AccS);
+
+int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc, armci_hdl_t *hdl)
+{
+	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc))) {
+		front_done(hdl);
+		return 0;
+	}
+	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, true, hdl);
+}
+WEAK(ARMCI_NbAccS);
+
+// The flag is one aligned int at the target, stored after the data are visible there.
+static int store_flag(const char *name, int *flag, int value, int proc)
+{
+	int bytes = sizeof value;
+	if (front_reach(proc, flag, sizeof value) && (uintptr_t)flag % sizeof value == 0) {
+		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
+		return 0;
+	}
+	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = &value, .remote = flag, .count = &bytes};
+	int rc = armcigo_fence((char *)name, proc);
+	return rc ? rc : armcigo_op(&c);
+}
+
+int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
+{
+	int rc = 0;
+	if (bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))
+		k_copy(dst, src, (size_t)bytes);
+	else
+		rc = to_go("ARMCI_Put_flag", FRONT_PUT, src, NULL, dst, NULL, &bytes, 0, proc, false, NULL);
+	return rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
+}
+WEAK(ARMCI_Put_flag);
+
+static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int value)
+{
+	int rc = 0;
+	if (!put_here(local, lstride, remote, rstride, count, levels, proc))
+		rc = to_go(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc, false, NULL);
+	return rc ? rc : store_flag(name, flag, value, proc);
+}
+
+int PARMCI_PutS_flag(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag, int value,
+	int proc)
+{
+	return put_then_flag("ARMCI_PutS_flag", src, sstride, dst, dstride, count, levels, proc, flag, value);
+}
+WEAK(ARMCI_PutS_flag);
+
+int PARMCI_PutS_flag_dir(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag,
+	int value, int proc)
+{
+	return put_then_flag("ARMCI_PutS_flag_dir", src, sstride, dst, dstride, count, levels, proc, flag, value);
+}
+WEAK(ARMCI_PutS_flag_dir);

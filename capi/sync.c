@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting, fences, barrier, read-modify-write, mutexes and notification.
+#include "front.h"
+
+#include "_cgo_export.h"
+
+PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl) { front_done(hdl); }
+
+PUBLIC void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
+{
+	front_done(hdl);
+	armcigo_set_aggregate(hdl);
+}
+
+PUBLIC void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl) { armcigo_unset_aggregate(hdl); }
+
+static inline bool is_done(armci_hdl_t *hdl)
+{
+	return front_on() && hdl && *(int32_t *)hdl == FRONT_DONE &&
+	       atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
+}
+
+int PARMCI_Wait(armci_hdl_t *hdl) { return likely(is_done(hdl)) ? 0 : armcigo_wait(hdl); }
+WEAK(ARMCI_Wait);
+
+int PARMCI_Test(armci_hdl_t *hdl) { return likely(is_done(hdl)) ? 0 : armcigo_test(hdl); }
+WEAK(ARMCI_Test);
+
+// With all ranks on this node every operation is complete when its call returns; only collected ones are open.
+static inline bool nothing_open(void)
+{
+	return front.world && atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
+}
+
+int PARMCI_WaitProc(int proc)
+{
+	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
+	return likely((unsigned)proc < ranks && nothing_open()) ? 0 : armcigo_wait_proc(proc);
+}
+WEAK(ARMCI_WaitProc);
+
+int PARMCI_WaitAll(void) { return likely(front_on() && nothing_open()) ? 0 : armcigo_wait_all(); }
+WEAK(ARMCI_WaitAll);
+
+// All ranks of this node are reached by loads and stores: a fence orders mine before whatever follows.
+static inline bool fence_here(void)
+{
+	if (!nothing_open())
+		return false;
+	atomic_thread_fence(memory_order_seq_cst);
+	return true;
+}
+
+void PARMCI_Fence(int proc)
+{
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here()))
+		return;
+	if (armcigo_fence((char *)"ARMCI_Fence", proc))
+		armcigo_fatal((char *)"ARMCI_Fence");
+}
+WEAK(ARMCI_Fence);
+
+void PARMCI_AllFence(void)
+{
+	if (!(front_on() && fence_here()) && armcigo_all_fence())
+		armcigo_fatal((char *)"ARMCI_AllFence");
+}
+WEAK(ARMCI_AllFence);
+
+void PARMCI_GroupFence(ARMCI_Group *group) { armcigo_group_fence(group); }
+WEAK(ARMCI_GroupFence);
+
+void PARMCI_Barrier(void)
+{
+	if (likely(front_on() && fence_here()))
+		shm_barrier(front.world);
+	else
+		armcigo_barrier((char *)"ARMCI_Barrier", 1);
+}
+WEAK(ARMCI_Barrier);
+
+void parmci_msg_barrier(void)
+{
+	if (likely(front_on() && front.world))
+		shm_barrier(front.world);
+	else
+		armcigo_barrier((char *)"armci_msg_barrier", 0);
+}
+WEAK_AS(armci_msg_barrier, parmci_msg_barrier);
+
+static inline bool rmw_here(int op, void *ploc, void *prem, int extra)
+{
+	switch (op) {
+	case ARMCI_FETCH_AND_ADD:
+	case 0:
+		*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
+		return true;
+	case ARMCI_FETCH_AND_ADD_LONG:
+	case 1:
+		*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
+		return true;
+	case ARMCI_SWAP:
+	case 2:
+		*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
+		return true;
+	case ARMCI_SWAP_LONG:
+	case 3:
+		*(long *)ploc = atomic_exchange((_Atomic long *)prem, *(long *)ploc);
+		return true;
+	}
+	return false;
+}
+
+// Either numbering: the LONG operations are the odd ones.
+static inline size_t rmw_bytes(int op) { return op & 1 ? sizeof(long) : sizeof(int); }
+
+int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
+{
+	size_t bytes = rmw_bytes(op);
+	if (likely(ploc && (uintptr_t)prem % bytes == 0 && front_reach(proc, prem, bytes) && rmw_here(op, ploc, prem, extra)))
+		return 0;
+	return armcigo_rmw(op, ploc, prem, extra, proc);
+}
+WEAK(ARMCI_Rmw);
+
+static inline struct shm_mutex *mutex_here(int mutex, int proc)
+{
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !front.mutex || !front.mutex[proc] ||
+	    (unsigned)mutex >= (unsigned)front.mutexes[proc])
+		return NULL;
+	return (struct shm_mutex *)front.mutex[proc] + mutex;
+}
+
+void PARMCI_Lock(int mutex, int proc)
+{
+	struct shm_mutex *m = mutex_here(mutex, proc);
+	if (likely(m != NULL))
+		shm_lock(m, (uint32_t)front.me + 1);
+	else
+		armcigo_lock(mutex, proc);
+}
+WEAK(ARMCI_Lock);
+
+void PARMCI_Unlock(int mutex, int proc)
+{
+	struct shm_mutex *m = mutex_here(mutex, proc);
+	if (likely(m && atomic_load_explicit(&m->owner, memory_order_relaxed) == (uint32_t)front.me + 1))
+		shm_unlock(m);
+	else
+		armcigo_unlock(mutex, proc);
+}
+WEAK(ARMCI_Unlock);
+
+int PARMCI_Create_mutexes(int num) { return armcigo_create_mutexes(num); }
+WEAK(ARMCI_Create_mutexes);
+
+int PARMCI_Destroy_mutexes(void) { return armcigo_destroy_mutexes(); }
+WEAK(ARMCI_Destroy_mutexes);
+
+int parmci_notify(int proc) { return armcigo_notify(proc); }
+WEAK_AS(armci_notify, parmci_notify);
+
+int parmci_notify_wait(int proc, int *pval) { return armcigo_notify_wait(proc, pval); }
+WEAK_AS(armci_notify_wait, parmci_notify_wait);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Vector put, get and accumulate, blocking and not. All addresses are checked before the first byte moves.
+#include "front.h"
+
+#include "_cgo_export.h"
+
+static int to_go(const char *name, int kind, int optype, void *scale, armci_giov_t *v, int n, int proc, bool nonblocking,
+	void *hdl)
+{
+	struct front_call c = {.name = name, .kind = kind, .proc = proc, .optype = optype, .scale = scale, .vector = v,
+		.vectors = n, .is_vector = 1, .nonblocking = nonblocking, .hdl = hdl};
+	return armcigo_op(&c);
+}
+
+// Are all remote addresses of a descriptor within one region, or each in some region? And no local one NULL?
+static bool plain_segments(void *const *remote, void *const *local, int n, int bytes, int proc)
+{
+	uintptr_t lo = UINTPTR_MAX, hi = 0, some_null = 0;
+	for (int i = 0; i < n; i++) {
+		uintptr_t a = (uintptr_t)remote[i];
+		lo = a < lo ? a : lo;
+		hi = a > hi ? a : hi;
+		some_null |= local[i] == NULL;
+	}
+	if (some_null)
+		return false;
+	if (front_reach(proc, (void *)lo, hi - lo + (uint64_t)bytes))
+		return lo != 0;
+	for (int i = 0; i < n; i++)
+		if (!front_reach(proc, remote[i], (uint64_t)bytes))
+			return false;
+	return true;
+}
+
+static bool plain(armci_giov_t *v, int n, int proc, bool get, size_t element)
+{
+	if (n <= 0 || !v || !front_on())
+		return false;
+	for (int i = 0; i < n; i++) {
+		armci_giov_t *d = &v[i];
+		if (d->bytes <= 0 || d->ptr_array_len <= 0 || !d->src_ptr_array || !d->dst_ptr_array ||
+		    (size_t)d->bytes % element != 0)
+			return false;
+		void *const *remote = get ? d->src_ptr_array : d->dst_ptr_array;
+		void *const *local = get ? d->dst_ptr_array : d->src_ptr_array;
+		if (!plain_segments(remote, local, d->ptr_array_len, d->bytes, proc))
+			return false;
+	}
+	return true;
+}
+
+static bool copy_here(armci_giov_t *v, int n, int proc, bool get)
+{
+	if (!plain(v, n, proc, get, 1))
+		return false;
+	for (int i = 0; i < n; i++)
+		k_copy_vector(v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes, (size_t)v[i].ptr_array_len);
+	return true;
+}
+
+static bool acc_here(int optype, void *scale, armci_giov_t *v, int n, int proc)
+{
+	int type = k_type_of_acc(optype);
+	if (type < 0 || !scale || !plain(v, n, proc, false, k_type_size(type)))
+		return false;
+	for (int i = 0; i < n; i++)
+		k_acc_vector(&front.stripes, type, scale, v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes,
+			(size_t)v[i].ptr_array_len);
+	return true;
+}
+
+int PARMCI_PutV(armci_giov_t v[], int n, int proc)
+{
+	return likely(copy_here(v, n, proc, false)) ? 0 : to_go("ARMCI_PutV", FRONT_PUT, 0, NULL, v, n, proc, false, NULL);
+}
+WEAK(ARMCI_PutV);
+
+int PARMCI_GetV(armci_giov_t v[], int n, int proc)
+{
+	return likely(copy_here(v, n, proc, true)) ? 0 : to_go("ARMCI_GetV", FRONT_GET, 0, NULL, v, n, proc, false, NULL);
+}
+WEAK(ARMCI_GetV);
+
+int PARMCI_AccV(int optype, void *scale, armci_giov_t v[], int n, int proc)
+{
+	if (likely(acc_here(optype, scale, v, n, proc)))
+		return 0;
+	return to_go("ARMCI_AccV", FRONT_ACC, optype, scale, v, n, proc, false, NULL);
+}
+WEAK(ARMCI_AccV);
+
+int PARMCI_NbPutV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
+{
+	if (likely(copy_here(v, n, proc, false))) {
+		front_done(hdl);
+		return 0;
+	}
+	return to_go("ARMCI_NbPutV", FRONT_PUT, 0, NULL, v, n, proc, true, hdl);
+}
+WEAK(ARMCI_NbPutV);
+
+int PARMCI_NbGetV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
+{
+	if (likely(copy_here(v, n, proc, true))) {
+		front_done(hdl);
+		return 0;
+	}
+	return to_go("ARMCI_NbGetV", FRONT_GET, 0, NULL, v, n, proc, true, hdl);
+}
+WEAK(ARMCI_NbGetV);
+
+int PARMCI_NbAccV(int optype, void *scale, armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
+{
+	if (likely(acc_here(optype, scale, v, n, proc))) {
+		front_done(hdl);
+		return 0;
+	}
+	return to_go("ARMCI_NbAccV", FRONT_ACC, optype, scale, v, n, proc, true, hdl);
+}
+WEAK(ARMCI_NbAccV);

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What an operation's arguments must be. Every mistake is found before a byte is written; the message names the
+// argument as the header does.
+package core
+
+import (
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Kind is what an operation does.
+type Kind uint8
+
+// The three data operations.
+const (
+	Put Kind = iota
+	Get
+	Acc
+)
+
+// Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
+type Op struct {
+	Kind    Kind
+	Proc    int
+	Xfer    transport.Xfer
+	Levels  int // as given; Count has Levels+1 entries
+	AccCode int // optype of an accumulate, either numbering
+	Scale   transport.Scale
+	Missing string // name of an array that was NULL, found by the front door
+	Refuse  error  // what else the front door found wrong
+}
+
+// local and remote are the header's names for the two sides.
+func (o *Op) local() string {
+	if o.Kind == Get {
+		return "dst"
+	}
+	return "src"
+}
+
+func (o *Op) remote() string {
+	if o.Kind == Get {
+		return "src"
+	}
+	return "dst"
+}
+
+// check returns (true, nil) when there is something to move.
+func (r *Runtime) check(o *Op) (bool, error) {
+	if err := r.checkRank("proc", o.Proc); err != nil {
+		return false, err
+	}
+	if o.Refuse != nil {
+		return false, o.Refuse
+	}
+	if o.Missing != "" {
+		return false, argErr(CodeArrays, o.Missing, "null pointer")
+	}
+	if o.Kind == Acc {
+		if err := o.checkAcc(); err != nil {
+			return false, err
+		}
+	}
+	if o.Xfer.Vector != nil {
+		return r.checkVector(o)
+	}
+	return r.checkStrided(o)
+}
+
+func (o *Op) checkAcc() error {
+	t, ok := kernel.TypeOfAcc(o.AccCode)
+	if !ok {
+		return argErr(CodeOp, "optype", "%d is no accumulate operation", o.AccCode)
+	}
+	if o.Scale.Value == nil {
+		return argErr(CodeArgument, "scale", "null pointer")
+	}
+	o.Scale.Type = int(t)
+	return nil
+}
+
+// whole returns an error if n bytes are no whole number of elements of an accumulate.
+func (o *Op) whole(arg string, n int) error {
+	if o.Kind != Acc {
+		return nil
+	}
+	if size := kernel.TypeSize(kernel.Type(o.Scale.Type)); n%size != 0 {
+		return argErr(CodeBytes, arg, "%d bytes are not a whole number of elements of %d bytes", n, size)
+	}
+	return nil
+}
+
+func (r *Runtime) checkStrided(o *Op) (bool, error) {
+	if o.Levels < 0 || o.Levels > kernel.MaxLevels {
+		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels, kernel.MaxLevels)
+	}
+	x, arg := &o.Xfer, "count"
+	if o.Levels == 0 {
+		arg = "bytes"
+	}
+	for i, c := range x.Count {
+		switch {
+		case c < 0 && i == 0:
+			return false, argErr(CodeBytes, arg, "%d is negative", c)
+		case c < 0:
+			return false, argErr(CodeLevels, arg, "%d blocks at level %d", c, i)
+		}
+	}
+	if err := o.whole(arg, int(x.Count[0])); err != nil {
+		return false, err
+	}
+	if kernel.Volume(x.Count) == 0 {
+		return false, nil
+	}
+	if x.Local.Base == 0 {
+		return false, argErr(CodeArgument, o.local(), "null pointer")
+	}
+	if x.Remote.Base == 0 {
+		return false, argErr(CodeArgument, o.remote(), "null pointer")
+	}
+	lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
+	return true, r.checkRemote(o.remote(), o.Proc, x.Remote.Base+uintptr(lo), hi-lo)
+}
+
+func (r *Runtime) checkVector(o *Op) (bool, error) {
+	some := false
+	for i, s := range o.Xfer.Vector {
+		if s.Bytes < 0 {
+			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i, s.Bytes)
+		}
+		if err := o.whole("darr", s.Bytes); err != nil {
+			return false, err
+		}
+		if s.Bytes == 0 {
+			continue
+		}
+		for j := range s.Local {
+			if s.Local[j] == 0 {
+				return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is null", i, o.local(), j)
+			}
+			if err := r.checkRemote(o.remote(), o.Proc, s.Remote[j], int64(s.Bytes)); err != nil {
+				return false, err
+			}
+			some = true
+		}
+	}
+	return some, nil
+}
+
+// checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
+func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) error {
+	if addr == 0 {
+		return argErr(CodeArgument, arg, "null pointer")
+	}
+	if !r.Topo.SameNode(transport.Rank(proc)) {
+		return nil // the owner's data server checks it
+	}
+	if proc == int(r.Me) && !r.Node.Inside(addr) {
+		return nil
+	}
+	if !r.Node.Owns(r.Topo.Local(transport.Rank(proc)), addr, n) {
+		return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
+	}
+	return nil
+}

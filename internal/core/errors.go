@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The errors a caller of ARMCI can get, with the return code each maps to. Nothing is printed here: the front door does.
+package core
+
+import "fmt"
+
+// Return codes of the C interface (armci.h: FAIL..FAIL8).
+const (
+	CodeArgument = -1 // null pointer, library not initialised, and whatever has no code of its own
+	CodeArrays   = -2 // null array of strides, counts or addresses
+	CodeBytes    = -3 // negative size, or not a whole number of elements
+	CodeLevels   = -4 // stride levels outside 0..8, negative block, segment or descriptor counts
+	CodeProc     = -5 // no such rank
+	CodeInternal = -6 // out of memory, failure of a transport
+	CodeOp       = -7 // unknown operation or type, misaligned read-modify-write
+	CodeAddress  = -8 // not within one live allocation of the rank
+)
+
+// ArgError is a mistake of the caller: which argument, what is wrong with it.
+type ArgError struct {
+	Arg  string
+	Text string
+	Code int
+}
+
+func (e *ArgError) Error() string {
+	if e.Arg == "" {
+		return e.Text
+	}
+	return e.Arg + ": " + e.Text
+}
+
+func argErr(code int, arg, format string, a ...any) error {
+	return &ArgError{Arg: arg, Text: fmt.Sprintf(format, a...), Code: code}
+}
+
+// CodeOf is the return code for an error.
+func CodeOf(err error) int {
+	if e, ok := err.(*ArgError); ok {
+		return e.Code
+	}
+	return CodeInternal
+}

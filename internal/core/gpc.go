@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Global procedure calls: active messages. A registered function runs at the target, on a thread of the library,
+// whatever the target's application does; its reply travels back the same way.
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// Procedure is a registered function: it is given header and data and returns at most headCap and dataCap bytes.
+type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
+
+type gpc struct {
+	mu    sync.Mutex
+	procs []Procedure // by handle - 1; nil = released
+	next  uint64
+	wait  map[uint64]chan gpcReply
+}
+
+type gpcReply struct {
+	head, data []byte
+	ok         bool
+}
+
+// Kinds of active messages.
+const (
+	msgCall  = 1
+	msgReply = 2
+)
+
+// GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles start at 1.
+func (r *Runtime) GPCRegister(p Procedure) int {
+	r.gpc.mu.Lock()
+	defer r.gpc.mu.Unlock()
+	r.gpc.procs = append(r.gpc.procs, p)
+	return len(r.gpc.procs)
+}
+
+// GPCRelease takes a procedure off the list.
+func (r *Runtime) GPCRelease(h int) error {
+	r.gpc.mu.Lock()
+	defer r.gpc.mu.Unlock()
+	if h < 1 || h > len(r.gpc.procs) || r.gpc.procs[h-1] == nil {
+		return argErr(CodeOp, "handle", "%d is not a registered procedure", h)
+	}
+	r.gpc.procs[h-1] = nil
+	return nil
+}
+
+func (r *Runtime) procedure(h int) Procedure {
+	r.gpc.mu.Lock()
+	defer r.gpc.mu.Unlock()
+	if h < 1 || h > len(r.gpc.procs) {
+		return nil
+	}
+	return r.gpc.procs[h-1]
+}
+
+// A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity; head; data.
+// A reply's body: uint64 id, uint32 1 if the procedure ran, uint32 head length; head; data.
+const (
+	callHead  = 24
+	replyHead = 16
+)
+
+// GPCExec calls procedure h at proc and returns a function that waits for its reply.
+func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) (wait func() ([]byte, []byte, error), err error) {
+	if err := r.checkRank("p", proc); err != nil {
+		return nil, err
+	}
+	if r.procedure(h) == nil {
+		return nil, argErr(CodeOp, "h", "%d is not a registered procedure", h)
+	}
+	if err := r.Fence(proc); err != nil {
+		return nil, err
+	}
+	reply := make(chan gpcReply, 1)
+	r.gpc.mu.Lock()
+	r.gpc.next++
+	id := r.gpc.next
+	if r.gpc.wait == nil {
+		r.gpc.wait = map[uint64]chan gpcReply{}
+	}
+	r.gpc.wait[id] = reply
+	r.gpc.mu.Unlock()
+	body := make([]byte, callHead, callHead+len(head)+len(data))
+	binary.LittleEndian.PutUint64(body, id)
+	for i, v := range []int{h, len(head), headCap, dataCap} {
+		binary.LittleEndian.PutUint32(body[8+4*i:], uint32(v))
+	}
+	body = append(append(body, head...), data...)
+	to := &r.routes[proc]
+	if err := to.tr.Send(to.peer, transport.Msg{Kind: msgCall, Body: body}); err != nil {
+		return nil, err
+	}
+	return func() ([]byte, []byte, error) {
+		got := <-reply
+		if !got.ok {
+			return nil, nil, fmt.Errorf("procedure %d is not registered at rank %d", h, proc)
+		}
+		return got.head, got.data, nil
+	}, nil
+}
+
+// handleMessage receives every active message. Calls run on goroutines of their own: a procedure may wait.
+func (r *Runtime) handleMessage(from transport.Rank, m transport.Msg) {
+	switch {
+	case m.Kind == msgCall && len(m.Body) >= callHead:
+		go r.serveCall(from, m.Body)
+	case m.Kind == msgReply && len(m.Body) >= replyHead:
+		r.takeReply(m.Body)
+	default:
+		log.Warnf("message of unknown kind %d (%d bytes) from rank %d dropped", m.Kind, len(m.Body), from)
+	}
+}
+
+func (r *Runtime) serveCall(from transport.Rank, body []byte) {
+	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(body[8+4*i:])) }
+	h, hlen, args := u32(0), u32(1), body[callHead:]
+	reply := make([]byte, replyHead)
+	copy(reply, body[:8])
+	if p := r.procedure(h); p != nil && hlen <= len(args) {
+		head, data := p(int(from), args[:hlen], args[hlen:], u32(2), u32(3))
+		binary.LittleEndian.PutUint32(reply[8:], 1)
+		binary.LittleEndian.PutUint32(reply[12:], uint32(len(head)))
+		reply = append(append(reply, head...), data...)
+	}
+	to := &r.routes[from]
+	if err := to.tr.Send(to.peer, transport.Msg{Kind: msgReply, Body: reply}); err != nil {
+		log.Warnf("reply to the call of rank %d: %v", from, err)
+	}
+}
+
+func (r *Runtime) takeReply(body []byte) {
+	id := binary.LittleEndian.Uint64(body)
+	r.gpc.mu.Lock()
+	ch := r.gpc.wait[id]
+	delete(r.gpc.wait, id)
+	r.gpc.mu.Unlock()
+	n := int(binary.LittleEndian.Uint32(body[12:]))
+	if ch == nil || n > len(body)-replyHead {
+		return
+	}
+	ch <- gpcReply{body[replyHead : replyHead+n], body[replyHead+n:], binary.LittleEndian.Uint32(body[8:]) == 1}
+}

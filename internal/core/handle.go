@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Nonblocking operations. A handle in the application's memory is one C int: Done, or the number of an entry here.
+// Handles may hold garbage before their first use, so a number nobody gave out counts as done.
+package core
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// Done is the content of a handle whose operations are complete.
+const Done int32 = 0
+
+type pending struct {
+	proc     int
+	implicit bool
+	done     chan struct{}
+	err      error
+}
+
+type handles struct {
+	mu   sync.Mutex
+	next int32
+	open map[int32]*pending
+}
+
+// init starts the numbers at a random place, so that garbage is unlikely to name a live operation.
+func (h *handles) init() {
+	h.open = map[int32]*pending{}
+	h.next = rand.Int32()
+}
+
+func (h *handles) add(p *pending) int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		h.next++
+		if _, taken := h.open[h.next]; !taken && h.next != Done {
+			h.open[h.next] = p
+			return h.next
+		}
+	}
+}
+
+func (h *handles) take(id int32) *pending {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := h.open[id]
+	delete(h.open, id)
+	return p
+}
+
+// Start posts an operation and returns the content for its handle. implicit operations are completed by WaitProc,
+// WaitAll or a fence. The descriptors of o may be reused at once.
+func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
+	some, err := r.check(o)
+	if err != nil || !some {
+		return Done, err
+	}
+	if r.routes[o.Proc].immediate {
+		return Done, r.post(o)
+	}
+	p := &pending{proc: o.Proc, implicit: implicit, done: make(chan struct{})}
+	o.Xfer = *o.Xfer.Clone()
+	o.Xfer.Done = func(err error) {
+		p.err = err
+		close(p.done)
+	}
+	id := r.handles.add(p)
+	if err := r.post(o); err != nil {
+		r.handles.take(id)
+		return Done, err
+	}
+	return id, nil
+}
+
+// Wait completes the operation of a handle.
+func (r *Runtime) Wait(id int32) error {
+	if p := r.handles.take(id); p != nil {
+		<-p.done
+		return p.err
+	}
+	return nil
+}
+
+// Test tells whether the operation of a handle is complete, and then forgets it.
+func (r *Runtime) Test(id int32) (bool, error) {
+	r.handles.mu.Lock()
+	p := r.handles.open[id]
+	r.handles.mu.Unlock()
+	if p == nil {
+		return true, nil
+	}
+	select {
+	case <-p.done:
+		return true, r.Wait(id)
+	default:
+		return false, nil
+	}
+}
+
+// WaitProc completes the implicit operations to one rank.
+func (r *Runtime) WaitProc(proc int) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	return r.waitImplicit(func(p *pending) bool { return p.proc == proc })
+}
+
+// WaitAll completes all implicit operations.
+func (r *Runtime) WaitAll() error { return r.waitImplicit(func(*pending) bool { return true }) }
+
+func (r *Runtime) waitImplicit(want func(*pending) bool) error {
+	r.handles.mu.Lock()
+	var ids []int32
+	for id, p := range r.handles.open {
+		if p.implicit && want(p) {
+			ids = append(ids, id)
+		}
+	}
+	r.handles.mu.Unlock()
+	var first error
+	for _, id := range ids {
+		if err := r.Wait(id); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The one path of put, get and accumulate in all three shapes: check, route, post, complete. Blocking is posting plus
+// waiting; ordering between operations is fence.go's.
+package core
+
+import (
+	"errors"
+	"fmt"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// Do carries an operation out and returns when the local memory may be reused (put, accumulate) or holds the data (get).
+func (r *Runtime) Do(o *Op) error {
+	some, err := r.check(o)
+	if err != nil || !some {
+		return err
+	}
+	if r.routes[o.Proc].immediate {
+		return r.post(o)
+	}
+	done := make(chan error, 1)
+	o.Xfer.Done = func(err error) { done <- err }
+	if err := r.post(o); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// post hands a checked operation to its transport.
+func (r *Runtime) post(o *Op) error {
+	if r.trace {
+		log.Infof("%s %d bytes, rank %d", [...]string{"put", "get", "acc"}[o.Kind], o.Xfer.Bytes(), o.Proc)
+	}
+	to := &r.routes[o.Proc]
+	var err error
+	switch o.Kind {
+	case Put:
+		err = to.tr.Put(to.peer, &o.Xfer)
+	case Get:
+		err = to.tr.Get(to.peer, &o.Xfer)
+	case Acc:
+		err = to.tr.Acc(to.peer, &o.Xfer, o.Scale)
+	}
+	if errors.Is(err, transport.ErrBadAddr) {
+		return argErr(CodeAddress, o.remote(), "%v", err)
+	}
+	if err != nil {
+		return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
+	}
+	return nil
+}

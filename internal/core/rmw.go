@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Atomic read-modify-write of one int or long. Atomic against every other Rmw on the word, from any rank.
+package core
+
+import (
+	"fmt"
+
+	"libarmci/internal/transport"
+)
+
+// RMWCode decodes ARMCI_Rmw's op in either numbering (10..13, or ARMCI-MPI's 0..3).
+func RMWCode(op int) (transport.RMWOp, int, bool) {
+	switch op {
+	case 10, 2:
+		return transport.Swap, 4, true
+	case 11, 3:
+		return transport.Swap, 8, true
+	case 12, 0:
+		return transport.FetchAdd, 4, true
+	case 13, 1:
+		return transport.FetchAdd, 8, true
+	}
+	return 0, 0, false
+}
+
+// RMW checks and carries out a read-modify-write at proc. The old value is in x.Old.
+func (r *Runtime) RMW(proc int, x *transport.RMW) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	if x.Addr%uintptr(x.Bytes) != 0 {
+		return argErr(CodeOp, "prem", "%#x is not aligned to %d bytes", x.Addr, x.Bytes)
+	}
+	if err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
+		return err
+	}
+	to := &r.routes[proc]
+	if err := to.tr.RMW(to.peer, x); err != nil {
+		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The life of the library in one process: Start makes every rank known to every other and opens the node and the
+// wires; Finalize ends it. Counting nested initialisations is the front door's business.
+package core
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/config"
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// Runtime is ARMCI between initialisation and finalisation.
+type Runtime struct {
+	Cfg  *config.Set
+	Job  bootstrap.Job
+	Node transport.Node
+	Topo *Topology
+	Me   transport.Rank
+	N    int
+
+	trace      bool
+	routes     []route
+	transports []transport.Transport
+	groups     groups
+	regions    regions
+	handles    handles
+	aggregates aggregates
+	mutexes    mutexes
+	notified   notified
+	gpc        gpc
+	ending     sync.Once
+}
+
+// route is how one rank is reached: one transport for the whole run.
+type route struct {
+	tr        transport.Transport
+	peer      transport.Peer
+	immediate bool
+}
+
+// card is what ranks tell each other first.
+type card struct {
+	Node, Host, Door string
+	Secret           []byte
+}
+
+// secretBytes is the length of a job's secret.
+const secretBytes = 16
+
+// Start is collective over the job.
+func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), trace: cfg.Bool("ARMCI_TRACE")}
+	door, err := p.Door()
+	if err != nil {
+		return nil, err
+	}
+	cards, err := r.exchange(door)
+	if err != nil {
+		return nil, fmt.Errorf("exchange of addresses: %w", err)
+	}
+	if err := r.reach(p, cards); err != nil {
+		return nil, err
+	}
+	r.regions.init()
+	r.handles.init()
+	r.notified.init(r.N)
+	r.makeWorld()
+	r.Node.World().Barrier()
+	return r, nil
+}
+
+func (r *Runtime) exchange(door string) ([]card, error) {
+	mine := card{Door: door, Secret: make([]byte, secretBytes)}
+	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
+	log.SetIdentity(int(r.Me), mine.Host)
+	rand.Read(mine.Secret)
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.Job.Exchange(blob)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]card, len(all))
+	ids, hosts := make([]string, len(all)), make([]string, len(all))
+	for i, b := range all {
+		if err := json.Unmarshal(b, &cards[i]); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", i, err)
+		}
+		ids[i], hosts[i] = cards[i].Node, cards[i].Host
+	}
+	if len(cards[0].Secret) != secretBytes {
+		return nil, errors.New("rank 0 runs another version of this library")
+	}
+	r.Topo = newTopology(r.Me, ids, hosts)
+	return cards, nil
+}
+
+// reach opens the node and finds a transport for every rank.
+func (r *Runtime) reach(p transport.Platform, cards []card) error {
+	if len(r.Topo.Nodes) > 1 {
+		return r.noWire(p)
+	}
+	mine := r.Topo.Nodes[r.Topo.MyNode()]
+	doors := make([]string, len(mine))
+	for i, rank := range mine {
+		doors[i] = cards[rank].Door
+	}
+	node, tr, err := p.Join(transport.JoinInfo{Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
+		Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+	if err != nil {
+		return err
+	}
+	r.Node, r.transports = node, []transport.Transport{tr}
+	r.routes = make([]route, r.N)
+	peers := make([]transport.PeerAddr, len(mine))
+	for i, rank := range mine {
+		peers[i] = transport.PeerAddr{Rank: rank}
+		r.routes[rank] = route{tr, transport.Peer(i), tr.Info().Immediate}
+	}
+	return tr.Connect(peers)
+}
+
+// noWire says why the nodes of this job cannot reach each other.
+func (r *Runtime) noWire(p transport.Platform) error {
+	reasons := ""
+	for _, w := range p.Wires() {
+		if err := w.Probe(); err != nil {
+			reasons += fmt.Sprintf("; %s: %v", w.Name, err)
+		}
+	}
+	return fmt.Errorf("the job spans %d nodes (%s) and this build has no usable transport between nodes%s",
+		len(r.Topo.Nodes), r.Topo, reasons)
+}
+
+// Finalize is collective: everything outstanding completes, then this rank lets go of all it holds.
+func (r *Runtime) Finalize() error {
+	r.FlushAggregates()
+	r.WaitAll()
+	r.AllFence()
+	r.Node.World().Barrier()
+	for _, tr := range r.transports {
+		tr.Close()
+	}
+	r.ending.Do(func() {}) // nobody's end concerns us any more
+	r.Node.Leave(true)
+	return r.Job.Close()
+}
+
+// Leave is called when the process exits with status 0 and never finalised: the others are not to take it for dead.
+func (r *Runtime) Leave() { r.Node.Leave(false) }
+
+// checkRank returns an error unless proc is a rank of the job.
+func (r *Runtime) checkRank(arg string, proc int) error {
+	if proc < 0 || proc >= r.N {
+		return argErr(CodeProc, arg, "rank %d is outside 0..%d", proc, r.N-1)
+	}
+	return nil
+}

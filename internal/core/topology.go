@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Which rank runs on which node. Nodes are told apart by boot id, host name and network namespace, not by host name
+// alone; ARMCI_NODE overrides, so that tests can pretend several nodes on one machine.
+package core
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"libarmci/internal/transport"
+)
+
+// Topology is constant after Start. Nodes are numbered by their lowest rank.
+type Topology struct {
+	Nodes  [][]transport.Rank // ranks of each node, ascending
+	Hosts  []string           // host name of each node
+	nodeOf []int              // by rank
+	local  []int              // by rank: place among its node's ranks
+	me     transport.Rank
+}
+
+// newTopology groups ranks by their node's identity.
+func newTopology(me transport.Rank, ids, hosts []string) *Topology {
+	t := &Topology{nodeOf: make([]int, len(ids)), local: make([]int, len(ids)), me: me}
+	number := map[string]int{}
+	for r, id := range ids {
+		n, known := number[id]
+		if !known {
+			n = len(t.Nodes)
+			number[id] = n
+			t.Nodes = append(t.Nodes, nil)
+			t.Hosts = append(t.Hosts, hosts[r])
+		}
+		t.nodeOf[r] = n
+		t.local[r] = len(t.Nodes[n])
+		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
+	}
+	return t
+}
+
+// Node is the node number of a rank.
+func (t *Topology) Node(r transport.Rank) int { return t.nodeOf[r] }
+
+// Local is the place of a rank among the ranks of its node.
+func (t *Topology) Local(r transport.Rank) int { return t.local[r] }
+
+// MyNode is the calling rank's node.
+func (t *Topology) MyNode() int { return t.nodeOf[t.me] }
+
+// SameNode tells whether a rank shares the caller's node.
+func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.MyNode() }
+
+// String is the node map in one line.
+func (t *Topology) String() string {
+	var b strings.Builder
+	for i, ranks := range t.Nodes {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
+	}
+	return b.String()
+}
+
+// NodeID is this machine's identity for newTopology, and its host name. pretend is ARMCI_NODE.
+func NodeID(pretend string) (id, host string) {
+	host, _ = os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	netns, _ := os.Readlink("/proc/self/ns/net")
+	id = strings.Join([]string{strings.TrimSpace(string(boot)), host, netns, pretend}, "|")
+	if pretend != "" {
+		host = pretend
+	}
+	return id, host
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package drivers is the only place that knows all transports by name. It hands core the node and the wires in order
+// of preference; it makes no choice of its own.
+package drivers
+
+import (
+	"libarmci/internal/config"
+	"libarmci/internal/shm"
+	"libarmci/internal/transport"
+)
+
+// Platform is this machine, with the settings of the job.
+type Platform struct {
+	cfg     *config.Set
+	door    *shm.Door
+	Machine *shm.Machine // after Join
+}
+
+// New makes a Platform; nothing is opened yet.
+func New(cfg *config.Set) *Platform { return &Platform{cfg: cfg} }
+
+// Door opens the rank's door to its node.
+func (p *Platform) Door() (string, error) {
+	var err error
+	if p.door, err = shm.OpenDoor(); err != nil {
+		return "", err
+	}
+	return p.door.Name, nil
+}
+
+// Join joins the node.
+func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
+	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, Secret: j.Secret, Lost: j.Lost,
+		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
+		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN")})
+	if err != nil {
+		p.door.Close()
+		return nil, nil, err
+	}
+	p.Machine = m
+	return m, shm.NewDriver(m, j.Handle), nil
+}
+
+// Wires lists the transports between nodes: there are none yet.
+func (p *Platform) Wires() []transport.Wire { return nil }
+
+var _ transport.Platform = (*Platform)(nil)

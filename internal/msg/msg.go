@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The operations. All are collective over the ranks that take part, but for Send and Recv.
+package msg
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"libarmci/internal/core"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// takesPart tells whether the caller belongs to a scope of a group, and whether more than one rank can. With every
+// rank on one node a scope is either the whole group or one master.
+func takesPart(g *core.Group, s Scope) (team transport.Team, alone bool) {
+	team = g.Team()
+	if team == nil || s == Masters && g.Me != 0 {
+		return nil, true
+	}
+	return team, s == Masters
+}
+
+// Barrier waits for all members of a group.
+func Barrier(g *core.Group) error {
+	team, _ := takesPart(g, All)
+	if team == nil {
+		return notMember(g)
+	}
+	team.Barrier()
+	return nil
+}
+
+func notMember(g *core.Group) error {
+	return wrong("group", "the calling rank is not a member of group %d", g.ID)
+}
+
+// Bcast gives n bytes of the root, a world rank, to all of a scope. For the node scope the root is a member of the node.
+func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
+	if n < 0 {
+		return wrong("len", "%d is negative", n)
+	}
+	from := g.RankOf(transport.Rank(root))
+	if from < 0 {
+		return wrong("root", "rank %d is not a member of the group", root)
+	}
+	team, alone := takesPart(g, s)
+	switch {
+	case team == nil && s != Masters:
+		return notMember(g)
+	case team == nil || alone || n == 0:
+		return nil
+	case buf == nil:
+		return wrong("buffer", "null pointer")
+	}
+	team.Bcast(buf, int64(n), from)
+	return nil
+}
+
+// Gop reduces n elements over a scope, in place, on all ranks of it.
+func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int) error {
+	if n < 0 {
+		return wrong("n", "%d is negative", n)
+	}
+	t, err := TypeOf(typeCode)
+	if err != nil {
+		return err
+	}
+	op, err := OpOf(word, t)
+	if err != nil {
+		return err
+	}
+	team, alone := takesPart(g, s)
+	switch {
+	case team == nil && s != Masters:
+		return notMember(g)
+	case team == nil || n == 0:
+		return nil
+	case x == nil:
+		return wrong("x", "null pointer")
+	case alone:
+		kernel.ReduceFinish(op, t, x, n)
+	default:
+		team.Allreduce(x, int64(n), int(t), int(op))
+	}
+	return nil
+}
+
+// Sel gives all of a scope the n bytes at x of the rank whose first element, of the given type, is the least or the
+// greatest among those that contribute; of equal ones the lowest rank's. If nobody contributes x stays as it is.
+func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int, contribute bool) error {
+	t, err := TypeOf(typeCode)
+	if err != nil {
+		return err
+	}
+	op, err := OpOf(word, t)
+	if err != nil {
+		return err
+	}
+	if op != kernel.Max && op != kernel.Min {
+		return wrong("op", "%q: only min and max can select", word)
+	}
+	if size := kernel.TypeSize(t); n < size {
+		return wrong("n", "%d bytes are less than the first element", n)
+	}
+	if x == nil {
+		return wrong("x", "null pointer")
+	}
+	team, alone := takesPart(g, s)
+	if team == nil || alone {
+		return nil
+	}
+	best := winner(team.Allgather(bid(x, t, contribute)), t, op == kernel.Max)
+	if best >= 0 {
+		team.Bcast(x, int64(n), best)
+	}
+	return nil
+}
+
+// A bid is 16 bytes: the first element, then 1 if its rank contributes.
+const bidBytes = 16
+
+func bid(x unsafe.Pointer, t kernel.Type, contribute bool) []byte {
+	b := make([]byte, bidBytes)
+	copy(b, unsafe.Slice((*byte)(x), kernel.TypeSize(t)))
+	if contribute {
+		b[8] = 1
+	}
+	return b
+}
+
+func winner(bids []byte, t kernel.Type, greatest bool) int {
+	best := -1
+	for i := 0; i*bidBytes < len(bids); i++ {
+		b := bids[i*bidBytes:]
+		if b[8] == 0 {
+			continue
+		}
+		if best < 0 || better(b, bids[best*bidBytes:], t, greatest) {
+			best = i
+		}
+	}
+	return best
+}
+
+func better(a, b []byte, t kernel.Type, greatest bool) bool {
+	if !greatest {
+		a, b = b, a
+	}
+	switch t {
+	case kernel.Int:
+		return int32(binary.NativeEndian.Uint32(a)) > int32(binary.NativeEndian.Uint32(b))
+	case kernel.Float:
+		return math.Float32frombits(binary.NativeEndian.Uint32(a)) > math.Float32frombits(binary.NativeEndian.Uint32(b))
+	case kernel.Double:
+		return math.Float64frombits(binary.NativeEndian.Uint64(a)) > math.Float64frombits(binary.NativeEndian.Uint64(b))
+	default:
+		return int64(binary.NativeEndian.Uint64(a)) > int64(binary.NativeEndian.Uint64(b))
+	}
+}
+
+// Send sends a message to a world rank, possibly the caller's own.
+func Send(r *core.Runtime, tag int, body []byte, to int) error {
+	if err := checkRank(r, "to", to); err != nil {
+		return err
+	}
+	r.Node.Send(r.Topo.Local(transport.Rank(to)), int64(tag), body)
+	return nil
+}
+
+// Recv receives the oldest message of a tag from a world rank, or from any (-1). It returns the source and the length.
+func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err error) {
+	local := -1
+	if from >= 0 {
+		if err := checkRank(r, "from", from); err != nil {
+			return 0, 0, err
+		}
+		local = r.Topo.Local(transport.Rank(from))
+	}
+	l, n, err := r.Node.Recv(local, int64(tag), body)
+	source = int(r.Node.Ranks()[l])
+	if errors.Is(err, transport.ErrTooLong) {
+		return source, n, wrong("buflen", "the message from rank %d has %d bytes, the buffer %d", source, n, len(body))
+	}
+	return source, n, err
+}
+
+func checkRank(r *core.Runtime, arg string, proc int) error {
+	if proc < 0 || proc >= r.N {
+		return &core.ArgError{Arg: arg, Text: fmt.Sprintf("rank %d is outside 0..%d", proc, r.N-1), Code: core.CodeProc}
+	}
+	return nil
+}
+
+// RangeBcast is a broadcast among n consecutive members of a group that begins with member `master`, its root.
+func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) error {
+	if master < 0 || n < 1 || master+n > g.Size() {
+		return wrong("grp_clus_nproc", "members %d..%d are outside a group of %d", master, master+n-1, g.Size())
+	}
+	if g.Me < master || g.Me >= master+n {
+		return nil
+	}
+	if g.Me != master {
+		_, _, err := r.Node.Recv(r.Topo.Local(g.Ranks[master]), tagRange, body)
+		return err
+	}
+	for i := master + 1; i < master+n; i++ {
+		r.Node.Send(r.Topo.Local(g.Ranks[i]), tagRange, body)
+	}
+	return nil
+}
+
+// Tags beyond a C int are the library's own; core has the others.
+const tagRange = int64(2) << 33
+
+// Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none.
+func Bintree(r *core.Runtime, s Scope) (root, up, left, right int) {
+	ranks := r.Topo.Nodes[r.Topo.MyNode()]
+	at := r.Topo.Local(r.Me)
+	switch s {
+	case All:
+		ranks, at = nil, int(r.Me)
+	case Masters:
+		masters := make([]transport.Rank, len(r.Topo.Nodes))
+		for i, n := range r.Topo.Nodes {
+			masters[i] = n[0]
+		}
+		if r.Topo.Local(r.Me) != 0 {
+			return int(masters[0]), -1, -1, -1
+		}
+		ranks, at = masters, r.Topo.MyNode()
+	}
+	n := r.N
+	if ranks != nil {
+		n = len(ranks)
+	}
+	rank := func(i int) int {
+		switch {
+		case i < 0 || i >= n:
+			return -1
+		case ranks == nil:
+			return i
+		}
+		return int(ranks[i])
+	}
+	up = -1
+	if at > 0 {
+		up = rank((at - 1) / 2)
+	}
+	return rank(0), up, rank(2*at + 1), rank(2*at + 2)
+}
