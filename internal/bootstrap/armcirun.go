@@ -33,7 +33,7 @@ type armcirunJob struct {
 	gone       chan struct{}      // closed when nothing is read any more
 	ending     atomic.Bool        // Close, Abort or Die was called
 	sending    sync.Mutex         // one frame at a time
-	exit       func(status int)   // os.Exit; tests have another
+	exit       func(status int)   // os.Exit, but for tests
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -41,14 +41,16 @@ func startArmcirun(s *config.Set) (Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
 	}
-	j, err := dialArmcirun(s.String("ARMCI_JOB_ADDR"), secret, s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE"))
+	addr, rank, size := s.String("ARMCI_JOB_ADDR"), s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE")
+	j, err := dialArmcirun(addr, secret, rank, size, os.Exit)
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
 	}
 	return j, nil
 }
 
-func dialArmcirun(addr string, secret jobwire.Secret, rank, size int) (*armcirunJob, error) {
+// dialArmcirun joins the job; exit is what ends this process.
+func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(int)) (*armcirunJob, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: addr, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -62,7 +64,7 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int) (*armcirun
 		collected: make(chan jobwire.Frame, 1),
 		done:      make(chan struct{}),
 		gone:      make(chan struct{}),
-		exit:      os.Exit,
+		exit:      exit,
 	}
 	go j.listen()
 	return j, nil

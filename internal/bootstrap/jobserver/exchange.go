@@ -69,9 +69,18 @@ func (s *Server) contribute(se *session, mine []byte) error {
 func (s *Server) abort(rank, status int) {
 	s.mu.Lock()
 	s.aborted = true
+	var lost []int
+	for i := range s.ranks {
+		if s.ranks[i].lost() {
+			lost = append(lost, i)
+		}
+	}
 	s.mu.Unlock()
-	s.onAbort(rank, status)
+	s.onAbort(rank, status, lost)
 }
+
+// lost tells whether the rank is not there and cannot come any more.
+func (r *slot) lost() bool { return r.left && r.session == nil }
 
 // settle ends the exchange under way if that can be done now. In an aborted job
 // nobody is told who is missing: it is about to be ended, for a known reason.
@@ -82,7 +91,7 @@ func (s *Server) settle() {
 		r := &s.ranks[i]
 		parts[i] = r.mine
 		complete = complete && r.contributes
-		if r.left && r.session == nil {
+		if r.lost() {
 			missing = i
 		}
 	}

@@ -23,7 +23,7 @@ type Server struct {
 	size     int
 	secret   jobwire.Secret
 	listener *net.UnixListener
-	onAbort  func(rank, status int)
+	onAbort  AbortFunc
 	sessions sync.WaitGroup
 
 	mu      sync.Mutex
@@ -32,9 +32,13 @@ type Server struct {
 	aborted bool
 }
 
-// New begins to serve a job of size ranks. onAbort is called, from any goroutine
-// and before the rank is answered, when a rank aborts the job.
-func New(size int, onAbort func(rank, status int)) (*Server, error) {
+// AbortFunc is called when a rank aborts the job, from any goroutine and before
+// the rank is answered. lost are the ranks that had gone by then without a bye:
+// the abort may be because of them.
+type AbortFunc func(rank, status int, lost []int)
+
+// New begins to serve a job of size ranks.
+func New(size int, onAbort AbortFunc) (*Server, error) {
 	addr := jobwire.NewAddress()
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: addr, Net: "unix"})
 	if err != nil {

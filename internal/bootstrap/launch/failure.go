@@ -6,6 +6,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,12 +26,14 @@ type failure struct {
 	rank   int
 	status int    // what armcirun exits with
 	how    string // completes "rank 2 (pid 123) ..."
+	lost   []int  // ranks whose connection had ended when this one aborted
 }
 
 // aborted is called by the job server before the rank is answered. Ranks abort
 // when they notice that another one died: so every death that is already known
-// to the kernel comes before this abort.
-func (j *Job) aborted(rank, status int) {
+// to the kernel comes before this abort. Connections end a little earlier than
+// their process; lost names those.
+func (j *Job) aborted(rank, status int, lost []int) {
 	select {
 	case <-j.started:
 	case <-j.over:
@@ -46,7 +49,8 @@ func (j *Job) aborted(rank, status int) {
 			return
 		}
 	}
-	f := failure{byAbort, rank, status, fmt.Sprintf("aborted the job with status %d", status)}
+	how := fmt.Sprintf("aborted the job with status %d", status)
+	f := failure{way: byAbort, rank: rank, status: status, how: how, lost: lost}
 	select {
 	case j.events <- event{abort: &f}:
 	default: // more aborts than ranks are waiting to be looked at: the first counts
@@ -65,21 +69,25 @@ func (c *child) failed() *failure {
 	ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
 	case !ok:
-		return &failure{byExit, c.rank, 1, "was lost"}
+		return &failure{way: byExit, rank: c.rank, status: 1, how: "was lost"}
 	case ws.Signaled():
 		how := fmt.Sprintf("killed by signal %d (%s)", int(ws.Signal()), ws.Signal())
-		return &failure{bySignal, c.rank, 128 + int(ws.Signal()), how}
+		return &failure{way: bySignal, rank: c.rank, status: 128 + int(ws.Signal()), how: how}
 	case ws.ExitStatus() != 0:
 		how := fmt.Sprintf("exited with status %d", ws.ExitStatus())
-		return &failure{byExit, c.rank, ws.ExitStatus(), how}
+		return &failure{way: byExit, rank: c.rank, status: ws.ExitStatus(), how: how}
 	}
 	return nil
 }
 
-// blame keeps the first failure. Only exits may be heard in another order than
-// they happened in; there a death by signal is the likelier cause.
+// blame keeps the first failure. Two kinds may be heard later than what they
+// caused: the end of a rank that was lost before another one aborted, and, of
+// two processes that ended, a death by signal.
 func (j *Job) blame(f failure) {
-	if j.first == nil || j.first.way == byExit && f.way == bySignal {
+	switch {
+	case j.first == nil,
+		j.first.way == byAbort && f.way != byAbort && slices.Contains(j.first.lost, f.rank),
+		j.first.way == byExit && f.way == bySignal:
 		j.first = &f
 	}
 }

@@ -33,6 +33,7 @@ type Options struct {
 // Job is a running job.
 type Job struct {
 	options  Options
+	times    times
 	server   *jobserver.Server
 	children []*child
 	groups   bool // every rank leads a process group of its own
@@ -64,6 +65,7 @@ func Start(o Options) (*Job, error) {
 	}
 	j := &Job{
 		options: o,
+		times:   usual,
 		groups:  !ownsTerminal(o.Stdin),
 		events:  make(chan event, 2*o.Ranks),
 		signals: make(chan os.Signal, 8),

@@ -64,6 +64,6 @@ func (j *Job) end(s syscall.Signal) {
 		j.signalAll(s)
 	}
 	if j.stage < asked {
-		j.enter(grace, signalTime)
+		j.enter(grace, j.times.signaled)
 	}
 }

@@ -23,14 +23,24 @@ const (
 	givenUp       // even so some process does not end
 )
 
-const (
-	judgingTime = 100 * time.Millisecond
-	graceTime   = 900 * time.Millisecond
-	signalTime  = 3 * time.Second // for the ranks to obey a signal to us
-	askedTime   = 2 * time.Second
-	killedTime  = 5 * time.Second
-	sweepPause  = 20 * time.Millisecond
-)
+// times are how long the stages last.
+type times struct {
+	judging  time.Duration
+	grace    time.Duration
+	signaled time.Duration // grace after a signal to us, which the ranks obey
+	asked    time.Duration
+	killed   time.Duration
+}
+
+var usual = times{
+	judging:  100 * time.Millisecond,
+	grace:    900 * time.Millisecond,
+	signaled: 3 * time.Second,
+	asked:    2 * time.Second,
+	killed:   5 * time.Second,
+}
+
+const sweepPause = 20 * time.Millisecond
 
 // Wait returns when no rank runs any more: the exit status of the first that
 // failed, 128 and its number if a signal killed it, or 0. It must be called
@@ -75,7 +85,7 @@ func (j *Job) happened(e event) {
 	}
 	j.blame(*f)
 	if j.stage == working {
-		j.enter(judging, judgingTime)
+		j.enter(judging, j.times.judging)
 	}
 }
 
@@ -93,7 +103,7 @@ func (j *Job) next() {
 			j.ask()
 			return
 		}
-		j.enter(grace, graceTime)
+		j.enter(grace, j.times.grace)
 	case grace:
 		j.ask()
 	case asked:
@@ -110,12 +120,12 @@ func (j *Job) judge() {
 
 func (j *Job) ask() {
 	j.signalAll(syscall.SIGTERM)
-	j.enter(asked, askedTime)
+	j.enter(asked, j.times.asked)
 }
 
 func (j *Job) kill() {
 	j.signalAll(syscall.SIGKILL)
-	j.enter(killed, killedTime)
+	j.enter(killed, j.times.killed)
 }
 
 func (j *Job) signalAll(s os.Signal) {
@@ -132,7 +142,7 @@ func (j *Job) sweep() {
 	if j.stage < asked {
 		j.signalAll(syscall.SIGTERM)
 	}
-	for end := time.Now().Add(askedTime); j.anyGroup() && time.Now().Before(end); {
+	for end := time.Now().Add(j.times.asked); j.anyGroup() && time.Now().Before(end); {
 		time.Sleep(sweepPause)
 	}
 	j.signalAll(syscall.SIGKILL)

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of how a job is chosen without MPI in the process, and of armcirun's
+// job from the ranks' side; the server runs in the test. Jobs under a real MPI
+// are the C programs' matter, processes that die package launch's.
+
+package bootstrap
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/jobserver"
+	"libarmci/internal/bootstrap/jobwire"
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/config"
+	"libarmci/internal/log"
+)
+
+func settings(t *testing.T, environ ...string) *config.Set {
+	t.Helper()
+	s, err := config.LoadFrom(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSingle(t *testing.T) {
+	j, err := Start(settings(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Kind() != "single" || j.Rank() != 0 || j.Size() != 1 || j.WorldComm() != 0 {
+		t.Errorf("%s: rank %d of %d, communicator %#x", j.Kind(), j.Rank(), j.Size(), j.WorldComm())
+	}
+	mine := []byte("mine")
+	all, err := j.Exchange(mine)
+	if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
+		t.Errorf("exchange gave %q, error %v", all, err)
+	}
+	if comm, err := j.GroupComm([]int{0}, 1); comm != 0 || err != nil {
+		t.Errorf("communicator %#x, error %v", comm, err)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoMPIInTheProcess(t *testing.T) {
+	if v := MPIVersion(); v != "" {
+		t.Fatalf("this test was linked with %s", v)
+	}
+	if NullComm() != 0 {
+		t.Error("MPI_COMM_NULL of no MPI must be 0")
+	}
+	if level, running := ThreadLevel(); level != 0 || running {
+		t.Errorf("thread level %d, running %v", level, running)
+	}
+	if err := InitMPI(nil, nil); err != nil {
+		t.Error(err)
+	}
+	FinalizeMPI()
+	comm := uintptr(0x44000000)
+	if _, err := Start(settings(t), &comm); err == nil {
+		t.Error("a communicator without MPI is accepted")
+	}
+}
+
+func TestAnMPILauncherWithoutMPI(t *testing.T) {
+	for _, c := range []struct {
+		environ, complaint string
+	}{
+		{"PMI_RANK=0 PMI_SIZE=4", "mpiexec started this as one of 4"},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", "mpirun started this as one of 2"},
+		{"PMI_RANK=0 PMI_SIZE=1", ""},
+	} {
+		j, err := Start(settings(t, strings.Fields(c.environ)...), nil)
+		switch {
+		case c.complaint == "" && (err != nil || j.Size() != 1):
+			t.Errorf("%s: error %v", c.environ, err)
+		case c.complaint != "" && (err == nil || !strings.Contains(err.Error(), c.complaint)):
+			t.Errorf("%s: error %v", c.environ, err)
+		}
+	}
+}
+
+func TestEnvironIsWhatGoStartedWith(t *testing.T) {
+	got := Environ()
+	for _, entry := range os.Environ() {
+		if !slices.Contains(got, entry) {
+			t.Errorf("%s is missing", strings.Split(entry, "=")[0])
+		}
+	}
+	t.Setenv("ARMCI_TEST_LATE", "1") // cgo passes this on to C
+	if !slices.Contains(Environ(), "ARMCI_TEST_LATE=1") {
+		t.Error("a later change is not seen")
+	}
+}
+
+func TestExitStatusIsNeverSuccess(t *testing.T) {
+	for code, want := range map[int]int{5: 5, 0: 1, 256: 1, -1: 255, 300: 44} {
+		if got := exitStatus(code); got != want {
+			t.Errorf("code %d ends with %d, want %d", code, got, want)
+		}
+	}
+}
+
+// server starts a job server whose aborts are collected.
+func server(t *testing.T, size int) (*jobserver.Server, chan string) {
+	t.Helper()
+	leaktest.Check(t)
+	aborts := make(chan string, 10)
+	s, err := jobserver.New(size, func(rank, status int, _ []int) { aborts <- fmt.Sprintf("%d/%d", rank, status) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, aborts
+}
+
+func joinAll(t *testing.T, s *jobserver.Server, size int) []Job {
+	t.Helper()
+	jobs := make([]Job, size)
+	for r := range jobs {
+		j, err := Start(settings(t, s.Env(r)...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[r] = j
+	}
+	return jobs
+}
+
+// together runs f for every rank at once.
+func together(jobs []Job, f func(j Job)) {
+	var wg sync.WaitGroup
+	for _, j := range jobs {
+		wg.Go(func() { f(j) })
+	}
+	wg.Wait()
+}
+
+func TestExchangeOfUnevenLengths(t *testing.T) {
+	const size, rounds = 5, 20
+	s, _ := server(t, size)
+	jobs := joinAll(t, s, size)
+	part := func(round, rank int) []byte {
+		return bytes.Repeat([]byte{byte(round), byte(rank)}, (round*rank*997)%20000)
+	}
+	together(jobs, func(j Job) {
+		for round := range rounds {
+			all, err := j.Exchange(part(round, j.Rank()))
+			if err != nil || len(all) != size {
+				t.Errorf("rank %d round %d: %d parts, error %v", j.Rank(), round, len(all), err)
+				return
+			}
+			for r, got := range all {
+				if !bytes.Equal(got, part(round, r)) {
+					t.Errorf("rank %d round %d: part of rank %d is wrong", j.Rank(), round, r)
+				}
+			}
+		}
+	})
+	for r, j := range jobs {
+		if j.Kind() != "armcirun" || j.Rank() != r || j.Size() != size {
+			t.Errorf("%s: rank %d of %d", j.Kind(), j.Rank(), j.Size())
+		}
+	}
+	together(jobs, func(j Job) {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	jobs = joinAll(t, s, size) // after Close a process may initialise again
+	together(jobs, func(j Job) {
+		if _, err := j.Exchange(nil); err != nil {
+			t.Error(err)
+		}
+		j.Close()
+	})
+}
+
+func TestExchangeTooLarge(t *testing.T) {
+	s, _ := server(t, 1)
+	j := joinAll(t, s, 1)[0]
+	defer j.Close()
+	if _, err := j.Exchange(make([]byte, jobwire.MaxContribution+1)); err == nil {
+		t.Error("no error")
+	}
+	if _, err := j.Exchange([]byte("after")); err != nil {
+		t.Errorf("the job did not survive: %v", err)
+	}
+}
+
+func TestExchangeNamesTheRankThatLeft(t *testing.T) {
+	s, _ := server(t, 2)
+	jobs := joinAll(t, s, 2)
+	jobs[1].Close()
+	s.Left(1)
+	if _, err := jobs[0].Exchange(nil); err == nil || !strings.Contains(err.Error(), "rank 1 has left") {
+		t.Errorf("error %v", err)
+	}
+	jobs[0].Close()
+}
+
+func TestDieTellsArmcirunFirst(t *testing.T) {
+	s, aborts := server(t, 2)
+	jobs := joinAll(t, s, 2)
+	j := jobs[1].(*armcirunJob)
+	left := make(chan int, 1)
+	j.exit = func(status int) { left <- status }
+	waiting := make(chan error)
+	go func() {
+		_, err := j.Exchange(nil) // Die must get through while this waits
+		waiting <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	j.Die(0)
+	if got := <-left; got != 1 {
+		t.Errorf("exits with %d, want 1", got)
+	}
+	select {
+	case got := <-aborts:
+		if got != "1/1" {
+			t.Errorf("armcirun heard %s", got)
+		}
+	default:
+		t.Error("exits before armcirun knows")
+	}
+	if err := <-waiting; err == nil {
+		t.Error("the exchange of a dying rank succeeds")
+	}
+	j.conn.Close()
+	jobs[0].Close()
+}
+
+func TestArmcirunGoneEndsTheRank(t *testing.T) {
+	s, _ := server(t, 1)
+	var mu sync.Mutex
+	var lines []string
+	defer log.SetSink(func(line []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, string(line))
+	})()
+	secret, err := jobwire.ParseSecret(settings(t, s.Env(0)...).String("ARMCI_JOB_SECRET"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan int, 1)
+	j, err := dialArmcirun(settings(t, s.Env(0)...).String("ARMCI_JOB_ADDR"), secret, 0, 1, func(status int) { left <- status })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.conn.Close()
+	s.Close()
+	if got := <-left; got != 1 {
+		t.Errorf("exits with %d", got)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(lines) != 1 || !strings.Contains(lines[0], "armcirun is gone") {
+		t.Errorf("said %q", lines)
+	}
+}
+
+func TestJoinIsRefused(t *testing.T) {
+	s, _ := server(t, 2)
+	env := s.Env(0)
+	other := slices.Clone(env)
+	other[3] = "ARMCI_JOB_SECRET=" + jobwire.NewSecret().String()
+	short := slices.Clone(env)
+	short[3] = "ARMCI_JOB_SECRET=1234"
+	away := slices.Clone(env)
+	away[0] = "ARMCI_JOB_ADDR=" + jobwire.NewAddress()
+	for complaint, environ := range map[string][]string{
+		"wrong secret": other, "job secret": short, "connect": away,
+	} {
+		if _, err := Start(settings(t, environ...), nil); err == nil || !strings.Contains(err.Error(), complaint) {
+			t.Errorf("want %q, error %v", complaint, err)
+		}
+	}
+	j := joinAll(t, s, 1)[0]
+	if _, err := Start(settings(t, env...), nil); err == nil || !strings.Contains(err.Error(), "already taken") {
+		t.Errorf("the same rank twice: %v", err)
+	}
+	j.Close()
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of the job server with bare frames: who is admitted, when an exchange
+// ends, and what a rank that misbehaves gets. The library's own end of the
+// connection is tested in package bootstrap.
+
+package jobserver
+
+import (
+	"bytes"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/jobwire"
+	"libarmci/internal/bootstrap/leaktest"
+)
+
+type abortion struct{ rank, status, lost int }
+
+func start(t *testing.T, size int) (*Server, chan abortion) {
+	t.Helper()
+	leaktest.Check(t)
+	aborts := make(chan abortion, 10)
+	s, err := New(size, func(rank, status int, lost []int) { aborts <- abortion{rank, status, len(lost)} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, aborts
+}
+
+func dial(t *testing.T, s *Server) *net.UnixConn {
+	t.Helper()
+	conn, err := net.DialUnix("unix", nil, s.listener.Addr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	return conn
+}
+
+func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net.UnixConn, jobwire.Frame) {
+	t.Helper()
+	conn := dial(t, s)
+	challenge, err := jobwire.Read(conn, jobwire.Challenge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, conn, jobwire.Hello, jobwire.NewHello(secret, challenge.Payload, rank, size))
+	return conn, receive(t, conn, jobwire.Welcome, jobwire.Refused)
+}
+
+func join(t *testing.T, s *Server, rank int) *net.UnixConn {
+	t.Helper()
+	conn, f := greet(t, s, s.secret, rank, s.size)
+	if f.Kind != jobwire.Welcome {
+		t.Fatalf("rank %d: %s", rank, f.Payload)
+	}
+	return conn
+}
+
+func send(t *testing.T, conn *net.UnixConn, kind jobwire.Kind, payload []byte) {
+	t.Helper()
+	if err := jobwire.Write(conn, kind, payload); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func receive(t *testing.T, conn *net.UnixConn, kinds ...jobwire.Kind) jobwire.Frame {
+	t.Helper()
+	f, err := jobwire.Read(conn, kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func refusedWith(t *testing.T, f jobwire.Frame, part string) {
+	t.Helper()
+	if f.Kind != jobwire.Refused || !strings.Contains(string(f.Payload), part) {
+		t.Errorf("answered with kind %d %q, want a refusal about %q", f.Kind, f.Payload, part)
+	}
+}
+
+func TestWhoIsAdmitted(t *testing.T) {
+	s, _ := start(t, 3)
+	_, f := greet(t, s, jobwire.NewSecret(), 0, 3)
+	refusedWith(t, f, "wrong secret")
+	_, f = greet(t, s, s.secret, 3, 3)
+	refusedWith(t, f, "not of this job")
+	_, f = greet(t, s, s.secret, 1, 4)
+	refusedWith(t, f, "not of this job")
+	join(t, s, 1)
+	_, f = greet(t, s, s.secret, 1, 3)
+	refusedWith(t, f, "already taken")
+}
+
+func TestGarbageEndsOnlyItsConnection(t *testing.T) {
+	s, _ := start(t, 1)
+	conn := dial(t, s)
+	receive(t, conn, jobwire.Challenge)
+	conn.Write(bytes.Repeat([]byte("garbage "), 100))
+	if _, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused); err == nil {
+		t.Error("garbage was answered")
+	}
+	conn = dial(t, s)
+	receive(t, conn, jobwire.Challenge)
+	send(t, conn, jobwire.Contribute, []byte("no hello"))
+	if _, err := jobwire.Read(conn, jobwire.Collected, jobwire.Refused); err == nil {
+		t.Error("an exchange before hello was answered")
+	}
+	join(t, s, 0)
+}
+
+func TestExchangeFailsWhenARankIsGone(t *testing.T) {
+	s, _ := start(t, 3)
+	a, b, c := join(t, s, 0), join(t, s, 1), join(t, s, 2)
+	send(t, a, jobwire.Contribute, []byte("a"))
+	c.Close()
+	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 2 has left")
+	send(t, b, jobwire.Contribute, []byte("b"))
+	refusedWith(t, receive(t, b, jobwire.Collected, jobwire.Refused), "rank 2 has left")
+}
+
+func TestExchangeWaitsForARankThatMayComeAgain(t *testing.T) {
+	s, _ := start(t, 2)
+	a, b := join(t, s, 0), join(t, s, 1)
+	send(t, b, jobwire.Bye, nil)
+	receive(t, b, jobwire.Done)
+	send(t, a, jobwire.Contribute, []byte("a"))
+	b = join(t, s, 1)
+	send(t, b, jobwire.Contribute, []byte("b"))
+	for _, conn := range []*net.UnixConn{a, b} {
+		parts, err := jobwire.UnpackCollected(receive(t, conn, jobwire.Collected).Payload, 2)
+		if err != nil || string(parts[0]) != "a" || string(parts[1]) != "b" {
+			t.Errorf("got %q, error %v", parts, err)
+		}
+	}
+	send(t, b, jobwire.Bye, nil)
+	receive(t, b, jobwire.Done)
+	send(t, a, jobwire.Contribute, []byte("a"))
+	s.Left(1)
+	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 1 has left")
+}
+
+func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
+	s, _ := start(t, 2)
+	a := join(t, s, 0)
+	send(t, a, jobwire.Contribute, []byte("one"))
+	send(t, a, jobwire.Contribute, []byte("two"))
+	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "two contributions")
+}
+
+func TestAbortIsHeardDuringAnExchange(t *testing.T) {
+	s, aborts := start(t, 3)
+	a, b := join(t, s, 0), join(t, s, 1)
+	send(t, a, jobwire.Contribute, nil)
+	s.Left(2)
+	send(t, b, jobwire.Abort, jobwire.PackStatus(9))
+	receive(t, b, jobwire.Done)
+	select {
+	case got := <-aborts:
+		if got != (abortion{1, 9, 1}) {
+			t.Errorf("heard %+v", got)
+		}
+	default:
+		t.Error("answered before the abort was told")
+	}
+}
+
+// TestARankThatDoesNotReadHoldsUpNobody fills one rank's socket with answers.
+func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
+	s, _ := start(t, 2)
+	deaf, good := join(t, s, 0), join(t, s, 1)
+	mine := make([]byte, jobwire.MaxContribution)
+	for range 3 { // each answer is larger than a socket's buffer
+		send(t, good, jobwire.Contribute, mine)
+		send(t, deaf, jobwire.Contribute, mine)
+		receive(t, good, jobwire.Collected)
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	s, _ := start(t, 2)
+	a, silent := join(t, s, 0), dial(t, s)
+	receive(t, silent, jobwire.Challenge)
+	send(t, a, jobwire.Contribute, nil)
+	s.Close()
+	if _, err := jobwire.Read(a, jobwire.Collected, jobwire.Refused); err == nil {
+		if _, err = jobwire.Read(a, jobwire.Collected); err == nil {
+			t.Error("the connection is still open")
+		}
+	}
+}

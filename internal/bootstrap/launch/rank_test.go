@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the ranks of the tests do: the test program starts itself with the
+// argument as-rank and the name of one of these.
+
+package launch
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/config"
+)
+
+const aLongTime = time.Minute
+
+var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
+	"meet":   meet,
+	"exit":   func(_ bootstrap.Job, arg string) int { return number(arg) },
+	"fail":   fail,
+	"abort":  abort,
+	"raise":  raise,
+	"sleep":  func(bootstrap.Job, string) int { time.Sleep(aLongTime); return 0 },
+	"deaf":   deaf,
+	"stay":   stay,
+	"obey":   obey,
+	"parent": parentOfSleep,
+	"stdin":  stdin,
+	"node":   node0,
+}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "as-rank" {
+		os.Exit(runRank(os.Args[2], append(os.Args[3:], "")[0]))
+	}
+	os.Exit(m.Run())
+}
+
+func runRank(name, arg string) int {
+	s, err := config.Load()
+	if err == nil {
+		var j bootstrap.Job
+		if j, err = bootstrap.Start(s, nil); err == nil {
+			return rankPrograms[name](j, arg)
+		}
+	}
+	fmt.Println(err)
+	return 99
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// meet lets every rank greet every other and leaves in good order.
+func meet(j bootstrap.Job, _ string) int {
+	all, err := j.Exchange([]byte(strconv.Itoa(j.Rank())))
+	if err != nil || len(all) != j.Size() {
+		fmt.Println(err)
+		return 1
+	}
+	for r, name := range all {
+		if string(name) != strconv.Itoa(r) {
+			return 2
+		}
+	}
+	fmt.Printf("rank %d met %d\n", j.Rank(), len(all))
+	if j.Close() != nil {
+		return 3
+	}
+	return 0
+}
+
+// fail: the given rank exits with status 3 after all have met, the others notice
+// that it has left and exit with 4.
+func fail(j bootstrap.Job, arg string) int {
+	j.Exchange(nil)
+	if j.Rank() == number(arg) {
+		return 3
+	}
+	if _, err := j.Exchange(nil); err != nil {
+		j.Die(4)
+	}
+	return 0
+}
+
+func abort(j bootstrap.Job, arg string) int {
+	j.Exchange(nil)
+	if j.Rank() == number(arg) {
+		j.Abort(42)
+	}
+	time.Sleep(aLongTime)
+	return 0
+}
+
+// raise: the given rank kills itself; the others notice and die, as the library does.
+func raise(j bootstrap.Job, arg string) int {
+	j.Exchange(nil)
+	if j.Rank() == number(arg) {
+		syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	}
+	j.Exchange(nil)
+	j.Die(7)
+	return 0
+}
+
+// deaf: rank 0 fails, the others cannot be asked to end.
+func deaf(j bootstrap.Job, _ string) int {
+	signal.Ignore(syscall.SIGTERM)
+	j.Exchange(nil)
+	if j.Rank() == 0 {
+		return 5
+	}
+	time.Sleep(aLongTime)
+	return 0
+}
+
+// stay ends only by SIGKILL.
+func stay(bootstrap.Job, string) int {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
+	fmt.Println("ready")
+	time.Sleep(aLongTime)
+	return 0
+}
+
+// obey prints the first signal it gets.
+func obey(j bootstrap.Job, _ string) int {
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
+	j.Exchange(nil)
+	fmt.Println("ready")
+	fmt.Println(<-got)
+	j.Close()
+	return 0
+}
+
+// parentOfSleep: every rank starts a process of its own, then rank 0 dies.
+func parentOfSleep(j bootstrap.Job, _ string) int {
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("pid", cmd.Process.Pid)
+	j.Exchange(nil)
+	if j.Rank() == 0 {
+		syscall.Kill(syscall.Getpid(), syscall.SIGSEGV)
+	}
+	time.Sleep(aLongTime)
+	return 0
+}
+
+func stdin(j bootstrap.Job, _ string) int {
+	text, err := io.ReadAll(os.Stdin)
+	fmt.Printf("rank %d read %q %v\n", j.Rank(), text, err)
+	return 0
+}
+
+func node0(j bootstrap.Job, _ string) int {
+	s, err := config.Load()
+	if err != nil {
+		return 1
+	}
+	fmt.Printf("rank %d is on %s\n", j.Rank(), s.String("ARMCI_NODE"))
+	return 0
+}
