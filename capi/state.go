@@ -8,6 +8,11 @@ package main
 // void front_open(int me, int ranks, int *local, struct shm_hold *world);
 // void front_close(void);
 // void life_started(uintptr_t comm);
+// #ifdef ARMCI_ABI_MPI
+// enum { mistakes_abort = 1 }; // ARMCI-MPI's contract
+// #else
+// enum { mistakes_abort = 0 };
+// #endif
 import "C"
 
 import (
@@ -48,7 +53,7 @@ func start(comm *uintptr) error {
 	if err != nil {
 		return err
 	}
-	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && abiAborts
+	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
 		return err
