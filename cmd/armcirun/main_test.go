@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of the command itself: its command line, and what only a whole process
+// can show: signals, a terminal, and its own violent death. The test program
+// starts itself as armcirun.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "as-armcirun" {
+		os.Args = os.Args[1:]
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func armcirun(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append([]string{"as-armcirun"}, args...)...)
+	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0")
+	return cmd
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse([]string{"-n", "4", "--nodes", "2", "-v", "prog", "-x", "-n"})
+	if err != nil || o.Ranks != 4 || o.Nodes != 2 || !o.Verbose || !slices.Equal(o.Argv, []string{"prog", "-x", "-n"}) {
+		t.Errorf("%+v, error %v", o, err)
+	}
+	o, err = parse([]string{"-np", "3", "--", "-odd"})
+	if err != nil || o.Ranks != 3 || o.Nodes != 0 || !slices.Equal(o.Argv, []string{"-odd"}) {
+		t.Errorf("%+v, error %v", o, err)
+	}
+	for _, line := range []string{"", "-n 0 p", "-n -1 p", "-n 5000 p", "-n x p", "-nodes 2 p", "-nodes -1 p", "-n 2", "-what p"} {
+		if _, err := parse(strings.Fields(line)); err == nil {
+			t.Errorf("%q is accepted", line)
+		}
+	}
+}
+
+func TestStatusAndOutput(t *testing.T) {
+	for _, c := range []struct {
+		args           string
+		status         int
+		stdout, stderr string // parts
+	}{
+		{"-n 2 true", 0, "", ""},
+		{"-n 3 echo hello", 0, "hello\nhello\nhello\n", ""},
+		{"false", 1, "", "exited with status 1"},
+		{"no-such-program-anywhere", 127, "", "no-such-program-anywhere"},
+		{"/dev/null", 126, "", "permission denied"},
+		{"-n 0 true", 2, "", "usage: armcirun"},
+		{"-h", 0, "usage: armcirun", ""},
+		{"-v -n 2 -nodes 2 true", 0, "", "started on node1"},
+	} {
+		var stdout, stderr bytes.Buffer
+		cmd := armcirun(strings.Fields(c.args)...)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != c.status {
+			t.Errorf("%s: status %d, want %d", c.args, got, c.status)
+		}
+		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
+			t.Errorf("%s: printed %q and %q", c.args, stdout.String(), stderr.String())
+		}
+		if c.stderr == "" && stderr.Len() > 0 {
+			t.Errorf("%s: %q on standard error", c.args, stderr.String())
+		}
+	}
+}
+
+// sleepers starts armcirun with n ranks that say their pid and sleep.
+func sleepers(t *testing.T, n int, attr *syscall.SysProcAttr) (cmd *exec.Cmd, pids []int, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd = armcirun("-n", fmt.Sprint(n), "sh", "-c", "echo $$; exec sleep 60")
+	stderr = new(bytes.Buffer)
+	cmd.Stderr, cmd.SysProcAttr = stderr, attr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for range n {
+		var pid int
+		if _, err := fmt.Fscanln(lines, &pid); err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	go io.Copy(io.Discard, out)
+	return cmd, pids, stderr
+}
+
+func TestSignalsEndTheJob(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		cmd, pids, stderr := sleepers(t, 3, nil)
+		began := time.Now()
+		cmd.Process.Signal(s)
+		cmd.Wait()
+		if got := cmd.ProcessState.ExitCode(); got != 128+int(s) {
+			t.Errorf("%v: status %d", s, got)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("%v: took %v", s, took)
+		}
+		if want := fmt.Sprintf("armcirun: received signal %d (%v)\n", int(s), s); stderr.String() != want {
+			t.Errorf("%v: printed %q", s, stderr.String())
+		}
+		leaktest.AllEnd(t, pids)
+	}
+}
+
+func TestKilledArmcirunLeavesNothing(t *testing.T) {
+	cmd, pids, _ := sleepers(t, 3, nil)
+	cmd.Process.Kill()
+	cmd.Wait()
+	leaktest.AllEnd(t, pids)
+}
+
+func TestStopAndContinue(t *testing.T) {
+	cmd, pids, _ := sleepers(t, 2, nil)
+	stopped := func(want bool) {
+		t.Helper()
+		end := time.Now().Add(3 * time.Second)
+		for _, pid := range append(pids, cmd.Process.Pid) {
+			for strings.Contains(leaktest.State(pid), "T") != want {
+				if time.Now().After(end) {
+					t.Errorf("process %d: state %q, stopped wanted: %v", pid, leaktest.State(pid), want)
+					return
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTSTP)
+	stopped(true)
+	cmd.Process.Signal(syscall.SIGCONT)
+	stopped(false)
+	cmd.Process.Signal(syscall.SIGTERM)
+	cmd.Wait()
+	leaktest.AllEnd(t, pids)
+}
+
+func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" as-armcirun -n 1 sh -c 'echo up; sleep 0.3'`, os.Args[0])
+	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewReader(out).ReadString('\n')
+	cmd.Process.Signal(syscall.SIGHUP)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
