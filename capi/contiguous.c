@@ -19,25 +19,60 @@ static int accumulate(const char *name, int optype, void *scale, void *src, void
 	return armcigo_op(&c);
 }
 
+// A put or get whose far side this thread does not remember: searched for, else Go's.
+SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, bool nonblocking, void *hdl)
+{
+	if (!(bytes > 0 && local && front_reach(proc, remote, (uint64_t)bytes)))
+		return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
+	if (kind == FRONT_PUT)
+		k_copy(remote, local, (size_t)bytes);
+	else
+		k_copy(local, remote, (size_t)bytes);
+	front_done(hdl);
+	return 0;
+}
+
 int PARMCI_Put(void *src, void *dst, int bytes, int proc)
 {
-	if (likely(bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && src && front_known(proc, dst, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		return 0;
 	}
-	return contiguous("ARMCI_Put", FRONT_PUT, src, dst, bytes, proc, false, NULL);
+	return move("ARMCI_Put", FRONT_PUT, src, dst, bytes, proc, false, NULL);
 }
 WEAK(ARMCI_Put);
 
 int PARMCI_Get(void *src, void *dst, int bytes, int proc)
 {
-	if (likely(bytes > 0 && dst && front_reach(proc, src, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && dst && front_known(proc, src, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		return 0;
 	}
-	return contiguous("ARMCI_Get", FRONT_GET, dst, src, bytes, proc, false, NULL);
+	return move("ARMCI_Get", FRONT_GET, dst, src, bytes, proc, false, NULL);
 }
 WEAK(ARMCI_Get);
+
+int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
+{
+	if (likely(bytes > 0 && src && front_known(proc, dst, (uint64_t)bytes))) {
+		k_copy(dst, src, (size_t)bytes);
+		front_done(hdl);
+		return 0;
+	}
+	return move("ARMCI_NbPut", FRONT_PUT, src, dst, bytes, proc, true, hdl);
+}
+WEAK(ARMCI_NbPut);
+
+int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
+{
+	if (likely(bytes > 0 && dst && front_known(proc, src, (uint64_t)bytes))) {
+		k_copy(dst, src, (size_t)bytes);
+		front_done(hdl);
+		return 0;
+	}
+	return move("ARMCI_NbGet", FRONT_GET, dst, src, bytes, proc, true, hdl);
+}
+WEAK(ARMCI_NbGet);
 
 // The element type if the accumulate is plain, else -1.
 static inline int plain_acc(int optype, void *scale, int bytes)
@@ -46,86 +81,78 @@ static inline int plain_acc(int optype, void *scale, int bytes)
 	return type >= 0 && scale && bytes > 0 && (size_t)bytes % k_type_size(type) == 0 ? type : -1;
 }
 
-static inline bool acc_here(int optype, void *scale, void *src, void *dst, int bytes, int proc)
+SECOND int add(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
+	void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
 	if (type < 0 || !src || !front_reach(proc, dst, (uint64_t)bytes))
-		return false;
-	if (!k_acc_small(&front.stripes, type, scale, dst, src, (size_t)bytes))
-		k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
-	return true;
+		return accumulate(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
+	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
+	front_done(hdl);
+	return 0;
+}
+
+// One element of a remembered region, and nobody in the way.
+static inline bool add_one(int optype, void *scale, void *src, void *dst, int bytes, int proc)
+{
+	int type = plain_acc(optype, scale, bytes);
+	return type >= 0 && src && front_known(proc, dst, (uint64_t)bytes) &&
+	       k_acc_small(&front.stripes, type, scale, dst, src, (size_t)bytes);
 }
 
 int PARMCI_Acc(int optype, void *scale, void *src, void *dst, int bytes, int proc)
 {
-	if (likely(acc_here(optype, scale, src, dst, bytes, proc)))
+	if (likely(add_one(optype, scale, src, dst, bytes, proc)))
 		return 0;
-	return accumulate("ARMCI_Acc", optype, scale, src, dst, bytes, proc, false, NULL);
+	return add("ARMCI_Acc", optype, scale, src, dst, bytes, proc, false, NULL);
 }
 WEAK(ARMCI_Acc);
 
-int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-{
-	if (likely(bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))) {
-		k_copy(dst, src, (size_t)bytes);
-		front_done(hdl);
-		return 0;
-	}
-	return contiguous("ARMCI_NbPut", FRONT_PUT, src, dst, bytes, proc, true, hdl);
-}
-WEAK(ARMCI_NbPut);
-
-int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
-{
-	if (likely(bytes > 0 && dst && front_reach(proc, src, (uint64_t)bytes))) {
-		k_copy(dst, src, (size_t)bytes);
-		front_done(hdl);
-		return 0;
-	}
-	return contiguous("ARMCI_NbGet", FRONT_GET, dst, src, bytes, proc, true, hdl);
-}
-WEAK(ARMCI_NbGet);
-
 int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-	if (likely(acc_here(optype, scale, src, dst, bytes, proc))) {
-		front_done(hdl);
-		return 0;
-	}
-	return accumulate("ARMCI_NbAcc", optype, scale, src, dst, bytes, proc, true, hdl);
+	return add("ARMCI_NbAcc", optype, scale, src, dst, bytes, proc, true, hdl);
 }
 WEAK(ARMCI_NbAcc);
 
-// A scalar is stored and loaded as one access, aligned or not.
+// A scalar is stored and loaded as one access, aligned or not. What does not travel at once is put blocking, since the
+// argument is gone when we return.
 #define VALUE_OPS(Type, type)                                                                                    \
+	SECOND int put_##type(const char *name, type v, void *dst, int proc)                                     \
+	{                                                                                                        \
+		return move(name, FRONT_PUT, &v, dst, sizeof v, proc, false, NULL);                              \
+	}                                                                                                        \
+	SECOND type get_##type(const char *name, void *src, int proc)                                            \
+	{                                                                                                        \
+		type v = 0;                                                                                      \
+		if (move(name, FRONT_GET, &v, src, sizeof v, proc, false, NULL))                                 \
+			armcigo_fatal();                                                                         \
+		return v;                                                                                        \
+	}                                                                                                        \
 	int PARMCI_PutValue##Type(type src, void *dst, int proc)                                                 \
 	{                                                                                                        \
-		if (likely(front_reach(proc, dst, sizeof src))) {                                                \
+		if (likely(front_known(proc, dst, sizeof src))) {                                                \
 			memcpy(dst, &src, sizeof src);                                                           \
 			return 0;                                                                                \
 		}                                                                                                \
-		return contiguous("ARMCI_PutValue" #Type, FRONT_PUT, &src, dst, sizeof src, proc, false, NULL);  \
+		return put_##type("ARMCI_PutValue" #Type, src, dst, proc);                                       \
 	}                                                                                                        \
 	WEAK(ARMCI_PutValue##Type);                                                                              \
 	int PARMCI_NbPutValue##Type(type src, void *dst, int proc, armci_hdl_t *hdl)                             \
 	{                                                                                                        \
-		if (likely(front_reach(proc, dst, sizeof src))) {                                                \
+		front_done(hdl);                                                                                 \
+		if (likely(front_known(proc, dst, sizeof src))) {                                                \
 			memcpy(dst, &src, sizeof src);                                                           \
-			front_done(hdl);                                                                         \
 			return 0;                                                                                \
 		}                                                                                                \
-		/* By value: the argument is gone when we return, so this is a blocking put. */                  \
-		front_done(hdl);                                                                                 \
-		return contiguous("ARMCI_NbPutValue" #Type, FRONT_PUT, &src, dst, sizeof src, proc, false, NULL); \
+		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc);                                     \
 	}                                                                                                        \
 	WEAK(ARMCI_NbPutValue##Type);                                                                            \
 	type PARMCI_GetValue##Type(void *src, int proc)                                                          \
 	{                                                                                                        \
-		type v = 0;                                                                                      \
-		if (likely(front_reach(proc, src, sizeof v)))                                                    \
-			memcpy(&v, src, sizeof v);                                                               \
-		else if (contiguous("ARMCI_GetValue" #Type, FRONT_GET, &v, src, sizeof v, proc, false, NULL))    \
-			armcigo_fatal((char *)"ARMCI_GetValue" #Type);                                           \
+		type v;                                                                                          \
+		if (!likely(front_known(proc, src, sizeof v)))                                                   \
+			return get_##type("ARMCI_GetValue" #Type, src, proc);                                    \
+		memcpy(&v, src, sizeof v);                                                                       \
 		return v;                                                                                        \
 	}                                                                                                        \
 	WEAK(ARMCI_GetValue##Type)

@@ -26,6 +26,8 @@
 #define WEAK(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name), visibility("default")))
 #define WEAK_AS(name, strong) extern __typeof__(strong) name __attribute__((weak, alias(#strong), visibility("default")))
 #define likely(x)  __builtin_expect(!!(x), 1)
+// The second half of a function whose first half answers the frequent case: kept out of it, so that it needs no frame.
+#define SECOND     static __attribute__((noinline, cold))
 
 #ifdef ARMCI_MPI_COMM_
 typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it
@@ -57,18 +59,23 @@ extern _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_
 
 bool front_find(unsigned proc, const void *p, uint64_t n);
 
-// May the n > 0 bytes at p be touched as memory of rank proc, from here, without asking Go?
-static inline bool front_reach(int proc, const void *p, uint64_t n)
+// Are the n > 0 bytes at p in a region of rank proc that this thread remembers?
+static inline bool front_known(int proc, const void *p, uint64_t n)
 {
 	unsigned rank = (unsigned)proc;
 	if (rank >= atomic_load_explicit(&front.ranks, memory_order_acquire))
 		return false;
 	struct front_hit *h = &front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS];
 	uint64_t at = (uintptr_t)p - h->lo;
-	if (likely(h->key == front.key + rank && at < h->len && n <= h->len - at &&
-		   atomic_load_explicit(h->gen, memory_order_acquire) == h->seen))
-		return true;
-	return front_find(rank, p, n);
+	return h->key == front.key + rank && at < h->len && n <= h->len - at &&
+	       atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
+}
+
+// May the n > 0 bytes at p be touched as memory of rank proc, from here, without asking Go?
+static inline bool front_reach(int proc, const void *p, uint64_t n)
+{
+	return likely(front_known(proc, p, n)) ||
+	       ((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && front_find((unsigned)proc, p, n));
 }
 
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }
