@@ -21,13 +21,13 @@ func (r *Runtime) Fence(proc int) error {
 // AllFence is Fence for every rank. Ranks reached by an immediate transport need one fence in all.
 func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
-	fenced := map[transport.Transport]bool{}
+	var fenced transport.Transport
 	for i := range r.routes {
 		to := &r.routes[i]
-		if to.immediate && fenced[to.tr] {
+		if to.immediate && to.tr == fenced {
 			continue
 		}
-		fenced[to.tr] = true
+		fenced = to.tr
 		if e := to.tr.Fence(to.peer); e != nil && err == nil {
 			err = e
 		}

@@ -128,14 +128,25 @@ void shm_barrier(struct shm_hold *h)
 	}
 }
 
+// Wait until all have finished step `need`; the step all have finished by then may be a later one.
+static uint64_t finished_by_all(struct shm_hold *h, uint64_t need)
+{
+	uint64_t least = h->step;
+	for (int i = 0; i < h->n; i++) {
+		const shm_u64 *done = &h->team->member[i].done;
+		shm_team_wait(h, done, need);
+		uint64_t d = atomic_load_explicit(done, memory_order_acquire);
+		least = d < least ? d : least;
+	}
+	return least;
+}
+
 uint64_t shm_step(struct shm_hold *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
 	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the slot's last use, and the step after it, are over
-	if (h->known < need) {
-		for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].done, need);
-		h->known = need;
-	}
+	if (h->known < need)
+		h->known = finished_by_all(h, need);
 	return k;
 }
 
