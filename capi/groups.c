@@ -39,7 +39,8 @@ PUBLIC int ARMCI_Group_rank(ARMCI_Group *group, int *rank)
 PUBLIC void ARMCI_Group_size(ARMCI_Group *group, int *size)
 {
 	int rank;
-	armcigo_group_facts((char *)"ARMCI_Group_size", front_group(group), &rank, size);
+	if (armcigo_group_facts((char *)"ARMCI_Group_size", front_group(group), &rank, size) < 0)
+		armcigo_fatal();
 }
 
 PUBLIC void ARMCI_Group_set_default(ARMCI_Group *group) { armcigo_set_default_group(front_group(group)); }

@@ -34,18 +34,28 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 func armcigo_group_split(parent, color, key C.int) C.int {
 	const name = "ARMCIX_Group_split"
 	rt, p, err := groupFor(name, parent)
-	must(name, err)
+	if err != nil {
+		return code(name, err)
+	}
 	g, err := rt.GroupSplit(p, int32(color), int32(key))
-	return made(name, g, err)
+	if err != nil {
+		return code(name, err)
+	}
+	return C.int(g.ID)
 }
 
 //export armcigo_group_dup
 func armcigo_group_dup(parent C.int) C.int {
 	const name = "ARMCIX_Group_dup"
 	rt, p, err := groupFor(name, parent)
-	must(name, err)
+	if err != nil {
+		return code(name, err)
+	}
 	g, err := rt.GroupDup(p)
-	return made(name, g, err)
+	if err != nil {
+		return code(name, err)
+	}
+	return C.int(g.ID)
 }
 
 //export armcigo_group_free
@@ -63,11 +73,15 @@ func armcigo_group_free(id C.int) {
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 	name := C.GoString(cname)
 	rt, err := running(name)
-	must(name, err)
+	if err != nil {
+		return code(name, err)
+	}
 	g, err := rt.Group(int(id))
-	must(name, err)
-	if rank == nil || size == nil {
-		end(name, &core.ArgError{Arg: "rank or size", Text: "null pointer", Code: core.CodeArgument})
+	if err == nil && (rank == nil || size == nil) {
+		err = &core.ArgError{Arg: "rank or size", Text: "null pointer", Code: core.CodeArgument}
+	}
+	if err != nil {
+		return code(name, err)
 	}
 	*rank, *size = C.int(g.Me), C.int(g.Size())
 	if g.Me < 0 {
@@ -120,7 +134,9 @@ func armcigo_domain_count() C.int { return C.int(len(early("armci_domain_count")
 //export armcigo_domain_of
 func armcigo_domain_of(rank C.int) C.int {
 	rt := early("armci_domain_id")
-	must("armci_domain_id", checkRank(rt, "glob_proc_id", rank))
+	if err := checkRank(rt, "glob_proc_id", rank); err != nil {
+		return code("armci_domain_id", err)
+	}
 	return C.int(rt.Topo.Node(transport.Rank(rank)))
 }
 
@@ -131,25 +147,36 @@ func checkRank(rt *core.Runtime, arg string, rank C.int) error {
 	return nil
 }
 
-func nodeRanks(name string, id C.int) []transport.Rank {
+// nodeRanks are the ranks of a node, -1 meaning the caller's.
+func nodeRanks(name string, id C.int) ([]transport.Rank, error) {
 	rt := early(name)
 	if id == -1 {
 		id = C.int(rt.Topo.MyNode())
 	}
 	if id < 0 || int(id) >= len(rt.Topo.Nodes) {
-		end(name, &core.ArgError{Arg: "id", Text: "no such domain", Code: core.CodeProc})
+		return nil, &core.ArgError{Arg: "id", Text: "no such domain", Code: core.CodeProc}
 	}
-	return rt.Topo.Nodes[id]
+	return rt.Topo.Nodes[id], nil
 }
 
 //export armcigo_domain_ranks
-func armcigo_domain_ranks(id C.int) C.int { return C.int(len(nodeRanks("armci_domain_nprocs", id))) }
+func armcigo_domain_ranks(id C.int) C.int {
+	ranks, err := nodeRanks("armci_domain_nprocs", id)
+	if err != nil {
+		return code("armci_domain_nprocs", err)
+	}
+	return C.int(len(ranks))
+}
 
 //export armcigo_domain_rank
 func armcigo_domain_rank(id, local C.int) C.int {
-	ranks := nodeRanks("armci_domain_glob_proc_id", id)
-	if local < 0 || int(local) >= len(ranks) {
-		end("armci_domain_glob_proc_id", &core.ArgError{Arg: "loc_proc_id", Text: "no such rank on the node", Code: core.CodeProc})
+	const name = "armci_domain_glob_proc_id"
+	ranks, err := nodeRanks(name, id)
+	if err == nil && (local < 0 || int(local) >= len(ranks)) {
+		err = &core.ArgError{Arg: "loc_proc_id", Text: "no such rank on the node", Code: core.CodeProc}
+	}
+	if err != nil {
+		return code(name, err)
 	}
 	return C.int(ranks[local])
 }
@@ -158,8 +185,7 @@ func armcigo_domain_rank(id, local C.int) C.int {
 func armcigo_same_node(cname *C.char, rank C.int) C.int {
 	name := C.GoString(cname)
 	rt := early(name)
-	must(name, checkRank(rt, "proc", rank))
-	if rt.Topo.SameNode(transport.Rank(rank)) {
+	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {
 		return 1
 	}
 	return 0

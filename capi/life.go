@@ -137,7 +137,7 @@ func armcigo_error(msg *C.char, status C.int) {
 // armcigo_fatal ends the job after an error that has been printed, for functions that cannot return it.
 //
 //export armcigo_fatal
-func armcigo_fatal(name *C.char) { abort(C.GoString(name)+": the job ends", 1) }
+func armcigo_fatal() { abort("", 1) }
 
 //export armcigo_unsupported
 func armcigo_unsupported(name *C.char) {

@@ -8,6 +8,7 @@ package main
 import "C"
 
 import (
+	"strings"
 	"unsafe"
 
 	"libarmci/internal/core"
@@ -28,10 +29,14 @@ func opOf(c *C.struct_front_call) *core.Op {
 	o := &core.Op{Kind: core.Kind(c.kind), Proc: int(c.proc), Levels: int(c.levels), AccCode: int(c.optype)}
 	o.Scale.Value = c.scale
 	if c.is_vector != 0 {
+		o.Suffix = "_ptr_array"
 		o.Xfer.Vector = segmentsOf(o, c)
 		return o
 	}
 	n := min(max(o.Levels, 0), 8)
+	if name := C.GoString(c.name); strings.Contains(name, "PutS") || strings.Contains(name, "GetS") || strings.Contains(name, "AccS") {
+		o.Suffix = "_ptr"
+	}
 	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(c.local), uintptr(c.remote)
 	if c.count == nil {
 		o.Missing = "count"
@@ -39,7 +44,10 @@ func opOf(c *C.struct_front_call) *core.Op {
 	}
 	o.Xfer.Count = ints(c.count, n+1)
 	if n > 0 && (c.local_stride == nil || c.remote_stride == nil) {
-		o.Missing = "stride_arr"
+		o.Missing = "dst_stride_arr"
+		if (c.local_stride == nil) == (o.Kind != core.Get) {
+			o.Missing = "src_stride_arr"
+		}
 		return o
 	}
 	if n > 0 {
@@ -64,8 +72,11 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 		case n < 0:
 			o.Refuse = &core.ArgError{Arg: "darr", Text: "negative ptr_array_len", Code: core.CodeLevels}
 			return all
-		case n > 0 && (d.src_ptr_array == nil || d.dst_ptr_array == nil):
-			o.Missing = "darr"
+		case n > 0 && d.src_ptr_array == nil:
+			o.Missing = "darr: src_ptr_array"
+			return all
+		case n > 0 && d.dst_ptr_array == nil:
+			o.Missing = "darr: dst_ptr_array"
 			return all
 		}
 		s := transport.Segments{Local: addresses(d.src_ptr_array, n), Remote: addresses(d.dst_ptr_array, n), Bytes: int(d.bytes)}
@@ -96,7 +107,19 @@ func armcigo_op(c *C.struct_front_call) C.int {
 		return code(name, err)
 	}
 	id, err := rt.Start(o, false)
-	*(*int32)(c.hdl) = id
+	if err == nil {
+		*(*int32)(c.hdl) = id
+	}
+	return code(name, err)
+}
+
+//export armcigo_check_flag
+func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
+	name := C.GoString(cname)
+	rt, err := initialised(name)
+	if err == nil {
+		err = rt.CheckFlag(C.GoString(arg), int(proc), uintptr(unsafe.Pointer(flag)))
+	}
 	return code(name, err)
 }
 
@@ -266,18 +289,26 @@ func store(p unsafe.Pointer, bytes int, v int64) {
 //export armcigo_notify
 func armcigo_notify(proc C.int) C.int {
 	rt, err := initialised("armci_notify")
-	must("armci_notify", err)
+	if err != nil {
+		return code("armci_notify", err)
+	}
 	n, err := rt.Notify(int(proc))
-	must("armci_notify", err)
+	if err != nil {
+		return code("armci_notify", err)
+	}
 	return C.int(n)
 }
 
 //export armcigo_notify_wait
 func armcigo_notify_wait(proc C.int, pval *C.int) C.int {
 	rt, err := initialised("armci_notify_wait")
-	must("armci_notify_wait", err)
+	if err != nil {
+		return code("armci_notify_wait", err)
+	}
 	received, waited, err := rt.NotifyWait(int(proc))
-	must("armci_notify_wait", err)
+	if err != nil {
+		return code("armci_notify_wait", err)
+	}
 	if pval != nil {
 		*pval = C.int(waited)
 	}

@@ -112,11 +112,19 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 }
 WEAK(ARMCI_NbAccS);
 
-// The flag is one aligned int at the target, stored after the data are visible there.
+// The flag is one aligned int at the target. It is looked at before the data move: a call that fails changes nothing.
+static int check_flag(const char *name, const char *arg, int *flag, int proc)
+{
+	if (likely((uintptr_t)flag % sizeof *flag == 0 && front_reach(proc, flag, sizeof *flag)))
+		return 0;
+	return armcigo_check_flag((char *)name, (char *)arg, flag, proc);
+}
+
+// Stores the flag after the data are visible there.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	int bytes = sizeof value;
-	if (front_reach(proc, flag, sizeof value) && (uintptr_t)flag % sizeof value == 0) {
+	if (front_reach(proc, flag, sizeof value)) {
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
 		return 0;
 	}
@@ -127,7 +135,9 @@ static int store_flag(const char *name, int *flag, int value, int proc)
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
 {
-	int rc = 0;
+	int rc = check_flag("ARMCI_Put_flag", "f", flag, proc);
+	if (rc)
+		return rc;
 	if (bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
@@ -138,7 +148,9 @@ WEAK(ARMCI_Put_flag);
 
 static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int value)
 {
-	int rc = 0;
+	int rc = check_flag(name, "flag", flag, proc);
+	if (rc)
+		return rc;
 	if (!put_here(local, lstride, remote, rstride, count, levels, proc))
 		rc = to_go(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc, false, NULL);
 	return rc ? rc : store_flag(name, flag, value, proc);

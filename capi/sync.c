@@ -56,14 +56,14 @@ void PARMCI_Fence(int proc)
 	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here()))
 		return;
 	if (armcigo_fence((char *)"ARMCI_Fence", proc))
-		armcigo_fatal((char *)"ARMCI_Fence");
+		armcigo_fatal();
 }
 WEAK(ARMCI_Fence);
 
 void PARMCI_AllFence(void)
 {
 	if (!(front_on() && fence_here()) && armcigo_all_fence())
-		armcigo_fatal((char *)"ARMCI_AllFence");
+		armcigo_fatal();
 }
 WEAK(ARMCI_AllFence);
 

@@ -691,7 +691,7 @@ int armci_domain_glob_proc_id(armci_domain_t domain, int id, int loc_proc_id);
 int armci_domain_my_id(armci_domain_t domain);
 /** Number of nodes. @param domain [in]. */
 int armci_domain_count(armci_domain_t domain);
-/** Whether a rank is on the caller's node: 1 or 0. @param domain [in]. @param proc [in] rank. */
+/** Whether a rank is on the caller's node: 1 or 0; 0 for a rank out of range. @param domain, proc [in] rank. */
 int armci_domain_same_id(armci_domain_t domain, int proc);
 
 /** Whether a rank is on the caller's node, so that its memory can be dereferenced. @param proc [in] rank. Scope:

@@ -27,6 +27,7 @@ type Op struct {
 	Levels  int // as given; Count has Levels+1 entries
 	AccCode int // optype of an accumulate, either numbering
 	Scale   transport.Scale
+	Suffix  string // of the header's names of the two sides: "" contiguous, "_ptr" strided, "_ptr_array" vector
 	Missing string // name of an array that was NULL, found by the front door
 	Refuse  error  // what else the front door found wrong
 }
@@ -34,16 +35,16 @@ type Op struct {
 // local and remote are the header's names for the two sides.
 func (o *Op) local() string {
 	if o.Kind == Get {
-		return "dst"
+		return "dst" + o.Suffix
 	}
-	return "src"
+	return "src" + o.Suffix
 }
 
 func (o *Op) remote() string {
 	if o.Kind == Get {
-		return "src"
+		return "src" + o.Suffix
 	}
-	return "dst"
+	return "dst" + o.Suffix
 }
 
 // check returns (true, nil) when there is something to move.
@@ -96,7 +97,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels, kernel.MaxLevels)
 	}
 	x, arg := &o.Xfer, "count"
-	if o.Levels == 0 {
+	if o.Suffix == "" {
 		arg = "bytes"
 	}
 	for i, c := range x.Count {
@@ -163,4 +164,15 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) error
 		return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
 	}
 	return nil
+}
+
+// CheckFlag: a flag is an aligned int in one live allocation of proc.
+func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	if addr%4 != 0 {
+		return argErr(CodeArgument, arg, "%#x is not aligned to 4 bytes", addr)
+	}
+	return r.checkRemote(arg, proc, addr, 4)
 }

@@ -18,7 +18,7 @@ type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, r
 
 type gpc struct {
 	mu    sync.Mutex
-	procs []Procedure // by handle - 1; nil = released
+	procs []Procedure // by -handle - 1; nil = released
 	next  uint64
 	wait  map[uint64]chan gpcReply
 }
@@ -34,32 +34,32 @@ const (
 	msgReply = 2
 )
 
-// GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles start at 1.
+// GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles are -1, -2, ...
 func (r *Runtime) GPCRegister(p Procedure) int {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
 	r.gpc.procs = append(r.gpc.procs, p)
-	return len(r.gpc.procs)
+	return -len(r.gpc.procs)
 }
 
 // GPCRelease takes a procedure off the list.
 func (r *Runtime) GPCRelease(h int) error {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	if h < 1 || h > len(r.gpc.procs) || r.gpc.procs[h-1] == nil {
+	if h >= 0 || -h > len(r.gpc.procs) || r.gpc.procs[-h-1] == nil {
 		return argErr(CodeOp, "handle", "%d is not a registered procedure", h)
 	}
-	r.gpc.procs[h-1] = nil
+	r.gpc.procs[-h-1] = nil
 	return nil
 }
 
 func (r *Runtime) procedure(h int) Procedure {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	if h < 1 || h > len(r.gpc.procs) {
+	if h >= 0 || -h > len(r.gpc.procs) {
 		return nil
 	}
-	return r.gpc.procs[h-1]
+	return r.gpc.procs[-h-1]
 }
 
 // A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity; head; data.
@@ -122,7 +122,7 @@ func (r *Runtime) handleMessage(from transport.Rank, m transport.Msg) {
 
 func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(body[8+4*i:])) }
-	h, hlen, args := u32(0), u32(1), body[callHead:]
+	h, hlen, args := int(int32(u32(0))), u32(1), body[callHead:]
 	reply := make([]byte, replyHead)
 	copy(reply, body[:8])
 	if p := r.procedure(h); p != nil && hlen <= len(args) {

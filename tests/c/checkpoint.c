@@ -17,7 +17,9 @@ int main(int argc, char **argv)
 	ARMCI_Ckpt_finalize(1);
 	CHECK_INT(armci_irecover(1, 0), FAIL);
 	armci_set_spare_procs(0);
-	CHECK_PTR(ARMCI_Get_ft_group(), NULL);
+	int size = 0;
+	ARMCI_Group_size(ARMCI_Get_ft_group(), &size);
+	CHECK_INT(size, np);
 	void **base = check_malloc(sizeof(int));
 	CHECK_OK(ARMCI_PutValueInt(me, base[(me + 1) % np], (me + 1) % np));
 	ARMCI_Barrier();

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 	CHECK_OK(PARMCI_Put(&one, base[peer], sizeof one, peer));
 	PARMCI_Barrier();
 	CHECK_INT(*(long *)base[me], 1);
+	PARMCI_Barrier();
 	CHECK_OK(ARMCI_PutValueLong(7, base[peer], peer));
 	CHECK_OK(PARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &value, base[peer], 1, peer));
 	CHECK_INT(value, 7);
