@@ -42,12 +42,14 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 	if err == nil && f.kind == fBye {
 		return
 	}
-	m.gone(local, fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", m.opt.Ranks[local], C.leads_pid(C.int(local))))
+	m.gone(local, func() string { // asked only while the control block is still mapped
+		return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", m.opt.Ranks[local], C.leads_pid(C.int(local)))
+	})
 }
 
-// gone reports, once in this process, that a rank is lost.
-func (m *Machine) gone(local int, reason string) {
-	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason) })
+// gone reports, once in this process and not after its own goodbye, that a rank is lost.
+func (m *Machine) gone(local int, reason func() string) {
+	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
 // goodbye tells whoever watches this rank that its end is no accident.
@@ -83,8 +85,10 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	if m == nil || C.has_left(peer) == 0 {
 		return
 	}
-	m.gone(int(peer), fmt.Sprintf("rank %d has exited without ARMCI_Finalize while rank %d waits for it in %s",
-		m.opt.Ranks[peer], m.opt.Ranks[m.opt.Self], C.GoString(what)))
+	m.gone(int(peer), func() string {
+		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while rank %d waits for it in %s",
+			m.opt.Ranks[peer], m.opt.Ranks[m.opt.Self], C.GoString(what))
+	})
 }
 
 var _ transport.Node = (*Machine)(nil)
