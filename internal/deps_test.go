@@ -25,6 +25,7 @@ var allowed = map[string]string{
 	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
 	"internal/bootstrap/jobwire":   "",
 	"internal/bootstrap/jobserver": "internal/bootstrap/jobwire internal/log",
+	"internal/bootstrap/leaktest":  "",
 	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/log",
 
 	"internal/transport":               "internal/kernel internal/log",
@@ -34,10 +35,12 @@ var allowed = map[string]string{
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
-	"capi": "internal/core internal/msg internal/shm internal/transport internal/bootstrap internal/kernel " +
+	"internal/drivers": "internal/shm internal/transport internal/config internal/log",
+
+	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
-	"cmd/armci_info": "internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
+	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
 	"cmd/armci_perf": "internal/config internal/log",
 }
