@@ -118,7 +118,7 @@ func TestSignalsEndTheJob(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != 128+int(s) {
 			t.Errorf("%v: status %d", s, got)
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 2500*time.Millisecond { // less than ranks have to obey
 			t.Errorf("%v: took %v", s, took)
 		}
 		if want := fmt.Sprintf("armcirun: received signal %d (%v)\n", int(s), s); stderr.String() != want {

@@ -15,6 +15,7 @@ import "C"
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"libarmci/internal/config"
@@ -41,7 +42,7 @@ func (m *mpiLibrary) active() bool { return m.initialised() && !m.finalized() }
 func (m *mpiLibrary) version() string {
 	var text [128]C.char
 	C.boot_mpi_version(&text[0], C.int(len(text)))
-	return C.GoString(&text[0])
+	return strings.Join(strings.Fields(C.GoString(&text[0])), " ")
 }
 
 func (m *mpiLibrary) unusable() error {

@@ -19,10 +19,10 @@ import (
 	"libarmci/internal/bootstrap/leaktest"
 )
 
-// short keeps the order of the usual times, in a tenth of them.
+// short is a fraction of the usual times, but for what a busy machine needs.
 var short = times{
 	judging:  50 * time.Millisecond,
-	grace:    100 * time.Millisecond,
+	grace:    300 * time.Millisecond,
 	signaled: 300 * time.Millisecond,
 	asked:    200 * time.Millisecond,
 	killed:   5 * time.Second,

@@ -84,9 +84,14 @@ func (j *Job) happened(e event) {
 		return
 	}
 	j.blame(*f)
-	if j.stage == working {
-		j.enter(judging, j.times.judging)
+	if j.stage != working {
+		return
 	}
+	if len(f.lost) > 0 { // how they ended is about to be heard, and matters more
+		j.enter(judging, j.times.grace)
+		return
+	}
+	j.enter(judging, j.times.judging)
 }
 
 func (j *Job) enter(s stage, d time.Duration) {
