@@ -49,7 +49,7 @@ func start(comm *uintptr) error {
 	}
 	runtime.GOMAXPROCS(2) // goroutines here only wait; the cores belong to the application
 	debug.SetGCPercent(50)
-	cfg, err := config.Load()
+	cfg, err := config.LoadFrom(bootstrap.Environ())
 	if err != nil {
 		return err
 	}

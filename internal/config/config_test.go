@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 	if got := s.Size("ARMCI_SHM_ARENA"); got != 16<<40 {
 		t.Errorf("ARMCI_SHM_ARENA = %d", got)
 	}
-	if got := s.Address("ARMCI_SHM_BASE"); got != 0x200000000000 {
+	if got := s.Address("ARMCI_SHM_BASE"); got != 0x400000000000 {
 		t.Errorf("ARMCI_SHM_BASE = %#x", got)
 	}
 	if got := s.String("ARMCI_ERRORS"); got != "auto" {

@@ -35,7 +35,7 @@ func (r *Row) allowed() string {
 	case KindChoice:
 		return "one of " + strings.Join(r.Choices, ", ")
 	case KindAddress:
-		return "a hexadecimal address such as 0x200000000000"
+		return "a hexadecimal address such as 0x400000000000"
 	}
 	return "any text"
 }

@@ -18,7 +18,7 @@ const (
 	KindDuration             // 5ms, 2s, 1m30s
 	KindString               // any text
 	KindChoice               // one of Row.Choices
-	KindAddress              // virtual address, hexadecimal: 0x200000000000
+	KindAddress              // virtual address, hexadecimal: 0x400000000000
 	KindAny                  // not parsed
 )
 
@@ -58,7 +58,7 @@ var table = []Row{
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
 		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS"},
-	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x200000000000",
+	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x400000000000",
 		Doc: "virtual address at which the arena is tried first"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",
 		Doc: "freed memory kept populated for reuse, per rank"},

@@ -26,7 +26,8 @@ const (
 	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after a new look at what is left
 )
 
-// places lists what to try in turn: other addresses first, then smaller arenas.
+// places lists what to try in turn: other addresses first, then smaller arenas. The default base, 64 TiB, is above
+// where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
 	var lim unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
@@ -35,7 +36,7 @@ func places(bytes int64, base uintptr) []place {
 	var all []place
 	for ; bytes >= smallestArena; bytes /= 16 {
 		for i := range uintptr(4) {
-			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<42})
+			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<40})
 		}
 	}
 	return all
