@@ -44,7 +44,7 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal)
 
 void shm_format(void *base, struct shm_head *plan) { memcpy(base, plan, sizeof *plan); }
 
-int shm_attach(void *base, int me, int world, int pid, unsigned spin, unsigned yield)
+int shm_attach(void *base, int me, int world, int pid)
 {
 	struct shm_head *h = base;
 	if (h->magic != SHM_MAGIC || h->version != SHM_VERSION || (uint32_t)me >= h->nlocal)
@@ -55,8 +55,8 @@ int shm_attach(void *base, int me, int world, int pid, unsigned spin, unsigned y
 	shm.bytes = h->arena_bytes;
 	shm.nlocal = (int)h->nlocal;
 	shm.me = me;
-	shm.spin = spin;
-	shm.yield = yield;
+	shm.spin = 20;
+	shm.yield = 500;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
 	return 0;

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -97,9 +96,8 @@ func (m *Machine) attach() error {
 	} else if _, err := readFrame(m.leader, fCommit); err != nil {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
-	spin, yield := m.patience()
 	me := m.opt.Self
-	if C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid()), spin, yield) != 0 {
+	if C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid())) != 0 {
 		return fmt.Errorf("the arena of rank %d is of another version of this library", m.opt.Ranks[0])
 	}
 	m.head = (*C.struct_shm_head)(base)
@@ -111,6 +109,7 @@ func (m *Machine) attach() error {
 	if me == 0 {
 		C.shm_team_claim()
 	}
+	m.setPatience()
 	return nil
 }
 
@@ -120,23 +119,6 @@ func (m *Machine) localNumbers() []int {
 		all[i] = i
 	}
 	return all
-}
-
-// patience is how long to poll and to yield: hardly at all when ranks outnumber cores.
-func (m *Machine) patience() (spin, yield C.uint) {
-	var set unix.CPUSet
-	cores := runtime.NumCPU()
-	if unix.SchedGetaffinity(0, &set) == nil {
-		cores = max(cores, set.Count())
-	}
-	spin, yield = 2000, 500
-	if len(m.opt.Ranks) > cores {
-		spin = 20
-	}
-	if m.opt.Spin > 0 {
-		spin = C.uint(m.opt.Spin)
-	}
-	return spin, yield
 }
 
 // Ranks and Self: see transport.Node.

@@ -14,6 +14,7 @@
 #define SHM_VERSION 1u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
+#define SHM_CPUS    1024 // as many as the kernel's CPU set has
 
 typedef _Atomic uint32_t shm_u32;
 typedef _Atomic uint64_t shm_u64;
@@ -57,7 +58,8 @@ struct shm_rank {
 	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
 	shm_u32 sleepers;         // threads of the rank asleep on bell
 	SHM_ALIGNED int32_t world, pid;
-	shm_u32 left; // 1 = departed without finalising
+	shm_u32 left;               // 1 = departed without finalising
+	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
 
@@ -82,7 +84,7 @@ extern struct shm_view shm;
 
 void shm_format(void *base, struct shm_head *plan);      // lay the control block out in fresh zeroed memory
 uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal); // fill the layout; 0 if too small, else bytes of control block
-int shm_attach(void *base, int me, int world, int pid, unsigned spin, unsigned yield); // 0, or -1 if not a control block of this version
+int shm_attach(void *base, int me, int world, int pid); // 0, or -1 if not a control block of this version
 void shm_detach(void);
 
 /* regions ------------------------------------------------------------------------------------------------------- */

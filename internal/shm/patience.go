@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long a waiting rank polls before it yields: long while every rank has a core of its own, hardly at all when they
+// share. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count.
+package shm
+
+// #include "shm.h"
+// static inline uint64_t *cpus_of(int local) { return shm.rank[local].cpus; }
+// static inline void set_spin(unsigned polls) { shm.spin = polls; }
+import "C"
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const patient = 2000 // polls, some 30 microseconds
+
+// setPatience is collective over the node.
+func (m *Machine) setPatience() {
+	var mine unix.CPUSet
+	if unix.SchedGetaffinity(0, &mine) == nil {
+		for i, word := range mine[:C.SHM_CPUS/64] {
+			cpusOf(m.opt.Self)[i] = uint64(word)
+		}
+	}
+	m.world.Barrier()
+	switch {
+	case m.opt.Spin > 0:
+		C.set_spin(C.uint(m.opt.Spin))
+	case len(m.opt.Ranks) <= m.cores():
+		C.set_spin(patient)
+	}
+}
+
+func cpusOf(local int) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(C.cpus_of(C.int(local)))), C.SHM_CPUS/64)
+}
+
+// cores counts the CPUs that the ranks of this node may use between them.
+func (m *Machine) cores() int {
+	n := 0
+	for word := range C.SHM_CPUS / 64 {
+		var all uint64
+		for local := range m.opt.Ranks {
+			all |= cpusOf(local)[word]
+		}
+		n += bits.OnesCount64(all)
+	}
+	return n
+}
