@@ -100,6 +100,7 @@ func startInitialised(mpi *mpiLibrary, comm *uintptr, underArmcirun bool) (Job, 
 
 // startUninitialised serves a process in which MPI is absent, or not running.
 func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
+	mpi.borrow(launch)
 	switch {
 	case launch.Name == "":
 		return newSingleJob(), nil
@@ -116,8 +117,8 @@ func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 	case mpi.present():
 		return nil, errors.New("MPI is already finalized")
 	}
-	return nil, fmt.Errorf("%s started this as one of %d processes, but the program is not linked with MPI: "+
-		"link it with MPI, or start it with armcirun", launch.Name, launch.Size)
+	return nil, fmt.Errorf("%s started this as one of %d processes, but the program is not linked with MPI and its "+
+		"library is not found: link it with MPI, or start it with armcirun", launch.Name, launch.Size)
 }
 
 // exitStatus is the status of a process that ends because of an error: never 0.

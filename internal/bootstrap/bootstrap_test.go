@@ -74,6 +74,8 @@ func TestNoMPIInTheProcess(t *testing.T) {
 }
 
 func TestAnMPILauncherWithoutMPI(t *testing.T) {
+	mayBorrow = false
+	defer func() { mayBorrow = true }()
 	for _, c := range []struct {
 		environ, complaint string
 	}{

@@ -28,6 +28,21 @@ type mpiLibrary struct {
 
 func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
 
+// mayBorrow is false in tests of what happens where no MPI is installed.
+var mayBorrow = true
+
+// borrow loads the MPI of the launcher that started several processes of a
+// program whose linker left MPI out.
+func (m *mpiLibrary) borrow(launch config.Launch) {
+	switch {
+	case m.present() || launch.Size == 1 || !mayBorrow:
+	case launch.Name == "mpirun":
+		m.flavour = C.boot_mpi_load(C.BOOT_MPI_OPEN)
+	case launch.Name == "mpiexec":
+		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
+	}
+}
+
 func (m *mpiLibrary) present() bool { return m.flavour != C.BOOT_MPI_NONE }
 func (m *mpiLibrary) usable() bool {
 	return m.flavour == C.BOOT_MPI_OPEN || m.flavour == C.BOOT_MPI_MPICH
@@ -83,10 +98,11 @@ func mpiError(function string, code C.int) error {
 }
 
 // InitMPI calls MPI_Init with the addresses of main's arguments (int *, char ***;
-// nil is allowed) if MPI is in the process, was not initialised before, and
-// armcirun did not start it. The caller's thread becomes MPI's main thread.
+// nil is allowed) if MPI is in the process or an MPI launcher started it, was not
+// initialised before, and armcirun did not start it. The caller's thread becomes MPI's main thread.
 func InitMPI(argc, argv unsafe.Pointer) error {
 	mpi := findMPI()
+	mpi.borrow(config.Launcher())
 	if !mpi.present() || mpi.initialised() || config.Launcher().Name == "armcirun" {
 		return nil
 	}

@@ -94,6 +94,21 @@ int boot_mpi_find(void)
 	return mpi.flavour;
 }
 
+/*
+ * The linker drops an MPI library of which the program names no symbol, as one
+ * that leaves MPI_Init to armci_msg_init. Then the launcher's MPI is loaded by
+ * the sonames of its ABI.
+ */
+int boot_mpi_load(int flavour)
+{
+	static const char *const open[] = { "libmpi.so.40", NULL };
+	static const char *const mpich[] = { "libmpich.so.12", "libmpi.so.12", NULL };
+	for (const char *const *name = flavour == BOOT_MPI_OPEN ? open : mpich; *name; name++)
+		if (dlopen(*name, RTLD_NOW | RTLD_GLOBAL))
+			break;
+	return boot_mpi_find();
+}
+
 void boot_mpi_version(char *text, int bytes)
 {
 	static char whole[VERSION_BYTES];

@@ -27,6 +27,8 @@ enum boot_mpi_flavour {
 
 /* Looks for an MPI; may be called again, a found one is not looked for twice. */
 int boot_mpi_find(void);
+/* The same after loading the library of a flavour, BOOT_MPI_OPEN or BOOT_MPI_MPICH. */
+int boot_mpi_load(int flavour);
 
 /* Text of MPI_Get_library_version, one line, cut to `bytes`; "" if there is none. */
 void boot_mpi_version(char *text, int bytes);
