@@ -20,7 +20,7 @@ func made(name string, g *core.Group, err error) C.int {
 
 //export armcigo_group_create
 func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, p, err := groupFor(name, parent)
 	must(name, err)
 	if n < 0 || n > 0 && pids == nil {
@@ -71,7 +71,7 @@ func armcigo_group_free(id C.int) {
 //
 //export armcigo_group_facts
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := running(name)
 	if err != nil {
 		return code(name, err)
@@ -183,7 +183,7 @@ func armcigo_domain_rank(id, local C.int) C.int {
 
 //export armcigo_same_node
 func armcigo_same_node(cname *C.char, rank C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt := early(name)
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {
 		return 1

@@ -29,10 +29,10 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := start(commOf(comm)); err != nil {
-		log.Errorf("%s: %v", C.GoString(name), err)
+		log.Errorf("%s: %v", literal(name), err)
 		return core.CodeInternal
 	}
-	if lib.inits++; lib.inits == 1 {
+	if lib.inits.Add(1) == 1 {
 		openFastPath(lib.rt.Load())
 	}
 	return 0
@@ -69,10 +69,10 @@ func armcigo_finalize() C.int {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	rt := lib.rt.Load()
-	if lib.inits == 0 || rt == nil {
+	if lib.inits.Load() == 0 || rt == nil {
 		return 0
 	}
-	if lib.inits--; lib.inits > 0 {
+	if lib.inits.Add(-1) > 0 {
 		return 0
 	}
 	C.front_close()
@@ -109,7 +109,7 @@ func armcigo_msg_finalize() {
 	defer lib.mu.Unlock()
 	if rt := lib.rt.Load(); rt != nil {
 		C.front_close()
-		lib.inits = 0
+		lib.inits.Store(0)
 		must("armci_msg_finalize", shut(rt))
 	}
 	lib.messages = false
@@ -141,7 +141,7 @@ func armcigo_fatal() { abort("", 1) }
 
 //export armcigo_unsupported
 func armcigo_unsupported(name *C.char) {
-	log.WarnOnce(C.GoString(name), "%s: checkpoints are not supported: nothing is saved or restored", C.GoString(name))
+	log.WarnOnce(literal(name), "%s: checkpoints are not supported: nothing is saved or restored", literal(name))
 }
 
 //export armcigo_me

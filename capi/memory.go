@@ -27,7 +27,7 @@ func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
 
 //export armcigo_malloc
 func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, g, err := groupFor(name, group)
 	if err == nil && ptrs == nil {
 		err = &core.ArgError{Arg: "ptr_arr", Text: "null pointer", Code: core.CodeArgument}
@@ -45,7 +45,7 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 
 //export armcigo_free
 func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, g, err := groupFor(name, group)
 	if err == nil {
 		err = rt.Free(g, uintptr(p))
@@ -55,7 +55,7 @@ func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
 
 //export armcigo_malloc_local
 func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := initialised(name)
 	var addr uintptr
 	if err == nil {
@@ -67,7 +67,7 @@ func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
 
 //export armcigo_free_local
 func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := initialised(name)
 	if err == nil {
 		err = rt.FreeLocal(uintptr(p))
@@ -94,7 +94,7 @@ func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe
 
 //export armcigo_check_info
 func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	_, err := initialised(name)
 	if err == nil && info == nil {
 		err = &core.ArgError{Arg: "meminfo", Text: "null pointer", Code: core.CodeArgument}
@@ -116,7 +116,7 @@ func armcigo_uses_shm(group C.int) C.int {
 //
 //export armcigo_access
 func armcigo_access(cname *C.char, p unsafe.Pointer) {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := initialised(name)
 	must(name, err)
 	if !rt.Node.Owns(rt.Node.Self(), uintptr(p), 1) {

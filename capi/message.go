@@ -53,7 +53,7 @@ func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 
 //export armcigo_rcv
 func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := running(name)
 	must(name, err)
 	if name == "armci_msg_rcv" {
@@ -69,7 +69,7 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 
 //export armcigo_bcast
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
-	name := C.GoString(cname)
+	name := literal(cname)
 	_, g, s := among(name, scope, id)
 	must(name, msg.Bcast(g, s, p, int(n), int(root)))
 }
@@ -90,7 +90,7 @@ func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 
 //export armcigo_gop
 func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, id C.int) {
-	name := C.GoString(cname)
+	name := literal(cname)
 	_, g, s := among(name, scope, id)
 	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
 }
@@ -104,7 +104,7 @@ func word(name string, op *C.char) string {
 
 //export armcigo_sel
 func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
-	name := C.GoString(cname)
+	name := literal(cname)
 	_, g, s := among(name, scope, core.World)
 	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
 }

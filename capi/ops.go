@@ -34,7 +34,7 @@ func opOf(c *C.struct_front_call) *core.Op {
 		return o
 	}
 	n := min(max(o.Levels, 0), 8)
-	if name := C.GoString(c.name); strings.Contains(name, "PutS") || strings.Contains(name, "GetS") || strings.Contains(name, "AccS") {
+	if name := literal(c.name); strings.Contains(name, "PutS") || strings.Contains(name, "GetS") || strings.Contains(name, "AccS") {
 		o.Suffix = "_ptr"
 	}
 	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(c.local), uintptr(c.remote)
@@ -90,7 +90,7 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 
 //export armcigo_op
 func armcigo_op(c *C.struct_front_call) C.int {
-	name := C.GoString(c.name)
+	name := literal(c.name)
 	rt, err := initialised(name)
 	if err != nil {
 		return code(name, err)
@@ -115,7 +115,7 @@ func armcigo_op(c *C.struct_front_call) C.int {
 
 //export armcigo_check_flag
 func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
-	name := C.GoString(cname)
+	name := literal(cname)
 	rt, err := initialised(name)
 	if err == nil {
 		err = rt.CheckFlag(C.GoString(arg), int(proc), uintptr(unsafe.Pointer(flag)))
@@ -204,11 +204,11 @@ func armcigo_wait_all() C.int {
 
 //export armcigo_fence
 func armcigo_fence(name *C.char, proc C.int) C.int {
-	rt, err := initialised(C.GoString(name))
+	rt, err := initialised(literal(name))
 	if err == nil {
 		err = rt.Fence(int(proc))
 	}
-	return code(C.GoString(name), err)
+	return code(literal(name), err)
 }
 
 //export armcigo_all_fence
@@ -236,13 +236,13 @@ func armcigo_group_fence(g *C.ARMCI_Group) {
 
 //export armcigo_barrier
 func armcigo_barrier(name *C.char, fence C.int) {
-	rt, err := running(C.GoString(name))
+	rt, err := running(literal(name))
 	if err == nil && fence != 0 {
-		if rt, err = initialised(C.GoString(name)); err == nil {
+		if rt, err = initialised(literal(name)); err == nil {
 			err = rt.AllFence()
 		}
 	}
-	must(C.GoString(name), err)
+	must(literal(name), err)
 	rt.Node.World().Barrier()
 }
 

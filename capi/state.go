@@ -36,7 +36,7 @@ import (
 // armci_msg_init and armci_msg_finalize, when messages work even without ARMCI_Init.
 var lib struct {
 	mu       sync.Mutex
-	inits    int
+	inits    atomic.Int32 // changed with mu held
 	messages bool
 	abort    bool // mistakes end the job instead of returning a code
 	rt       atomic.Pointer[core.Runtime]
@@ -139,10 +139,15 @@ func initialised(name string) (*core.Runtime, error) {
 	return rt, err
 }
 
-func inInit() bool {
-	lib.mu.Lock()
-	defer lib.mu.Unlock()
-	return lib.inits > 0
+func inInit() bool { return lib.inits.Load() > 0 }
+
+// literal is a C string constant of this library, such as a function's name, seen as a Go string without copying.
+func literal(p *C.char) string {
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return unsafe.String((*byte)(unsafe.Pointer(p)), n)
 }
 
 // code prints one line about an error, naming function, argument and rank, and returns the documented code, or ends

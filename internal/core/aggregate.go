@@ -94,6 +94,10 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 // FlushAggregates carries out everything collected under any handle.
 func (r *Runtime) FlushAggregates() error {
 	r.aggregates.mu.Lock()
+	if len(r.aggregates.set) == 0 {
+		r.aggregates.mu.Unlock()
+		return nil
+	}
 	var all []uintptr
 	for h := range r.aggregates.set {
 		all = append(all, h)

@@ -113,6 +113,10 @@ func (r *Runtime) WaitAll() error { return r.waitImplicit(func(*pending) bool { 
 
 func (r *Runtime) waitImplicit(want func(*pending) bool) error {
 	r.handles.mu.Lock()
+	if len(r.handles.open) == 0 {
+		r.handles.mu.Unlock()
+		return nil
+	}
 	var ids []int32
 	for id, p := range r.handles.open {
 		if p.implicit && want(p) {

@@ -10,6 +10,8 @@ package shm
 // static inline uint64_t add8(void *p, uint64_t v) { return atomic_fetch_add((shm_u64 *)p, v); }
 // static inline uint32_t swap4(void *p, uint32_t v) { return atomic_exchange((shm_u32 *)p, v); }
 // static inline uint64_t swap8(void *p, uint64_t v) { return atomic_exchange((shm_u64 *)p, v); }
+// #cgo nocallback full_fence
+// #cgo noescape full_fence
 // static inline void full_fence(void) { atomic_thread_fence(memory_order_seq_cst); }
 import "C"
 

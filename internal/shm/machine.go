@@ -6,6 +6,8 @@ package shm
 
 // #include "shm.h"
 // void shm_install_stuck(void);
+// #cgo nocallback shm_region_add
+// #cgo nocallback shm_region_drop
 import "C"
 
 import (

@@ -20,8 +20,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// team implements transport.Team.
-type team struct{ h *C.struct_shm_hold }
+// team implements transport.Team. room is C memory for what is gathered: the call need not check for Go pointers.
+type team struct {
+	h    *C.struct_shm_hold
+	room []byte
+}
 
 // ClaimTeam takes a free team slot of the node.
 func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
@@ -48,7 +51,8 @@ func (m *Machine) hold(s transport.TeamStart, members []int, me int) *team {
 	if h == nil {
 		panic("out of memory for a group")
 	}
-	return &team{h}
+	n := (len(members) + 1) * C.SHM_SMALL
+	return &team{h, unsafe.Slice((*byte)(C.malloc(C.size_t(n))), n)}
 }
 
 // World is the team of all ranks of the node.
@@ -64,9 +68,10 @@ func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 }
 
 func (t *team) Allgather(mine []byte) []byte {
-	all := make([]byte, len(mine)*t.Size())
-	C.shm_allgather(t.h, unsafe.Pointer(&mine[0]), C.size_t(len(mine)), unsafe.Pointer(&all[0]))
-	return all
+	in, out := t.room[:len(mine)], t.room[C.SHM_SMALL:]
+	copy(in, mine)
+	C.shm_allgather(t.h, unsafe.Pointer(&in[0]), C.size_t(len(mine)), unsafe.Pointer(&out[0]))
+	return out[:len(mine)*t.Size()]
 }
 
 func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
@@ -78,7 +83,8 @@ func (t *team) Release(last bool) {
 		C.shm_team_release(t.h.slot)
 	}
 	C.shm_team_let_go(t.h)
-	t.h = nil
+	C.free(unsafe.Pointer(&t.room[0]))
+	*t = team{}
 }
 
 // Send sends a message to a rank of the node; it may wait for the receiver when the message is large.

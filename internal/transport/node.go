@@ -59,7 +59,7 @@ type Team interface {
 	Rank() int
 	Barrier()
 	Bcast(buf unsafe.Pointer, nbytes int64, root int)
-	Allgather(mine []byte) []byte // at most 256 bytes each; all members' in team order
+	Allgather(mine []byte) []byte // at most 256 bytes each; all members' in team order, valid until the next call
 	Allreduce(x unsafe.Pointer, nelem int64, typ, red int)
 	Release(last bool)       // let go; last: by one member, after a barrier of all
 	Pointer() unsafe.Pointer // what the C fast path works on
