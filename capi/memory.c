@@ -55,11 +55,12 @@ void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flags)
 }
 WEAK(ARMCI_Memget);
 
-// Addresses are equal in all ranks of a node: attaching is nothing. The offset is ignored, as everywhere.
+// Addresses are equal in all ranks of a node: attaching is nothing. The creator gets its own address, as in classic ARMCI.
 void *PARMCI_Memat(armci_meminfo_t *info, long offset)
 {
-	(void)offset;
-	return armcigo_check_info((char *)"ARMCI_Memat", info) ? NULL : info->addr;
+	if (armcigo_check_info((char *)"ARMCI_Memat", info) || !info->addr)
+		return NULL;
+	return info->cpid == armci_msg_me() ? info->addr : info->addr + offset;
 }
 WEAK(ARMCI_Memat);
 

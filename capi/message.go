@@ -70,7 +70,14 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 //export armcigo_bcast
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
 	name := literal(cname)
-	_, g, s := among(name, scope, id)
+	rt, g, s := among(name, scope, id)
+	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
+		ranks := rt.Topo.Nodes[rt.Topo.MyNode()]
+		if root < 0 || int(root) >= len(ranks) {
+			end(name, &core.ArgError{Arg: "root", Text: "no such rank on the node", Code: core.CodeProc})
+		}
+		root = C.int(ranks[root])
+	}
 	must(name, msg.Bcast(g, s, p, int(n), int(root)))
 }
 

@@ -217,7 +217,8 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 // Tags beyond a C int are the library's own; core has the others.
 const tagRange = int64(2) << 33
 
-// Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none.
+// Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none; all
+// -1 outside the scope.
 func Bintree(r *core.Runtime, s Scope) (root, up, left, right int) {
 	ranks := r.Topo.Nodes[r.Topo.MyNode()]
 	at := r.Topo.Local(r.Me)
@@ -230,7 +231,7 @@ func Bintree(r *core.Runtime, s Scope) (root, up, left, right int) {
 			masters[i] = n[0]
 		}
 		if r.Topo.Local(r.Me) != 0 {
-			return int(masters[0]), -1, -1, -1
+			return -1, -1, -1, -1
 		}
 		ranks, at = masters, r.Topo.MyNode()
 	}
