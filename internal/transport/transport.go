@@ -44,7 +44,9 @@ type Msg struct {
 type Handler func(from Rank, m Msg)
 
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use and drive progress themselves
-// when queues are full; none returns "try again". Put, Get, Acc and RMW report local completion through Xfer.Done.
+// when queues are full; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
+// Order: what is posted after the Done of an earlier operation to the same peer takes effect after it; operations that
+// are open at the same time have no order, and messages have none with respect to data (core fences before it sends).
 type Transport interface {
 	Info() Info
 	Connect(peers []PeerAddr) error           // tells who is there; a wire may be made on first use

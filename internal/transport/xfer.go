@@ -70,7 +70,8 @@ func (x *Xfer) Finish(err error) {
 	}
 }
 
-// Scale is the factor of an accumulate: the element type (a kernel type) and a pointer to one element of it.
+// Scale is the factor of an accumulate: the element type (a kernel type) and a pointer to one element of it, which is
+// read before Acc returns.
 type Scale struct {
 	Type  int
 	Value unsafe.Pointer

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Accumulate and read-modify-write of the conformance suite: results against plain arithmetic, exactness when all
+// places act on the same words, and refusal without effect where the transport says that they are not native.
+package transporttest
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+var native = binary.NativeEndian
+
+func getF32(b []byte) float32    { return math.Float32frombits(native.Uint32(b)) }
+func putF32(b []byte, x float32) { native.PutUint32(b, math.Float32bits(x)) }
+func getF64(b []byte) float64    { return math.Float64frombits(native.Uint64(b)) }
+func putF64(b []byte, x float64) { native.PutUint64(b, math.Float64bits(x)) }
+
+// element is what the oracle knows of a type.
+type element struct {
+	typ    kernel.Type
+	size   int
+	random func(r *rand.Rand, b []byte)
+	add    func(dst, scale, src []byte) // dst += scale * src, every operation rounded by itself
+}
+
+var elements = []element{
+	{kernel.Int, 4, func(r *rand.Rand, b []byte) { native.PutUint32(b, r.Uint32()) },
+		func(d, c, s []byte) { native.PutUint32(d, native.Uint32(d)+native.Uint32(c)*native.Uint32(s)) }},
+	{kernel.Long, 8, func(r *rand.Rand, b []byte) { native.PutUint64(b, r.Uint64()) },
+		func(d, c, s []byte) { native.PutUint64(d, native.Uint64(d)+native.Uint64(c)*native.Uint64(s)) }},
+	{kernel.Float, 4, randomF32, func(d, c, s []byte) { putF32(d, getF32(d)+float32(getF32(c)*getF32(s))) }},
+	{kernel.Double, 8, randomF64, func(d, c, s []byte) { putF64(d, getF64(d)+float64(getF64(c)*getF64(s))) }},
+	{kernel.Complex, 8, func(r *rand.Rand, b []byte) { randomF32(r, b); randomF32(r, b[4:]) },
+		func(d, c, s []byte) {
+			re := float32(getF32(c)*getF32(s)) - float32(getF32(c[4:])*getF32(s[4:]))
+			im := float32(getF32(c)*getF32(s[4:])) + float32(getF32(c[4:])*getF32(s))
+			putF32(d, getF32(d)+re)
+			putF32(d[4:], getF32(d[4:])+im)
+		}},
+	{kernel.DoubleComplex, 16, func(r *rand.Rand, b []byte) { randomF64(r, b); randomF64(r, b[8:]) },
+		func(d, c, s []byte) {
+			re := float64(getF64(c)*getF64(s)) - float64(getF64(c[8:])*getF64(s[8:]))
+			im := float64(getF64(c)*getF64(s[8:])) + float64(getF64(c[8:])*getF64(s))
+			putF64(d, getF64(d)+re)
+			putF64(d[8:], getF64(d[8:])+im)
+		}},
+}
+
+func randomF32(r *rand.Rand, b []byte) { putF32(b, r.Float32()*8-4) }
+func randomF64(r *rand.Rand, b []byte) { putF64(b, r.Float64()*8-4) }
+
+func (s *suite) testAcc(t *testing.T) {
+	if !s.info.Native.Acc {
+		s.refusesAcc(t)
+		return
+	}
+	r := rand.New(rand.NewPCG(5, 0))
+	for i, el := range elements {
+		place := i % len(s.mem)
+		s.must(t, place, command{Do: "clear"})
+		model := make([]byte, reachBytes)
+		for k := range 18 {
+			x := []maker{s.someBytes, s.someShape, s.someVector}[k%3](r, place, el.size)
+			s.acc(t, el, place, x, model, r)
+		}
+		s.compare(t, place, model)
+	}
+}
+
+func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, model []byte, r *rand.Rand) {
+	t.Helper()
+	scale := make([]byte, 16)
+	el.random(r, scale)
+	local, remote := sides(x)
+	for i := range remote {
+		src, dst := local[i].bytes(), s.in(model, place, remote[i])
+		for at := 0; at < len(src); at += el.size {
+			el.random(r, src[at:])
+			el.add(dst[at:], scale, src[at:])
+		}
+	}
+	s.counted(t, func(x *transport.Xfer) error {
+		err := s.e.Transport.Acc(transport.Peer(place), x, transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
+		clear(scale) // the caller's again as soon as the call has returned
+		return err
+	}, x)
+}
+
+// refusesAcc: not native means that nothing happens at all.
+func (s *suite) refusesAcc(t *testing.T) {
+	s.must(t, 1, command{Do: "fill", Seed: 8})
+	x, scale := contiguous(s.e.Mem+scratchAt, s.mem[1], 64), int32(1)
+	x.Done = func(error) { t.Error("Done was called for a refused accumulate") }
+	err := s.e.Transport.Acc(1, x, transport.Scale{Type: int(kernel.Int), Value: unsafe.Pointer(&scale)})
+	if !errors.Is(err, transport.ErrNotNative) {
+		t.Errorf("Info says accumulate is not native, Acc says %v", err)
+	}
+	s.compare(t, 1, s.model(8))
+}
+
+func (s *suite) testAccContended(t *testing.T) {
+	if !s.info.Native.Acc {
+		t.Skip("accumulate is not native to this transport")
+	}
+	const rounds = 50
+	s.must(t, 1, command{Do: "clear"})
+	s.all(t, func(place int) error {
+		_, err := s.ask(place, command{Do: "acc", Place: 1, Addr: s.mem[1] + 4096 - 100, N: rounds})
+		return err
+	})
+	got := s.must(t, 1, command{Do: "read"}).Body[4096-100:]
+	for i := range 512 {
+		if n := native.Uint32(got[4*i:]); n != uint32(rounds*len(s.mem)) {
+			t.Fatalf("element %d is %d after %d additions", i, n, rounds*len(s.mem))
+		}
+	}
+}
+
+func (s *suite) testRMW(t *testing.T) {
+	word := s.mem[1] + wordsAt + 16
+	s.must(t, 1, command{Do: "fill", Seed: 6})
+	model := s.model(6)
+	if !s.info.Native.RMW {
+		err := s.e.Transport.RMW(1, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: word, Operand: 1})
+		if !errors.Is(err, transport.ErrNotNative) {
+			t.Errorf("Info says read-modify-write is not native, RMW says %v", err)
+		}
+		s.compare(t, 1, model)
+		return
+	}
+	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64, math.MinInt64, 0} {
+		for _, nbytes := range []int{4, 8} {
+			for _, op := range []transport.RMWOp{transport.FetchAdd, transport.Swap} {
+				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x}
+				want := modelRMW(model[wordsAt+16:], rmw)
+				if err := s.e.Transport.RMW(1, rmw); err != nil || rmw.Old != want {
+					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, expected %d, %v", i, op, nbytes, x, rmw.Old, want, err)
+				}
+			}
+		}
+	}
+	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8}} {
+		bad.Addr = word
+		if err := s.e.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
+			t.Errorf("op %d of %d bytes: %v", bad.Op, bad.Bytes, err)
+		}
+	}
+	s.compare(t, 1, model) // and the neighbours are untouched
+}
+
+// modelRMW carries it out on the model and returns the old value.
+func modelRMW(b []byte, r *transport.RMW) (old int64) {
+	value := func(old int64) int64 {
+		if r.Op == transport.Swap {
+			return r.Operand
+		}
+		return old + r.Operand
+	}
+	if r.Bytes == 4 {
+		old = int64(int32(native.Uint32(b)))
+		native.PutUint32(b, uint32(value(old)))
+	} else {
+		old = int64(native.Uint64(b))
+		native.PutUint64(b, uint64(value(old)))
+	}
+	return old
+}
+
+// hammerAll has all places act on one word of place 1 and returns all old values, by place.
+func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
+	t.Helper()
+	if !s.info.Native.RMW {
+		t.Skip("read-modify-write is not native to this transport")
+	}
+	s.must(t, 1, command{Do: "clear"})
+	olds := make([][]int64, len(s.mem))
+	s.all(t, func(place int) error {
+		a, err := s.ask(place, command{Do: "rmw", Place: 1, Addr: s.mem[1] + wordsAt, N: n, Op: op, Bytes: nbytes})
+		olds[place] = a.Vals
+		return err
+	})
+	return olds
+}
+
+// Every ticket is drawn exactly once, and each place draws growing ones.
+func (s *suite) testRMWContended(t *testing.T) {
+	const n = 300
+	for _, nbytes := range []int{4, 8} {
+		seen := make([]bool, n*len(s.mem))
+		for place, olds := range s.hammerAll(t, transport.FetchAdd, nbytes, n) {
+			last := int64(-1)
+			for _, old := range olds {
+				if old < 0 || old >= int64(len(seen)) || seen[old] || old <= last {
+					t.Fatalf("place %d drew %d after %d, of %d tickets", place, old, last, len(seen))
+				}
+				seen[old], last = true, old
+			}
+		}
+	}
+}
+
+// Every value that was put in comes out exactly once, but for the last one, which is still there.
+func (s *suite) testSwapContended(t *testing.T) {
+	const n = 300
+	for _, nbytes := range []int{4, 8} {
+		out := map[int64]int{}
+		for _, olds := range s.hammerAll(t, transport.Swap, nbytes, n) {
+			for _, old := range olds {
+				out[old]++
+			}
+		}
+		word := s.must(t, 1, command{Do: "read"}).Body[wordsAt:]
+		last := int64(int32(native.Uint32(word)))
+		out[last]++
+		for place := range s.mem {
+			for i := range int64(n) {
+				out[int64(place+1)<<20|i]--
+			}
+		}
+		out[0]-- // what was there first
+		for v, k := range out {
+			if k != 0 {
+				t.Fatalf("%d bytes: value %#x came out %d times too often", nbytes, v, k)
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Cluster stands in for one machine: its ranks are goroutines of this process, its arena is memory outside the Go heap.
+// It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
+package transporttest
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/transport"
+)
+
+const (
+	sliceBytes   = 4 << 20  // of the arena, per rank
+	privateBytes = 4 << 20  // outside the arena, per rank
+	firstByte    = 64 << 10 // a slice begins with what a rank always has, such as its mutex
+	pageBytes    = 4096
+	mutexBytes   = 64
+	maxTeams     = 64
+)
+
+// Cluster is a node of n ranks. The exported fields are set before the first rank joins.
+type Cluster struct {
+	N    int
+	Opts Options // of the transport
+	// Fail, if set, is asked before a step that can fail: "exchange", "door", "join", "room", "grow", "publish",
+	// "team", "comm". An error makes the step fail at that rank.
+	Fail func(step string, rank int) error
+	// Wrap, if set, may put something between core and the transport of a rank.
+	Wrap func(rank int, t transport.Transport) transport.Transport
+	// Nodes that are not this one are reached by these; the Cluster itself has one node only.
+	WireList []transport.Wire
+
+	Net *Net // made when the first rank joins
+
+	mu      sync.Mutex
+	changed *sync.Cond // something below has changed
+	memory  []byte
+	base    uintptr
+	private []int // bytes of private memory handed out, by rank
+	nodes   []*Node
+	joins   []transport.JoinInfo
+	teams   map[int64]*teamState
+	slots   int64 // last slot number given
+	mutexes map[uintptr]transport.Rank
+	counts  map[[2]int]uint32 // notify counters: target, source
+	ended   bool
+	jobs    []*Job
+	world   *teamState
+}
+
+// NewCluster makes a node of n ranks. Close gives its memory back.
+func NewCluster(n int) *Cluster {
+	memory, err := unix.Mmap(-1, 0, n*(sliceBytes+privateBytes), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		panic(fmt.Sprintf("map the arena of a test: %v", err))
+	}
+	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
+		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, counts: map[[2]int]uint32{},
+		joins: make([]transport.JoinInfo, n), world: newTeamState(n)}
+	c.changed = sync.NewCond(&c.mu)
+	for i := range n {
+		c.nodes = append(c.nodes, &Node{c: c, self: i, brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
+			open: map[uintptr]int64{}})
+		c.jobs = append(c.jobs, &Job{c: c, rank: i})
+	}
+	return c
+}
+
+// Close ends the cluster; no rank may be running.
+func (c *Cluster) Close() {
+	c.mu.Lock()
+	net := c.Net
+	c.mu.Unlock()
+	if net != nil {
+		net.Close()
+	}
+	unix.Munmap(c.memory)
+}
+
+func (c *Cluster) sliceBase(rank int) uintptr { return c.base + uintptr(rank)*sliceBytes }
+
+// Node is the share of a rank.
+func (c *Cluster) Node(rank int) *Node { return c.nodes[rank] }
+
+// Job is the job as a rank sees it.
+func (c *Cluster) Job(rank int) *Job { return c.jobs[rank] }
+
+// Platform is what core.Start wants for a rank.
+func (c *Cluster) Platform(rank int) transport.Platform { return platform{c, rank} }
+
+// Private is memory of a rank that lies outside the arena and outside the Go heap.
+func (c *Cluster) Private(rank, nbytes int) uintptr {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.private[rank]
+	c.private[rank] += (nbytes + 63) &^ 63
+	if c.private[rank] > privateBytes {
+		panic("a test wants more private memory than there is")
+	}
+	return c.base + uintptr(c.N*sliceBytes+rank*privateBytes+at)
+}
+
+// Lose tells all ranks but one that it is lost.
+func (c *Cluster) Lose(rank int, reason string) {
+	for i, j := range c.joins {
+		if i != rank && j.Lost != nil {
+			j.Lost(transport.Rank(rank), reason)
+		}
+	}
+}
+
+func (c *Cluster) fail(step string, rank int) error {
+	if c.Fail == nil {
+		return nil
+	}
+	return c.Fail(step, rank)
+}
+
+// wait waits until something the lock guards is so.
+func (c *Cluster) wait(done func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !done() {
+		c.changed.Wait()
+	}
+}
+
+// change changes something the lock guards.
+func (c *Cluster) change(do func()) {
+	c.mu.Lock()
+	do()
+	c.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+type platform struct {
+	c    *Cluster
+	rank int
+}
+
+func (p platform) Door() (string, error) {
+	return fmt.Sprintf("door %d", p.rank), p.c.fail("door", p.rank)
+}
+
+func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
+	if err := p.c.fail("join", p.rank); err != nil {
+		return nil, nil, err
+	}
+	for i, d := range j.Doors {
+		if want := fmt.Sprintf("door %d", j.Ranks[i]); d != want {
+			return nil, nil, fmt.Errorf("rank %d was told %q is the door of rank %d", p.rank, d, j.Ranks[i])
+		}
+	}
+	p.c.mu.Lock()
+	p.c.joins[p.rank] = j
+	if p.c.Net == nil {
+		p.c.Net = NewNet(p.c.N, p.c.Opts)
+	}
+	net := p.c.Net
+	p.c.mu.Unlock()
+	var t transport.Transport = net.Open(p.rank, j.Handle)
+	if p.c.Wrap != nil {
+		t = p.c.Wrap(p.rank, t)
+	}
+	return p.c.nodes[p.rank], t, nil
+}
+
+func (p platform) Wires() []transport.Wire { return p.c.WireList }

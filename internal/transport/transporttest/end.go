@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The far side of the conformance suite. One End drives (Run, at place 0); the others serve: they do what place 0 asks
+// for over a Control, which is not the transport under test, and answer.
+package transporttest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Control carries the suite's own commands between places; a transport.Node is one.
+type Control interface {
+	Send(to int, tag int64, body []byte)
+	Recv(from int, tag int64, body []byte) (source, nbytes int, err error)
+}
+
+// An End's memory: what others may reach, then what it uses itself.
+const (
+	dataBytes  = 64 << 10
+	wordsAt    = dataBytes // 4 KiB of words for read-modify-write
+	reachBytes = dataBytes + 4096
+	scratchAt  = 128 << 10
+	MemBytes   = scratchAt + dataBytes
+)
+
+// End is one place of a job whose transport is tested. Peer i is the place i.
+type End struct {
+	Transport transport.Transport // open, not connected
+	Control   Control
+	Ranks     []transport.Rank // of all places
+	Self      int
+	Mem       uintptr // MemBytes, of which the others may reach the first half
+	Inbox     *Inbox  // where the transport's messages go
+}
+
+// Inbox keeps messages by sender.
+type Inbox struct {
+	mu   sync.Mutex
+	from map[transport.Rank][]transport.Msg
+}
+
+// Handle is the transport's handler.
+func (in *Inbox) Handle(from transport.Rank, m transport.Msg) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.from == nil {
+		in.from = map[transport.Rank][]transport.Msg{}
+	}
+	in.from[from] = append(in.from[from], m)
+}
+
+func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		in.mu.Lock()
+		if got := in.from[from]; len(got) >= n {
+			in.from[from] = got[n:]
+			in.mu.Unlock()
+			return got[:n], nil
+		}
+		in.mu.Unlock()
+	}
+	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
+}
+
+func (e *End) bytes(at, n int) []byte {
+	return unsafe.Slice((*byte)(kernel.Ptr(e.Mem+uintptr(at))), n)
+}
+
+func (e *End) addrs() []transport.PeerAddr {
+	all := make([]transport.PeerAddr, len(e.Ranks))
+	for i, r := range e.Ranks {
+		all[i] = transport.PeerAddr{Rank: r}
+	}
+	return all
+}
+
+// command is what place 0 asks for, answer what it gets.
+type command struct {
+	Do    string
+	Place int // whom to act on
+	Addr  uintptr
+	N     int
+	Seed  uint64
+	Op    transport.RMWOp
+	Bytes int
+}
+
+type answer struct {
+	Err  string
+	Addr uintptr
+	Vals []int64
+	Body []byte
+}
+
+const (
+	tagCommand = 7001
+	tagAnswer  = 7002
+	maxAnswer  = 1 << 20
+)
+
+// Serve does what place 0 asks for until it is told to stop.
+func Serve(e *End) error {
+	if err := e.Transport.Connect(e.addrs()); err != nil {
+		return err
+	}
+	for {
+		var c command
+		if err := receive(e.Control, 0, tagCommand, &c); err != nil {
+			return err
+		}
+		a, err := e.serve(c)
+		if err != nil {
+			a.Err = err.Error()
+		}
+		send(e.Control, 0, tagAnswer, a)
+		if c.Do == "stop" {
+			return nil
+		}
+	}
+}
+
+func send(c Control, to int, tag int64, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	c.Send(to, tag, body)
+}
+
+func receive(c Control, from int, tag int64, v any) error {
+	body := make([]byte, maxAnswer)
+	_, n, err := c.Recv(from, tag, body)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body[:n], v)
+}
+
+func (e *End) serve(c command) (a answer, err error) {
+	switch c.Do {
+	case "mem":
+		a.Addr = e.Mem
+	case "fill":
+		fill(e.bytes(0, reachBytes), c.Seed)
+	case "clear":
+		clear(e.bytes(0, reachBytes))
+	case "read":
+		a.Body = append(a.Body, e.bytes(0, reachBytes)...)
+	case "rmw":
+		a.Vals, err = e.hammer(c)
+	case "acc":
+		err = e.addOnes(c)
+	case "put":
+		err = e.putAndFence(c)
+	case "send":
+		err = e.sendMany(c)
+	case "got":
+		err = e.expect(c)
+	case "stop":
+	default:
+		err = errors.New("unknown command " + c.Do)
+	}
+	return a, err
+}
+
+// fill gives memory contents that depend on the seed only.
+func fill(b []byte, seed uint64) {
+	r := rand.NewPCG(seed, 7)
+	for ; len(b) >= 8; b = b[8:] {
+		native.PutUint64(b, r.Uint64())
+	}
+	for i := range b {
+		b[i] = byte(r.Uint64())
+	}
+}
+
+// hammer does c.N read-modify-writes on one word and returns what they found.
+func (e *End) hammer(c command) ([]int64, error) {
+	var olds []int64
+	for i := range c.N {
+		x := &transport.RMW{Op: c.Op, Bytes: c.Bytes, Addr: c.Addr, Operand: 1}
+		if c.Op == transport.Swap {
+			x.Operand = int64(e.Self+1)<<20 | int64(i)
+		}
+		if err := e.Transport.RMW(transport.Peer(c.Place), x); err != nil {
+			return nil, err
+		}
+		olds = append(olds, x.Old)
+	}
+	return olds, nil
+}
+
+// addOnes accumulates c.N times an array of ones, whole and in pieces, then fences.
+func (e *End) addOnes(c command) error {
+	const elems = 512
+	ones, scale := e.bytes(scratchAt, 4*elems), int32(1)
+	for i := range elems {
+		*(*int32)(unsafe.Pointer(&ones[4*i])) = 1
+	}
+	for i := range c.N {
+		half := 4 * elems >> (i % 2)
+		for at := 0; at < 4*elems; at += half {
+			x := contiguous(e.Mem+scratchAt, c.Addr+uintptr(at), half)
+			if err := wait(func(x *transport.Xfer) error {
+				return e.Transport.Acc(transport.Peer(c.Place), x, transport.Scale{Type: int(kernel.Int), Value: unsafe.Pointer(&scale)})
+			}, x); err != nil {
+				return err
+			}
+		}
+	}
+	return e.Transport.Fence(transport.Peer(c.Place))
+}
+
+func (e *End) putAndFence(c command) error {
+	fill(e.bytes(scratchAt, c.N), c.Seed)
+	x := contiguous(e.Mem+scratchAt, c.Addr, c.N)
+	if err := wait(func(x *transport.Xfer) error { return e.Transport.Put(transport.Peer(c.Place), x) }, x); err != nil {
+		return err
+	}
+	clear(e.bytes(scratchAt, c.N)) // it may be reused now
+	return e.Transport.Fence(transport.Peer(c.Place))
+}
+
+func contiguous(local, remote uintptr, nbytes int) *transport.Xfer {
+	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote},
+		Count: []int32{int32(nbytes)}}
+}
+
+// wait starts a transfer and waits until it is locally complete.
+func wait(start func(*transport.Xfer) error, x *transport.Xfer) error {
+	done := make(chan error, 2)
+	x.Done = func(err error) { done <- err }
+	if err := start(x); err != nil {
+		return fmt.Errorf("refused: %w", err)
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(20 * time.Second):
+		return errors.New("not complete after 20 s")
+	}
+}

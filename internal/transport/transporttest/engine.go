@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The engine of a Fake: one goroutine per end that lets one thing happen at a time, chosen at random:
+//
+//	depart   any posted operation becomes locally complete: its local memory is read (put, acc), Done is called, and it
+//	         joins the queue to its target. So operations that are open together are reordered here.
+//	arrive   the head of any target's queue takes effect. So what is posted after the Done of an earlier operation to
+//	         the same target takes effect after it.
+//
+// A get or a read-modify-write is done when it has arrived. A fence waits until all that was posted before has arrived.
+package transporttest
+
+import (
+	"slices"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// op is an operation that has not taken effect.
+type op struct {
+	name  string
+	to    int
+	x     *transport.Xfer
+	typ   kernel.Type
+	scale [16]byte
+	rmw   *transport.RMW
+	data  []byte // what put and acc carry, contiguous
+}
+
+func (f *Fake) post(p transport.Peer, o *op) (err error) {
+	f.net.change(func() {
+		if o.to, err = f.end(p); err != nil {
+			return
+		}
+		f.posted = append(f.posted, o)
+		f.net.tally[o.name]++
+		if o.x.Vector != nil {
+			f.net.tally[o.name+" vector"]++
+		}
+	})
+	return err
+}
+
+// Fence waits for what was posted before it.
+func (f *Fake) Fence(p transport.Peer) error {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tally["fence"]++
+	end, err := f.end(p)
+	var before []*op
+	for _, o := range slices.Concat(f.posted, f.leaving[end]) {
+		if o.to == end {
+			before = append(before, o)
+		}
+	}
+	for err == nil && slices.ContainsFunc(before, f.open) {
+		n.changed.Wait()
+		_, err = f.end(p)
+	}
+	return err
+}
+
+func (f *Fake) open(o *op) bool {
+	return slices.Contains(f.posted, o) || slices.Contains(f.leaving[o.to], o)
+}
+
+func (f *Fake) engine() {
+	defer f.net.running.Done()
+	for {
+		step, pause := f.nextStep()
+		if step == nil {
+			return
+		}
+		step()
+		time.Sleep(pause)
+	}
+}
+
+// nextStep waits for something that can happen; nil when the end is closed and nothing is open. The step's own part
+// under the lock is already done; what it returns is to be called without the lock.
+func (f *Fake) nextStep() (func(), time.Duration) {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for {
+		var targets []int
+		for i, q := range f.leaving {
+			if len(q) > 0 {
+				targets = append(targets, i)
+			}
+		}
+		choices := len(f.posted) + len(targets)
+		if choices == 0 && f.closed {
+			return nil, 0
+		}
+		if choices > 0 && (!n.held || f.closed) {
+			var pause time.Duration
+			if n.opts.Pause > 0 {
+				pause = time.Duration(n.rnd.Int64N(int64(n.opts.Pause)))
+			}
+			i := n.rnd.IntN(choices)
+			if i < len(f.posted) {
+				return f.depart(i), pause
+			}
+			return f.arrive(targets[i-len(f.posted)]), pause
+		}
+		n.changed.Wait()
+	}
+}
+
+// depart makes posted[i] locally complete.
+func (f *Fake) depart(i int) func() {
+	o := f.posted[i]
+	if err := f.refuse(o); err != nil {
+		return func() { f.drop(o, err) }
+	}
+	if o.name == "put" || o.name == "acc" {
+		o.data = gather(o.x)
+	}
+	f.posted = slices.Delete(f.posted, i, i+1)
+	f.leaving[o.to] = append(f.leaving[o.to], o)
+	if o.data == nil {
+		return func() {}
+	}
+	return func() { o.x.Finish(nil) }
+}
+
+// refuse says why an operation cannot be carried out.
+func (f *Fake) refuse(o *op) error {
+	if f.closed {
+		return transport.ErrClosed
+	}
+	if f.net.ends[o.to].dead {
+		return transport.ErrPeerDead
+	}
+	if f.net.opts.Owns == nil {
+		return nil
+	}
+	for _, b := range blocks(&o.x.Remote, o.x.Count, remoteSide(o.x.Vector)) {
+		if !f.net.opts.Owns(transport.Peer(o.to), b.addr, b.nbytes) {
+			return transport.ErrBadAddr
+		}
+	}
+	return nil
+}
+
+// drop fails a posted operation. It stays posted until Done has been called.
+func (f *Fake) drop(o *op, err error) {
+	o.x.Finish(err)
+	f.net.change(func() { f.posted = slices.DeleteFunc(f.posted, func(p *op) bool { return p == o }) })
+}
+
+// arrive lets the oldest operation on its way to a target take effect.
+func (f *Fake) arrive(to int) func() {
+	o := f.leaving[to][0]
+	return func() {
+		f.effect(o)
+		if o.data == nil {
+			o.x.Finish(nil)
+		}
+		f.net.change(func() { f.leaving[to] = f.leaving[to][1:] })
+	}
+}
+
+func (f *Fake) effect(o *op) {
+	switch {
+	case o.name == "rmw":
+		f.net.change(func() { readModifyWrite(o.rmw) })
+	case o.name == "get":
+		move(o.x, func(local, remote []byte) { copy(local, remote) })
+	case o.name == "put":
+		at := 0
+		move(o.x, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
+	default:
+		st := kernel.Stripes{Word: unsafe.Pointer(&f.net.stripes[0]), Mask: 63, PitchWords: 16, Owner: uint32(f.self + 1)}
+		at, scale := 0, o.scale // C may not see an object with Go pointers in it
+		move(o.x, func(_, remote []byte) {
+			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]), unsafe.Pointer(&o.data[at]), len(remote))
+			at += len(remote)
+		})
+	}
+}
+
+// readModifyWrite runs under the net's lock, which makes it atomic.
+func readModifyWrite(r *transport.RMW) {
+	if p := kernel.Ptr(r.Addr); r.Bytes == 4 {
+		word := (*int32)(p)
+		r.Old = int64(*word)
+		*word = int32(r.Operand)
+		if r.Op == transport.FetchAdd {
+			*word += int32(r.Old)
+		}
+	} else {
+		word := (*int64)(p)
+		r.Old = *word
+		*word = r.Operand
+		if r.Op == transport.FetchAdd {
+			*word += r.Old
+		}
+	}
+}
+
+// deliver hands messages over: any sender's oldest.
+func (f *Fake) deliver() {
+	defer f.net.running.Done()
+	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
+		f.handler(transport.Rank(l.from), transport.Msg{Kind: uint8(l.tag), Body: l.body})
+	}
+}
+
+func (f *Fake) nextLetter() (letter, bool) {
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for !f.closed {
+		var full []int
+		for from, q := range f.inbox {
+			if len(q) > 0 {
+				full = append(full, from)
+			}
+		}
+		if len(full) > 0 && !n.held {
+			from := full[n.rnd.IntN(len(full))]
+			l := f.inbox[from][0]
+			f.inbox[from] = f.inbox[from][1:]
+			return l, true
+		}
+		n.changed.Wait()
+	}
+	return letter{}, false
+}

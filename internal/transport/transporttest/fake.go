@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Fake is a transport between goroutines that behaves like a wire: nothing is complete when its call returns, local
+// completion comes before the effect at the target, operations that are open at the same time complete in any order,
+// and messages overtake data. It keeps exactly the promises of transport.Transport and no others (engine.go).
+package transporttest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Options of a Net. The zero value is a wire without native accumulate and read-modify-write.
+type Options struct {
+	Native transport.Native
+	MaxMsg int           // 0: 1 MiB
+	Seed   uint64        // of the order in which things happen
+	Pause  time.Duration // longest pause between two things that happen at one end
+	// Owns, if set, says whether n bytes at an address are memory of a peer that may be reached.
+	Owns func(p transport.Peer, addr uintptr, n int64) bool
+}
+
+// Net is what the ends of a Fake have in common.
+type Net struct {
+	opts Options
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	ends    []*Fake
+	held    bool
+	rnd     *rand.Rand
+	stripes []uint32
+	running sync.WaitGroup
+	tally   map[string]int // operations carried out, by name
+}
+
+// NewNet makes a net of n ends.
+func NewNet(n int, o Options) *Net {
+	if o.MaxMsg == 0 {
+		o.MaxMsg = 1 << 20
+	}
+	net := &Net{opts: o, ends: make([]*Fake, n), rnd: rand.New(rand.NewPCG(o.Seed, 1)), stripes: make([]uint32, 64*16),
+		tally: map[string]int{}}
+	net.changed = sync.NewCond(&net.mu)
+	return net
+}
+
+// Fake implements transport.Transport.
+type Fake struct {
+	net     *Net
+	self    int
+	handler transport.Handler
+	peers   []int
+	posted  []*op
+	leaving [][]*op    // by end: locally complete, in the order they will take effect
+	inbox   [][]letter // by sender: messages on their way
+	dead    bool
+	closed  bool
+}
+
+// Open makes end number self.
+func (n *Net) Open(self int, h transport.Handler) *Fake {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)), inbox: make([][]letter, len(n.ends))}
+	n.ends[self] = f
+	n.running.Add(2)
+	go f.engine()
+	go f.deliver()
+	return f
+}
+
+// Hold stops the wire: what was posted stays open until Release.
+func (n *Net) Hold() { n.change(func() { n.held = true }) }
+
+// Release lets it run again.
+func (n *Net) Release() { n.change(func() { n.held = false }) }
+
+// Kill makes an end dead to all others.
+func (n *Net) Kill(end int) { n.change(func() { n.ends[end].dead = true }) }
+
+// Close closes all ends and waits for their goroutines.
+func (n *Net) Close() {
+	for _, f := range n.ends {
+		if f != nil {
+			f.Close()
+		}
+	}
+	n.running.Wait()
+}
+
+// Count is how many operations of a name ("put", "get", "acc", "rmw", "fence", "put vector" ...) were asked for.
+func (n *Net) Count(name string) (count int) {
+	n.change(func() { count = n.tally[name] })
+	return count
+}
+
+func (n *Net) change(do func()) {
+	n.mu.Lock()
+	do()
+	n.mu.Unlock()
+	n.changed.Broadcast()
+}
+
+// Info tells what Options said.
+func (f *Fake) Info() transport.Info {
+	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Native: f.net.opts.Native, MaxMsg: f.net.opts.MaxMsg}
+}
+
+// Connect accepts ranks that are numbers of ends.
+func (f *Fake) Connect(peers []transport.PeerAddr) error {
+	to := make([]int, len(peers))
+	for i, p := range peers {
+		if p.Rank < 0 || int(p.Rank) >= len(f.net.ends) {
+			return fmt.Errorf("rank %d is no end of this net", p.Rank)
+		}
+		to[i] = int(p.Rank)
+	}
+	f.net.change(func() { f.peers = to })
+	return nil
+}
+
+// Register has nothing to do: there is one address space.
+func (f *Fake) Register([]byte) (transport.Key, error) { return 1, nil }
+
+// Deregister has nothing to do.
+func (f *Fake) Deregister(transport.Key) error { return nil }
+
+// Put posts.
+func (f *Fake) Put(p transport.Peer, x *transport.Xfer) error {
+	return f.post(p, &op{name: "put", x: x.Clone()})
+}
+
+// Get posts.
+func (f *Fake) Get(p transport.Peer, x *transport.Xfer) error {
+	return f.post(p, &op{name: "get", x: x.Clone()})
+}
+
+// Acc posts; the scale is read now.
+func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	if !f.net.opts.Native.Acc {
+		return fmt.Errorf("accumulate: %w", transport.ErrNotNative)
+	}
+	o := &op{name: "acc", x: x.Clone(), typ: kernel.Type(s.Type)}
+	copy(o.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(o.typ)))
+	return f.post(p, o)
+}
+
+// RMW posts and waits.
+func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
+	if !f.net.opts.Native.RMW || r.Bytes != 4 && r.Bytes != 8 || r.Op > transport.Swap {
+		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
+	}
+	done := make(chan error, 1)
+	x := &transport.Xfer{Remote: transport.Section{Base: r.Addr}, Count: []int32{int32(r.Bytes)},
+		Done: func(err error) { done <- err }}
+	if err := f.post(p, &op{name: "rmw", x: x, rmw: r}); err != nil {
+		return err
+	}
+	return <-done
+}
+
+// Send queues a copy.
+func (f *Fake) Send(p transport.Peer, m transport.Msg) (err error) {
+	f.net.change(func() {
+		switch end, e := f.end(p); {
+		case e != nil:
+			err = e
+		case len(m.Body) > f.net.opts.MaxMsg:
+			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
+		default:
+			to := f.net.ends[end]
+			to.inbox[f.self] = append(to.inbox[f.self], letter{f.self, int64(m.Kind), append([]byte(nil), m.Body...)})
+		}
+	})
+	return err
+}
+
+// end finds the end of a peer that can still be reached.
+func (f *Fake) end(p transport.Peer) (int, error) {
+	end := f.peers[p]
+	switch {
+	case f.closed:
+		return end, transport.ErrClosed
+	case f.net.ends[end].dead:
+		return end, fmt.Errorf("peer %d: %w", p, transport.ErrPeerDead)
+	}
+	return end, nil
+}
+
+// Progress only waits: the engine runs by itself.
+func (f *Fake) Progress(wait time.Duration) (int, error) {
+	time.Sleep(wait)
+	return 0, nil
+}
+
+// Close fails what is open.
+func (f *Fake) Close() error {
+	f.net.change(func() { f.closed = true })
+	return nil
+}
+
+var _ transport.Transport = (*Fake)(nil)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Flaky is a transport that fails where a test says so. It adds nothing to the data path of a real transport.
+package transporttest
+
+import (
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// Flaky wraps a transport. Both functions may be nil; what they are asked is the method's name in lower case.
+type Flaky struct {
+	transport.Transport
+	// Fail makes a call fail before it has any effect.
+	Fail func(what string, p transport.Peer) error
+	// FailLater makes the local completion of a put, get or accumulate fail; its effect is that of the wrapped one.
+	FailLater func(what string, p transport.Peer) error
+}
+
+func (f *Flaky) fail(what string, p transport.Peer) error {
+	if f.Fail == nil {
+		return nil
+	}
+	return f.Fail(what, p)
+}
+
+// spoil gives the transfer a Done that reports FailLater's error.
+func (f *Flaky) spoil(what string, p transport.Peer, x *transport.Xfer) *transport.Xfer {
+	if f.FailLater == nil {
+		return x
+	}
+	c, done := *x, x.Done
+	c.Done = func(err error) {
+		if later := f.FailLater(what, p); later != nil {
+			err = later
+		}
+		if done != nil {
+			done(err)
+		}
+	}
+	return &c
+}
+
+// Connect may fail, at peer -1.
+func (f *Flaky) Connect(peers []transport.PeerAddr) error {
+	if err := f.fail("connect", -1); err != nil {
+		return err
+	}
+	return f.Transport.Connect(peers)
+}
+
+// Put may fail.
+func (f *Flaky) Put(p transport.Peer, x *transport.Xfer) error {
+	if err := f.fail("put", p); err != nil {
+		return err
+	}
+	return f.Transport.Put(p, f.spoil("put", p, x))
+}
+
+// Get may fail.
+func (f *Flaky) Get(p transport.Peer, x *transport.Xfer) error {
+	if err := f.fail("get", p); err != nil {
+		return err
+	}
+	return f.Transport.Get(p, f.spoil("get", p, x))
+}
+
+// Acc may fail.
+func (f *Flaky) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	if err := f.fail("acc", p); err != nil {
+		return err
+	}
+	return f.Transport.Acc(p, f.spoil("acc", p, x), s)
+}
+
+// RMW may fail.
+func (f *Flaky) RMW(p transport.Peer, r *transport.RMW) error {
+	if err := f.fail("rmw", p); err != nil {
+		return err
+	}
+	return f.Transport.RMW(p, r)
+}
+
+// Send may fail.
+func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
+	if err := f.fail("send", p); err != nil {
+		return err
+	}
+	return f.Transport.Send(p, m)
+}
+
+// Fence may fail.
+func (f *Flaky) Fence(p transport.Peer) error {
+	if err := f.fail("fence", p); err != nil {
+		return err
+	}
+	return f.Transport.Fence(p)
+}
+
+// Progress may fail, at peer -1.
+func (f *Flaky) Progress(wait time.Duration) (int, error) {
+	if err := f.fail("progress", -1); err != nil {
+		return 0, err
+	}
+	return f.Transport.Progress(wait)
+}
+
+var _ transport.Transport = (*Flaky)(nil)

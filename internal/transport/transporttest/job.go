@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Job stands in for bootstrap.Job in a Cluster: it exchanges, counts communicators and notes how it was ended instead
+// of ending the process.
+package transporttest
+
+import "fmt"
+
+// Job is the job as one rank sees it.
+type Job struct {
+	c    *Cluster
+	rank int
+	comm uintptr
+	made []Comm
+	free []uintptr
+	end  []string
+}
+
+// Comm is a communicator that was asked for.
+type Comm struct {
+	Ranks []int
+	Comm  uintptr
+}
+
+// Kind is a word of its own.
+func (j *Job) Kind() string { return "test" }
+
+// Rank is the rank.
+func (j *Job) Rank() int { return j.rank }
+
+// Size is the number of ranks.
+func (j *Job) Size() int { return j.c.N }
+
+// Exchange gathers, by rank.
+func (j *Job) Exchange(mine []byte) ([][]byte, error) {
+	if err := j.c.fail("exchange", j.rank); err != nil {
+		return nil, err
+	}
+	t := &team{c: j.c, s: j.c.world, me: j.rank}
+	return t.exchange("Exchange", mine), nil
+}
+
+// WorldComm is a constant.
+func (j *Job) WorldComm() uintptr { return 0x4400 }
+
+// GroupComm numbers the communicators of a rank.
+func (j *Job) GroupComm(ranks []int, _ int) (uintptr, error) {
+	if err := j.c.fail("comm", j.rank); err != nil {
+		return 0, err
+	}
+	j.comm++
+	j.made = append(j.made, Comm{ranks, j.comm})
+	return j.comm, nil
+}
+
+// FreeComm is noted.
+func (j *Job) FreeComm(comm uintptr) { j.free = append(j.free, comm) }
+
+// Comms lists the communicators made and freed. Only for the rank's own goroutine.
+func (j *Job) Comms() (made []Comm, freed []uintptr) { return j.made, j.free }
+
+func (j *Job) note(text string) { j.c.change(func() { j.end = append(j.end, text) }) }
+
+// Abort is noted.
+func (j *Job) Abort(code int) { j.note(fmt.Sprintf("abort %d", code)) }
+
+// Die is noted.
+func (j *Job) Die(code int) { j.note(fmt.Sprintf("die %d", code)) }
+
+// Close is noted.
+func (j *Job) Close() error {
+	j.note("close")
+	return nil
+}
+
+// Ends lists calls of Abort, Die and Close.
+func (j *Job) Ends() (calls []string) {
+	j.c.change(func() { calls = append(calls, j.end...) })
+	return calls
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages of the conformance suite: their contents follow from sender, receiver and number, so that a receiver can
+// tell loss, repetition, mixture and wrong order.
+package transporttest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"libarmci/internal/transport"
+)
+
+func message(from, to, i int, seed uint64) transport.Msg {
+	r := rand.New(rand.NewPCG(seed, uint64(from)<<32|uint64(to)<<16|uint64(i)))
+	sizes := []int{0, 1, 7, 64, 1000, 5000, 70000}
+	body := make([]byte, sizes[r.IntN(len(sizes))])
+	fill(body, r.Uint64())
+	return transport.Msg{Kind: uint8(i), Body: body}
+}
+
+func (e *End) sendMany(c command) error {
+	for i := range c.N {
+		if err := e.Transport.Send(transport.Peer(c.Place), message(e.Self, c.Place, i, c.Seed)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *End) expect(c command) error {
+	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
+	if err != nil {
+		return err
+	}
+	for i, m := range got {
+		if want := message(c.Place, e.Self, i, c.Seed); m.Kind != want.Kind || !bytes.Equal(m.Body, want.Body) {
+			return fmt.Errorf("message %d from place %d: kind %d, %d bytes; expected kind %d, %d bytes", i, c.Place, m.Kind,
+				len(m.Body), want.Kind, len(want.Body))
+		}
+	}
+	return nil
+}
+
+// testMessages: everybody sends to everybody at once, itself included.
+func (s *suite) testMessages(t *testing.T) {
+	const n = 20
+	s.all(t, func(place int) error {
+		for to := range s.e.Ranks {
+			if _, err := s.ask(place, command{Do: "send", Place: to, N: n, Seed: 3}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.all(t, func(place int) error {
+		for from := range s.e.Ranks {
+			if _, err := s.ask(place, command{Do: "got", Place: from, N: n, Seed: 3}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// testMessageThreads: messages of several threads to one peer arrive whole, and in order for each thread.
+func (s *suite) testMessageThreads(t *testing.T) {
+	const threads, n = 4, 30
+	var running sync.WaitGroup
+	for th := range threads {
+		running.Go(func() {
+			for i := range n {
+				body := bytes.Repeat([]byte{byte(th), byte(i)}, 1+i*300)
+				if err := s.e.Transport.Send(0, transport.Msg{Kind: uint8(th), Body: body}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	running.Wait()
+	got, err := s.e.Inbox.take(s.e.Ranks[0], threads*n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var next [threads]int
+	for _, m := range got {
+		th := int(m.Kind)
+		if want := bytes.Repeat([]byte{byte(th), byte(next[th])}, 1+next[th]*300); !bytes.Equal(m.Body, want) {
+			t.Fatalf("thread %d, message %d: %d bytes %x..., expected %d", th, next[th], len(m.Body), m.Body[:2], len(want))
+		}
+		next[th]++
+	}
+}
+
+func (s *suite) testMessageSize(t *testing.T) {
+	limit := s.e.Transport.Info().MaxMsg
+	if limit < 64<<10 {
+		t.Errorf("MaxMsg is %d: core needs 64 KiB", limit)
+	}
+	err := s.e.Transport.Send(1, transport.Msg{Kind: 1, Body: make([]byte, limit+1)})
+	if !errors.Is(err, transport.ErrTooLong) {
+		t.Errorf("%d bytes, one more than the limit: %v", limit+1, err)
+	}
+	body := make([]byte, min(limit, 3<<20))
+	fill(body, 9)
+	if err := s.e.Transport.Send(0, transport.Msg{Kind: 77, Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.e.Inbox.take(s.e.Ranks[0], 1)
+	if err != nil || got[0].Kind != 77 || !bytes.Equal(got[0].Body, body) {
+		t.Errorf("message of %d bytes: %v, %d messages", len(body), err, len(got))
+	}
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The conformance suite that every transport passes: one list of tests for all, run at place 0 while the other places
+// serve. What a transport cannot do natively it must refuse, and the suite then checks the refusal.
+package transporttest
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+type suite struct {
+	e    *End
+	info transport.Info
+	mem  []uintptr // of every place
+}
+
+// Run tests the transport of e, which is place 0 of at least two. It closes it.
+func Run(t *testing.T, e *End) {
+	if e.Self != 0 || len(e.Ranks) < 2 {
+		t.Fatalf("place %d of %d cannot drive", e.Self, len(e.Ranks))
+	}
+	s := &suite{e: e, info: e.Transport.Info(), mem: make([]uintptr, len(e.Ranks))}
+	defer func() {
+		for place := 1; place < len(e.Ranks); place++ {
+			s.ask(place, command{Do: "stop"})
+		}
+	}()
+	if !t.Run("connect", s.testConnect) {
+		return
+	}
+	for place := range s.mem {
+		s.mem[place] = s.must(t, place, command{Do: "mem"}).Addr
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided}, {"vector", s.testVector},
+		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended}, {"rmw", s.testRMW},
+		{"rmw/contended", s.testRMWContended}, {"rmw/swap", s.testSwapContended}, {"order", s.testOrder},
+		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
+		{"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"register", s.testRegister},
+		{"progress", s.testProgress}, {"close", s.testClose},
+	} {
+		t.Run(test.name, test.run)
+	}
+}
+
+// ask has a place do something; place 0 is this one.
+func (s *suite) ask(place int, c command) (answer, error) {
+	if place == s.e.Self {
+		return s.e.serve(c)
+	}
+	send(s.e.Control, place, tagCommand, c)
+	var a answer
+	if err := receive(s.e.Control, place, tagAnswer, &a); err != nil {
+		return a, err
+	}
+	if a.Err != "" {
+		return a, errors.New(a.Err)
+	}
+	return a, nil
+}
+
+func (s *suite) must(t *testing.T, place int, c command) answer {
+	t.Helper()
+	a, err := s.ask(place, c)
+	if err != nil {
+		t.Fatalf("place %d, %s: %v", place, c.Do, err)
+	}
+	return a
+}
+
+// all has every place do something at the same time.
+func (s *suite) all(t *testing.T, do func(place int) error) {
+	t.Helper()
+	var running sync.WaitGroup
+	for place := range s.e.Ranks {
+		running.Go(func() {
+			if err := do(place); err != nil {
+				t.Errorf("place %d: %v", place, err)
+			}
+		})
+	}
+	running.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+func (s *suite) testConnect(t *testing.T) {
+	stranger := append(s.e.addrs(), transport.PeerAddr{Rank: 1 << 20, Addr: []byte("nowhere")})
+	if s.e.Transport.Connect(stranger) == nil {
+		t.Error("a rank that cannot be reached was accepted")
+	}
+	if err := s.e.Transport.Connect(s.e.addrs()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *suite) testInfo(t *testing.T) {
+	if s.info.Name == "" || s.info.MaxMsg <= 0 {
+		t.Errorf("%+v", s.info)
+	}
+	if now := s.e.Transport.Info(); now.Name != s.info.Name || now.Native != s.info.Native || now.MaxMsg != s.info.MaxMsg ||
+		now.Immediate != s.info.Immediate || string(now.Addr) != string(s.info.Addr) {
+		t.Errorf("was %+v, is %+v", s.info, now)
+	}
+}
+
+func (s *suite) testRegister(t *testing.T) {
+	key, err := s.e.Transport.Register(s.e.bytes(0, reachBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.e.Transport.Deregister(key); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *suite) testProgress(t *testing.T) {
+	for _, wait := range []time.Duration{0, 5 * time.Millisecond} {
+		begin := time.Now()
+		if n, err := s.e.Transport.Progress(wait); n < 0 || err != nil {
+			t.Errorf("Progress(%v): %d, %v", wait, n, err)
+		}
+		if took := time.Since(begin); took > wait+2*time.Second {
+			t.Errorf("Progress(%v) took %v", wait, took)
+		}
+	}
+}
+
+func (s *suite) testClose(t *testing.T) {
+	for range 3 {
+		if err := s.e.Transport.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// counted is a Done that is called at most once, and at once by an immediate transport.
+func (s *suite) counted(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
+	t.Helper()
+	var mu sync.Mutex
+	calls := 0
+	done := make(chan error, 8)
+	x.Done = func(err error) {
+		mu.Lock()
+		calls++
+		mu.Unlock()
+		done <- err
+	}
+	if err := start(x); err != nil {
+		t.Fatalf("refused: %v", err)
+	}
+	mu.Lock()
+	if s.info.Immediate && calls != 1 {
+		t.Fatalf("an immediate transport returned after %d calls of Done", calls)
+	}
+	mu.Unlock()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("not complete after 20 s")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if calls != 1 {
+		t.Fatalf("Done was called %d times", calls)
+	}
+}

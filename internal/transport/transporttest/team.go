@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Teams and mutexes of a Cluster. Every collective is one exchange of byte strings among the members, so a member that
+// calls another one than the rest is found out.
+package transporttest
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// teamState is what the members of a team share.
+type teamState struct {
+	n       int
+	arrived int
+	phase   int
+	calls   []string // what each member called, of the running phase
+	bodies  [][]byte
+	last    [][]byte // bodies of the phase before: members may still be reading them
+}
+
+func newTeamState(n int) *teamState {
+	return &teamState{n: n, calls: make([]string, n), bodies: make([][]byte, n)}
+}
+
+// team is one member's hold.
+type team struct {
+	c       *Cluster
+	s       *teamState
+	slot    int64
+	me      int
+	members []int
+	gone    bool
+}
+
+// ClaimTeam gives a number that is never given again, but no more than maxTeams at a time.
+func (n *Node) ClaimTeam() (start transport.TeamStart, err error) {
+	if err := n.c.fail("team", n.self); err != nil {
+		return start, err
+	}
+	n.c.change(func() {
+		if len(n.c.teams) >= maxTeams {
+			err = fmt.Errorf("%w: more than %d groups", transport.ErrNoMemory, maxTeams)
+			return
+		}
+		n.c.slots++
+		n.c.teams[n.c.slots] = nil // members make it, who know how many they are
+		start.Slot = n.c.slots
+	})
+	return start, err
+}
+
+// HoldTeam joins a team.
+func (n *Node) HoldTeam(start transport.TeamStart, members []int, me int) transport.Team {
+	t := &team{c: n.c, slot: start.Slot, me: me, members: slices.Clone(members)}
+	n.c.change(func() {
+		s, claimed := n.c.teams[start.Slot]
+		switch {
+		case !claimed:
+			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self, start.Slot))
+		case members[me] != n.self:
+			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.self, me, members))
+		case s == nil:
+			s = newTeamState(len(members))
+			n.c.teams[start.Slot] = s
+		case s.n != len(members):
+			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d", start.Slot, s.n, n.self, len(members)))
+		}
+		t.s = s
+	})
+	return t
+}
+
+// World is the team of all ranks.
+func (n *Node) World() transport.Team {
+	return &team{c: n.c, s: n.c.world, slot: 0, me: n.self, members: make([]int, n.c.N)}
+}
+
+// Teams is the number of team slots in use.
+func (c *Cluster) Teams() (count int) {
+	c.change(func() { count = len(c.teams) })
+	return count
+}
+
+// exchange gives every member the bodies of all. what must be the same at all.
+func (t *team) exchange(what string, body []byte) (all [][]byte) {
+	if t.gone {
+		panic("a team is used after its release")
+	}
+	var mine int
+	t.c.change(func() {
+		s := t.s
+		mine = s.phase
+		s.calls[t.me], s.bodies[t.me] = what, slices.Clone(body)
+		if s.arrived++; s.arrived < s.n {
+			return
+		}
+		for i, c := range s.calls {
+			if c != what {
+				panic(fmt.Sprintf("member %d calls %s, member %d calls %s", t.me, what, i, c))
+			}
+		}
+		s.last, s.bodies, s.arrived = s.bodies, make([][]byte, s.n), 0
+		s.phase++
+	})
+	t.c.wait(func() bool {
+		if t.s.phase != mine {
+			all = t.s.last
+		}
+		return t.s.phase != mine
+	})
+	return all
+}
+
+func (t *team) Size() int               { return t.s.n }
+func (t *team) Rank() int               { return t.me }
+func (t *team) Pointer() unsafe.Pointer { return nil }
+func (t *team) Barrier()                { t.exchange("Barrier", nil) }
+
+func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
+	b := unsafe.Slice((*byte)(buf), nbytes)
+	all := t.exchange(fmt.Sprintf("Bcast of %d bytes from %d", nbytes, root), b)
+	copy(b, all[root])
+}
+
+func (t *team) Allgather(mine []byte) []byte {
+	if len(mine) == 0 || len(mine) > 256 {
+		panic(fmt.Sprintf("Allgather of %d bytes", len(mine)))
+	}
+	return slices.Concat(t.exchange(fmt.Sprintf("Allgather of %d bytes", len(mine)), mine)...)
+}
+
+func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+	nbytes := nelem * int64(kernel.TypeSize(kernel.Type(typ)))
+	b := unsafe.Slice((*byte)(x), nbytes)
+	all := t.exchange(fmt.Sprintf("Allreduce %d of %d elements of type %d", red, nelem, typ), b)
+	copy(b, all[0])
+	for _, other := range all[1:] {
+		kernel.Reduce(kernel.Reduction(red), kernel.Type(typ), x, unsafe.Pointer(unsafe.SliceData(other)), int(nelem))
+	}
+	kernel.ReduceFinish(kernel.Reduction(red), kernel.Type(typ), x, int(nelem))
+}
+
+func (t *team) Release(last bool) {
+	t.gone = true
+	if last {
+		t.c.change(func() { delete(t.c.teams, t.slot) })
+	}
+}
+
+// MutexBytes is the size of a mutex.
+func (n *Node) MutexBytes() int64 { return mutexBytes }
+
+// RankMutex lies at the start of a rank's slice.
+func (n *Node) RankMutex(local int) uintptr { return n.c.sliceBase(local) }
+
+// Lock waits.
+func (n *Node) Lock(m uintptr, who transport.Rank) {
+	n.c.wait(func() bool { return n.take(m, who) })
+}
+
+func (n *Node) take(m uintptr, who transport.Rank) bool {
+	_, held := n.c.mutexes[m]
+	if !held {
+		n.c.mutexes[m] = who
+	}
+	return !held
+}
+
+// TryLock does not wait.
+func (n *Node) TryLock(m uintptr, who transport.Rank) (got bool) {
+	n.c.change(func() { got = n.take(m, who) })
+	return got
+}
+
+// Unlock of a free mutex is a bug of the caller.
+func (n *Node) Unlock(m uintptr) {
+	n.c.change(func() {
+		if _, held := n.c.mutexes[m]; !held {
+			panic(fmt.Sprintf("rank %d unlocks %#x, which is free", n.self, m))
+		}
+		delete(n.c.mutexes, m)
+	})
+}
+
+// MutexOwner tells who holds it.
+func (n *Node) MutexOwner(m uintptr) (who transport.Rank, held bool) {
+	n.c.change(func() { who, held = n.c.mutexes[m] })
+	return who, held
+}
