@@ -98,6 +98,8 @@ WEAK(ARMCI_Access_end);
 
 PUBLIC void ARMCI_Copy(void *src, void *dst, int n)
 {
-	if (n > 0)
+	if (n > 0 && src && dst)
 		memmove(dst, src, (size_t)n);
+	else if (n != 0)
+		armcigo_refuse_copy(n);
 }

@@ -254,3 +254,13 @@ func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	}
 	must("ARMCIX_Unlock_hdl", err)
 }
+
+// armcigo_refuse_copy ends the job after an ARMCI_Copy of a negative size or with a null pointer.
+//
+//export armcigo_refuse_copy
+func armcigo_refuse_copy(n C.int) {
+	if n < 0 {
+		end("ARMCI_Copy", &core.ArgError{Arg: "n", Text: "negative", Code: core.CodeBytes})
+	}
+	end("ARMCI_Copy", &core.ArgError{Arg: "src or dst", Text: "null pointer", Code: core.CodeArgument})
+}

@@ -126,6 +126,9 @@ func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 //export armcigo_set_aggregate
 func armcigo_set_aggregate(h *C.armci_hdl_t) {
 	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE")
+	if err == nil && h == nil {
+		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
+	}
 	must("ARMCI_SET_AGGREGATE_HANDLE", err)
 	if rt.SetAggregate(uintptr(unsafe.Pointer(h))) {
 		C.front_count_aggregates(1)

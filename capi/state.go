@@ -174,15 +174,16 @@ func end(name string, err error) {
 	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
 }
 
+// abort ends every rank; a status of 0 counts as -1, since no job ends well by it.
 func abort(text string, status int) {
+	if status == 0 {
+		status = -1
+	}
 	if rt := lib.rt.Load(); rt != nil {
 		rt.Abort(text, status)
 	}
 	if text != "" {
 		log.Errorf("%s", text)
 	}
-	if status == 0 {
-		status = 1
-	}
-	os.Exit(status & 255)
+	os.Exit(max(status&255, 1))
 }

@@ -33,13 +33,13 @@ since() {
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# start COMMAND...: under $launch, in a fresh directory $dir/pids.
+# start COMMAND...: under $launch, in a fresh directory $dir/pids. A shell starts its background jobs deaf to SIGINT.
 start() {
 	rm -rf "$dir/pids"
 	mkdir -p "$dir/pids"
 	names >"$dir/before"
 	# shellcheck disable=SC2086
-	$launch "$@" >"$dir/out" 2>"$dir/err" &
+	env --default-signal=INT,QUIT $launch "$@" >"$dir/out" 2>"$dir/err" &
 	job=$!
 }
 

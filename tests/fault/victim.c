@@ -41,6 +41,12 @@ static void asleep(void)
 		pause();
 }
 
+static void ready_asleep(void)
+{
+	ready();
+	asleep();
+}
+
 static void puts_(void)
 {
 	ready();
@@ -159,7 +165,7 @@ static const struct way {
 	void (*run)(void);
 } ways[] = {
 	{"puts", puts_}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier}, {"late", late},
-	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", asleep},
+	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
 };
 
