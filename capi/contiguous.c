@@ -11,7 +11,7 @@ static int contiguous(const char *name, int kind, void *local, void *remote, int
 	return armcigo_op(&c);
 }
 
-static int accumulate(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc,
+static int accumulate_in_go(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc,
 	bool nonblocking, void *hdl)
 {
 	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale, .local = src,
@@ -81,12 +81,12 @@ static inline int plain_acc(int optype, void *scale, int bytes)
 	return type >= 0 && scale && bytes > 0 && (size_t)bytes % k_type_size(type) == 0 ? type : -1;
 }
 
-SECOND int add(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
+SECOND int accumulate_here(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
 	void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
 	if (type < 0 || !src || !front_reach(proc, dst, (uint64_t)bytes))
-		return accumulate(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
+		return accumulate_in_go(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
 	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
 	front_done(hdl);
 	return 0;
@@ -104,13 +104,13 @@ int PARMCI_Acc(int optype, void *scale, void *src, void *dst, int bytes, int pro
 {
 	if (likely(add_one(optype, scale, src, dst, bytes, proc)))
 		return 0;
-	return add("ARMCI_Acc", optype, scale, src, dst, bytes, proc, false, NULL);
+	return accumulate_here("ARMCI_Acc", optype, scale, src, dst, bytes, proc, false, NULL);
 }
 WEAK(ARMCI_Acc);
 
 int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-	return add("ARMCI_NbAcc", optype, scale, src, dst, bytes, proc, true, hdl);
+	return accumulate_here("ARMCI_NbAcc", optype, scale, src, dst, bytes, proc, true, hdl);
 }
 WEAK(ARMCI_NbAcc);
 
