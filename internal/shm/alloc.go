@@ -65,22 +65,42 @@ func (s *slice) hand(got span) {
 func (s *slice) grow(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := pagesOf(nbytes)
-	got, ok := cut(&s.bare, n)
-	if !ok {
-		if uintptr(nbytes) > s.all.hi-s.brk || n > s.all.hi-s.brk {
+	if nbytes > s.all.size() {
+		return 0, transport.ErrNoMemory
+	}
+	got, ok := s.space(pagesOf(nbytes))
+	if !ok { // kept memory may lie between two pieces of what is wanted
+		s.bareKept()
+		if got, ok = s.space(pagesOf(nbytes)); !ok {
 			return 0, transport.ErrNoMemory
 		}
-		got = span{s.brk, s.brk + n}
-		s.brk += n
 	}
 	if err := s.populate(got); err != nil {
-		s.punch(got)
-		add(&s.bare, got)
+		s.makeBare(got)
 		return 0, err
 	}
 	s.hand(got)
 	return got.lo, nil
+}
+
+// space takes address space without pages.
+func (s *slice) space(n uintptr) (span, bool) {
+	got, ok := cut(&s.bare, n)
+	if !ok && n <= s.all.hi-s.brk {
+		got, ok = span{s.brk, s.brk + n}, true
+		s.brk += n
+	}
+	return got, ok
+}
+
+// makeBare drops a span's pages. What ends at brk lowers it.
+func (s *slice) makeBare(f span) {
+	s.punch(f)
+	add(&s.bare, f)
+	if last := len(s.bare) - 1; s.bare[last].hi == s.brk {
+		s.brk = s.bare[last].lo
+		s.bare = s.bare[:last]
+	}
 }
 
 // giveBack keeps a range for reuse, or drops its pages when the budget is spent.
@@ -95,8 +115,7 @@ func (s *slice) giveBack(lo uintptr) bool {
 	freed := span{lo, hi}
 	s.liveBytes -= freed.size()
 	if s.keptBytes+freed.size() > s.budget {
-		s.punch(freed)
-		add(&s.bare, freed)
+		s.makeBare(freed)
 		return true
 	}
 	s.keptBytes += freed.size()
@@ -108,9 +127,12 @@ func (s *slice) giveBack(lo uintptr) bool {
 func (s *slice) dropKept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.bareKept()
+}
+
+func (s *slice) bareKept() {
 	for _, k := range s.kept {
-		s.punch(k)
-		add(&s.bare, k)
+		s.makeBare(k)
 	}
 	s.kept, s.keptBytes = nil, 0
 }

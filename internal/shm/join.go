@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How the ranks of a node come to share one arena: the lowest rank (the leader) makes it and hands it to the others
-// over an abstract unix socket, and all agree on an address that is free in every one of them.
-// Only processes of the same user that know the job's secret are let in.
+// over an abstract unix socket, and all agree on an address that is free in every one of them. Who is let in: hello.go.
 package shm
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,131 +39,48 @@ func OpenDoor() (*Door, error) {
 // Close stops listening.
 func (d *Door) Close() { d.l.Close() }
 
-// A frame on a control connection, little-endian:
-//
-//	0 uint32 kind   4 uint32 local rank of the sender   8 uint64 a   16 uint64 b   24 secret (hello only, 16 bytes)
-const (
-	frameBytes = 24
-	secretLen  = 16
-)
-
-const (
-	fHello  = iota + 0x41524d31 // a: purpose
-	fMap                        // a: bytes, b: address; the first one carries the file
-	fVote                       // a: 1 = mapped, 0 = refused
-	fCommit                     // a: 1 = all have mapped, 0 = try the next place
-	fBye                        // a: 1 = finalised, 0 = left without
-)
-
-const (
-	purposeJoin = iota
-	purposeMessages
-)
-
-type frame struct {
-	kind, from uint32
-	a, b       uint64
-}
-
-func (f frame) encode() []byte {
-	b := make([]byte, frameBytes)
-	binary.LittleEndian.PutUint32(b, f.kind)
-	binary.LittleEndian.PutUint32(b[4:], f.from)
-	binary.LittleEndian.PutUint64(b[8:], f.a)
-	binary.LittleEndian.PutUint64(b[16:], f.b)
-	return b
-}
-
-func decode(b []byte) frame {
-	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint64(b[8:]),
-		binary.LittleEndian.Uint64(b[16:])}
-}
-
-func readFrame(c net.Conn, kind uint32) (frame, error) {
-	b := make([]byte, frameBytes)
-	if _, err := io.ReadFull(c, b); err != nil {
-		return frame{}, err
-	}
-	f := decode(b)
-	if kind != 0 && f.kind != kind {
-		return f, fmt.Errorf("frame of kind %#x where %#x was expected", f.kind, kind)
-	}
-	return f, nil
-}
-
-// admit reads a caller's hello and checks user and secret. A stranger's connection is closed without an answer.
-func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
-	if err := sameUser(c); err != nil {
-		return frame{}, err
-	}
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
-	defer c.SetReadDeadline(time.Time{})
-	f, err := readFrame(c, fHello)
-	if err != nil {
-		return f, err
-	}
-	given := make([]byte, secretLen)
-	if _, err := io.ReadFull(c, given); err != nil {
-		return f, err
-	}
-	if subtle.ConstantTimeCompare(given, secret) != 1 || int(f.from) >= nlocal {
-		return f, errors.New("wrong secret")
-	}
-	return f, nil
-}
-
-func sameUser(c *net.UnixConn) error {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *unix.Ucred
-	var cerr error
-	if err := raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return err
-	}
-	if cerr != nil {
-		return cerr
-	}
-	if int(cred.Uid) != os.Geteuid() {
-		return fmt.Errorf("connection from user %d", cred.Uid)
-	}
-	return nil
-}
-
-func call(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
-	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	if err := sameUser(c); err != nil {
-		c.Close()
-		return nil, err
-	}
-	hello := append(frame{kind: fHello, from: uint32(self), a: purpose}.encode(), secret...)
-	if _, err := c.Write(hello); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
-}
+// errGone is a member that has ended, or does not answer, in the middle of the joining: no other place would help.
+var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
 // lead makes the arena and brings all members to map it. Returned connections are indexed by local number.
-func (d *Door) lead(o *Options) (fd int, p place, conns []*net.UnixConn, err error) {
-	if conns, err = d.gather(o); err != nil {
-		return -1, p, nil, err
-	}
-	var last error
-	for _, p = range places(o.Arena, o.Base) {
-		if fd, err = newFile(p.bytes); err != nil {
-			return -1, p, nil, err
-		}
-		if last = offer(fd, p, conns); last == nil {
+func (d *Door) lead(o *Options) (int, place, []*net.UnixConn, error) {
+	conns, err := d.gather(o)
+	if err == nil {
+		var fd int
+		var p place
+		if fd, p, err = settle(o, conns); err == nil {
 			return fd, p, conns, nil
 		}
-		unix.Close(fd)
 	}
-	return -1, p, nil, fmt.Errorf("%w: no address is free for the shared arena in all ranks of this node (%v); set ARMCI_SHM_BASE or ARMCI_SHM_ARENA",
+	closeAll(conns)
+	return -1, place{}, nil, err
+}
+
+func closeAll(conns []*net.UnixConn) {
+	for _, c := range conns {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+// settle tries one place after the other until all can map the arena there.
+func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
+	last := fmt.Errorf("an arena of %d bytes is too small, or too much for the limit of address space", o.Arena)
+	for _, p := range places(o.Arena, o.Base) {
+		fd, err := newFile(p.bytes)
+		if err != nil {
+			return -1, p, err
+		}
+		if last = offer(fd, p, conns, o.Ranks); last == nil {
+			return fd, p, nil
+		}
+		unix.Close(fd)
+		if errors.Is(last, errGone) {
+			return -1, p, last
+		}
+	}
+	return -1, place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); set ARMCI_SHM_BASE or ARMCI_SHM_ARENA",
 		transport.ErrNoMemory, last)
 }
 
@@ -180,7 +92,7 @@ func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 	for n := 1; n < len(o.Ranks); {
 		c, err := d.l.AcceptUnix()
 		if err != nil {
-			return nil, fmt.Errorf("wait for the ranks of this node: %w", err)
+			return conns, fmt.Errorf("wait for the ranks of this node: %w", err)
 		}
 		f, err := admit(c, o.Secret, len(o.Ranks))
 		if err != nil || f.a != purposeJoin || conns[f.from] != nil {
@@ -194,7 +106,7 @@ func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 }
 
 // offer maps the file at p here and in all members, or nowhere.
-func offer(fd int, p place, conns []*net.UnixConn) error {
+func offer(fd int, p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	err := mapAt(fd, p)
 	mapped := err == nil
 	for _, c := range conns {
@@ -206,12 +118,17 @@ func offer(fd int, p place, conns []*net.UnixConn) error {
 		if c == nil {
 			continue
 		}
+		c.SetReadDeadline(time.Now().Add(joinTimeout))
 		f, rerr := readFrame(c, fVote)
+		c.SetReadDeadline(time.Time{})
 		if rerr != nil {
-			return fmt.Errorf("local rank %d: %w", i, rerr)
+			if mapped {
+				unmap(p)
+			}
+			return fmt.Errorf("rank %d %w (%v)", ranks[i], errGone, rerr)
 		}
 		if f.a != 1 && err == nil {
-			err = fmt.Errorf("local rank %d cannot map at %#x", i, p.base)
+			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes, p.base)
 		}
 	}
 	verdict := frame{kind: fCommit}
@@ -237,6 +154,7 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	defer c.SetReadDeadline(time.Time{})
 	for {
 		if fd, p, err = takeOffer(c, o.Self); err != nil {
+			c.Close()
 			return -1, p, nil, fmt.Errorf("take the arena from rank %d: %w", o.Ranks[0], err)
 		}
 		if fd >= 0 {

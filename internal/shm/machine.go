@@ -72,6 +72,9 @@ func (d *Door) Join(o Options) (*Machine, error) {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
+		closeAll(append(m.member, m.leader))
+		unmap(m.place)
+		unix.Close(m.fd)
 		return nil, err
 	}
 	current = m

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The frames on connections between ranks of a node, and the hello that opens each: only processes of the same user
+// that know the job's secret are let in. It hands out connections and knows nothing of what they are for.
+package shm
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A frame on a control connection, little-endian:
+//
+//	0 uint32 kind   4 uint32 local rank of the sender   8 uint64 a   16 uint64 b   24 secret (hello only, 16 bytes)
+const (
+	frameBytes = 24
+	secretLen  = 16
+)
+
+const (
+	fHello  = iota + 0x41524d31 // a: purpose
+	fMap                        // a: bytes, b: address; the first one carries the file
+	fVote                       // a: 1 = mapped, 0 = refused
+	fCommit                     // a: 1 = all have mapped, 0 = try the next place
+	fBye                        // a: 1 = finalised, 0 = left without
+)
+
+const (
+	purposeJoin = iota
+	purposeMessages
+)
+
+type frame struct {
+	kind, from uint32
+	a, b       uint64
+}
+
+func (f frame) encode() []byte {
+	b := make([]byte, frameBytes)
+	binary.LittleEndian.PutUint32(b, f.kind)
+	binary.LittleEndian.PutUint32(b[4:], f.from)
+	binary.LittleEndian.PutUint64(b[8:], f.a)
+	binary.LittleEndian.PutUint64(b[16:], f.b)
+	return b
+}
+
+func decode(b []byte) frame {
+	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint64(b[8:]),
+		binary.LittleEndian.Uint64(b[16:])}
+}
+
+func readFrame(c net.Conn, kind uint32) (frame, error) {
+	b := make([]byte, frameBytes)
+	if _, err := io.ReadFull(c, b); err != nil {
+		return frame{}, err
+	}
+	f := decode(b)
+	if kind != 0 && f.kind != kind {
+		return f, fmt.Errorf("frame of kind %#x where %#x was expected", f.kind, kind)
+	}
+	return f, nil
+}
+
+// admit reads a caller's hello and checks user and secret. A stranger's connection is closed without an answer.
+func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
+	if err := sameUser(c); err != nil {
+		return frame{}, err
+	}
+	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	defer c.SetReadDeadline(time.Time{})
+	f, err := readFrame(c, fHello)
+	if err != nil {
+		return f, err
+	}
+	given := make([]byte, secretLen)
+	if _, err := io.ReadFull(c, given); err != nil {
+		return f, err
+	}
+	if subtle.ConstantTimeCompare(given, secret) != 1 || int(f.from) >= nlocal {
+		return f, errors.New("wrong secret")
+	}
+	return f, nil
+}
+
+func sameUser(c *net.UnixConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var cerr error
+	if err := raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return err
+	}
+	if cerr != nil {
+		return cerr
+	}
+	if int(cred.Uid) != os.Geteuid() {
+		return fmt.Errorf("connection from user %d", cred.Uid)
+	}
+	return nil
+}
+
+func call(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	if err := sameUser(c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	hello := append(frame{kind: fHello, from: uint32(self), a: purpose}.encode(), secret...)
+	if _, err := c.Write(hello); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Joining a node: who is let in, how an address is agreed on, and that a rank that dies in the middle ends the joining
+// of all others with a clear error and nothing left behind.
+package shm
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// openDoor is a door that the test closes.
+func openDoor(t *testing.T) *Door {
+	t.Helper()
+	d, err := OpenDoor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+// admitted connects as told and returns what admit says.
+func admitted(t *testing.T, d *Door, nlocal int, connect func() error) (frame, error) {
+	t.Helper()
+	called := make(chan error, 1)
+	go func() { called <- connect() }()
+	c, err := d.l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	f, err := admit(c, testSecret(), nlocal)
+	if e := <-called; e != nil {
+		t.Fatal(e)
+	}
+	return f, err
+}
+
+func TestAdmit(t *testing.T) {
+	leaktest.Check(t)
+	d := openDoor(t)
+	say := func(b []byte) func() error {
+		return func() error {
+			c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.Name, Net: "unix"})
+			if err == nil {
+				_, err = c.Write(b)
+				c.Close()
+			}
+			return err
+		}
+	}
+	hello := frame{kind: fHello, from: 2, a: purposeMessages}
+	good := append(hello.encode(), testSecret()...)
+	if f, err := admitted(t, d, 3, say(good)); err != nil || f != hello {
+		t.Errorf("%+v, %v", f, err)
+	}
+	wrong := append(hello.encode(), strings.Repeat("x", secretLen)...)
+	for what, b := range map[string][]byte{
+		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes], "half a secret": good[:frameBytes+8],
+		"wrong secret": wrong, "another frame": append(frame{kind: fVote}.encode(), testSecret()...), "zeros": make([]byte, 40),
+	} {
+		if _, err := admitted(t, d, 3, say(b)); err == nil {
+			t.Errorf("%s was let in", what)
+		}
+	}
+	if _, err := admitted(t, d, 2, say(good)); err == nil {
+		t.Error("local rank 2 of 2 was let in")
+	}
+}
+
+// Another user is refused in both directions, whatever it knows.
+func TestOtherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can be another user for a moment")
+	}
+	leaktest.Check(t)
+	d := openDoor(t)
+	good := append(frame{kind: fHello, from: 1}.encode(), testSecret()...)
+	_, err := admitted(t, d, 2, asNobody(func() error {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if err := unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + d.Name}); err != nil {
+			return err
+		}
+		_, err = unix.Write(fd, good)
+		return err
+	}))
+	if err == nil || !strings.Contains(err.Error(), "user 65534") {
+		t.Errorf("a caller of another user: %v", err)
+	}
+	var theirs *net.UnixListener
+	if err := asNobody(func() (err error) {
+		theirs, err = net.ListenUnix("unix", &net.UnixAddr{Name: "@" + d.Name + "-x", Net: "unix"})
+		return err
+	})(); err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	if _, err := call(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
+		t.Errorf("a door of another user: %v", err)
+	}
+}
+
+// asNobody runs do on a thread of another user, which then ends.
+func asNobody(do func() error) func() error {
+	return func() error {
+		done := make(chan error, 1)
+		go func() {
+			runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
+				done <- e
+				return
+			}
+			done <- do()
+		}()
+		return <-done
+	}
+}
+
+// Strangers and repeated callers do not disturb the joining.
+func TestGather(t *testing.T) {
+	leaktest.Check(t)
+	d := openDoor(t)
+	for _, hello := range []struct {
+		self    int
+		purpose uint64
+		secret  string
+	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"}, {2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
+		c, err := call(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	o := order{Doors: make([]string, 3), Secret: testSecret()}
+	opt := o.options()
+	conns, err := d.gather(&opt)
+	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
+		t.Errorf("%v, %v", conns, err)
+	}
+	closeAll(conns)
+}
+
+// A rank that does not find its leader says so.
+func TestNoLeader(t *testing.T) {
+	leaktest.Check(t)
+	d := openDoor(t)
+	o := order{Doors: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
+	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "reach rank 2") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestImpossibleArena(t *testing.T) {
+	leaktest.Check(t)
+	d := openDoor(t)
+	o := order{Doors: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
+	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "too small") ||
+		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
+		t.Errorf("%v", err)
+	}
+}
+
+var scenarios = map[string]func(*rank){
+	"die while joining": dieWhileJoining,
+	"squat":             squat,
+	"fail to join":      failToJoin,
+	"wrong secret":      wrongSecret,
+}
+
+// dieWhileJoining kills rank 2 after its hello, before its vote.
+func dieWhileJoining(r *rank) {
+	if r.order.Self == 2 {
+		if _, err := call(r.order.Doors[0], purposeJoin, 2, r.order.Secret); err != nil {
+			r.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	failToJoin(r)
+}
+
+// failToJoin expects Join to fail, says why, and leaves nothing mapped.
+func failToJoin(r *rank) {
+	err := r.join()
+	if err == nil {
+		r.Fatal("joined")
+	}
+	r.Machine = nil
+	r.say("%v", err)
+	maps, merr := os.ReadFile("/proc/self/maps")
+	if merr != nil || strings.Contains(string(maps), "memfd:armci") {
+		r.Errorf("the arena is still mapped (%v)", merr)
+	}
+}
+
+func TestDeathWhileJoining(t *testing.T) {
+	leaktest.Check(t)
+	begin := time.Now()
+	all := launch(t, 4, "die while joining", nil)
+	for _, p := range all {
+		if p.Local != 2 {
+			want := fmt.Sprintf("take the arena from rank %d", worldRank(0))
+			if p.Local == 0 {
+				want = fmt.Sprintf("rank %d has ended", worldRank(2))
+			}
+			if got := p.hear(t); !strings.Contains(got, want) {
+				t.Errorf("local rank %d: %q, expected %q", p.Local, got, want)
+			}
+		}
+	}
+	for _, p := range all {
+		p.end(t, p.Local == 2)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// squat occupies, in rank 1, the address that is tried first.
+func squat(r *rank) {
+	if r.order.Self == 1 {
+		flags := unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED_NOREPLACE
+		if _, err := unix.MmapPtr(-1, 0, kernel.Ptr(r.order.Base+1<<30), page, unix.PROT_READ, flags); err != nil {
+			r.Fatal(err)
+		}
+	}
+	if err := r.join(); err != nil {
+		r.Fatal(err)
+	}
+	r.say("%#x", r.Base())
+}
+
+func TestAddressTaken(t *testing.T) {
+	leaktest.Check(t)
+	all := launch(t, 3, "squat", nil)
+	first := all[0].hear(t)
+	for _, p := range all[1:] {
+		if got := p.hear(t); got != first || got == fmt.Sprintf("%#x", testBase) {
+			t.Errorf("local rank %d maps at %s, local rank 0 at %s", p.Local, got, first)
+		}
+	}
+	for _, p := range all {
+		p.end(t, false)
+	}
+}
+
+// wrongSecret: local rank 2 is a stranger first, then comes back with the right secret.
+func wrongSecret(r *rank) {
+	if r.order.Self == 2 {
+		right := r.order.Secret
+		r.order.Secret = []byte(strings.Repeat("w", secretLen))
+		if err := r.join(); err == nil {
+			r.Fatal("let in with a wrong secret")
+		}
+		r.order.Secret = right
+	}
+	if err := r.join(); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func TestWrongSecret(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 3, "wrong secret")
+}
+
+// Whatever comes in, admit lets nobody in who does not know the secret.
+func FuzzAdmit(f *testing.F) {
+	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.encode(), testSecret()...)
+	f.Add(good)
+	f.Add(good[:30])
+	f.Add(make([]byte, 40))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mine, theirs := socketPair(t)
+		defer mine.Close()
+		theirs.Write(b)
+		theirs.Close()
+		got, err := admit(mine, testSecret(), 2)
+		knows := len(b) >= frameBytes+secretLen && string(b[frameBytes:frameBytes+secretLen]) == string(testSecret())
+		if err == nil && (!knows || got.from > 1 || got.kind != fHello) {
+			t.Errorf("%x was let in as %+v", b, got)
+		}
+	})
+}
+
+// Whatever a leader sends, a member maps nothing that it was not given a file for.
+func FuzzOffer(f *testing.F) {
+	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.encode())
+	f.Add([]byte("short"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mine, theirs := socketPair(t)
+		defer mine.Close()
+		theirs.Write(b)
+		theirs.Close()
+		if fd, p, err := takeOffer(mine, 1); err == nil || fd >= 0 {
+			t.Errorf("%x: file %d at %+v", b, fd, p)
+		}
+	})
+}
+
+// Whatever a rank of the job sends, receive hands over whole messages only.
+func FuzzReceive(f *testing.F) {
+	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
+	f.Add([]byte{255, 255, 255, 255, 9})
+	f.Add([]byte{1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		mine, theirs := socketPair(t)
+		theirs.Write(b)
+		theirs.Close()
+		m := &Machine{}
+		rest := b
+		m.Handle(func(from transport.Rank, msg transport.Msg) {
+			n := len(msg.Body)
+			if from != 7 || len(rest) < messageHead+n || rest[4] != msg.Kind || string(rest[messageHead:messageHead+n]) != string(msg.Body) {
+				t.Fatalf("%x: kind %d, %x", rest, msg.Kind, msg.Body)
+			}
+			rest = rest[messageHead+n:]
+		})
+		m.receive(mine, 7)
+		mine.Close()
+	})
+}
+
+func socketPair(t testing.TB) (a, b *net.UnixConn) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := func(fd int) *net.UnixConn {
+		file := os.NewFile(uintptr(fd), "pair")
+		defer file.Close()
+		c, err := net.FileConn(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*net.UnixConn)
+	}
+	return conn(fds[0]), conn(fds[1])
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Ranks of a test are processes: this test binary, started again. A test names a scenario; every rank joins the node
+// and runs it. What a rank finds wrong it prints, and its exit status fails the test.
+package shm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+)
+
+const (
+	testBase  = 0x500000000000 // away from what the race detector uses
+	testArena = 4 << 30
+	patience  = 60 * time.Second // of a test with its ranks, on a busy machine
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "rank" {
+		os.Exit(rankMain())
+	}
+	os.Exit(m.Run())
+}
+
+// order is what a rank is told.
+type order struct {
+	Scenario string
+	Doors    []string
+	Self     int
+	Secret   []byte
+	Arena    int64
+	Base     uintptr
+	Keep     int64
+	Margin   int64
+}
+
+// worldRank differs from the local number, so that mixing them up is found.
+func worldRank(local int) transport.Rank { return transport.Rank(3*local + 2) }
+
+func (o *order) options() Options {
+	ranks := make([]transport.Rank, len(o.Doors))
+	for i := range ranks {
+		ranks[i] = worldRank(i)
+	}
+	return Options{Ranks: ranks, Doors: o.Doors, Self: o.Self, Secret: o.Secret, Arena: o.Arena, Base: o.Base,
+		Keep: o.Keep, Margin: o.Margin}
+}
+
+// rank is what a scenario works with. It is also the testing.TB of the process.
+type rank struct {
+	testing.TB
+	*Machine
+	order    order
+	door     *Door
+	parent   *bufio.Scanner
+	lost     chan string // "rank N: reason"
+	cleanups []func()
+	failed   bool
+	mu       sync.Mutex
+}
+
+func (r *rank) Helper()          {}
+func (r *rank) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+func (r *rank) Failed() bool     { return r.failed }
+func (r *rank) Errorf(format string, a ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
+	fmt.Fprintf(os.Stderr, "local rank %d: %s\n", r.order.Self, fmt.Sprintf(format, a...))
+}
+func (r *rank) Error(a ...any) { r.Errorf("%s", fmt.Sprint(a...)) }
+func (r *rank) Fatal(a ...any) { r.Fatalf("%s", fmt.Sprint(a...)) }
+func (r *rank) Fatalf(format string, a ...any) {
+	r.Errorf(format, a...)
+	os.Exit(1)
+}
+
+// say tells the parent something, hear waits for a line of it.
+func (r *rank) say(format string, a ...any) { fmt.Printf(format+"\n", a...) }
+func (r *rank) hear() string {
+	r.parent.Scan()
+	return r.parent.Text()
+}
+
+// join is Join with Lost going to a channel.
+func (r *rank) join() error {
+	opt := r.order.options()
+	opt.Lost = func(who transport.Rank, reason string) { r.lost <- fmt.Sprintf("rank %d: %s", who, reason) }
+	m, err := r.door.Join(opt)
+	r.Machine = m
+	return err
+}
+
+func rankMain() int {
+	r := &rank{parent: bufio.NewScanner(os.Stdin), lost: make(chan string, 10)}
+	leaktest.Check(r)
+	var err error
+	if r.door, err = OpenDoor(); err != nil {
+		r.Fatal(err)
+	}
+	r.say("%s", r.door.Name)
+	if err := json.Unmarshal([]byte(r.hear()), &r.order); err != nil {
+		r.Fatal(err)
+	}
+	run, ok := scenarios[r.order.Scenario]
+	if !ok {
+		if err := r.join(); err != nil {
+			r.Fatal(err)
+		}
+		run = joined[r.order.Scenario]
+	}
+	run(r)
+	if r.Machine != nil {
+		r.World().Barrier()
+		r.Leave(true)
+	}
+	r.door.Close()
+	for _, f := range r.cleanups {
+		f()
+	}
+	if r.failed {
+		return 1
+	}
+	return 0
+}
+
+// process is a rank as its parent sees it.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Scanner
+	err   bytes.Buffer
+	Local int
+}
+
+func (p *process) hear(t testing.TB) string {
+	t.Helper()
+	if !p.out.Scan() {
+		t.Fatalf("local rank %d has ended: %s", p.Local, p.err.String())
+	}
+	return p.out.Text()
+}
+
+func (p *process) tell(line string) { fmt.Fprintln(p.in, line) }
+
+// end waits for the process; it must succeed unless it was meant to be killed.
+func (p *process) end(t testing.TB, killed bool) {
+	t.Helper()
+	stacks := time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) })
+	defer stacks.Stop()
+	for p.out.Scan() { // Wait wants the output read
+	}
+	err := p.cmd.Wait()
+	if err != nil && !killed || killed && err == nil {
+		t.Errorf("local rank %d: %v\n%s", p.Local, err, p.err.String())
+	}
+}
+
+// start starts n processes that wait for their order. first is the local number of the first one.
+func start(t testing.TB, first, n int) []*process {
+	t.Helper()
+	all := make([]*process, n)
+	for i := range all {
+		p := &process{cmd: exec.Command(os.Args[0], "rank"), Local: first + i}
+		in, err := p.cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.in, p.out, p.cmd.Stderr = in, bufio.NewScanner(out), &p.err
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if p.cmd.ProcessState == nil {
+				p.cmd.Process.Kill()
+				p.cmd.Wait()
+			}
+		})
+		all[i] = p
+	}
+	return all
+}
+
+// launch starts n ranks in a scenario; change may alter a rank's order.
+func launch(t testing.TB, n int, scenario string, change func(*order)) []*process {
+	t.Helper()
+	all := start(t, 0, n)
+	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase, Keep: 8 << 20, Margin: 16 << 20}
+	for _, p := range all {
+		o.Doors = append(o.Doors, p.hear(t))
+	}
+	for i, p := range all {
+		mine := o
+		mine.Self = i
+		if change != nil {
+			change(&mine)
+		}
+		p.order(t, mine)
+	}
+	return all
+}
+
+func (p *process) order(t testing.TB, o order) {
+	t.Helper()
+	line, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.tell(string(line))
+}
+
+func testSecret() []byte { return []byte(strings.Repeat("s", secretLen)) }
+
+// run launches n ranks and waits for their success.
+func run(t *testing.T, n int, scenario string) {
+	t.Helper()
+	for _, p := range launch(t, n, scenario, nil) {
+		p.end(t, false)
+	}
+}
