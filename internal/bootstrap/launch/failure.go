@@ -6,7 +6,6 @@ package launch
 
 import (
 	"fmt"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -81,12 +80,12 @@ func (c *child) failed() *failure {
 }
 
 // blame keeps the first failure. Two kinds may be heard later than what they
-// caused: the end of a rank that was lost before another one aborted, and, of
-// two processes that ended, a death by signal.
+// caused: the end of a rank that did not abort itself, whereas another one did
+// because of it, and, of two processes that ended, a death by signal.
 func (j *Job) blame(f failure) {
 	switch {
 	case j.first == nil,
-		j.first.way == byAbort && f.way != byAbort && slices.Contains(j.first.lost, f.rank),
+		j.first.way == byAbort && f.way != byAbort && !j.aborters[f.rank],
 		j.first.way == byExit && f.way == bySignal:
 		j.first = &f
 	}

@@ -49,6 +49,8 @@ type Job struct {
 	running int            // processes
 	first   *failure       // what the job failed of
 	stopped syscall.Signal // the signal to us that ends the job
+
+	aborters map[int]bool // ranks that aborted the job
 }
 
 // event is one of two things.
@@ -72,6 +74,8 @@ func Start(o Options) (*Job, error) {
 		started: make(chan struct{}),
 		over:    make(chan struct{}),
 		timer:   time.NewTimer(time.Hour),
+
+		aborters: make(map[int]bool),
 	}
 	j.timer.Stop()
 	server, err := jobserver.New(o.Ranks, j.aborted)

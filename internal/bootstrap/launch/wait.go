@@ -74,6 +74,9 @@ func (j *Job) Wait() int {
 
 func (j *Job) happened(e event) {
 	f := e.abort
+	if f != nil {
+		j.aborters[f.rank] = true
+	}
 	if e.ended != nil {
 		j.running--
 		j.server.Left(e.ended.rank)
