@@ -1,4 +1,4 @@
-# The commands: armcirun, armci_info, armci_perf (with its C worker, one per MPI flavour that is here).
+# The commands: armcirun, armci_info, armci_perf (its C workers are in ArmciPerf).
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_COMMANDS "")

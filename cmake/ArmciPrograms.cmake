@@ -1,4 +1,4 @@
-# Compiles test and example programs per MPI flavour (none, openmpi, mpich) and adds their runs to ctest.
+# Compiles programs against the library per MPI flavour (none, openmpi, mpich), and adds runs of them to ctest.
 # Programs are compiled as a user would compile them, with the flavour's own compiler and -larmci, with warnings
 # as errors; which programs there are is not decided here.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -21,9 +21,10 @@ foreach(language CC FC)
 endforeach()
 
 # armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it> SOURCES <file>...
-#               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [FLAGS <flag>...] [DEPENDS <file>...] [LIBS <flag>...])
+#               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [RPATH <path>] [FLAGS <flag>...] [DEPENDS <file>...]
+#               [LIBS <flag>...])
 function(armci_program)
-  cmake_parse_arguments(A "" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(A "" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
   if(NOT A_ABI)
     set(A_ABI classic)
   endif()
@@ -39,9 +40,12 @@ function(armci_program)
     set(extra ${ARMCI_PUBLIC_HEADERS})
   endif()
   set(lib ${ARMCI_LIBDIR_${A_ABI}})
+  if(NOT A_RPATH)
+    set(A_RPATH ${lib})
+  endif()
   add_custom_command(OUTPUT ${A_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${directory} ${A_OUTPUT}.mods
-    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${lib} -larmci ${A_LIBS} -lm -lpthread
+    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${A_RPATH} -larmci ${A_LIBS} -lm -lpthread
     DEPENDS ${A_SOURCES} ${A_DEPENDS} ${extra}
     COMMENT "compile ${A_OUTPUT}" VERBATIM)
   string(REPLACE "${PROJECT_BINARY_DIR}/" "" name "${A_OUTPUT}")
