@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The benchmark worker: one rank of the job that armci_perf starts. Arguments: [-q] [-r repetitions] group...
+// It initialises the library, runs the groups in the order given and ends. What a group measures is in its own file.
+#include "perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int perf_me, perf_n, perf_peer, perf_reps = 11;
+bool perf_quick;
+double perf_init_seconds;
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} groups[] = {
+	{"put", perf_put_get},
+	{"bandwidth", perf_bandwidth},
+	{"strided", perf_strided},
+	{"vector", perf_vector},
+	{"acc", perf_accumulate},
+	{"rmw", perf_rmw},
+	{"lock", perf_lock},
+	{"barrier", perf_barriers},
+	{"malloc", perf_memory},
+	{"malloc-new", perf_memory_new},
+	{"nonblocking", perf_nonblocking},
+	{"message", perf_message},
+	{"collective", perf_collective},
+	{"init", perf_init},
+	{"idle", perf_idle},
+};
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+static int find(const char *name)
+{
+	for (int i = 0; i < GROUPS; i++)
+		if (strcmp(groups[i].name, name) == 0)
+			return i;
+	fprintf(stderr, "perf worker: no group %s\n", name);
+	exit(2);
+}
+
+// Options; returns the index of the first group's name.
+static int options(int argc, char **argv)
+{
+	int i = 1;
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (strcmp(argv[i], "-q") == 0) {
+			perf_quick = true;
+		} else if (strcmp(argv[i], "-r") == 0 && i + 1 < argc) {
+			perf_reps = atoi(argv[++i]);
+		} else {
+			fprintf(stderr, "perf worker: unknown option %s\n", argv[i]);
+			exit(2);
+		}
+	}
+	if (perf_reps < 1 || perf_reps > PERF_REPS_MAX)
+		perf_reps = 1;
+	return i;
+}
+
+int main(int argc, char **argv)
+{
+	double begin = perf_now();
+	armci_msg_init(&argc, &argv);
+	if (ARMCI_Init() != 0)
+		return 1;
+	perf_init_seconds = perf_now() - begin;
+	perf_me = armci_msg_me();
+	perf_n = armci_msg_nproc();
+	perf_peer = (perf_me + 1) % perf_n;
+	int first = options(argc, argv);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = first; i < argc; i++) {
+		ARMCI_Barrier();
+		groups[find(argv[i])].run();
+	}
+	ARMCI_Barrier();
+	int status = perf_failed();
+	ARMCI_Finalize();
+	armci_msg_finalize();
+	return status;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a case: finds how many operations make a sample of decent length, then alternates samples of ours and of the
+// raw baseline, so that whatever else the machine does hits both. Knows no operation.
+#define _GNU_SOURCE
+#include "perf.h"
+
+#include <time.h>
+
+double perf_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double perf_greatest(double x)
+{
+	armci_msg_dgop(&x, 1, (char *)"max");
+	return x;
+}
+
+double perf_total(double x)
+{
+	armci_msg_dgop(&x, 1, (char *)"+");
+	return x;
+}
+
+double perf_elapsed(double begin, double end)
+{
+	double ends[2] = {end, -begin};
+	armci_msg_dgop(ends, 2, (char *)"max");
+	return ends[0] + ends[1];
+}
+
+void perf_pace(double *at_least, double quick, double full) { *at_least = perf_quick ? quick : full; }
+
+// Seconds that n operations take; everybody's when all work.
+static double sample(const struct perf_case *c, perf_body body, long n, bool all)
+{
+	if (all)
+		ARMCI_Barrier();
+	if (c->clock)
+		*c->clock = 0;
+	double begin = perf_now();
+	body(c->arg, n);
+	double end = perf_now();
+	if (c->clock)
+		return all ? perf_greatest(*c->clock) : *c->clock;
+	return all ? perf_elapsed(begin, end) : end - begin;
+}
+
+// How many operations take about `seconds`. Also warms everything up.
+static long enough(const struct perf_case *c, perf_body body, double seconds, bool all)
+{
+	long n = 1;
+	for (;;) {
+		double t = sample(c, body, n, all);
+		if (t >= seconds / 3)
+			return (long)((double)n * seconds / t) + 1;
+		n *= t < seconds / 30 ? 8 : 2;
+	}
+}
+
+static double in_unit(const struct perf_case *c, double seconds, long n, bool all)
+{
+	double each = seconds / (double)n;
+	switch (c->unit) {
+	case PERF_MBS: return c->bytes * (all ? perf_n : 1) / each / 1e6;
+	case PERF_MOPS: return (all ? perf_n : 1) / each / 1e6;
+	default: return each * 1e9;
+	}
+}
+
+static void run(const struct perf_case *c, double seconds, bool all)
+{
+	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
+	long n = enough(c, c->ours, seconds, all), m = c->raw ? enough(c, c->raw, seconds, all) : 0;
+	for (int i = 0; i < perf_reps; i++) {
+		if (c->raw && i % 2)
+			raw[i] = in_unit(c, sample(c, c->raw, m, all), m, all);
+		ours[i] = in_unit(c, sample(c, c->ours, n, all), n, all);
+		if (c->raw && i % 2 == 0)
+			raw[i] = in_unit(c, sample(c, c->raw, m, all), m, all);
+	}
+	perf_figures(c, ours, c->raw ? raw : NULL, perf_reps);
+}
+
+void perf_solo(const struct perf_case *c)
+{
+	double seconds;
+	perf_pace(&seconds, 0.0002, 0.003);
+	ARMCI_Barrier();
+	if (perf_me == 0)
+		run(c, seconds, false);
+	ARMCI_Barrier();
+}
+
+// Longer samples when all work, longest when they must share cores: a time slice is a few milliseconds.
+void perf_all(const struct perf_case *c)
+{
+	double seconds;
+	if (perf_n > 2)
+		perf_pace(&seconds, 0.005, 0.1);
+	else
+		perf_pace(&seconds, 0.002, 0.015);
+	run(c, seconds, true);
+}
+
+void perf_gate_pass(struct perf_gate *g)
+{
+	struct perf_barrier *b = g->shared;
+	int sense = g->sense = !g->sense;
+	if (atomic_fetch_add(&b->arrived, 1) + 1 == perf_n) {
+		atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
+		atomic_store_explicit(&b->sense, sense, memory_order_release);
+		return;
+	}
+	for (int i = 0; atomic_load_explicit(&b->sense, memory_order_acquire) != sense; i++) {
+		if (i < 1000)
+			perf_relax();
+		else
+			perf_yield();
+	}
+}
