@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The waiting half of the node's mutexes: a ticket queue whose head competes with a bounded number of newcomers.
 // A strict hand-over would cost a context switch per lock when ranks outnumber cores; unbounded barging would starve.
+// While the head is running it gets the lock after SHM_BARGE newcomers at most: that is a matter of a microsecond.
+// While it is not, the lock goes on among those who run, until the head has been passed over for SHM_PATIENCE: then
+// newcomers queue too, and the cores go to whoever is next.
 // It does not detect dead owners: a rank that dies ends the job (watch.go).
 #define _GNU_SOURCE
 #include <sched.h>
+#include <time.h>
 
 #include "shm.h"
 
-#define SHM_BARGE 64u // newcomers that may pass the queue in a row
+#define SHM_BARGE    64u      // newcomers that may pass a running head in a row; a power of two
+#define SHM_PATIENCE 2000000u // ns
 
 static bool take(struct shm_mutex *m, uint32_t who)
 {
@@ -33,10 +38,8 @@ static void ask_owner(struct shm_mutex *m)
 // Sleep while *word still reads seen; the seconds are for the check on ranks that left.
 static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 {
-	atomic_fetch_add(&m->sleepers, 1);
 	if (atomic_load(word) == seen)
 		shm_futex_wait(word, seen, 1000);
-	atomic_fetch_sub(&m->sleepers, 1);
 	if (shm.stuck && atomic_load(&shm.head->departed))
 		ask_owner(m);
 }
@@ -56,37 +59,85 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 		uint32_t now = atomic_load_explicit(&m->serving, memory_order_acquire);
 		if (now == ticket)
 			return;
-		if (round < 8 + shm.yield)
+		if (round < 8 + shm.yield) {
 			pause_before(round);
-		else
-			doze(m, &m->serving, now);
+			continue;
+		}
+		atomic_fetch_add(&m->sleepers, 1);
+		doze(m, &m->serving, now);
+		atomic_fetch_sub(&m->sleepers, 1);
 	}
+}
+
+// Whoever stops running says so first, so that the lock does not wait for it; a full barrier before it looks again.
+static void rest_as_head(struct shm_mutex *m, unsigned round)
+{
+	atomic_store(&m->dozing, 1);
+	if (round < 8 + shm.yield) {
+		sched_yield();
+	} else {
+		atomic_store(&m->asleep, 1);
+		uint32_t owner = atomic_load(&m->owner);
+		if (owner)
+			doze(m, &m->owner, owner);
+		atomic_store_explicit(&m->asleep, 0, memory_order_relaxed);
+	}
+	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 }
 
 static void take_as_head(struct shm_mutex *m, uint32_t who)
 {
+	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 	for (unsigned round = 0; !take(m, who); round++) {
-		uint32_t owner = atomic_load_explicit(&m->owner, memory_order_relaxed);
-		if (round < 8 + shm.yield)
+		if (round < 8)
 			pause_before(round);
-		else if (owner)
-			doze(m, &m->owner, owner);
+		else
+			rest_as_head(m, round);
 	}
+}
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// May a newcomer pass the queue? barged is how many have.
+static bool may_pass(struct shm_mutex *m, uint32_t barged)
+{
+	if (barged < SHM_BARGE)
+		return true;
+	if (!atomic_load_explicit(&m->dozing, memory_order_relaxed))
+		return false;
+	if (barged % SHM_BARGE)
+		return true;
+	uint64_t now = nanoseconds(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
+	if (since == 0)
+		atomic_store_explicit(&m->since, now, memory_order_relaxed);
+	return since == 0 || now - since < SHM_PATIENCE;
 }
 
 void shm_lock_slow(struct shm_mutex *m, uint32_t who)
 {
-	if (atomic_load_explicit(&m->barged, memory_order_relaxed) < SHM_BARGE && take(m, who)) {
-		atomic_fetch_add_explicit(&m->barged, 1, memory_order_relaxed);
+	uint32_t barged = atomic_load_explicit(&m->barged, memory_order_relaxed);
+	if (may_pass(m, barged) && take(m, who)) {
+		atomic_store_explicit(&m->barged, barged + 1, memory_order_relaxed);
 		return;
 	}
 	uint32_t ticket = atomic_fetch_add(&m->next, 1);
 	wait_turn(m, ticket);
 	take_as_head(m, who);
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
+	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
+	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // the next head, until it shows up
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
 		shm_futex_wake(&m->serving, INT32_MAX);
 }
 
-void shm_unlock_slow(struct shm_mutex *m) { shm_futex_wake(&m->owner, INT32_MAX); }
+void shm_unlock_slow(struct shm_mutex *m)
+{
+	if (atomic_exchange(&m->asleep, 0))
+		shm_futex_wake(&m->owner, 1);
+}

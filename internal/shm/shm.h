@@ -43,12 +43,16 @@ struct shm_head {
 	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
 };
 
-// A lock that names its owner, fair within a bound: while ranks queue, at most SHM_BARGE newcomers pass them in a row.
+// A lock that names its owner. Who finds it taken queues; newcomers may pass the queue, but only so often while its head
+// is awake, and only so long while it is not (lock.c).
 struct shm_mutex {
 	SHM_ALIGNED shm_u32 owner; // 0 free, else 1 + world rank
 	shm_u32 next, serving;     // tickets of the queue; equal = nobody queues
-	shm_u32 barged;            // newcomers that passed the queue since its head last got the lock
-	shm_u32 sleepers;          // waiters asleep on owner or serving
+	shm_u32 barged;            // newcomers that passed the queue since its head last got the lock; written by the owner
+	shm_u32 dozing;            // 1: the head is not known to be running
+	shm_u32 asleep;            // 1: the head sleeps on owner and wants to be woken
+	shm_u32 sleepers;          // waiters behind the head asleep on serving
+	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
 
 // One rank. Line 1 is written at allocation only, line 2 by those who wake it, line 3 at start and end.
@@ -119,7 +123,7 @@ static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 static inline void shm_unlock(struct shm_mutex *m)
 {
 	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst); // full barrier: the load below comes after
-	if (atomic_load_explicit(&m->sleepers, memory_order_relaxed))
+	if (atomic_load_explicit(&m->asleep, memory_order_relaxed))
 		shm_unlock_slow(m);
 }
 
