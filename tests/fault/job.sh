@@ -11,12 +11,28 @@ fail() {
 	sed 's/^/    | /' "$dir/err" | head -20
 }
 
-# Names that exist on the machine now and could be left behind, one per line.
+# Files and SysV objects that exist now and could be left behind, one per line.
 names() {
 	ls -1 /dev/shm 2>/dev/null | sed 's/^/shm /'
-	awk 'NR > 1 && NF >= 8 { print "socket", $8 }' /proc/net/unix 2>/dev/null | sort -u
 	for kind in shm sem msg; do
 		awk -v kind=$kind 'NR > 1 { print "sysv", kind, $2 }' /proc/sysvipc/$kind 2>/dev/null
+	done
+}
+
+# Named sockets that the ranks hold now. Others on the machine may have some of their own.
+sockets() {
+	for f in "$dir"/pids/*; do
+		[ -f "$f" ] && ls -l "/proc/$(cat "$f")/fd" 2>/dev/null | sed -n 's/.*socket:\[\([0-9]*\)\]$/\1/p'
+	done | sort -u >"$dir/inodes"
+	awk 'NR == FNR { mine[$1]; next } NF >= 8 && $7 in mine { print $8 }' "$dir/inodes" /proc/net/unix | sort -u
+}
+
+# What the job left: its sockets that are still there, and new names that no living process has mapped.
+left_behind() {
+	awk 'NF >= 8 { print $8 }' /proc/net/unix | grep -x -F -f "$dir/sockets" | sed 's/^/socket /'
+	names | grep -v -x -F -f "$dir/before" | while read -r kind name rest; do
+		[ "$kind" = shm ] && grep -q -s -F "/dev/shm/$name" /proc/[0-9]*/maps && continue
+		echo "$kind $name $rest"
 	done
 }
 
@@ -38,6 +54,8 @@ start() {
 	rm -rf "$dir/pids"
 	mkdir -p "$dir/pids"
 	names >"$dir/before"
+	echo none >>"$dir/before"
+	echo none >"$dir/sockets"
 	# shellcheck disable=SC2086
 	env --default-signal=INT,QUIT $launch "$@" >"$dir/out" 2>"$dir/err" &
 	job=$!
@@ -52,6 +70,7 @@ started() {
 		running $job || return 1
 		sleep 0.05
 	done
+	sockets >>"$dir/sockets"
 }
 
 # Sets status and took (seconds since $began); ends the job by force after $1 seconds.
@@ -93,7 +112,7 @@ clean() {
 		sleep 0.05
 	done
 	tries=0
-	while names >"$dir/after" && new=$(grep -v -x -F -f "$dir/before" "$dir/after") && [ -n "$new" ]; do
+	while new=$(left_behind) && [ -n "$new" ]; do
 		tries=$((tries + 1))
 		if [ $tries -gt 40 ]; then
 			fail "left behind: $new"
@@ -101,6 +120,19 @@ clean() {
 		fi
 		sleep 0.05
 	done
+}
+
+# names_dead RANK PID: a line tells who died. An MPI launcher sees the death too, and may have ended everybody before
+# the library comes to write; then the line is the launcher's.
+names_dead() {
+	if grep -q -E "^\[[0-9]+@[^]]*\].*rank $1 " "$dir/err"; then
+		teller=library
+	elif grep -q -E "rank $1 |PID $2 " "$dir/err" "$dir/out"; then
+		teller=launcher
+	else
+		teller=nobody
+		fail "no line names rank $1 (process $2)"
+	fi
 }
 
 # says PATTERN: a line of the library matches.

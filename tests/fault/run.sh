@@ -36,8 +36,8 @@ kill_rank() {
 	clean
 	[ $status -ne 0 ] || fail "exit status 0"
 	awk -v t="$took" 'BEGIN { exit !(t > 10) }' && fail "took $took s"
-	says "rank $victim"
-	echo "done $case: status $status after $took s"
+	names_dead "$victim" "$(cat "$dir/pids/$victim")"
+	echo "done $case: status $status after $took s, said by the $teller"
 }
 
 part_kill() {
@@ -79,7 +79,7 @@ leave() {
 	clean
 	case $way in
 	exit3) [ $status -ne 0 ] || fail "exit status 0" ;;
-	exit0) [ $status -ne 0 ] || fail "exit status 0"; says "rank $victim" ;;
+	exit0) [ $status -ne 0 ] || fail "exit status 0"; names_dead "$victim" "$(cat "$dir/pids/$victim")" ;;
 	esac
 	[ "$way$flavour" = exit3none ] && [ $status -ne 3 ] && fail "exit status $status, not 3"
 	echo "done $case: status $status after $took s"
@@ -141,6 +141,8 @@ part_shm() {
 	rm -rf "$dir/pids"
 	mkdir -p "$dir/pids"
 	names >"$dir/before"
+	echo none >>"$dir/before"
+	echo none >"$dir/sockets"
 	eval "$launch \"$dir/malloc\"" >"$dir/out" 2>"$dir/err"
 	status=$?
 	launch=$plain
