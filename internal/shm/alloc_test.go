@@ -124,11 +124,11 @@ func (m *model) free(i int) {
 }
 
 func TestAllocator(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		m := newModel(t, 400, int64(r.IntN(100))*page)
+		m := newModel(t, 250, int64(r.IntN(100))*page)
 		refused := 0
-		for range 1500 {
+		for range 700 {
 			switch k := r.IntN(20); {
 			case k < 10 || len(m.live) == 0:
 				m.fail = r.IntN(20) == 0
@@ -157,7 +157,7 @@ func TestAllocator(t *testing.T) {
 		if len(m.held) != 0 || len(m.s.bare) != 0 || m.s.brk != m.all.lo {
 			t.Errorf("%d pages left, free %x, brk %#x", len(m.held), m.s.bare, m.s.brk)
 		}
-		if !m.alloc(400 * page) {
+		if !m.alloc(250 * page) {
 			t.Error("all was freed, but not all can be had again")
 		}
 	}

@@ -1,6 +1,258 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Scenarios that run on a joined node.
+// The transport between real processes passes the conformance suite, and memory of a node is what transport.Node
+// promises: one address for all, zeroed, accounted, given back.
 package shm
 
-var joined = map[string]func(*rank){}
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+// joined are the scenarios of ranks that have joined.
+var joined = map[string]func(*rank){
+	"conformance": serveConformance,
+	"memory":      memory,
+	"regions":     regions,
+	"collectives": collectives,
+	"teams":       teams,
+	"mutex":       mutexes,
+	"hog":         hog,
+	"mail":        mail,
+	"mail words":  mailWords,
+	"notify":      notify,
+	"leave":       func(*rank) {},
+	"wait to die": waitToDie,
+	"exit early":  exitEarly,
+}
+
+func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
+	mem, err := m.Grow(transporttest.MemBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &transporttest.End{Transport: NewDriver(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem, Inbox: in}
+}
+
+func serveConformance(r *rank) {
+	e := end(r, r.Machine, &transporttest.Inbox{})
+	r.World().Barrier() // all have a handler
+	if err := transporttest.Serve(e); err != nil {
+		r.Error(err)
+	}
+}
+
+// The test itself is local rank 0.
+func TestConformance(t *testing.T) {
+	leaktest.Check(t)
+	d := openDoor(t)
+	others := start(t, 1, 2)
+	o := order{Scenario: "conformance", Doors: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
+		Keep: 8 << 20, Margin: 16 << 20}
+	for _, p := range others {
+		o.Doors = append(o.Doors, p.hear(t))
+	}
+	for _, p := range others {
+		o.Self = p.Local
+		p.order(t, o)
+	}
+	o.Self = 0
+	opt := o.options()
+	opt.Lost = func(r transport.Rank, reason string) { t.Errorf("rank %d lost: %s", r, reason) }
+	m, err := d.Join(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := end(t, m, &transporttest.Inbox{})
+	m.World().Barrier()
+	transporttest.Run(t, e)
+	m.World().Barrier()
+	m.Leave(true)
+	m.Leave(true)
+	for _, p := range others {
+		p.end(t, false)
+	}
+}
+
+// share tells all ranks a number of each.
+func share(r *rank, mine uint64) []uint64 {
+	all := r.World().Allgather(binary.NativeEndian.AppendUint64(nil, mine))
+	out := make([]uint64, len(all)/8)
+	for i := range out {
+		out[i] = binary.NativeEndian.Uint64(all[8*i:])
+	}
+	return out
+}
+
+func at(addr uintptr, n int) []byte { return bytesAt(span{addr, addr + uintptr(n)}) }
+
+// memory: n ranks allocate, write into each other's memory, free; and the limits.
+func memory(r *rank) {
+	const n = 300000
+	addr, err := r.Grow(n)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for i, b := range at(addr, n) {
+		if b != 0 {
+			r.Fatalf("new memory has %#x at %d", b, i)
+		}
+	}
+	if r.Publish(addr, n) != nil {
+		r.Error("publish failed")
+	}
+	all := share(r, uint64(addr))
+	for to, a := range all {
+		if !r.Inside(uintptr(a)) || !r.Owns(to, uintptr(a), n) || r.Owns(to, uintptr(a), n+1) || r.Owns(to, uintptr(a)-1, 1) ||
+			r.Owns((to+1)%len(all), uintptr(a), 1) || r.Owns(to, uintptr(a), -1) || !r.Owns(to, uintptr(a)+n-1, 1) {
+			r.Errorf("memory of local rank %d is not told apart", to)
+		}
+		at(uintptr(a), n)[r.Self()*100] = byte(1 + r.Self())
+	}
+	r.World().Barrier()
+	for from := range all {
+		if got := at(addr, n)[from*100]; got != byte(1+from) {
+			r.Errorf("byte of local rank %d is %d", from, got)
+		}
+	}
+	r.World().Barrier()
+	reuse(r, addr, n)
+	limits(r)
+	if r.Inside(0) || r.Inside(r.Base()-1) || r.Inside(r.Base()+uintptr(r.Bytes())) || !r.Inside(r.Base()) {
+		r.Error("what is inside the arena?")
+	}
+}
+
+// reuse: freed memory comes back as it is; what goes beyond the budget loses its pages.
+func reuse(r *rank, addr uintptr, n int64) {
+	if err := r.Withdraw(addr); err != nil {
+		r.Error(err)
+	}
+	if err := r.Withdraw(addr); !errors.Is(err, transport.ErrBadAddr) {
+		r.Errorf("withdrawn twice: %v", err)
+	}
+	if r.Owns(r.Self(), addr, 1) {
+		r.Error("withdrawn memory is owned")
+	}
+	r.Return(addr)
+	if again, ok := r.Reuse(n); !ok || again != addr || at(again, 1)[0] == 0 && r.Self() == 0 {
+		r.Errorf("reuse: %#x %v, was %#x", again, ok, addr)
+	}
+	big, err := r.Grow(20 << 20) // more than Keep
+	if err != nil {
+		r.Fatal(err)
+	}
+	at(big, 1)[0] = 7
+	r.Return(big)
+	if _, kept, high := r.MemoryUse(); kept != 0 || high < 20<<20 {
+		r.Errorf("kept %d, most %d", kept, high)
+	}
+	if big, err = r.Grow(20 << 20); err != nil || at(big, 1)[0] != 0 {
+		r.Errorf("memory given back is not zero: %v", err)
+	}
+	r.Return(big)
+	r.Return(addr)
+}
+
+func limits(r *rank) {
+	if _, err := r.Grow(testArena); !errors.Is(err, transport.ErrNoMemory) {
+		r.Errorf("more than a slice: %v", err)
+	}
+	err := r.Room(1 << 60)
+	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "MiB left") {
+		r.Errorf("more than the machine: %v", err)
+	}
+	if _, kept, _ := r.MemoryUse(); kept != 0 {
+		r.Errorf("%d bytes are still kept when the machine is full", kept)
+	}
+	if err := r.Room(0); err != nil {
+		r.Error(err)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 3, "memory")
+}
+
+// regions: local rank 0 changes its table all the time; the others must always find what is there, never a mixture.
+func regions(r *rank) {
+	const slots, size, rounds = 64, 3 * page, 3000
+	m := r.Machine
+	base, err := m.Grow(slots * size)
+	if err != nil {
+		r.Fatal(err)
+	}
+	all := share(r, uint64(base))
+	base = uintptr(all[0])
+	if r.Self() == 0 {
+		changeTable(r, base, slots, size, rounds)
+		r.Notify(1)
+		r.Notify(2)
+		r.World().Barrier()
+		return
+	}
+	fixed, looks := base+slots/2*size, 0
+	r.NotifyWait(0, 1)
+	for r.notified(0) < 2 {
+		looks++
+		if !m.Owns(0, fixed, size) || m.Owns(0, fixed, size+1) || m.Owns(0, fixed-1, 2) {
+			r.Fatalf("look %d: the lasting region is not found as it is", looks)
+		}
+		for i := range uintptr(slots) {
+			if at := base + i*size; m.Owns(0, at+size/2, size) {
+				r.Fatalf("look %d: region %d seems to be longer than it can be", looks, i)
+			}
+		}
+	}
+	if looks < 3 {
+		r.Errorf("only %d looks", looks)
+	}
+	r.World().Barrier()
+}
+
+// notified reads the counter without waiting.
+func (r *rank) notified(from int) uint32 { return r.NotifyWait(from, 0) }
+
+// changeTable publishes and withdraws regions around one that stays.
+func changeTable(r *rank, base uintptr, slots, size, rounds int) {
+	open := make([]bool, slots)
+	if r.Publish(base+uintptr(slots/2*size), int64(size)) != nil {
+		r.Fatal("publish failed")
+	}
+	r.Notify(1)
+	r.Notify(2)
+	x := uint32(1)
+	for range rounds {
+		x = x*1664525 + 1013904223
+		i := int(x>>16) % slots
+		lo := base + uintptr(i*size)
+		switch {
+		case i == slots/2:
+		case open[i]:
+			if err := r.Withdraw(lo); err != nil {
+				r.Fatalf("region %d: %v", i, err)
+			}
+			open[i] = false
+		default:
+			if err := r.Publish(lo, int64(size)); err != nil {
+				r.Fatalf("region %d: %v", i, err)
+			}
+			open[i] = true
+		}
+		if i != slots/2 && open[i] != r.Owns(0, lo, int64(size)) {
+			r.Fatalf("region %d: open is %v, found is not", i, open[i])
+		}
+	}
+}
+
+func TestRegionTable(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 3, "regions")
+}

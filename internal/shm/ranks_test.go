@@ -126,6 +126,11 @@ func rankMain() int {
 	if r.Machine != nil {
 		r.World().Barrier()
 		r.Leave(true)
+		select {
+		case who := <-r.lost:
+			r.Errorf("reported lost: %s", who)
+		default:
+		}
 	}
 	r.door.Close()
 	for _, f := range r.cleanups {
@@ -184,6 +189,7 @@ func start(t testing.TB, first, n int) []*process {
 			t.Fatal(err)
 		}
 		p.in, p.out, p.cmd.Stderr = in, bufio.NewScanner(out), &p.err
+		p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // a second for every process otherwise
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := p.cmd.Start(); err != nil {
 			t.Fatal(err)

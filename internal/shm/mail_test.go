@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages between ranks of a node: everybody to everybody at once, from several threads, larger than the rings;
+// matching by source and tag; and notification.
+package shm
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+)
+
+const biggest = 200 << 10 // three rings full
+
+// letterOf is message number i from one rank to another with a tag.
+func letterOf(from, to int, tag int64, i int) []byte {
+	seed := uint64(from)<<40 | uint64(to)<<32 | uint64(tag)<<16 | uint64(i)
+	g := rand.New(rand.NewPCG(seed, 0))
+	n := []int{0, 1, 16, 100, 4096, 70000, biggest}[g.IntN(7)]
+	return content(seed, 1, n)
+}
+
+// mail: two threads send, two receive, one of them from anyone.
+func mail(r *rank) {
+	const n = 25
+	const fromAny, fromOne = int64(1), int64(-2)
+	ranks := len(r.Ranks())
+	var running sync.WaitGroup
+	for _, tag := range []int64{fromAny, fromOne} {
+		running.Go(func() {
+			for i := range n {
+				for k := range ranks {
+					to := (r.Self() + k) % ranks
+					r.Send(to, tag, letterOf(r.Self(), to, tag, i))
+				}
+			}
+		})
+	}
+	running.Go(func() {
+		next := make([]int, ranks)
+		for range n * ranks {
+			from := receive(r, -1, fromAny, next)
+			next[from]++
+		}
+	})
+	running.Go(func() {
+		next := make([]int, ranks)
+		for i := range n * ranks {
+			next[receive(r, (i+r.Self())%ranks, fromOne, next)]++
+		}
+	})
+	running.Wait()
+}
+
+// receive takes a message and compares it with the next one that its source has sent.
+func receive(r *rank, from int, tag int64, next []int) int {
+	buf := make([]byte, biggest)
+	source, n, err := r.Recv(from, tag, buf)
+	if err != nil || from >= 0 && source != from {
+		r.Fatalf("message from %d came from %d, %v", from, source, err)
+	}
+	if want := letterOf(source, r.Self(), tag, next[source]); !bytes.Equal(buf[:n], want) {
+		r.Fatalf("message %d with tag %d from %d: %d bytes, expected %d, or other ones", next[source], tag, source, n, len(want))
+	}
+	return source
+}
+
+func TestMail(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 3, "mail")
+}
+
+// mailWords: two ranks send each other more than the rings hold before either receives; tags pick from what is there;
+// too long a message stays.
+func mailWords(r *rank) {
+	other := 1 - r.Self()
+	big := content(uint64(r.Self()), 0, 500<<10)
+	for tag := range int64(4) {
+		r.Send(other, tag, big[:len(big)>>tag])
+	}
+	r.Send(other, 9, nil)
+	r.Send(r.Self(), 9, []byte("self"))
+	theirs := content(uint64(other), 0, len(big))
+	buf := make([]byte, len(big)-1)
+	for range 2 {
+		source, n, err := r.Recv(other, 0, buf)
+		if !errors.Is(err, transport.ErrTooLong) || n != len(big) || source != other {
+			r.Errorf("into too small a buffer: %d bytes from %d, %v", n, source, err)
+		}
+	}
+	buf = make([]byte, len(big))
+	for _, tag := range []int64{3, 1, 0, 2} {
+		source, n, err := r.Recv(-1, tag, buf)
+		if err != nil || source != other || !bytes.Equal(buf[:n], theirs[:len(big)>>tag]) {
+			r.Errorf("tag %d: %d bytes from %d, %v", tag, n, source, err)
+		}
+	}
+	if _, n, err := r.Recv(r.Self(), 9, buf); err != nil || string(buf[:n]) != "self" {
+		r.Errorf("from myself: %q, %v", buf[:n], err)
+	}
+	if _, n, err := r.Recv(other, 9, nil); err != nil || n != 0 {
+		r.Errorf("an empty message has %d bytes, %v", n, err)
+	}
+	r.Send(r.Self(), 10, []byte("never received")) // forgotten when the rank leaves
+}
+
+func TestMailWords(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 2, "mail words")
+}
+
+// notify: counters per ordered pair, and what was stored before is there.
+func notify(r *rank) {
+	ranks := len(r.Ranks())
+	mem := shared(r, page)
+	for i := uint32(1); i <= 50; i++ {
+		for to := range ranks {
+			at(mem, page)[ranks*r.Self()+to] = byte(i)
+			if n := r.Notify(to); n != i {
+				r.Errorf("notification %d of %d is counted as %d", i, to, n)
+			}
+		}
+		for from := range ranks {
+			if n := r.NotifyWait(from, i); n < i {
+				r.Errorf("waited for %d notifications of %d, got %d", i, from, n)
+			}
+			if b := at(mem, page)[ranks*from+r.Self()]; b < byte(i) {
+				r.Errorf("notification %d of %d came before its data: %d", i, from, b)
+			}
+		}
+	}
+}
+
+func TestNotify(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 3, "notify")
+}

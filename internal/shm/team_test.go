@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Collectives of teams of one to six processes against plain loops, in random sequences, sizes around every step's
+// limit, on team slots that are used again at once by other members.
+package shm
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+const tagStart = 900
+
+// form makes a team as core does: the first member claims and tells the others.
+func form(r *rank, members []int) transport.Team {
+	me := slices.Index(members, r.Self())
+	body := make([]byte, 24)
+	var s transport.TeamStart
+	if me == 0 {
+		var err error
+		if s, err = r.ClaimTeam(); err != nil {
+			r.Fatal(err)
+		}
+		binary.NativeEndian.PutUint64(body, uint64(s.Slot))
+		binary.NativeEndian.PutUint64(body[8:], s.Phase)
+		binary.NativeEndian.PutUint64(body[16:], s.Step)
+		for _, m := range members[1:] {
+			r.Send(m, tagStart, body)
+		}
+	} else {
+		if _, _, err := r.Recv(members[0], tagStart, body); err != nil {
+			r.Fatal(err)
+		}
+		s = transport.TeamStart{Slot: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),
+			Step: binary.NativeEndian.Uint64(body[16:])}
+	}
+	t := r.HoldTeam(s, members, me)
+	t.Barrier()
+	if t.Size() != len(members) || t.Rank() != me {
+		r.Errorf("member %d of %d, not of %v", t.Rank(), t.Size(), members)
+	}
+	return t
+}
+
+func disband(t transport.Team) {
+	t.Barrier()
+	t.Release(t.Rank() == 0)
+}
+
+// collectives: teams of every size, none of them waiting for the end of the one before.
+func collectives(r *rank) {
+	page, err := r.Grow(page)
+	if err != nil {
+		r.Fatal(err)
+	}
+	counter := (*uint64)(kernel.Ptr(uintptr(share(r, uint64(page))[0])))
+	playAll(r, r.World(), 100, nil)
+	for round := range 2 {
+		for n := 1; n <= len(r.Ranks()); n++ {
+			order := rand.New(rand.NewPCG(uint64(n), uint64(round))).Perm(len(r.Ranks()))
+			if members := order[:n]; slices.Contains(members, r.Self()) {
+				t := form(r, members)
+				playAll(r, t, uint64(10*n+round), nil)
+				disband(t)
+			}
+		}
+	}
+	playAll(r, r.World(), 101, counter)
+}
+
+// playAll runs a random sequence that is the same at all members.
+func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
+	g := rand.New(rand.NewPCG(seed, 5))
+	for i := range uint64(16) {
+		switch g.IntN(4) {
+		case 0:
+			if counter != nil {
+				atomic.AddUint64(counter, 1)
+			}
+			t.Barrier()
+			if n := uint64(t.Size()); counter != nil && atomic.LoadUint64(counter)%n != 0 {
+				r.Errorf("a member left the barrier before all had come: %d", atomic.LoadUint64(counter))
+			}
+			t.Barrier()
+		case 1:
+			bcast(r, t, seed+i, someSize(g), g.IntN(t.Size()))
+		case 2:
+			allgather(r, t, seed+i, 1+g.IntN(256))
+		case 3:
+			allreduce(r, t, g, seed+i)
+		}
+	}
+}
+
+func someSize(g *rand.Rand) int {
+	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep, bulkStep + 1, 5*bulkStep + 13}
+	return edges[g.IntN(len(edges))]
+}
+
+// The limits of shm.h, SHM_SMALL and SHM_BULK.
+const (
+	smallStep = 256
+	bulkStep  = 64 << 10
+)
+
+// content is what member m has in collective number seed.
+func content(seed uint64, m, n int) []byte {
+	b := make([]byte, n)
+	g := rand.NewPCG(seed, uint64(m))
+	for i := 0; i+8 <= n; i += 8 {
+		binary.NativeEndian.PutUint64(b[i:], g.Uint64())
+	}
+	for i := n &^ 7; i < n; i++ {
+		b[i] = byte(g.Uint64())
+	}
+	return b
+}
+
+func bcast(r *rank, t transport.Team, seed uint64, n, root int) {
+	b := content(seed, t.Rank(), n)
+	t.Bcast(unsafe.Pointer(&b[0]), int64(n), root)
+	if !slices.Equal(b, content(seed, root, n)) {
+		r.Errorf("broadcast of %d bytes from %d of %d: wrong", n, root, t.Size())
+	}
+}
+
+func allgather(r *rank, t transport.Team, seed uint64, n int) {
+	all := t.Allgather(content(seed, t.Rank(), n))
+	for m := range t.Size() {
+		if !slices.Equal(all[m*n:(m+1)*n], content(seed, m, n)) {
+			r.Errorf("all-gather of %d bytes: part %d of %d is wrong", n, m, t.Size())
+		}
+	}
+}
+
+// folds of two elements, by operator; the logical ones and absolute values of one element alone.
+var foldLong = map[kernel.Reduction]func(a, b int64) int64{
+	kernel.Sum: func(a, b int64) int64 { return a + b }, kernel.Product: func(a, b int64) int64 { return a * b },
+	kernel.Max: func(a, b int64) int64 { return max(a, b) }, kernel.Min: func(a, b int64) int64 { return min(a, b) },
+	kernel.BitOr: func(a, b int64) int64 { return a | b }, kernel.BitAnd: func(a, b int64) int64 { return a & b },
+	kernel.AbsMax:    func(a, b int64) int64 { return max(abs(a), abs(b)) },
+	kernel.AbsMin:    func(a, b int64) int64 { return min(abs(a), abs(b)) },
+	kernel.LogicalOr: func(a, b int64) int64 { return truth(a != 0 || b != 0) },
+}
+
+var foldDouble = map[kernel.Reduction]func(a, b float64) float64{
+	kernel.Sum: func(a, b float64) float64 { return a + b }, kernel.Product: func(a, b float64) float64 { return a * b },
+	kernel.Max: func(a, b float64) float64 { return max(a, b) }, kernel.Min: func(a, b float64) float64 { return min(a, b) },
+	kernel.AbsMax: func(a, b float64) float64 { return max(math.Abs(a), math.Abs(b)) },
+}
+
+func abs(a int64) int64 { return max(a, -a) }
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// allreduce: longs and doubles; the fold is in member order, so that even rounding is the same.
+func allreduce(r *rank, t transport.Team, g *rand.Rand, seed uint64) {
+	n := max(someSize(g)/8, 1)
+	if g.IntN(2) == 0 {
+		op := sortedKeys(foldLong)[g.IntN(len(foldLong))]
+		value := func(m, i int) int64 { return int64(uint64(m*7919+i*31)*2654435761+seed) % 5 * int64(1-2*(i%2)) }
+		reduceOf(r, t, kernel.Long, op, n, value, foldLong[op])
+		return
+	}
+	op := sortedKeys(foldDouble)[g.IntN(len(foldDouble))]
+	value := func(m, i int) float64 { return float64(int64(m*37+i*11+int(seed))%101-50) / 7 }
+	reduceOf(r, t, kernel.Double, op, n, value, foldDouble[op])
+}
+
+func sortedKeys[V any](m map[kernel.Reduction]V) (keys []kernel.Reduction) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kernel.Reduction, n int, value func(m, i int) T,
+	fold func(a, b T) T) {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = value(t.Rank(), i)
+	}
+	t.Allreduce(unsafe.Pointer(&x[0]), int64(n), int(typ), int(op))
+	for i := range x {
+		want := value(0, i)
+		if t.Size() == 1 && (op == kernel.AbsMax || op == kernel.AbsMin || op == kernel.LogicalOr) {
+			want = fold(want, want)
+		}
+		for m := 1; m < t.Size(); m++ {
+			want = fold(want, value(m, i))
+		}
+		if x[i] != want {
+			r.Fatalf("reduction %d of %d elements of type %d among %d: element %d is %v, expected %v", op, n, typ, t.Size(), i,
+				x[i], want)
+		}
+	}
+}
+
+func TestCollectives(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 6, "collectives")
+}
+
+// teams: every slot once, then none, then again.
+func teams(r *rank) {
+	if r.Self() != 0 {
+		return
+	}
+	for range 2 {
+		taken := map[int64]transport.Team{}
+		for {
+			s, err := r.ClaimTeam()
+			if err != nil {
+				if !errors.Is(err, transport.ErrNoMemory) {
+					r.Error(err)
+				}
+				break
+			}
+			if taken[s.Slot] != nil || s.Slot == 0 {
+				r.Fatalf("slot %d twice", s.Slot)
+			}
+			taken[s.Slot] = r.HoldTeam(s, []int{0}, 0)
+		}
+		if len(taken) < 63 {
+			r.Errorf("only %d groups", len(taken))
+		}
+		for _, t := range taken {
+			disband(t)
+		}
+	}
+}
+
+func TestTeamSlots(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 2, "teams")
+}

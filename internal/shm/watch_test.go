@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Deaths and departures: a killed process is reported once, by whom it is watched; who waits for a rank that has left
+// without finalising is told; a clean end is no loss.
+package shm
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+)
+
+// report passes a loss on to the parent, once, and then waits for the parent's word.
+func (r *rank) report() {
+	r.say("%s", <-r.lost)
+	if word := r.hear(); word != "end" {
+		r.Fatalf("the parent says %q", word)
+	}
+	select {
+	case again := <-r.lost:
+		r.Errorf("reported again: %s", again)
+	default:
+	}
+	if r.failed {
+		os.Exit(1)
+	}
+	os.Exit(0) // the other ranks are gone or stuck: there is nobody to leave with
+}
+
+func waitToDie(r *rank) {
+	r.say("%d", os.Getpid())
+	r.report()
+}
+
+func TestKilledRanks(t *testing.T) {
+	leaktest.Check(t)
+	all := launch(t, 3, "wait to die", nil)
+	pids := make([]string, len(all))
+	for i, p := range all {
+		pids[i] = p.hear(t)
+	}
+	for _, step := range []struct{ dies, tells int }{{1, 0}, {0, 2}} {
+		begin := time.Now()
+		all[step.dies].cmd.Process.Kill()
+		got := all[step.tells].hear(t)
+		want := fmt.Sprintf("rank %d: rank %d (pid %s) has died", worldRank(step.dies), worldRank(step.dies), pids[step.dies])
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%q, expected %q", got, want)
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	}
+	all[2].tell("end")
+	for i, p := range all {
+		p.end(t, i != 2)
+	}
+}
+
+// exitEarly: local rank 1 leaves without finalising, as a process that just exits does, while each of the others waits
+// for it in its own way.
+func exitEarly(r *rank) {
+	mem := shared(r, page)
+	if r.Self() == 1 {
+		r.Lock(mem, r.Ranks()[1])
+	}
+	r.World().Barrier()
+	switch r.Self() {
+	case 0:
+		go r.World().Barrier()
+	case 1:
+		r.Leave(false)
+		os.Exit(0)
+	case 2:
+		go r.Recv(1, 5, nil)
+	case 3:
+		go r.Lock(mem, r.Ranks()[3])
+	case 4:
+		go r.NotifyWait(1, 1)
+	}
+	r.report()
+}
+
+func TestExitWithoutFinalize(t *testing.T) {
+	leaktest.Check(t)
+	all := launch(t, 5, "exit early", nil)
+	for i, what := range []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"} {
+		if what == "" {
+			continue
+		}
+		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+		if got := all[i].hear(t); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+	for i, p := range all {
+		if i != 1 {
+			p.tell("end")
+		}
+		p.end(t, false)
+	}
+}
+
+// Ranks that leave cleanly, in any order, are no loss, however often it is done.
+func TestCleanEnd(t *testing.T) {
+	leaktest.Check(t)
+	for range 2 {
+		for _, p := range launch(t, 4, "leave", nil) {
+			p.end(t, false)
+		}
+	}
+}
