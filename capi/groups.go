@@ -20,6 +20,7 @@ func made(name string, g *core.Group, err error) C.int {
 
 //export armcigo_group_create
 func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, p, err := groupFor(name, parent)
 	must(name, err)
@@ -32,6 +33,7 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 
 //export armcigo_group_split
 func armcigo_group_split(parent, color, key C.int) C.int {
+	defer guard(faults())
 	const name = "ARMCIX_Group_split"
 	rt, p, err := groupFor(name, parent)
 	if err != nil {
@@ -46,6 +48,7 @@ func armcigo_group_split(parent, color, key C.int) C.int {
 
 //export armcigo_group_dup
 func armcigo_group_dup(parent C.int) C.int {
+	defer guard(faults())
 	const name = "ARMCIX_Group_dup"
 	rt, p, err := groupFor(name, parent)
 	if err != nil {
@@ -60,6 +63,7 @@ func armcigo_group_dup(parent C.int) C.int {
 
 //export armcigo_group_free
 func armcigo_group_free(id C.int) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Group_free")
 	if err == nil {
 		err = rt.GroupFree(int(id))
@@ -71,6 +75,7 @@ func armcigo_group_free(id C.int) {
 //
 //export armcigo_group_facts
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := running(name)
 	if err != nil {
@@ -92,6 +97,7 @@ func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 
 //export armcigo_default_group
 func armcigo_default_group() C.int {
+	defer guard(faults())
 	rt, err := running("ARMCI_Group_get_default")
 	must("ARMCI_Group_get_default", err)
 	return C.int(rt.DefaultGroup())
@@ -99,6 +105,7 @@ func armcigo_default_group() C.int {
 
 //export armcigo_set_default_group
 func armcigo_set_default_group(id C.int) {
+	defer guard(faults())
 	rt, err := running("ARMCI_Group_set_default")
 	if err == nil {
 		err = rt.SetDefaultGroup(int(id))
@@ -108,6 +115,7 @@ func armcigo_set_default_group(id C.int) {
 
 //export armcigo_absolute_id
 func armcigo_absolute_id(id, rank C.int) C.int {
+	defer guard(faults())
 	_, g, err := groupFor("ARMCI_Absolute_id", id)
 	must("ARMCI_Absolute_id", err)
 	if rank < 0 || int(rank) >= g.Size() {
@@ -118,6 +126,7 @@ func armcigo_absolute_id(id, rank C.int) C.int {
 
 //export armcigo_group_comm
 func armcigo_group_comm(id C.int) C.uintptr_t {
+	defer guard(faults())
 	rt, err := running("armci_group_comm")
 	must("armci_group_comm", err)
 	g, err := rt.Group(int(id))
@@ -129,10 +138,14 @@ func armcigo_group_comm(id C.int) C.uintptr_t {
 }
 
 //export armcigo_domain_count
-func armcigo_domain_count() C.int { return C.int(len(early("armci_domain_count").Topo.Nodes)) }
+func armcigo_domain_count() C.int {
+	defer guard(faults())
+	return C.int(len(early("armci_domain_count").Topo.Nodes))
+}
 
 //export armcigo_domain_of
 func armcigo_domain_of(rank C.int) C.int {
+	defer guard(faults())
 	rt := early("armci_domain_id")
 	if err := checkRank(rt, "glob_proc_id", rank); err != nil {
 		return code("armci_domain_id", err)
@@ -161,6 +174,7 @@ func nodeRanks(name string, id C.int) ([]transport.Rank, error) {
 
 //export armcigo_domain_ranks
 func armcigo_domain_ranks(id C.int) C.int {
+	defer guard(faults())
 	ranks, err := nodeRanks("armci_domain_nprocs", id)
 	if err != nil {
 		return code("armci_domain_nprocs", err)
@@ -170,6 +184,7 @@ func armcigo_domain_ranks(id C.int) C.int {
 
 //export armcigo_domain_rank
 func armcigo_domain_rank(id, local C.int) C.int {
+	defer guard(faults())
 	const name = "armci_domain_glob_proc_id"
 	ranks, err := nodeRanks(name, id)
 	if err == nil && (local < 0 || int(local) >= len(ranks)) {
@@ -183,6 +198,7 @@ func armcigo_domain_rank(id, local C.int) C.int {
 
 //export armcigo_same_node
 func armcigo_same_node(cname *C.char, rank C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt := early(name)
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {

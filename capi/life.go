@@ -26,6 +26,7 @@ func commOf(p *C.uintptr_t) *uintptr {
 
 //export armcigo_init
 func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
+	defer guard(faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := start(commOf(comm)); err != nil {
@@ -40,6 +41,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 
 //export armcigo_check_thread
 func armcigo_check_thread(level C.int) C.int {
+	defer guard(faults())
 	if have, running := bootstrap.ThreadLevel(); running && have < int(level) {
 		end("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
 			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level), Code: core.CodeInternal})
@@ -49,6 +51,7 @@ func armcigo_check_thread(level C.int) C.int {
 
 //export armcigo_mpi_init
 func armcigo_mpi_init(argc, argv unsafe.Pointer) {
+	defer guard(faults())
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
 		end("ARMCI_Init_args", err)
 	}
@@ -56,6 +59,7 @@ func armcigo_mpi_init(argc, argv unsafe.Pointer) {
 
 //export armcigo_initialized
 func armcigo_initialized() C.int {
+	defer guard(faults())
 	if inInit() {
 		return 1
 	}
@@ -66,6 +70,7 @@ func armcigo_initialized() C.int {
 //
 //export armcigo_finalize
 func armcigo_finalize() C.int {
+	defer guard(faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	rt := lib.rt.Load()
@@ -92,6 +97,7 @@ func shut(rt *core.Runtime) error {
 
 //export armcigo_msg_init
 func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
+	defer guard(faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
@@ -105,6 +111,7 @@ func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
 
 //export armcigo_msg_finalize
 func armcigo_msg_finalize() {
+	defer guard(faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if rt := lib.rt.Load(); rt != nil {
@@ -120,6 +127,7 @@ func armcigo_msg_finalize() {
 //
 //export armcigo_leave
 func armcigo_leave() {
+	defer guard(faults())
 	if rt := lib.rt.Load(); rt != nil {
 		rt.Leave()
 	}
@@ -127,6 +135,7 @@ func armcigo_leave() {
 
 //export armcigo_error
 func armcigo_error(msg *C.char, status C.int) {
+	defer guard(faults())
 	text := ""
 	if msg != nil {
 		text = C.GoString(msg)
@@ -137,18 +146,28 @@ func armcigo_error(msg *C.char, status C.int) {
 // armcigo_fatal ends the job after an error that has been printed, for functions that cannot return it.
 //
 //export armcigo_fatal
-func armcigo_fatal() { abort("", 1) }
+func armcigo_fatal() {
+	defer guard(faults())
+	abort("", 1)
+}
 
 //export armcigo_unsupported
 func armcigo_unsupported(name *C.char) {
+	defer guard(faults())
 	log.WarnOnce(literal(name), "%s: checkpoints are not supported: nothing is saved or restored", literal(name))
 }
 
 //export armcigo_me
-func armcigo_me() C.int { return C.int(early("armci_msg_me").Me) }
+func armcigo_me() C.int {
+	defer guard(faults())
+	return C.int(early("armci_msg_me").Me)
+}
 
 //export armcigo_nproc
-func armcigo_nproc() C.int { return C.int(early("armci_msg_nproc").N) }
+func armcigo_nproc() C.int {
+	defer guard(faults())
+	return C.int(early("armci_msg_nproc").N)
+}
 
 // early is for questions that programs ask before ARMCI_Init: the library comes up if it can.
 func early(name string) *core.Runtime {

@@ -27,6 +27,7 @@ func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
 
 //export armcigo_malloc
 func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group)
 	if err == nil && ptrs == nil {
@@ -45,6 +46,7 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 
 //export armcigo_free
 func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group)
 	if err == nil {
@@ -55,6 +57,7 @@ func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
 
 //export armcigo_malloc_local
 func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := initialised(name)
 	var addr uintptr
@@ -67,6 +70,7 @@ func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
 
 //export armcigo_free_local
 func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := initialised(name)
 	if err == nil {
@@ -77,6 +81,7 @@ func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
 
 //export armcigo_memget
 func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe.Pointer {
+	defer guard(faults())
 	const name = "ARMCI_Memget"
 	rt, err := initialised(name)
 	switch {
@@ -94,6 +99,7 @@ func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe
 
 //export armcigo_check_info
 func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	_, err := initialised(name)
 	if err == nil && info == nil {
@@ -104,6 +110,7 @@ func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
 
 //export armcigo_uses_shm
 func armcigo_uses_shm(group C.int) C.int {
+	defer guard(faults())
 	_, g, err := groupFor("ARMCI_Uses_shm", group)
 	must("ARMCI_Uses_shm", err)
 	if g.Size() > 1 {
@@ -116,6 +123,7 @@ func armcigo_uses_shm(group C.int) C.int {
 //
 //export armcigo_access
 func armcigo_access(cname *C.char, p unsafe.Pointer) {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := initialised(name)
 	must(name, err)
@@ -127,6 +135,7 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 
 //export armcigo_create_mutexes
 func armcigo_create_mutexes(num C.int) C.int {
+	defer guard(faults())
 	const name = "ARMCI_Create_mutexes"
 	rt, err := initialised(name)
 	if err == nil {
@@ -156,6 +165,7 @@ func dropMutexes() { C.front_set_mutexes(nil, nil) }
 
 //export armcigo_destroy_mutexes
 func armcigo_destroy_mutexes() C.int {
+	defer guard(faults())
 	const name = "ARMCI_Destroy_mutexes"
 	rt, err := initialised(name)
 	if err == nil {
@@ -167,6 +177,7 @@ func armcigo_destroy_mutexes() C.int {
 
 //export armcigo_lock
 func armcigo_lock(mutex, proc C.int) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Lock")
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
@@ -176,6 +187,7 @@ func armcigo_lock(mutex, proc C.int) {
 
 //export armcigo_unlock
 func armcigo_unlock(mutex, proc C.int) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Unlock")
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
@@ -187,6 +199,7 @@ func armcigo_unlock(mutex, proc C.int) {
 
 //export armcigo_mutex_set
 func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
+	defer guard(faults())
 	const name = "ARMCIX_Create_mutexes_hdl"
 	rt, g, err := groupFor(name, group)
 	var s *core.MutexSet
@@ -212,6 +225,7 @@ func setOf(name string, hdl unsafe.Pointer) (*core.Runtime, *core.MutexSet, erro
 
 //export armcigo_mutex_set_free
 func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
+	defer guard(faults())
 	const name = "ARMCIX_Destroy_mutexes_hdl"
 	rt, s, err := setOf(name, hdl)
 	if err == nil {
@@ -223,6 +237,7 @@ func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
 
 //export armcigo_lock_hdl
 func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+	defer guard(faults())
 	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl)
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
@@ -234,6 +249,7 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 //
 //export armcigo_trylock_hdl
 func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
+	defer guard(faults())
 	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl)
 	got := false
 	if err == nil {
@@ -248,6 +264,7 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 
 //export armcigo_unlock_hdl
 func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+	defer guard(faults())
 	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl)
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
@@ -259,6 +276,7 @@ func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 //
 //export armcigo_refuse_copy
 func armcigo_refuse_copy(n C.int) {
+	defer guard(faults())
 	if n < 0 {
 		end("ARMCI_Copy", &core.ArgError{Arg: "n", Text: "negative", Code: core.CodeBytes})
 	}

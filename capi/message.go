@@ -39,12 +39,14 @@ func among(name string, scope, id C.int) (*core.Runtime, *core.Group, msg.Scope)
 
 //export armcigo_group_barrier
 func armcigo_group_barrier(id C.int) {
+	defer guard(faults())
 	_, g, _ := among("armci_msg_group_barrier", 333, id)
 	must("armci_msg_group_barrier", msg.Barrier(g))
 }
 
 //export armcigo_snd
 func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
+	defer guard(faults())
 	const name = "armci_msg_snd"
 	rt, err := running(name)
 	must(name, err)
@@ -53,6 +55,7 @@ func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 
 //export armcigo_rcv
 func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := running(name)
 	must(name, err)
@@ -69,6 +72,7 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 
 //export armcigo_bcast
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
+	defer guard(faults())
 	name := literal(cname)
 	rt, g, s := among(name, scope, id)
 	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
@@ -83,6 +87,7 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 
 //export armcigo_clus_bcast
 func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
+	defer guard(faults())
 	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World)
 	root := rt.Topo.Nodes[rt.Topo.MyNode()][0]
 	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
@@ -90,6 +95,7 @@ func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 
 //export armcigo_range_bcast
 func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
+	defer guard(faults())
 	const name = "armci_grp_clus_brdcst"
 	rt, g, _ := among(name, 333, id)
 	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
@@ -97,6 +103,7 @@ func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 
 //export armcigo_gop
 func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, id C.int) {
+	defer guard(faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, id)
 	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
@@ -111,6 +118,7 @@ func word(name string, op *C.char) string {
 
 //export armcigo_sel
 func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
+	defer guard(faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, core.World)
 	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
@@ -118,6 +126,7 @@ func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.ch
 
 //export armcigo_bintree
 func armcigo_bintree(scope C.int, root, up, left, right *C.int) {
+	defer guard(faults())
 	rt, _, s := among("armci_msg_bintree", scope, core.World)
 	r, u, l, ri := msg.Bintree(rt, s)
 	for _, out := range []struct {

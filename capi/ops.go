@@ -89,6 +89,7 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 
 //export armcigo_op
 func armcigo_op(c *C.struct_front_call) C.int {
+	defer guard(faults())
 	name := literal(c.name)
 	rt, err := initialised(name)
 	if err != nil {
@@ -114,6 +115,7 @@ func armcigo_op(c *C.struct_front_call) C.int {
 
 //export armcigo_check_flag
 func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
+	defer guard(faults())
 	name := literal(cname)
 	rt, err := initialised(name)
 	if err == nil {

@@ -25,6 +25,7 @@ var calls struct {
 
 //export armcigo_gpc_register
 func armcigo_gpc_register(f unsafe.Pointer) C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Gpc_register")
 	must("ARMCI_Gpc_register", err)
 	if f == nil {
@@ -52,6 +53,7 @@ func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap 
 
 //export armcigo_gpc_release
 func armcigo_gpc_release(h C.int) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Gpc_release")
 	if err == nil {
 		err = rt.GPCRelease(int(h))
@@ -62,6 +64,7 @@ func armcigo_gpc_release(h C.int) {
 //export armcigo_gpc_exec
 func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Pointer, dlen C.int, rhdr unsafe.Pointer,
 	rhlen C.int, rdata unsafe.Pointer, rdlen C.int, nbh *C.gpc_hdl_t) C.int {
+	defer guard(faults())
 	const name = "ARMCI_Gpc_exec"
 	rt, err := initialised(name)
 	if err == nil && (hlen < 0 || dlen < 0 || rhlen < 0 || rdlen < 0) {
@@ -103,6 +106,7 @@ func addCall(f func() error) int32 {
 
 //export armcigo_gpc_wait
 func armcigo_gpc_wait(nbh *C.gpc_hdl_t) {
+	defer guard(faults())
 	id := (*int32)(unsafe.Pointer(&nbh.ahdl))
 	calls.mu.Lock()
 	f := calls.open[*id]
@@ -126,18 +130,21 @@ func ownMutex(name string, proc C.int) (*core.Runtime, uintptr) {
 
 //export armcigo_gpc_lock
 func armcigo_gpc_lock(proc C.int) {
+	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_lock", proc)
 	rt.Node.Lock(m, rt.Me)
 }
 
 //export armcigo_gpc_unlock
 func armcigo_gpc_unlock(proc C.int) {
+	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_unlock", proc)
 	rt.Node.Unlock(m)
 }
 
 //export armcigo_gpc_trylock
 func armcigo_gpc_trylock(proc C.int) C.int {
+	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_trylock", proc)
 	if rt.Node.TryLock(m, rt.Me) {
 		return 1

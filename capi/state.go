@@ -53,6 +53,9 @@ func start(comm *uintptr) error {
 	if err != nil {
 		return err
 	}
+	if err := watchCrashes(cfg); err != nil {
+		return err
+	}
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
@@ -60,6 +63,7 @@ func start(comm *uintptr) error {
 	}
 	host, _ := os.Hostname()
 	log.SetIdentity(job.Rank(), host)
+	identifyCrashes(job.Rank(), host)
 	p := drivers.New(cfg)
 	rt, err := core.Start(cfg, job, p)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 //export armcigo_set_aggregate
 func armcigo_set_aggregate(h *C.armci_hdl_t) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE")
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -28,6 +29,7 @@ func armcigo_set_aggregate(h *C.armci_hdl_t) {
 
 //export armcigo_unset_aggregate
 func armcigo_unset_aggregate(h *C.armci_hdl_t) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE")
 	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 	was, err := rt.UnsetAggregate(uintptr(unsafe.Pointer(h)))
@@ -39,6 +41,7 @@ func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 
 //export armcigo_wait
 func armcigo_wait(h *C.armci_hdl_t) C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Wait")
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -59,6 +62,7 @@ func armcigo_wait(h *C.armci_hdl_t) C.int {
 //
 //export armcigo_test
 func armcigo_test(h *C.armci_hdl_t) C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_Test")
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -80,6 +84,7 @@ func armcigo_test(h *C.armci_hdl_t) C.int {
 
 //export armcigo_wait_proc
 func armcigo_wait_proc(proc C.int) C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_WaitProc")
 	if err == nil {
 		err = rt.WaitProc(int(proc))
@@ -89,6 +94,7 @@ func armcigo_wait_proc(proc C.int) C.int {
 
 //export armcigo_wait_all
 func armcigo_wait_all() C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_WaitAll")
 	if err == nil {
 		err = rt.WaitAll()
@@ -98,6 +104,7 @@ func armcigo_wait_all() C.int {
 
 //export armcigo_fence
 func armcigo_fence(name *C.char, proc C.int) C.int {
+	defer guard(faults())
 	rt, err := initialised(literal(name))
 	if err == nil {
 		err = rt.Fence(int(proc))
@@ -107,6 +114,7 @@ func armcigo_fence(name *C.char, proc C.int) C.int {
 
 //export armcigo_all_fence
 func armcigo_all_fence() C.int {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_AllFence")
 	if err == nil {
 		err = rt.AllFence()
@@ -116,6 +124,7 @@ func armcigo_all_fence() C.int {
 
 //export armcigo_group_fence
 func armcigo_group_fence(g *C.ARMCI_Group) {
+	defer guard(faults())
 	rt, err := initialised("ARMCI_GroupFence")
 	if err == nil && g == nil {
 		err = rt.AllFence()
@@ -130,6 +139,7 @@ func armcigo_group_fence(g *C.ARMCI_Group) {
 
 //export armcigo_barrier
 func armcigo_barrier(name *C.char, fence C.int) {
+	defer guard(faults())
 	rt, err := running(literal(name))
 	if err == nil && fence != 0 {
 		if rt, err = initialised(literal(name)); err == nil {
@@ -142,6 +152,7 @@ func armcigo_barrier(name *C.char, fence C.int) {
 
 //export armcigo_rmw
 func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
+	defer guard(faults())
 	const name = "ARMCI_Rmw"
 	rt, err := initialised(name)
 	if err != nil {
@@ -182,6 +193,7 @@ func store(p unsafe.Pointer, bytes int, v int64) {
 
 //export armcigo_notify
 func armcigo_notify(proc C.int) C.int {
+	defer guard(faults())
 	rt, err := initialised("armci_notify")
 	if err != nil {
 		return code("armci_notify", err)
@@ -195,6 +207,7 @@ func armcigo_notify(proc C.int) C.int {
 
 //export armcigo_notify_wait
 func armcigo_notify_wait(proc C.int, pval *C.int) C.int {
+	defer guard(faults())
 	rt, err := initialised("armci_notify_wait")
 	if err != nil {
 		return code("armci_notify_wait", err)

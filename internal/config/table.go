@@ -52,6 +52,8 @@ var table = []Row{
 		Doc: "serve plain node-local calls in C without entering Go"},
 	{Name: "ARMCI_TRACE", Kind: KindBool, Default: "n",
 		Doc: "print one line per call; switches the fast path off"},
+	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
+		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
 	{Name: "ARMCI_SPIN", Kind: KindInt, Default: "200", Unit: "polls",
 		Doc: "how often a waiter looks before it yields its core"},
 	{Name: "ARMCI_NODE", Kind: KindString,

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How a crash inside the library is told: one message with rank and host, the C and Go frames in one list, innermost
+// first. A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches guard, which
+// every exported function defers. Crashes elsewhere in the process are nobody's business here.
+package main
+
+// #include "crash.h"
+import "C"
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/config"
+	"libarmci/internal/log"
+)
+
+var crashes struct {
+	once   sync.Once
+	traces bool
+}
+
+// watchCrashes installs the handler, once, unless the settings say no. identity is how lines of this rank begin.
+func watchCrashes(cfg *config.Set) error {
+	if !cfg.Bool("ARMCI_BACKTRACE") {
+		return nil
+	}
+	var err error
+	crashes.once.Do(func() {
+		var fd int
+		if fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+			err = fmt.Errorf("eventfd: %w", err)
+			return
+		}
+		crashes.traces = true
+		go reportFault(os.NewFile(uintptr(fd), "crash"))
+		from, to := goCode()
+		C.crash_install(C.int(fd), C.uintptr_t(from), C.uintptr_t(to))
+	})
+	return err
+}
+
+func identifyCrashes(rank int, host string) {
+	b := append(fmt.Appendf(nil, "[%d@%.255s] ", rank, host), 0)
+	C.crash_identify((*C.char)(bytesPointer(b)))
+}
+
+// goCode is the range of Go's code in this library: as far as Go knows functions in one piece around this one.
+func goCode() (from, to uintptr) {
+	here, _, _, _ := runtime.Caller(0)
+	from, to = here, here
+	for step := uintptr(1) << 30; step > 0; step >>= 1 {
+		if from > step && runtime.FuncForPC(from-step) != nil {
+			from -= step
+		}
+		if runtime.FuncForPC(to+step) != nil {
+			to += step
+		}
+	}
+	return from, to + 1
+}
+
+// reportFault sleeps until the signal handler has recorded a crash.
+func reportFault(wake *os.File) {
+	if _, err := wake.Read(make([]byte, 8)); err != nil {
+		return
+	}
+	c := &C.crash
+	trace := framesOf(pcs(c.pc[:c.frames]))
+	if inLibrary := C.crash_owner(c.pc[c.frames-1]); inLibrary == C.CRASH_C || inLibrary == C.CRASH_GO {
+		trace = append(append(trace, callsIntoC(trace)...), callersIn(c.stack[:c.words])...)
+	}
+	where := ""
+	if c.address != 0 || syscall.Signal(c.signal) == syscall.SIGSEGV {
+		where = fmt.Sprintf(" at address %#x", uint64(c.address))
+	}
+	tell(unix.SignalName(syscall.Signal(c.signal))+where, trace)
+	C.crash_answered()
+}
+
+// guard is deferred by every exported function: a Go panic is a mistake of this library, and ends the process like the
+// signal that a C function would have died of. Its argument makes faults at any address panics.
+func guard(bool) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	what, sig := fmt.Sprintf("a Go panic (%v)", v), unix.SIGABRT
+	if e, ok := v.(runtime.Error); ok && strings.Contains(e.Error(), "memory address") {
+		what, sig = fmt.Sprintf("SIGSEGV at address %#x", uint64(C.crash_fault())), unix.SIGSEGV
+	}
+	words := make([]C.uintptr_t, C.CRASH_WORDS)
+	n := C.crash_callers(&words[0], C.CRASH_WORDS)
+	tell(what, append(framesHere(), callersIn(words[:n])...))
+	C.crash_end(C.int(sig))
+}
+
+// faults is guard's argument.
+func faults() bool { return debug.SetPanicOnFault(true) }
+
+// tell prints the one message.
+func tell(what string, trace []frame) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "crashed with %s in %s", what, publicName(trace))
+	if crashes.traces {
+		for _, f := range trace {
+			fmt.Fprintf(&b, "\n  %s", f)
+		}
+	}
+	log.Errorf("%s", b.String())
+}
+
+// frame is one line of a trace.
+type frame struct {
+	language, function, place string
+	public                    string // the exported function's name, if it is one
+}
+
+func (f frame) String() string {
+	if f.place == "" {
+		return f.language + " " + f.function
+	}
+	return f.language + " " + f.function + " (" + f.place + ")"
+}
+
+// publicName is the function that the application called: the outermost exported one.
+func publicName(trace []frame) string {
+	for i := len(trace) - 1; i >= 0; i-- {
+		if trace[i].public != "" {
+			return trace[i].public
+		}
+	}
+	return "a thread of the library"
+}
+
+func place(file string, line int) string {
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", path.Base(file), line)
+}

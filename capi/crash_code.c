@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whose code is at an address: this library's C, its Go, the C library's, or other. The ranges are found once, at
+// initialisation, so that a signal handler may ask; only the search for other objects may not run in one.
+#define _GNU_SOURCE
+#include "crash.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+struct range {
+	uintptr_t from, to;
+};
+static struct range library, go_code, libc;
+
+static int inside(uintptr_t pc, struct range r) { return pc >= r.from && pc < r.to; }
+
+struct search {
+	uintptr_t address;
+	struct range found; // the executable segment that holds it
+};
+
+static int look(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct search *s = arg;
+	(void)size;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+		struct range r = {object->dlpi_addr + p->p_vaddr, object->dlpi_addr + p->p_vaddr + p->p_memsz};
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && inside(s->address, r)) {
+			s->found = r;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static struct range segment_of(uintptr_t address)
+{
+	struct search s = {.address = address};
+	dl_iterate_phdr(look, &s);
+	return s.found;
+}
+
+void crash_find_code(uintptr_t go_from, uintptr_t go_to)
+{
+	library = segment_of((uintptr_t)crash_find_code);
+	libc = segment_of((uintptr_t)dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+	go_code = (struct range){go_from, go_to};
+}
+
+// Safe in a signal handler; other objects' code is CRASH_OTHER if it is code at all.
+int crash_owner(uintptr_t pc)
+{
+	if (inside(pc, go_code))
+		return CRASH_GO;
+	if (inside(pc, library))
+		return CRASH_C;
+	if (inside(pc, libc))
+		return CRASH_LIBC;
+	return pc < 4096 ? CRASH_NOWHERE : CRASH_OTHER;
+}
+
+// Calls are 5 bytes (e8) or 2 to 8 (ff with the register field 2). Not for signal handlers.
+int crash_after_call(uintptr_t pc)
+{
+	struct range r = segment_of(pc);
+	if (r.to == 0 || pc < r.from + 8)
+		return 0;
+	const uint8_t *p = (const uint8_t *)pc;
+#if defined(__x86_64__)
+	if (p[-5] == 0xe8)
+		return 1;
+	for (int n = 2; n <= 7; n++)
+		if (p[-n] == 0xff && (p[1 - n] >> 3 & 7) == 2)
+			return 1;
+	return 0;
+#else
+	return p != NULL;
+#endif
+}
+
+int crash_symbol(uintptr_t pc, char *name, size_t size)
+{
+	Dl_info info;
+	ElfW(Sym) *symbol = NULL;
+	if (!dladdr1((void *)pc, &info, (void **)&symbol, RTLD_DL_SYMENT) || !info.dli_sname || !symbol ||
+	    pc >= (uintptr_t)info.dli_saddr + symbol->st_size)
+		return 0;
+	snprintf(name, size, "%s", info.dli_sname);
+	return 1;
+}
