@@ -138,6 +138,9 @@ func (m *Machine) Base() uintptr { return m.place.base }
 // Bytes is the arena's address space in bytes.
 func (m *Machine) Bytes() int64 { return m.place.bytes }
 
+// SliceBytes is how much of it each rank has.
+func (m *Machine) SliceBytes() int64 { return int64(m.head.slice_bytes) }
+
 // Reuse allocates from memory this rank already holds.
 func (m *Machine) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
 

@@ -40,12 +40,16 @@ func roomFor(nbytes, margin int64) error {
 
 func mib(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-func machineMemory() int64 {
+func machineMemory() int64 { return meminfo("MemAvailable:") }
+
+func machineTotal() int64 { return meminfo("MemTotal:") }
+
+func meminfo(word string) int64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return unlimited
 	}
-	if kib, ok := field(string(text), "MemAvailable:"); ok {
+	if kib, ok := field(string(text), word); ok {
 		return kib << 10
 	}
 	return unlimited

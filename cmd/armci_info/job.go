@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The job this command runs in (one rank, if nothing launched it): its ranks and nodes, its arena, its transports.
+// All ranks take part in what is collective; whoever calls decides who prints.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/bootstrap"
+	"libarmci/internal/config"
+	"libarmci/internal/core"
+	"libarmci/internal/drivers"
+)
+
+func showJob(out io.Writer, cfg *config.Set, s sections) error {
+	job, err := bootstrap.Start(cfg, nil)
+	if err != nil {
+		return fmt.Errorf("the job cannot be joined: %w", err)
+	}
+	if s.topology {
+		if err := showMap(out, cfg, job); err != nil {
+			return err
+		}
+	}
+	var missing error
+	if s.devices {
+		missing = showDevices(out, cfg, job)
+	}
+	if missing != nil {
+		job.Close()
+	}
+	bootstrap.FinalizeMPI()
+	return missing
+}
+
+// seat is what a rank tells the others for the map.
+type seat struct {
+	ID, Host string
+	Cores    int
+}
+
+func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
+	var mine seat
+	mine.ID, mine.Host = core.NodeID(cfg.String("ARMCI_NODE"))
+	mine.Cores = cores()
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	all, err := job.Exchange(blob)
+	if err != nil {
+		return fmt.Errorf("exchange of the map: %w", err)
+	}
+	seats := make([]seat, len(all))
+	for i, b := range all {
+		if err := json.Unmarshal(b, &seats[i]); err != nil {
+			return fmt.Errorf("rank %d: %w", i, err)
+		}
+	}
+	printMap(out, job.Kind(), seats)
+	return nil
+}
+
+func printMap(out io.Writer, kind string, seats []seat) {
+	var ids []string
+	for _, s := range seats {
+		if !slices.Contains(ids, s.ID) {
+			ids = append(ids, s.ID)
+		}
+	}
+	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", len(seats), len(ids), starter(kind))
+	for n, id := range ids {
+		var ranks []string
+		host := ""
+		for r, s := range seats {
+			if s.ID == id {
+				host = s.Host
+				ranks = append(ranks, fmt.Sprintf("%d (%d cores)", r, s.Cores))
+			}
+		}
+		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, host, strings.Join(ranks, ", "))
+	}
+	parts := strings.Split(seats[0].ID, "|")
+	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and ARMCI_NODE\n\n", parts[0])
+}
+
+// cores is on how many cores this process may run.
+func cores() int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) == nil {
+		return set.Count()
+	}
+	return runtime.NumCPU()
+}
+
+func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
+	defer showMemory(out, cfg)
+	p := drivers.New(cfg)
+	fmt.Fprintf(out, "Transports\n")
+	for _, w := range p.Wires() {
+		if err := w.Probe(); err != nil {
+			fmt.Fprintf(out, "  %s: not usable: %v\n", w.Name, err)
+		} else {
+			fmt.Fprintf(out, "  %s: usable between nodes\n", w.Name)
+		}
+	}
+	rt, err := core.Start(cfg, job, p)
+	if err != nil {
+		fmt.Fprintf(out, "  none that all ranks can use: %v\n", err)
+		return err
+	}
+	for _, t := range rt.Transports() {
+		fmt.Fprintf(out, "  %s: usable: in use within the node; accumulate %s, read-modify-write %s, messages up to %s\n",
+			t.Name, native(t.Native.Acc), native(t.Native.RMW), bytesText(int64(t.MaxMsg)))
+	}
+	if len(p.Wires()) == 0 {
+		fmt.Fprintf(out, "  between nodes: none in this version of the library\n")
+	}
+	m := p.Machine
+	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",
+		bytesText(m.Bytes()), m.Base(), bytesText(m.SliceBytes()))
+	fmt.Fprintf(out, "  a memory file without a name: /dev/shm and its size do not matter\n")
+	if want := cfg.Size("ARMCI_SHM_ARENA"); m.Bytes() < want {
+		fmt.Fprintf(out, "  smaller than ARMCI_SHM_ARENA=%s: the address space is limited (RLIMIT_AS) or taken\n", bytesText(want))
+	}
+	return rt.Finalize()
+}
+
+func native(is bool) string {
+	if is {
+		return "native"
+	}
+	return "by message"
+}
+
+func starter(kind string) string {
+	if kind == "single" {
+		return "not started by any launcher"
+	}
+	return "started by " + kind
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What limits the memory of this process, for people to read (armci_info). Decisions are made in memory.go.
+package shm
+
+import (
+	"path"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limit is one bound on memory.
+type Limit struct {
+	Who   string // "the machine", "control group DIRECTORY", "RLIMIT_AS", "RLIMIT_MEMLOCK"
+	Total int64  // bytes
+	Left  int64  // bytes that may still be reserved; -1 where that is not counted
+}
+
+// Limits lists every bound there is.
+func Limits() []Limit {
+	all := []Limit{{"the machine", machineTotal(), machineMemory()}}
+	for _, g := range memoryGroups() {
+		if total, ok := number(path.Join(g.dir, g.limit)); ok && g.left() < unlimited {
+			all = append(all, Limit{"control group " + g.dir, total, g.left()})
+		}
+	}
+	for _, r := range []struct {
+		name string
+		what int
+	}{{"RLIMIT_AS", unix.RLIMIT_AS}, {"RLIMIT_MEMLOCK", unix.RLIMIT_MEMLOCK}} {
+		var lim unix.Rlimit
+		if unix.Getrlimit(r.what, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
+			all = append(all, Limit{r.name, int64(lim.Cur), -1})
+		}
+	}
+	return all
+}
+
+// Available is what allocations may still reserve, before the margin, and who sets that limit.
+func Available() (int64, string) { return available() }
