@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"time"
 	"unsafe"
 )
 
@@ -127,14 +128,22 @@ func (j *mpiJob) FreeComm(comm uintptr) {
 	}
 }
 
+// lastWords is how long a launcher gets to read what was just printed: MPICH's
+// drops what it has not read when it ends a job.
+const lastWords = 20 * time.Millisecond
+
 func (j *mpiJob) Abort(code int) {
+	time.Sleep(lastWords)
 	if j.mpi.active() {
 		C.boot_mpi_abort(C.int(exitStatus(code)))
 	}
 	os.Exit(exitStatus(code))
 }
 
-func (j *mpiJob) Die(code int) { os.Exit(exitStatus(code)) }
+func (j *mpiJob) Die(code int) {
+	time.Sleep(lastWords)
+	os.Exit(exitStatus(code))
+}
 
 func (j *mpiJob) Close() error {
 	j.FreeComm(j.handedOut)
