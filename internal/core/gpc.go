@@ -97,7 +97,8 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 	body = append(append(body, head...), data...)
 	to := &r.routes[proc]
 	if err := to.tr.Send(to.peer, transport.Msg{Kind: msgCall, Body: body}); err != nil {
-		return nil, err
+		r.expected(id)
+		return nil, fmt.Errorf("call of procedure %d at rank %d: %w", h, proc, err)
 	}
 	return func() ([]byte, []byte, error) {
 		got := <-reply
@@ -137,14 +138,24 @@ func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 	}
 }
 
-func (r *Runtime) takeReply(body []byte) {
-	id := binary.LittleEndian.Uint64(body)
+// expected takes a call off the list of those that wait; nil if it is not on it.
+func (r *Runtime) expected(id uint64) chan gpcReply {
 	r.gpc.mu.Lock()
+	defer r.gpc.mu.Unlock()
 	ch := r.gpc.wait[id]
 	delete(r.gpc.wait, id)
-	r.gpc.mu.Unlock()
+	return ch
+}
+
+// takeReply hands a reply to who waits for it; one that makes no sense ends the wait too.
+func (r *Runtime) takeReply(body []byte) {
+	ch := r.expected(binary.LittleEndian.Uint64(body))
+	if ch == nil {
+		return
+	}
 	n := int(binary.LittleEndian.Uint32(body[12:]))
-	if ch == nil || n > len(body)-replyHead {
+	if n > len(body)-replyHead {
+		ch <- gpcReply{}
 		return
 	}
 	ch <- gpcReply{body[replyHead : replyHead+n], body[replyHead+n:], binary.LittleEndian.Uint32(body[8:]) == 1}

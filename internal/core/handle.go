@@ -43,12 +43,16 @@ func (h *handles) add(p *pending) int32 {
 	}
 }
 
-func (h *handles) take(id int32) *pending {
+func (h *handles) find(id int32) *pending {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := h.open[id]
+	return h.open[id]
+}
+
+func (h *handles) forget(id int32) {
+	h.mu.Lock()
 	delete(h.open, id)
-	return p
+	h.mu.Unlock()
 }
 
 // Start posts an operation and returns the content for its handle. implicit operations are completed by WaitProc,
@@ -62,33 +66,34 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		return Done, r.post(o)
 	}
 	p := &pending{proc: o.Proc, implicit: implicit, done: make(chan struct{})}
-	o.Xfer = *o.Xfer.Clone()
-	o.Xfer.Done = func(err error) {
-		p.err = err
+	c := *o
+	c.Xfer = *o.Xfer.Clone()
+	c.Xfer.Done = func(err error) {
+		p.err = c.failure(err)
 		close(p.done)
 	}
 	id := r.handles.add(p)
-	if err := r.post(o); err != nil {
-		r.handles.take(id)
+	if err := r.post(&c); err != nil {
+		r.handles.forget(id)
 		return Done, err
 	}
 	return id, nil
 }
 
-// Wait completes the operation of a handle.
+// Wait completes the operation of a handle. It is forgotten only then: another thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) error {
-	if p := r.handles.take(id); p != nil {
-		<-p.done
-		return p.err
+	p := r.handles.find(id)
+	if p == nil {
+		return nil
 	}
-	return nil
+	<-p.done
+	r.handles.forget(id)
+	return p.err
 }
 
 // Test tells whether the operation of a handle is complete, and then forgets it.
 func (r *Runtime) Test(id int32) (bool, error) {
-	r.handles.mu.Lock()
-	p := r.handles.open[id]
-	r.handles.mu.Unlock()
+	p := r.handles.find(id)
 	if p == nil {
 		return true, nil
 	}

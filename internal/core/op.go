@@ -26,7 +26,7 @@ func (r *Runtime) Do(o *Op) error {
 	if err := r.post(o); err != nil {
 		return err
 	}
-	return <-done
+	return o.failure(<-done)
 }
 
 // post hands a checked operation to its transport.
@@ -44,11 +44,16 @@ func (r *Runtime) post(o *Op) error {
 	case Acc:
 		err = to.tr.Acc(to.peer, &o.Xfer, o.Scale)
 	}
-	if errors.Is(err, transport.ErrBadAddr) {
+	return o.failure(err)
+}
+
+// failure is what the caller is told when the transport has failed, at once or later.
+func (o *Op) failure(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, transport.ErrBadAddr):
 		return argErr(CodeAddress, o.remote(), "%v", err)
 	}
-	if err != nil {
-		return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
-	}
-	return nil
+	return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	testBase  = 0x500000000000 // away from what the race detector uses
+	testBase  = 0x400000000000 // the default: neither heaps nor the race detector lie there
 	testArena = 4 << 30
 	patience  = 60 * time.Second // of a test with its ranks, on a busy machine
 )

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the tests of core share: a job of ranks that are goroutines on a stand-in node, over a transport whose
+// completions come later and in another order. Each rank runs the test's function between Start and Finalize.
+package core
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/config"
+	"libarmci/internal/kernel"
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+// everything is what the stand-in transport can do unless a test wants less.
+var everything = transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Seed: 1}
+
+// tr is a running rank of a test.
+type tr struct {
+	*Runtime
+	*testing.T
+	c *transporttest.Cluster
+}
+
+// world runs f on n ranks.
+func world(t *testing.T, n int, f func(r *tr)) { worldOf(t, n, nil, f) }
+
+// worldOf lets a test change the cluster first.
+func worldOf(t *testing.T, n int, change func(*transporttest.Cluster), f func(r *tr)) {
+	t.Helper()
+	leaktest.Check(t)
+	c := transporttest.NewCluster(n)
+	c.Opts = everything
+	if change != nil {
+		change(c)
+	}
+	t.Cleanup(c.Close)
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() {
+			r, err := Start(settings(), c.Job(i), c.Platform(i))
+			if err != nil {
+				panic(err) // the other ranks would wait for ever
+			}
+			f(&tr{r, t, c})
+			if err := r.Finalize(); err != nil {
+				t.Errorf("rank %d: finalize: %v", i, err)
+			}
+		})
+	}
+	running.Wait()
+}
+
+func settings(environ ...string) *config.Set {
+	s, err := config.LoadFrom(environ)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// must panics: a rank that gives up would leave the others waiting.
+func (r *tr) must(err error) {
+	r.Helper()
+	if err != nil {
+		panic(fmt.Sprintf("rank %d: %v", r.Me, err))
+	}
+}
+
+// wrong reports a mistake found at this rank.
+func (r *tr) wrong(format string, a ...any) {
+	r.Helper()
+	r.Errorf("rank %d: %s", r.Me, fmt.Sprintf(format, a...))
+}
+
+func (r *tr) barrier() { r.Node.World().Barrier() }
+
+// alloc is Malloc on the world.
+func (r *tr) alloc(nbytes int64) []uintptr {
+	r.Helper()
+	addrs, err := r.Malloc(r.group(World), nbytes)
+	r.must(err)
+	return addrs
+}
+
+func (r *tr) group(id int) *Group {
+	r.Helper()
+	g, err := r.Group(id)
+	r.must(err)
+	return g
+}
+
+// local is private memory of the rank.
+func (r *tr) local(nbytes int) uintptr { return r.c.Private(int(r.Me), nbytes) }
+
+func memory(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+
+func long(addr uintptr) *int64 { return (*int64)(kernel.Ptr(addr)) }
+
+// op makes a contiguous operation.
+func op(kind Kind, proc int, local, remote uintptr, nbytes int) *Op {
+	return &Op{Kind: kind, Proc: proc, Xfer: transport.Xfer{Local: transport.Section{Base: local},
+		Remote: transport.Section{Base: remote}, Count: []int32{int32(nbytes)}}}
+}
+
+// accOf makes an operation an accumulate of longs.
+func accOf(o *Op, scale *int64) *Op {
+	o.Kind, o.AccCode, o.Scale.Value = Acc, 42, unsafe.Pointer(scale)
+	return o
+}
+
+// wantArg holds an error to the argument it names, its code and a part of its text.
+func wantArg(t testing.TB, what string, err error, arg string, code int, text string) {
+	t.Helper()
+	var e *ArgError
+	if !errors.As(err, &e) {
+		t.Errorf("%s: %v is no mistake of the caller", what, err)
+		return
+	}
+	if e.Arg != arg || e.Code != code || CodeOf(err) != code || !strings.Contains(e.Text, text) {
+		t.Errorf("%s: argument %q, code %d, %q; expected %q, %d, %q", what, e.Arg, e.Code, e.Text, arg, code, text)
+	}
+	if e.Arg != "" && !strings.HasPrefix(err.Error(), e.Arg+": ") {
+		t.Errorf("%s: %q does not begin with the argument", what, err)
+	}
+}
+
+// logged collects what is logged during the test.
+func logged(t *testing.T) func() string {
+	var mu sync.Mutex
+	var lines strings.Builder
+	t.Cleanup(log.SetSink(func(line []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines.Write(line)
+	}))
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return lines.String()
+	}
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Life: what a rank knows after Start, every way in which Start fails, what Finalize completes; and topology.
+package core
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+func TestStart(t *testing.T) {
+	world(t, 3, func(r *tr) {
+		if r.N != 3 || int(r.Me) != r.Job.Rank() || len(r.Topo.Nodes) != 1 || !slices.Equal(r.Topo.Nodes[0], []transport.Rank{0, 1, 2}) {
+			r.wrong("rank %d of %d, %s", r.Me, r.N, r.Topo)
+		}
+		if s := r.Summary(); !strings.HasPrefix(s, "3 ranks on 1 node(s)") || !strings.HasSuffix(s, "started by test, transport fake") {
+			r.wrong("%q", s)
+		}
+		if infos := r.Transports(); len(infos) != 1 || infos[0].Name != "fake" {
+			r.wrong("%+v", infos)
+		}
+		for _, proc := range []int{-1, 3, 1 << 30} {
+			wantArg(r, "checkRank", r.checkRank("proc", proc), "proc", CodeProc, "is outside 0..2")
+		}
+	})
+}
+
+// Start of a single rank, whose steps fail one after the other.
+func TestStartFails(t *testing.T) {
+	leaktest.Check(t)
+	broken := errors.New("broken")
+	for step, text := range map[string]string{"door": "broken", "exchange": "exchange of addresses: broken", "join": "broken"} {
+		c := transporttest.NewCluster(1)
+		c.Fail = func(s string, _ int) error {
+			if s == step {
+				return broken
+			}
+			return nil
+		}
+		if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) || err.Error() != text {
+			t.Errorf("%s: %v", step, err)
+		}
+		c.Close()
+	}
+	c := transporttest.NewCluster(1)
+	defer c.Close()
+	c.Wrap = func(_ int, t transport.Transport) transport.Transport {
+		return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return broken }}
+	}
+	if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) {
+		t.Errorf("connect: %v", err)
+	}
+}
+
+// oddJob alters what an exchange brings.
+type oddJob struct {
+	*transporttest.Job
+	alter func(all [][]byte)
+}
+
+func (j oddJob) Exchange(mine []byte) ([][]byte, error) {
+	all, err := j.Job.Exchange(mine)
+	j.alter(all)
+	return all, err
+}
+
+func TestOddCards(t *testing.T) {
+	leaktest.Check(t)
+	for card, text := range map[string]string{
+		"no card": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
+	} {
+		c := transporttest.NewCluster(1)
+		j := oddJob{c.Job(0), func(all [][]byte) { all[0] = []byte(card) }}
+		if _, err := Start(settings(), j, c.Platform(0)); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", card, err)
+		}
+		c.Close()
+	}
+}
+
+// Ranks on several nodes need a wire; the error says which were looked at and why they are of no use.
+func TestNoWire(t *testing.T) {
+	leaktest.Check(t)
+	c := transporttest.NewCluster(2)
+	defer c.Close()
+	c.WireList = []transport.Wire{
+		{Name: "rdma", Probe: func() error { return errors.New("no device") }}, {Name: "tcp", Probe: func() error { return nil }},
+	}
+	failed := make(chan error, 2)
+	for i, node := range []string{"ARMCI_NODE=east", "ARMCI_NODE=west"} {
+		go func() {
+			_, err := Start(settings(node), c.Job(i), c.Platform(i))
+			failed <- err
+		}()
+	}
+	for range 2 {
+		err := <-failed
+		if err == nil || !strings.Contains(err.Error(), "2 nodes (east: ranks [0], west: ranks [1])") ||
+			!strings.Contains(err.Error(), "rdma: no device") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Finalize completes what is open, says goodbye and closes the job.
+func TestFinalize(t *testing.T) {
+	var nodes [2]*transporttest.Node
+	var jobs [2]*transporttest.Job
+	worldOf(t, 2, func(c *transporttest.Cluster) {
+		for i := range nodes {
+			nodes[i], jobs[i] = c.Node(i), c.Job(i)
+		}
+	}, func(r *tr) {
+		mem, src := r.alloc(8), r.local(8)
+		*long(src) = 5
+		if r.Me == 0 {
+			_, err := r.Start(op(Put, 1, src, mem[1], 8), true)
+			r.must(err)
+			r.SetAggregate(77)
+			if taken, err := r.Collect(77, op(Put, 0, src, mem[0], 8)); !taken || err != nil {
+				r.wrong("collect: %v %v", taken, err)
+			}
+		}
+		r.must(r.Finalize())
+		if got := *long(mem[r.Me]); got != 5 {
+			r.wrong("after Finalize the word is %d", got)
+		}
+	})
+	for i := range nodes { // worldOf finalizes once more
+		if left := nodes[i].Left(); !slices.Equal(left, []bool{true, true}) {
+			t.Errorf("rank %d left %v", i, left)
+		}
+		if ends := jobs[i].Ends(); !slices.Equal(ends, []string{"close", "close"}) {
+			t.Errorf("rank %d: %v", i, ends)
+		}
+	}
+}
+
+func TestLeave(t *testing.T) {
+	world(t, 1, func(r *tr) {
+		r.Leave()
+		if left := r.c.Node(0).Left(); !slices.Equal(left, []bool{false}) {
+			r.wrong("%v", left)
+		}
+	})
+}
+
+func TestTopology(t *testing.T) {
+	// Ranks 0 and 3 share a host name, not a node.
+	topo := newTopology(4, []string{"b", "a", "b", "c", "a", "b"}, []string{"x", "y", "x", "x", "y", "x"})
+	if got := topo.String(); got != "x: ranks [0 2 5], y: ranks [1 4], x: ranks [3]" {
+		t.Error(got)
+	}
+	if topo.MyNode() != 1 || topo.Node(3) != 2 || topo.Local(5) != 2 || topo.Local(4) != 1 {
+		t.Errorf("%+v", topo)
+	}
+	for r, same := range []bool{false, true, false, false, true, false} {
+		if topo.SameNode(transport.Rank(r)) != same {
+			t.Errorf("rank %d shares my node: %v", r, !same)
+		}
+	}
+}
+
+func TestNodeID(t *testing.T) {
+	id, host := NodeID("")
+	again, _ := NodeID("")
+	pretend, name := NodeID("n1")
+	if id != again || id == pretend || host == "" || name != "n1" || strings.Count(id, "|") != 3 {
+		t.Errorf("%q %q, %q %q", id, host, pretend, name)
+	}
+}
