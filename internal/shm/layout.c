@@ -55,7 +55,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.bytes = h->arena_bytes;
 	shm.nlocal = (int)h->nlocal;
 	shm.me = me;
-	shm.spin = 20;
+	shm.spin = SHM_SPIN_CROWDED;
 	shm.yield = 500;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;

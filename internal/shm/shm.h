@@ -50,7 +50,7 @@ struct shm_mutex {
 	shm_u32 next, serving;     // tickets of the queue; equal = nobody queues
 	shm_u32 barged;            // newcomers that passed the queue since its head last got the lock; written by the owner
 	shm_u32 dozing;            // 1: the head is not known to be running
-	shm_u32 asleep;            // 1: the head sleeps on owner and wants to be woken
+	shm_u32 asleep;            // 1: the head sleeps on this word; an unlock sets it to 0 and wakes it
 	shm_u32 sleepers;          // waiters behind the head asleep on serving
 	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
@@ -85,6 +85,9 @@ struct shm_view {
 	void (*stuck)(const char *what, int peer);
 };
 extern struct shm_view shm;
+
+#define SHM_SPIN_CROWDED 20u // polls of a rank that shares its core with another
+static inline bool shm_crowded(void) { return shm.spin <= SHM_SPIN_CROWDED; }
 
 void shm_format(void *base, struct shm_head *plan);      // lay the control block out in fresh zeroed memory
 uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal); // fill the layout; 0 if too small, else bytes of control block
