@@ -3,7 +3,10 @@
 // The errors a caller of ARMCI can get, with the return code each maps to. Nothing is printed here: the front door does.
 package core
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Return codes of the C interface (armci.h: FAIL..FAIL8).
 const (
@@ -37,7 +40,8 @@ func argErr(code int, arg, format string, a ...any) error {
 
 // CodeOf is the return code for an error.
 func CodeOf(err error) int {
-	if e, ok := err.(*ArgError); ok {
+	var e *ArgError
+	if errors.As(err, &e) {
 		return e.Code
 	}
 	return CodeInternal

@@ -156,8 +156,26 @@ func (r *Runtime) joinTeam(g *Group) error {
 	}
 	g.team = r.Node.HoldTeam(start, members, g.Me)
 	g.team.Barrier()
-	var err error
-	g.Comm, err = r.groupComm(g)
+	return r.addComm(g)
+}
+
+// addComm makes the group's communicator; if any member cannot, the group ends on all.
+func (r *Runtime) addComm(g *Group) error {
+	comm, err := r.groupComm(g)
+	mine := []byte{0}
+	if err != nil {
+		mine[0] = 1
+	}
+	if !slices.Contains(g.team.Allgather(mine), 1) {
+		g.Comm = comm
+		return nil
+	}
+	g.team.Barrier()
+	g.team.Release(g.Me == 0)
+	g.team = nil
+	if err == nil {
+		err = argErr(CodeInternal, "group", "a member could not make the group's communicator")
+	}
 	return err
 }
 
