@@ -639,7 +639,7 @@ void ARMCI_Unlock(int mutex, int proc);
 
 /**
  * Create a group of members of the default group.
- * @param n [in] members, >= 1. @param pid_list [in] their ranks in the default group, ascending and distinct; the
+ * @param n [in] members, >= 0. @param pid_list [in] their ranks in the default group, ascending and distinct; the
  *        place in the list is the group rank. @param group_out [out] the group; on a non-member a handle that
  *        ARMCI_Group_rank and ARMCI_Group_free accept.
  * Done: usable on return. Scope: collective over the ranks listed, with the same list; others may call it too and

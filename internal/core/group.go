@@ -100,6 +100,7 @@ func (r *Runtime) SetDefaultGroup(id int) error {
 }
 
 // GroupCreate makes a group of ranks of a parent. Collective over the members; others may call it too and return at once.
+// The list may be empty: programs that halve the world do that on one rank.
 func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	g := &Group{Me: -1, node: r.Node}
 	seen := make(map[int32]bool, len(pids))
@@ -116,9 +117,6 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 			g.Me = i
 		}
 		g.Ranks = append(g.Ranks, w)
-	}
-	if len(pids) == 0 {
-		return nil, argErr(CodeProc, "n", "a group needs at least one member")
 	}
 	if g.Me >= 0 {
 		if err := r.joinTeam(g); err != nil {

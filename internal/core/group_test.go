@@ -93,7 +93,7 @@ func TestGroupMistakes(t *testing.T) {
 			arg, text string
 		}{
 			"too great": {[]int32{0, 2}, "pid_list", "entry 1 is rank 2, outside 0..1"}, "negative": {[]int32{-1}, "pid_list", "entry 0"},
-			"twice": {[]int32{1, 0, 1}, "pid_list", "rank 1 is listed twice"}, "empty": {nil, "n", "at least one member"},
+			"twice": {[]int32{1, 0, 1}, "pid_list", "rank 1 is listed twice"},
 		} {
 			_, err := r.GroupCreate(w, c.pids)
 			wantArg(r, what, err, c.arg, CodeProc, c.text)
@@ -105,6 +105,11 @@ func TestGroupMistakes(t *testing.T) {
 			wantArg(r, "SetDefaultGroup", r.SetDefaultGroup(id), "group", CodeArgument, "is not a group")
 		}
 		wantArg(r, "the world", r.GroupFree(World), "group", CodeArgument, "cannot be freed")
+		empty := r.create(w)
+		if empty.Size() != 0 || empty.Me != -1 {
+			r.wrong("an empty group has %d members and me as %d", empty.Size(), empty.Me)
+		}
+		r.must(r.GroupFree(empty.ID))
 	})
 }
 
