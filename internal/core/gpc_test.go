@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Procedure calls: arguments, replies, order with respect to data, mistakes; and bodies of messages that nobody of ours
+// has made.
+package core
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+// echo replies with its arguments, as far as they fit, and where they came from.
+func echo(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
+	h := append([]byte{byte(from)}, head...)
+	return h[:min(headCap, len(h))], data[:min(dataCap, len(data))]
+}
+
+func TestGPC(t *testing.T) {
+	world(t, 2, func(r *tr) {
+		mem, buf := r.alloc(64), r.local(8)
+		h := r.GPCRegister(echo)
+		peek := r.GPCRegister(func(from int, head, _ []byte, _, _ int) ([]byte, []byte) {
+			return nil, bytes.Clone(memory(mem[r.Me], 8))
+		})
+		if h >= 0 || peek >= 0 || h == peek {
+			r.wrong("handles %d and %d", h, peek)
+		}
+		r.barrier()
+		for to := range 2 {
+			wait, err := r.GPCExec(h, to, []byte("head"), []byte("data"), 5, 3)
+			r.must(err)
+			head, data, err := wait()
+			if err != nil || string(head) != string(append([]byte{byte(r.Me)}, "head"...)) || string(data) != "dat" {
+				r.wrong("%q, %q, %v", head, data, err)
+			}
+			*long(buf) = 77
+			r.must(r.Do(op(Put, to, buf, mem[to], 8)))
+			wait, err = r.GPCExec(peek, to, nil, nil, 0, 8) // it sees what was put before
+			r.must(err)
+			if _, data, err := wait(); err != nil || binary.NativeEndian.Uint64(data) != 77 {
+				r.wrong("the procedure sees %v, %v", data, err)
+			}
+		}
+		r.barrier()
+		r.must(r.GPCRelease(h))
+		_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
+		wantArg(r, "released", err, "h", CodeOp, "is not a registered procedure")
+		wantArg(r, "released twice", r.GPCRelease(h), "handle", CodeOp, "is not a registered procedure")
+		for _, h := range []int{0, 1, -3, -1 << 31, 1<<31 - 1} {
+			_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
+			wantArg(r, "unknown", err, "h", CodeOp, "is not a registered procedure")
+			wantArg(r, "unknown", r.GPCRelease(h), "handle", CodeOp, "is not a registered procedure")
+		}
+		_, err = r.GPCExec(peek, 2, nil, nil, 0, 0)
+		wantArg(r, "rank", err, "p", CodeProc, "rank 2")
+		if third := r.GPCRegister(echo); third == peek || third == h {
+			r.wrong("handle %d is given twice", third)
+		}
+		r.barrier()
+	})
+}
+
+// A procedure that is not registered at the target is an error of the call, not of the target.
+func TestGPCUnknownThere(t *testing.T) {
+	world(t, 2, func(r *tr) {
+		if r.Me == 0 {
+			h := r.GPCRegister(echo)
+			wait, err := r.GPCExec(h, 1, nil, nil, 0, 0)
+			r.must(err)
+			if _, _, err := wait(); err == nil || !strings.Contains(err.Error(), "not registered at rank 1") {
+				r.wrong("%v", err)
+			}
+		}
+		r.barrier()
+	})
+}
+
+// Many calls at once, each gets its own reply; a procedure may itself call.
+func TestGPCMany(t *testing.T) {
+	world(t, 2, func(r *tr) {
+		var relay int
+		h := r.GPCRegister(echo)
+		relay = r.GPCRegister(func(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
+			wait, err := r.GPCExec(h, from, head, data, headCap, dataCap)
+			if err != nil {
+				return nil, nil
+			}
+			head, data, _ = wait()
+			return head, data
+		})
+		r.barrier()
+		var running sync.WaitGroup
+		for i := range 40 {
+			running.Go(func() {
+				arg := bytes.Repeat([]byte{byte(i)}, 1+i*50)
+				wait, err := r.GPCExec([]int{h, relay}[i%2], 1-int(r.Me), nil, arg, 1, len(arg))
+				if err != nil {
+					r.wrong("%v", err)
+					return
+				}
+				head, data, err := wait()
+				who := byte(r.Me)
+				if i%2 == 1 {
+					who = 1 - who
+				}
+				if err != nil || !bytes.Equal(data, arg) || head[0] != who {
+					r.wrong("call %d: %v, %d bytes, %v", i, head, len(data), err)
+				}
+			})
+		}
+		running.Wait()
+		r.barrier()
+		if len(r.gpc.wait) != 0 {
+			r.wrong("%d calls are still waited for", len(r.gpc.wait))
+		}
+	})
+}
+
+func TestGPCCannotSend(t *testing.T) {
+	worldOf(t, 1, flaky(func(what string, _ transport.Peer) error {
+		if what == "send" {
+			return transport.ErrPeerDead
+		}
+		return nil
+	}, nil), func(r *tr) {
+		h := r.GPCRegister(echo)
+		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err, transport.ErrPeerDead) || len(r.gpc.wait) != 0 {
+			r.wrong("%v, %d calls waited for", err, len(r.gpc.wait))
+		}
+		lines := logged(r.T)
+		r.serveCall(0, make([]byte, callHead))
+		if got := lines(); !strings.Contains(got, "reply to the call of rank 0: the peer has died") {
+			r.wrong("%q", got)
+		}
+	})
+}
+
+// A reply that makes no sense ends the call with an error.
+func TestBadReply(t *testing.T) {
+	lines := logged(t)
+	world(t, 1, func(r *tr) {
+		reply := make(chan gpcReply, 1)
+		r.gpc.wait = map[uint64]chan gpcReply{5: reply}
+		body := make([]byte, replyHead+3)
+		body[0], body[8], body[12] = 5, 1, 4 // four bytes of head, where there are three
+		r.handleMessage(0, transport.Msg{Kind: msgReply, Body: body})
+		if got := <-reply; got.ok {
+			r.wrong("%+v", got)
+		}
+		r.handleMessage(0, transport.Msg{Kind: msgReply, Body: body}) // nobody waits any more
+		r.handleMessage(0, transport.Msg{Kind: 99, Body: body})
+		r.handleMessage(0, transport.Msg{Kind: msgCall, Body: body[:callHead-8]})
+		if got := strings.Count(lines(), "dropped"); got != 2 {
+			r.wrong("%d messages were dropped: %s", got, lines())
+		}
+	})
+}
+
+// Whatever the body of a message is, it is answered or dropped: no crash, and procedures get slices of it only.
+func FuzzMessage(f *testing.F) {
+	call := make([]byte, callHead, callHead+8)
+	binary.LittleEndian.PutUint64(call, 1)
+	for i, v := range []int{-1, 4, 10, 10} {
+		binary.LittleEndian.PutUint32(call[8+4*i:], uint32(v))
+	}
+	reply := make([]byte, replyHead)
+	reply[0], reply[8] = 7, 1
+	f.Add(byte(msgCall), append(call, "headdata"...))
+	f.Add(byte(msgReply), append(reply, "data"...))
+	f.Add(byte(3), []byte("what?"))
+	f.Add(byte(msgCall), bytes.Repeat([]byte{255}, 40))
+	c := transporttest.NewCluster(1)
+	f.Cleanup(c.Close)
+	r, err := Start(settings(), c.Job(0), c.Platform(0))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer discardLog()()
+	called := 0
+	r.GPCRegister(func(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
+		called = len(head) + len(data)
+		return head[:min(headCap, len(head))], data[:min(dataCap, len(data))]
+	})
+	f.Fuzz(func(t *testing.T, kind byte, body []byte) {
+		waiting := make(chan gpcReply, 1)
+		r.gpc.mu.Lock()
+		r.gpc.wait = map[uint64]chan gpcReply{7: waiting}
+		r.gpc.mu.Unlock()
+		called = -1
+		if kind == msgCall && len(body) >= callHead { // not on a goroutine, so that what it does can be looked at
+			r.serveCall(0, body)
+		} else {
+			r.handleMessage(0, transport.Msg{Kind: kind, Body: body})
+		}
+		if called >= 0 && called > len(body)-callHead {
+			t.Errorf("%x: a procedure was given %d bytes", body, called)
+		}
+		select {
+		case got := <-waiting:
+			if len(got.head)+len(got.data) > len(body)-replyHead {
+				t.Errorf("%x: reply of %d and %d bytes", body, len(got.head), len(got.data))
+			}
+		default:
+		}
+	})
+}
