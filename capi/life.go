@@ -30,7 +30,9 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := start(commOf(comm)); err != nil {
-		log.Errorf("%s: %v", literal(name), err)
+		if isToldHere(err) {
+			log.Errorf("%s: %v", literal(name), err)
+		}
 		return core.CodeInternal
 	}
 	if lib.inits.Add(1) == 1 {

@@ -16,6 +16,7 @@ package main
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -49,12 +50,9 @@ func start(comm *uintptr) error {
 	}
 	runtime.GOMAXPROCS(2) // goroutines here only wait; the cores belong to the application
 	debug.SetGCPercent(50)
-	cfg, err := config.LoadFrom(bootstrap.Environ())
-	if err != nil {
-		return err
-	}
-	if err := watchCrashes(cfg); err != nil {
-		return err
+	cfg, problem := config.LoadFrom(bootstrap.Environ())
+	if problem == nil {
+		problem = watchCrashes(cfg)
 	}
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
@@ -64,15 +62,32 @@ func start(comm *uintptr) error {
 	host, _ := os.Hostname()
 	log.SetIdentity(job.Rank(), host)
 	identifyCrashes(job.Rank(), host)
+	if problem != nil {
+		defer job.Close()
+		return core.Refuse(cfg, job, problem)
+	}
 	p := drivers.New(cfg)
 	rt, err := core.Start(cfg, job, p)
 	if err != nil {
+		job.Close()
 		return err
 	}
 	lib.rt.Store(rt)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	greet(rt, p)
 	return nil
+}
+
+// isToldHere is false for an error at the start that another rank prints.
+func isToldHere(err error) bool {
+	var s *core.StartError
+	switch {
+	case errors.As(err, &s):
+		return s.Tell
+	case errors.Is(err, bootstrap.ErrNotLinked):
+		return config.Launcher().Rank <= 0
+	}
+	return true
 }
 
 // greet says once per job what there is to say at the start.
@@ -175,6 +190,9 @@ func must(name string, err error) {
 }
 
 func end(name string, err error) {
+	if !isToldHere(err) {
+		abort("", -core.CodeOf(err))
+	}
 	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
 }
 

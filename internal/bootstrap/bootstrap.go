@@ -47,6 +47,10 @@ type Job interface {
 	Close() error
 }
 
+// ErrNotLinked is the same mistake on all ranks of a launcher's, none of which can talk to the others.
+var ErrNotLinked = errors.New("the program is not linked with MPI and its library is not found: " +
+	"link it with MPI, or start it with armcirun")
+
 // Start joins the job. comm is the communicator whose ranks become the job's,
 // nil for the world of whatever launched this process. In this order:
 //
@@ -117,8 +121,7 @@ func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 	case mpi.present():
 		return nil, errors.New("MPI is already finalized")
 	}
-	return nil, fmt.Errorf("%s started this as one of %d processes, but the program is not linked with MPI and its "+
-		"library is not found: link it with MPI, or start it with armcirun", launch.Name, launch.Size)
+	return nil, fmt.Errorf("%s started this as one of %d processes, but %w", launch.Name, launch.Size, ErrNotLinked)
 }
 
 // exitStatus is the status of a process that ends because of an error: never 0.

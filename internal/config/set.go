@@ -33,7 +33,9 @@ func Load() (*Set, error) {
 }
 
 // LoadFrom reads the settings from entries of the form NAME=value; of equal
-// names the last counts, and an empty value is the same as none.
+// names the last counts, and an empty value is the same as none. Beside an error
+// there is a set in which bad values are replaced by defaults, good enough for
+// telling the other ranks.
 func LoadFrom(environ []string) (*Set, error) {
 	s := &Set{env: environMap(environ), values: make(map[string]value)}
 	var bad []string
@@ -46,11 +48,12 @@ func LoadFrom(environ []string) (*Set, error) {
 		v, err := row.parse(text)
 		if err != nil {
 			bad = append(bad, err.Error())
+			v, _ = row.parse(row.Default)
 		}
 		s.values[row.Name] = v
 	}
 	if bad != nil {
-		return nil, errors.New(strings.Join(bad, "; "))
+		return s, errors.New(strings.Join(bad, "; "))
 	}
 	return s, nil
 }

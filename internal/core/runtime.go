@@ -50,23 +50,21 @@ type route struct {
 type card struct {
 	Node, Host, Door string
 	Secret           []byte
+	Problem          string // why this rank cannot take part
 }
 
 // secretBytes is the length of a job's secret.
 const secretBytes = 16
 
-// Start is collective over the job.
+// Start is collective over the job. One rank that cannot go on is enough for all to get an error (see StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), trace: cfg.Bool("ARMCI_TRACE")}
-	door, err := p.Door()
+	door, problem := p.Door()
+	cards, err := r.exchange(door, problem)
 	if err != nil {
 		return nil, err
 	}
-	cards, err := r.exchange(door)
-	if err != nil {
-		return nil, fmt.Errorf("exchange of addresses: %w", err)
-	}
-	if err := r.reach(p, cards); err != nil {
+	if err := r.agree(r.reach(p, cards)); err != nil {
 		return nil, err
 	}
 	r.regions.init()
@@ -77,8 +75,15 @@ func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	return r, nil
 }
 
-func (r *Runtime) exchange(door string) ([]card, error) {
-	mine := card{Door: door, Secret: make([]byte, secretBytes)}
+// Refuse is what a rank calls instead of Start if it has a problem; the others' Start fails with it.
+func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
+	_, err := r.exchange("", problem)
+	return err
+}
+
+func (r *Runtime) exchange(door string, problem error) ([]card, error) {
+	mine := card{Door: door, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
@@ -88,7 +93,7 @@ func (r *Runtime) exchange(door string) ([]card, error) {
 	}
 	all, err := r.Job.Exchange(blob)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("exchange of addresses: %w", err)
 	}
 	cards := make([]card, len(all))
 	ids, hosts := make([]string, len(all)), make([]string, len(all))
@@ -97,6 +102,13 @@ func (r *Runtime) exchange(door string) ([]card, error) {
 			return nil, fmt.Errorf("rank %d: %w", i, err)
 		}
 		ids[i], hosts[i] = cards[i].Node, cards[i].Host
+	}
+	problems := make([]string, len(cards))
+	for i, c := range cards {
+		problems[i] = c.Problem
+	}
+	if err := verdict(problems, int(r.Me)); err != nil {
+		return nil, err
 	}
 	if len(cards[0].Secret) != secretBytes {
 		return nil, errors.New("rank 0 runs another version of this library")

@@ -5,6 +5,7 @@
 package shm
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"sync"
@@ -61,18 +62,23 @@ func (s *slice) hand(got span) {
 	s.high = max(s.high, s.liveBytes)
 }
 
+func (s *slice) tooSmall() error {
+	return fmt.Errorf("%w: each rank has %d MiB of the arena's address space; set ARMCI_SHM_ARENA, or raise the limit of address space (ulimit -v)",
+		transport.ErrNoMemory, mib(s.all.size()))
+}
+
 // grow hands out memory that has no pages yet, and populates it.
 func (s *slice) grow(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if nbytes > s.all.size() {
-		return 0, transport.ErrNoMemory
+		return 0, s.tooSmall()
 	}
 	got, ok := s.space(pagesOf(nbytes))
 	if !ok { // kept memory may lie between two pieces of what is wanted
 		s.bareKept()
 		if got, ok = s.space(pagesOf(nbytes)); !ok {
-			return 0, transport.ErrNoMemory
+			return 0, s.tooSmall()
 		}
 	}
 	if err := s.populate(got); err != nil {

@@ -22,7 +22,7 @@ type place struct {
 }
 
 const (
-	smallestArena = int64(256 << 20)
+	smallestArena = int64(64 << 20)
 	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after a new look at what is left
 )
 
@@ -30,11 +30,13 @@ const (
 // where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
 	var lim unix.Rlimit
+	shrink := int64(16)
 	if unix.Getrlimit(unix.RLIMIT_AS, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
 		bytes = min(bytes, int64(lim.Cur/4))
+		shrink = 2 // what is left of the limit is soon found
 	}
 	var all []place
-	for ; bytes >= smallestArena; bytes /= 16 {
+	for ; bytes >= smallestArena; bytes /= shrink {
 		for i := range uintptr(4) {
 			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<40})
 		}

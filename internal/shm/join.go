@@ -80,8 +80,8 @@ func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 			return -1, p, last
 		}
 	}
-	return -1, place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); set ARMCI_SHM_BASE or ARMCI_SHM_ARENA",
-		transport.ErrNoMemory, last)
+	return -1, place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
+		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA, or raise the limit of address space (ulimit -v)", transport.ErrNoMemory, last)
 }
 
 // gather accepts every other rank of the node.
@@ -125,7 +125,7 @@ func offer(fd int, p place, conns []*net.UnixConn, ranks []transport.Rank) error
 			if mapped {
 				unmap(p)
 			}
-			return fmt.Errorf("rank %d %w (%v)", ranks[i], errGone, rerr)
+			return fmt.Errorf("rank %d %w (%w)", ranks[i], errGone, rerr)
 		}
 		if f.a != 1 && err == nil {
 			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes, p.base)
