@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The real platform under core, in one process: a node of one rank, with settings as a job would have them.
+package drivers
+
+import (
+	"strings"
+	"testing"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/config"
+	"libarmci/internal/core"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// single is a job of one rank.
+type single struct{ closed bool }
+
+func (*single) Kind() string                           { return "test" }
+func (*single) Rank() int                              { return 0 }
+func (*single) Size() int                              { return 1 }
+func (*single) Exchange(mine []byte) ([][]byte, error) { return [][]byte{mine}, nil }
+func (*single) WorldComm() uintptr                     { return 0 }
+func (*single) GroupComm([]int, int) (uintptr, error)  { return 0, nil }
+func (*single) FreeComm(uintptr)                       {}
+func (*single) Abort(code int)                         { panic("abort") }
+func (*single) Die(code int)                           { panic("die") }
+func (j *single) Close() error                         { j.closed = true; return nil }
+
+func settings(t *testing.T, environ ...string) *config.Set {
+	t.Helper()
+	s, err := config.LoadFrom(environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Twice in one process, one after the other, as programs may initialise again.
+func TestOneRank(t *testing.T) {
+	leaktest.Check(t)
+	for range 2 {
+		p, job := New(settings(t, "ARMCI_SHM_ARENA=1g")), &single{}
+		r, err := core.Start(settings(t), job, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Machine.Bytes() != 1<<30 || len(p.Wires()) != 0 {
+			t.Errorf("an arena of %d bytes, %d wires", p.Machine.Bytes(), len(p.Wires()))
+		}
+		w, err := r.Group(core.World)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mem, err := r.Malloc(w, 4096)
+		if err != nil {
+			t.Fatal(err)
+		}
+		word := (*int64)(kernel.Ptr(mem[0]))
+		*word = 41
+		x := &transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: mem[0], Operand: 1}
+		if err := r.RMW(0, x); err != nil || x.Old != 41 || *word != 42 {
+			t.Errorf("%v: %d became %d", err, x.Old, *word)
+		}
+		if err := r.Finalize(); err != nil || !job.closed {
+			t.Errorf("%v, job closed: %v", err, job.closed)
+		}
+	}
+}
+
+// A rank that cannot join closes its door again.
+func TestCannotJoin(t *testing.T) {
+	leaktest.Check(t)
+	p := New(settings(t, "ARMCI_SHM_ARENA=1m"))
+	if _, err := core.Start(settings(t), &single{}, p); err == nil || !strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The default address space of 16 TiB can be had in an ordinary process.
+func TestDefaults(t *testing.T) {
+	leaktest.Check(t)
+	p := New(settings(t))
+	r, err := core.Start(settings(t), &single{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Machine.Bytes() < 1<<30 {
+		t.Errorf("an arena of %d bytes", p.Machine.Bytes())
+	}
+	if err := r.Finalize(); err != nil {
+		t.Error(err)
+	}
+}
