@@ -5,8 +5,10 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"libarmci/internal/bootstrap/leaktest"
@@ -31,30 +33,84 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// Start of a single rank, whose steps fail one after the other.
+// Start of two ranks, of which one fails in one step: both get the error, the one that has failed is to print it.
 func TestStartFails(t *testing.T) {
-	leaktest.Check(t)
-	broken := errors.New("broken")
-	for step, text := range map[string]string{"door": "broken", "exchange": "exchange of addresses: broken", "join": "broken"} {
-		c := transporttest.NewCluster(1)
-		c.Fail = func(s string, _ int) error {
-			if s == step {
-				return broken
-			}
-			return nil
+	for _, step := range []string{"door", "join", "connect"} {
+		for rank := range 2 {
+			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) { startFails(t, step, rank) })
 		}
-		if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) || err.Error() != text {
-			t.Errorf("%s: %v", step, err)
-		}
-		c.Close()
 	}
+}
+
+func startFails(t *testing.T, step string, rank int) {
+	leaktest.Check(t)
+	broken := errors.New("broken " + step)
+	c := transporttest.NewCluster(2)
+	defer c.Close()
+	c.Fail = func(s string, r int) error {
+		if s == step && r == rank {
+			return broken
+		}
+		return nil
+	}
+	c.Wrap = func(r int, t transport.Transport) transport.Transport {
+		return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return c.Fail(what, r) }}
+	}
+	errs := startAll(c, nil)
+	for r, err := range errs {
+		var s *StartError
+		if !errors.As(err, &s) || s.Text != broken.Error() || s.Tell != (r == rank) {
+			t.Errorf("rank %d: %v (%+v)", r, err, s)
+		}
+	}
+}
+
+// startAll starts every rank of a cluster and returns their errors.
+func startAll(c *transporttest.Cluster, environ []string) []error {
+	errs := make([]error, c.N)
+	var running sync.WaitGroup
+	for i := range errs {
+		running.Go(func() {
+			cfg := settings()
+			if environ != nil {
+				cfg = settings(environ[i])
+			}
+			_, errs[i] = Start(cfg, c.Job(i), c.Platform(i))
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+func TestExchangeFails(t *testing.T) {
+	leaktest.Check(t)
 	c := transporttest.NewCluster(1)
 	defer c.Close()
-	c.Wrap = func(_ int, t transport.Transport) transport.Transport {
-		return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return broken }}
+	broken := errors.New("broken")
+	c.Fail = func(step string, _ int) error {
+		if step == "exchange" {
+			return broken
+		}
+		return nil
 	}
-	if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) {
-		t.Errorf("connect: %v", err)
+	if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "exchange of addresses") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A rank that refuses to start ends the start of the others.
+func TestRefuse(t *testing.T) {
+	leaktest.Check(t)
+	c := transporttest.NewCluster(2)
+	defer c.Close()
+	refused := make(chan error, 1)
+	go func() { refused <- Refuse(settings(), c.Job(1), errors.New("ARMCI_SPIN is wrong")) }()
+	_, err := Start(settings(), c.Job(0), c.Platform(0))
+	for tell, err := range map[bool]error{false: err, true: <-refused} {
+		var s *StartError
+		if !errors.As(err, &s) || s.Tell != tell || s.Text != "ARMCI_SPIN is wrong" {
+			t.Errorf("%v (%+v)", err, s)
+		}
 	}
 }
 
@@ -92,15 +148,7 @@ func TestNoWire(t *testing.T) {
 	c.WireList = []transport.Wire{
 		{Name: "rdma", Probe: func() error { return errors.New("no device") }}, {Name: "tcp", Probe: func() error { return nil }},
 	}
-	failed := make(chan error, 2)
-	for i, node := range []string{"ARMCI_NODE=east", "ARMCI_NODE=west"} {
-		go func() {
-			_, err := Start(settings(node), c.Job(i), c.Platform(i))
-			failed <- err
-		}()
-	}
-	for range 2 {
-		err := <-failed
+	for _, err := range startAll(c, []string{"ARMCI_NODE=east", "ARMCI_NODE=west"}) {
 		if err == nil || !strings.Contains(err.Error(), "2 nodes (east: ranks [0], west: ranks [1])") ||
 			!strings.Contains(err.Error(), "rdma: no device") {
 			t.Errorf("%v", err)
