@@ -72,8 +72,8 @@ WEAK(ARMCI_GroupFence);
 
 void PARMCI_Barrier(void)
 {
-	if (likely(front_on() && fence_here()))
-		shm_barrier(front.world);
+	if (likely(front_on() && nothing_open()))
+		shm_barrier(front.world); // begins with an atomic exchange: a fence
 	else
 		armcigo_barrier((char *)"ARMCI_Barrier", 1);
 }

@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcast, all-gather and all-reduce among the members of a team, in small steps of up to 256 bytes or pipelined
-// bulk steps of up to 64 KiB. Results of a reduction are the same bits on every member: always folded in member order.
+// bulk steps of up to 64 KiB, the next of which is on its way while one is read. Results of a reduction are the same bits on every member: always folded in member order.
 #include <string.h>
 
 #include "../kernel/kernel.h"
+#include "stream.h"
 #include "team.h"
 
-static void bcast_step(struct shm_hold *h, uint8_t *buf, size_t n, int root, bool small)
+#define PIECE (32u << 10) // bytes of a broadcast's step
+
+static void bcast_small(struct shm_hold *h, void *buf, size_t n, int root)
 {
-	uint64_t k = shm_step(h, small ? SHM_SMALL_SLOTS : SHM_BULK_SLOTS);
-	uint8_t *slot = small ? shm_small(h, root, k) : shm_bulk(h, root, k);
+	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
+	uint8_t *slot = shm_small(h, root, k);
 	if (h->me == root) {
 		memcpy(slot, buf, n);
+		shm_post_small(h, k);
+	} else {
+		shm_await_small(h, root, k);
+		memcpy(buf, slot, n);
+	}
+	shm_done(h, k);
+}
+
+static void bcast_bulk(struct shm_hold *h, uint8_t *buf, size_t n, int root)
+{
+	unsigned at = shm_take_bulk(h);
+	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
+	uint8_t *slot = shm_bulk(h, root, at);
+	if (h->me == root) {
+		shm_stream(slot, buf, n);
 		shm_post(h, k);
 	} else {
 		shm_team_wait(h, &h->team->member[root].post, k);
 		memcpy(buf, slot, n);
 	}
+	shm_bulk_until(h, at, k);
 	shm_done(h, k);
 }
 
@@ -26,19 +45,19 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root)
 	if (h->n == 1)
 		return;
 	if (nbytes <= SHM_SMALL) {
-		bcast_step(h, p, nbytes, root, true);
+		bcast_small(h, p, nbytes, root);
 		return;
 	}
-	for (size_t at = 0; at < nbytes; at += SHM_BULK)
-		bcast_step(h, p + at, nbytes - at < SHM_BULK ? nbytes - at : SHM_BULK, root, false);
+	for (size_t at = 0; at < nbytes; at += PIECE)
+		bcast_bulk(h, p + at, nbytes - at < PIECE ? nbytes - at : PIECE, root);
 }
 
 void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	memcpy(shm_small(h, h->me, k), mine, nbytes);
-	shm_post(h, k);
-	shm_await_posts(h, k);
+	shm_post_small(h, k);
+	shm_await_all_small(h, k);
 	for (int i = 0; i < h->n; i++) memcpy((uint8_t *)all + (size_t)i * nbytes, shm_small(h, i, k), nbytes);
 	shm_done(h, k);
 }
@@ -48,8 +67,8 @@ static void reduce_small(struct shm_hold *h, uint8_t *x, size_t nelem, size_t es
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	memcpy(shm_small(h, h->me, k), x, nelem * esize);
-	shm_post(h, k);
-	shm_await_posts(h, k);
+	shm_post_small(h, k);
+	shm_await_all_small(h, k);
 	memcpy(x, shm_small(h, 0, k), nelem * esize);
 	for (int i = 1; i < h->n; i++) k_reduce(red, type, x, shm_small(h, i, k), nelem);
 	shm_done(h, k);
@@ -63,56 +82,89 @@ static void part(size_t nelem, int n, int i, size_t *from, size_t *to)
 	*to = *from + each + (u < more ? 1 : 0);
 }
 
-// Fold my part, in member order, into my own (until now unpublished) place in my slot.
-static void fold_part(struct shm_hold *h, const uint8_t *x, uint64_t k, size_t from, size_t to, size_t esize, int type, int red)
+// A piece of a reduction under way: nelem elements at x, published in bulk slots as step k.
+struct piece {
+	uint8_t *x;
+	size_t nelem, esize;
+	unsigned slot;
+	uint64_t k;
+};
+
+// Publish what others fold.
+static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize)
 {
-	uint8_t *sum = shm_bulk(h, h->me, k) + from * esize;
-	size_t n = to - from;
-	const uint8_t *first = h->me == 0 ? x : shm_bulk(h, 0, k);
-	memcpy(sum, first + from * esize, n * esize);
-	for (int i = 1; i < h->n; i++) {
-		const uint8_t *in = i == h->me ? x : shm_bulk(h, i, k);
-		k_reduce(red, type, sum, in + from * esize, n);
-	}
+	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = shm_take_bulk(h)};
+	uint8_t *mine = shm_bulk(h, h->me, p.slot);
+	size_t from, to;
+	p.k = shm_step(h, SHM_SMALL_SLOTS);
+	part(nelem, h->n, h->me, &from, &to);
+	shm_stream(mine, x, from * esize);
+	shm_stream(mine + to * esize, x + to * esize, (nelem - to) * esize);
+	shm_post(h, p.k);
+	return p;
 }
 
-// Two steps on one slot: publish what others fold, fold my own part; then collect the parts.
+// Fold my part, in member order, and put it in my slot where nobody else's part was published.
+static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
+{
+	_Alignas(SHM_LINE) uint8_t buf[SHM_BULK / 2 + 16];
+	size_t from, to, at, n;
+	part(p->nelem, h->n, h->me, &from, &to);
+	at = from * p->esize;
+	n = to - from;
+	uint8_t *sum = h->me == 0 ? p->x + at : buf;
+	if (h->me != 0)
+		memcpy(sum, shm_bulk(h, 0, p->slot) + at, n * p->esize);
+	for (int i = 1; i < h->n; i++) k_reduce(red, type, sum, i == h->me ? p->x + at : shm_bulk(h, i, p->slot) + at, n);
+	shm_stream(shm_bulk(h, h->me, p->slot) + at, sum, n * p->esize);
+	if (h->me != 0)
+		memcpy(p->x + at, sum, n * p->esize);
+}
+
+// Copy the parts that the others have folded and published as step k.
+static void collect(struct shm_hold *h, const struct piece *p, uint64_t k)
+{
+	for (int turn = 1; turn < h->n; turn++) {
+		int i = (h->me + turn) % h->n; // not all from the same one at the same time
+		size_t from, to;
+		part(p->nelem, h->n, i, &from, &to);
+		shm_team_wait(h, &h->team->member[i].post, k);
+		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize, (to - from) * p->esize);
+	}
+	shm_done(h, k);
+}
+
+// Piece by piece, in the same order of steps on every member: the next piece is published before one is folded.
 static void reduce_bulk(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
-	size_t from, to, total = nelem * esize;
-	uint64_t k = shm_step(h, SHM_BULK_SLOTS);
-	uint8_t *mine = shm_bulk(h, h->me, k);
-	part(nelem, h->n, h->me, &from, &to);
-	memcpy(mine, x, from * esize);
-	memcpy(mine + to * esize, x + to * esize, total - to * esize);
-	shm_post(h, k);
-	shm_await_posts(h, k);
-	fold_part(h, x, k, from, to, esize, type, red);
-	shm_done(h, k);
-	uint64_t k2 = shm_step(h, SHM_BULK_SLOTS);
-	shm_post(h, k2);
-	for (int i = 0; i < h->n; i++) {
-		part(nelem, h->n, i, &from, &to);
-		shm_team_wait(h, &h->team->member[i].post, k2);
-		memcpy(x + from * esize, shm_bulk(h, i, k) + from * esize, (to - from) * esize);
+	size_t most = SHM_BULK / esize, at = nelem < most ? nelem : most;
+	struct piece now = publish(h, x, at, esize), next = now;
+	for (;; now = next) {
+		size_t more = nelem - at < most ? nelem - at : most;
+		if (more)
+			next = publish(h, x + at * esize, more, esize);
+		shm_await_posts(h, now.k);
+		fold(h, &now, type, red);
+		uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
+		shm_post(h, k);
+		collect(h, &now, k);
+		shm_bulk_until(h, now.slot, k);
+		if (!more)
+			return;
+		at += more;
 	}
-	if (h->known < k2 - 1)
-		h->known = k2 - 1;
-	shm_done(h, k2);
 }
 
 void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red)
 {
-	size_t esize = k_type_size(type), most = SHM_BULK / esize;
-	uint8_t *p = x;
+	size_t esize = k_type_size(type);
 	if (h->n == 1) {
 		k_reduce_finish(red, type, x, nelem);
 		return;
 	}
 	if (nelem * esize <= SHM_SMALL) {
-		reduce_small(h, p, nelem, esize, type, red);
+		reduce_small(h, x, nelem, esize, type, red);
 		return;
 	}
-	for (size_t at = 0; at < nelem; at += most)
-		reduce_bulk(h, p + at * esize, nelem - at < most ? nelem - at : most, esize, type, red);
+	reduce_bulk(h, x, nelem, esize, type, red);
 }

@@ -57,6 +57,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.me = me;
 	shm.spin = SHM_SPIN_CROWDED;
 	shm.yield = 500;
+	shm.polls = UINT32_MAX;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
 	return 0;

@@ -78,7 +78,8 @@ struct shm_view {
 	struct shm_rank *rank;
 	uint64_t bytes;
 	int me, nlocal;
-	unsigned spin;  // polls before yielding
+	unsigned spin;  // polls before yielding, at most
+	shm_u32 polls;  // polls that have lately been worth while
 	unsigned yield; // yields before sleeping
 	// Called about once a second by a sleeping waiter when some rank has left without finalising: the waiter needs
 	// local rank `peer` to go on. Ends the job if that rank has left, else returns.
@@ -108,6 +109,8 @@ static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 typedef bool (*shm_cond)(void *arg);
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
+unsigned shm_polls(void);         // how often to poll before yielding
+void shm_polled(bool successful); // what became of it
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
 void shm_futex_wake(shm_u32 *word, int n);
@@ -131,19 +134,26 @@ static inline void shm_unlock(struct shm_mutex *m)
 }
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
+#define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
 #define SHM_SMALL       256u          // bytes a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
 #define SHM_BULK        (64u << 10)   // bytes a member publishes in one bulk step
 #define SHM_BULK_SLOTS  4u
 
+// A small slot says itself which step it holds, so that up to 56 bytes arrive with the line that announces them.
+struct shm_slot {
+	SHM_ALIGNED shm_u64 step;
+	uint8_t data[SHM_SMALL];
+};
 struct shm_member {
-	SHM_ALIGNED shm_u64 post; // last step this member has published
-	SHM_ALIGNED shm_u64 done; // last step this member has finished
-	SHM_ALIGNED uint8_t small[SHM_SMALL_SLOTS][SHM_SMALL];
+	SHM_ALIGNED shm_u64 phase; // last barrier this member has reached, in teams of up to SHM_FLAGS
+	SHM_ALIGNED shm_u64 post;  // last bulk step this member has published
+	SHM_ALIGNED shm_u64 done;  // last step this member has finished
+	struct shm_slot small[SHM_SMALL_SLOTS];
 };
 struct shm_team {
 	SHM_ALIGNED shm_u32 arrived;
-	SHM_ALIGNED shm_u64 phase; // barriers completed
+	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex bumped when something a member may sleep for has happened
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
@@ -158,6 +168,8 @@ struct shm_hold {
 	uint64_t phase;  // barriers I have entered
 	uint64_t step;   // steps I have begun
 	uint64_t known;  // every member is known to have finished this step
+	uint64_t uses;   // bulk slots used so far
+	uint64_t freed[SHM_BULK_SLOTS]; // a bulk slot may be overwritten once every member has finished this step
 };
 int shm_team_claim(void);                       // a free team slot, -1 when none is left
 void shm_team_release(int slot);                // by one process, after a barrier of the members

@@ -32,9 +32,9 @@ void shm_team_start(int slot, uint64_t *phase, uint64_t *step)
 	*phase = atomic_load(&t->phase);
 	*step = 0;
 	for (int i = 0; i < shm.nlocal; i++) {
-		uint64_t post = atomic_load(&t->member[i].post);
-		if (post > *step)
-			*step = post;
+		uint64_t done = atomic_load(&t->member[i].done), reached = atomic_load(&t->member[i].phase);
+		*step = done > *step ? done : *step;
+		*phase = reached > *phase ? reached : *phase;
 	}
 }
 
@@ -58,6 +58,7 @@ struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64
 	h->phase = phase;
 	h->step = h->known = step;
 	h->bulk = (uint8_t *)t + shm.head->team_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
+	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);
 	return h;
@@ -91,11 +92,14 @@ static void sleep_for(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 
 void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 {
-	for (unsigned i = 0; i < shm.spin; i++) {
-		if (atomic_load_explicit(word, memory_order_acquire) >= want)
+	for (unsigned i = shm_polls(); i > 0; i--) {
+		if (atomic_load_explicit(word, memory_order_acquire) >= want) {
+			shm_polled(true);
 			return;
+		}
 		shm_relax();
 	}
+	shm_polled(false);
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (atomic_load_explicit(word, memory_order_acquire) >= want)
 			return;
@@ -114,13 +118,25 @@ void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
 	}
 }
 
+// A flag each: everybody's news travel at the same time.
+static void barrier_by_flags(struct shm_hold *h, uint64_t mine)
+{
+	shm_team_set(h->team, &shm_mine(h)->phase, mine);
+	for (int turn = 1; turn < h->n; turn++) {
+		int i = h->me + turn < h->n ? h->me + turn : h->me + turn - h->n;
+		shm_team_wait(h, &h->team->member[i].phase, mine);
+	}
+}
+
 void shm_barrier(struct shm_hold *h)
 {
 	struct shm_team *t = h->team;
 	uint64_t mine = ++h->phase;
 	if (h->n == 1)
 		return;
-	if (atomic_fetch_add(&t->arrived, 1) + 1 == (uint32_t)h->n) {
+	if (h->n <= SHM_FLAGS) {
+		barrier_by_flags(h, mine);
+	} else if (atomic_fetch_add(&t->arrived, 1) + 1 == (uint32_t)h->n) {
 		atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
 		shm_team_set(t, &t->phase, mine);
 	} else {
@@ -150,9 +166,24 @@ uint64_t shm_step(struct shm_hold *h, uint64_t slots)
 	return k;
 }
 
+unsigned shm_take_bulk(struct shm_hold *h)
+{
+	unsigned slot = (unsigned)(h->uses++ % SHM_BULK_SLOTS);
+	if (h->known < h->freed[slot])
+		h->known = finished_by_all(h, h->freed[slot]);
+	return slot;
+}
+
 void shm_await_posts(struct shm_hold *h, uint64_t k)
 {
 	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].post, k);
 	if (h->known < k - 1) // who has begun step k has finished the one before
+		h->known = k - 1;
+}
+
+void shm_await_all_small(struct shm_hold *h, uint64_t k)
+{
+	for (int i = 0; i < h->n; i++) shm_await_small(h, i, k);
+	if (h->known < k - 1)
 		h->known = k - 1;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps collectives are built from; private to team.c and collect.c.
 // Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read others', finish (done = k).
+// Small slots go by the number of the step and are announced by themselves (shm_post_small). Bulk slots are taken in turn (shm_take_bulk), the same by every member, and
+// are free again after the step that shm_bulk_until names.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
@@ -9,7 +11,9 @@
 void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want);
 uint64_t shm_step(struct shm_hold *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
-void shm_await_posts(struct shm_hold *h, uint64_t k);  // until every member has published step k
+unsigned shm_take_bulk(struct shm_hold *h);            // my next bulk slot, which nobody reads any more
+void shm_await_posts(struct shm_hold *h, uint64_t k);     // until every member has published bulk step k
+void shm_await_all_small(struct shm_hold *h, uint64_t k); // the same for a small step
 
 static inline void shm_team_wait(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 {
@@ -17,13 +21,20 @@ static inline void shm_team_wait(struct shm_hold *h, const shm_u64 *word, uint64
 		shm_team_wait_slow(h, word, want);
 }
 static inline struct shm_member *shm_mine(struct shm_hold *h) { return &h->team->member[h->me]; }
-static inline uint8_t *shm_small(struct shm_hold *h, int member, uint64_t k)
+static inline struct shm_slot *shm_slot(struct shm_hold *h, int member, uint64_t k)
 {
-	return h->team->member[member].small[k % SHM_SMALL_SLOTS];
+	return &h->team->member[member].small[k % SHM_SMALL_SLOTS];
 }
-static inline uint8_t *shm_bulk(struct shm_hold *h, int member, uint64_t k)
+static inline uint8_t *shm_small(struct shm_hold *h, int member, uint64_t k) { return shm_slot(h, member, k)->data; }
+static inline uint8_t *shm_bulk(struct shm_hold *h, int member, unsigned slot)
 {
-	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + k % SHM_BULK_SLOTS) * SHM_BULK;
+	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * SHM_BULK;
+}
+static inline void shm_bulk_until(struct shm_hold *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }
+static inline void shm_post_small(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_slot(h, h->me, k)->step, k); }
+static inline void shm_await_small(struct shm_hold *h, int member, uint64_t k)
+{
+	shm_team_wait(h, &shm_slot(h, member, k)->step, k);
 }
 static inline void shm_post(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->post, k); }
 static inline void shm_done(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->done, k); }

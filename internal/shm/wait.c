@@ -35,13 +35,34 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 	atomic_fetch_sub(&r->sleepers, 1);
 }
 
+// Polling is for a peer that is running. If yielding was what ended the last waits, the peer shares my core or is busy
+// for long: then there is less polling, down to next to none, until polling is successful again.
+unsigned shm_polls(void)
+{
+	uint32_t polls = atomic_load_explicit(&shm.polls, memory_order_relaxed);
+	return polls < shm.spin ? polls : shm.spin;
+}
+
+void shm_polled(bool successful)
+{
+	unsigned polls = shm_polls(), least = shm.spin < SHM_SPIN_CROWDED ? shm.spin : SHM_SPIN_CROWDED;
+	if (successful)
+		polls += polls / 8 + 1;
+	else
+		polls = polls / 2 > least ? polls / 2 : least;
+	atomic_store_explicit(&shm.polls, polls, memory_order_relaxed);
+}
+
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 {
-	for (unsigned i = 0; i < shm.spin; i++) {
-		if (cond(arg))
+	for (unsigned i = shm_polls(); i > 0; i--) {
+		if (cond(arg)) {
+			shm_polled(true);
 			return;
+		}
 		shm_relax();
 	}
+	shm_polled(false);
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (cond(arg))
 			return;
