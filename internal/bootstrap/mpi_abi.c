@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #define MPICH_COMM_WORLD 0x44000000
 #define MPICH_COMM_NULL  0x04000000
@@ -151,17 +152,25 @@ int boot_mpi_thread_level(int *level)
 	return ((int (*)(int *))mpi.MPI_Query_thread)(level);
 }
 
-static void finalize_at_exit(int status, void *thread)
+static struct {
+	pthread_t thread;
+	pid_t process;
+} initialiser;
+
+/* Not on another thread, and not in a child that was forked and not replaced: MPI is its parent's. */
+static void finalize_at_exit(int status, void *unused)
 {
-	if (status == 0 && pthread_equal(pthread_self(), *(pthread_t *)thread) && !boot_mpi_finalized())
+	(void)unused;
+	if (status == 0 && getpid() == initialiser.process && pthread_equal(pthread_self(), initialiser.thread) &&
+	    !boot_mpi_finalized())
 		boot_mpi_finalize();
 }
 
 void boot_mpi_finalize_at_exit(void)
 {
-	static pthread_t initialiser;
-	initialiser = pthread_self();
-	on_exit(finalize_at_exit, &initialiser);
+	initialiser.thread = pthread_self();
+	initialiser.process = getpid();
+	on_exit(finalize_at_exit, NULL);
 }
 
 uintptr_t boot_mpi_comm_world(void)

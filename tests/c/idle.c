@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank that sleeps, or that waits in a barrier, uses less than 0.1 % of a processor; and the library needs less than
+// 12 MiB of memory, in the whole process where no MPI is in it.
+#include "check.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double processor_seconds(void)
+{
+	struct rusage u;
+	CHECK_INT(getrusage(RUSAGE_SELF, &u), 0);
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+// A line of a file of /proc/self that holds a word; false if there is none.
+static int line_with(const char *file, const char *word, char *line, int size)
+{
+	FILE *f = fopen(file, "r");
+	int found = 0;
+	CHECK(f != NULL);
+	while (!found && fgets(line, size, f))
+		found = strstr(line, word) != NULL;
+	fclose(f);
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	char line[4096];
+	long kib = 0;
+	check_begin(&argc, &argv);
+	double seconds = check_setting("IDLE_SECONDS", 4);
+	void **base = check_malloc(1 << 16);
+	ARMCI_Barrier();
+	double before = processor_seconds();
+	if (me == 0)
+		usleep((useconds_t)(seconds * 1e6));
+	double asleep = processor_seconds() - before;
+	ARMCI_Barrier();
+	double used = processor_seconds() - before;
+	if (asleep > seconds / 1000 || (me != 0 && used > seconds / 1000))
+		check_fail(__FILE__, __LINE__, "%g s of processor time in %g s, %g of them asleep", used, seconds, asleep);
+	if (line_with("/proc/self/maps", "libmpi", line, sizeof line)) {
+		check_skip("memory: there is an MPI in the process");
+	} else {
+		CHECK(line_with("/proc/self/status", "VmRSS:", line, sizeof line));
+		CHECK_INT(sscanf(line, "VmRSS: %ld kB", &kib), 1);
+		CHECK(kib > 0 && kib < 12 * 1024);
+	}
+	check_free(base);
+	return check_end("idle");
+}
