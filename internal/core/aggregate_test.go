@@ -73,16 +73,20 @@ func TestAggregateOrder(t *testing.T) {
 			r.collect(op(Put, 1, buf+8, mem[1], 8)) // the same place: the last one counts
 			r.collect(op(Get, 1, buf+16, mem[1], 8))
 			r.collect(op(Put, 0, buf+16, mem[0], 8))
+			r.collect(op(Put, 1, buf, mem[1]+64, 8)) // another target
 			r.must(r.WaitAggregate(agg))
 			r.must(r.AllFence())
 			if *long(mem[1]) != 2 || *long(buf + 16) != 2 || *long(mem[0]) != 2 {
 				r.wrong("%d, %d, %d", *long(mem[1]), *long(buf + 16), *long(mem[0]))
 			}
-			if p, g := r.c.Net.Count("put"), r.c.Net.Count("get"); p != 2 || g != 1 {
+			if *long(mem[0] + 64) != 0 || *long(mem[1] + 64) != 1 {
+				r.wrong("the last put went astray")
+			}
+			if p, g := r.c.Net.Count("put"), r.c.Net.Count("get"); p != 3 || g != 1 {
 				r.wrong("%d puts, %d gets", p, g)
 			}
 			r.must(r.WaitAggregate(agg)) // nothing is carried out twice
-			if p := r.c.Net.Count("put"); p != 2 {
+			if p := r.c.Net.Count("put"); p != 3 {
 				r.wrong("%d puts after a second wait", p)
 			}
 		}

@@ -23,11 +23,11 @@ func echo(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
 }
 
 func TestGPC(t *testing.T) {
-	world(t, 2, func(r *tr) {
+	worldOf(t, 2, slow, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(8)
 		h := r.GPCRegister(echo)
 		peek := r.GPCRegister(func(from int, head, _ []byte, _, _ int) ([]byte, []byte) {
-			return nil, bytes.Clone(memory(mem[r.Me], 8))
+			return nil, bytes.Clone(memory(mem[r.Me], 16))
 		})
 		if h >= 0 || peek >= 0 || h == peek {
 			r.wrong("handles %d and %d", h, peek)
@@ -40,12 +40,15 @@ func TestGPC(t *testing.T) {
 			if err != nil || string(head) != string(append([]byte{byte(r.Me)}, "head"...)) || string(data) != "dat" {
 				r.wrong("%q, %q, %v", head, data, err)
 			}
-			*long(buf) = 77
-			r.must(r.Do(op(Put, to, buf, mem[to], 8)))
-			wait, err = r.GPCExec(peek, to, nil, nil, 0, 8) // it sees what was put before
-			r.must(err)
-			if _, data, err := wait(); err != nil || binary.NativeEndian.Uint64(data) != 77 {
-				r.wrong("the procedure sees %v, %v", data, err)
+			for i := range uint64(5) { // a procedure sees what its caller has put before
+				*long(buf) = int64(i + 77)
+				at := uintptr(8 * r.Me)
+				r.must(r.Do(op(Put, to, buf, mem[to]+at, 8)))
+				wait, err = r.GPCExec(peek, to, nil, nil, 0, 16)
+				r.must(err)
+				if _, data, err := wait(); err != nil || binary.NativeEndian.Uint64(data[at:]) != i+77 {
+					r.wrong("the procedure sees %v, %v", data, err)
+				}
 			}
 		}
 		r.barrier()

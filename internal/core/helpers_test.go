@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"libarmci/internal/bootstrap/leaktest"
@@ -58,6 +59,9 @@ func worldOf(t *testing.T, n int, change func(*transporttest.Cluster), f func(r 
 	}
 	running.Wait()
 }
+
+// slow makes the data of a cluster's wires much slower than its messages.
+func slow(c *transporttest.Cluster) { c.Opts.Pause = 2 * time.Millisecond }
 
 func settings(environ ...string) *config.Set {
 	s, err := config.LoadFrom(environ)

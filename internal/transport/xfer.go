@@ -19,7 +19,8 @@ type Segments struct {
 }
 
 // Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a level, len(Count)-1
-// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused.
+// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused. The descriptor
+// stays as it is until Done, which is when it belongs to the caller again.
 type Xfer struct {
 	Local, Remote Section
 	Count         []int32

@@ -120,6 +120,7 @@ func (f *Fake) depart(i int) func() {
 	}
 	if o.name == "put" || o.name == "acc" {
 		o.data = gather(o.x)
+		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
 	}
 	f.posted = slices.Delete(f.posted, i, i+1)
 	f.leaving[o.to] = append(f.leaving[o.to], o)

@@ -134,12 +134,12 @@ func (f *Fake) Deregister(transport.Key) error { return nil }
 
 // Put posts.
 func (f *Fake) Put(p transport.Peer, x *transport.Xfer) error {
-	return f.post(p, &op{name: "put", x: x.Clone()})
+	return f.post(p, &op{name: "put", x: x})
 }
 
 // Get posts.
 func (f *Fake) Get(p transport.Peer, x *transport.Xfer) error {
-	return f.post(p, &op{name: "get", x: x.Clone()})
+	return f.post(p, &op{name: "get", x: x})
 }
 
 // Acc posts; the scale is read now.
@@ -147,7 +147,7 @@ func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error
 	if !f.net.opts.Native.Acc {
 		return fmt.Errorf("accumulate: %w", transport.ErrNotNative)
 	}
-	o := &op{name: "acc", x: x.Clone(), typ: kernel.Type(s.Type)}
+	o := &op{name: "acc", x: x, typ: kernel.Type(s.Type)}
 	copy(o.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(o.typ)))
 	return f.post(p, o)
 }
