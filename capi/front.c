@@ -38,13 +38,17 @@ void front_open(int me, int ranks, int *local, struct shm_hold *world)
 	front.me = me;
 	front.local = local;
 	front.world = world;
-	front.key += (uint64_t)1 << 32; // never 0: a fresh thread's hits are zero
+	front.key += (uint64_t)1 << 32; // never below 2^32: a fresh thread's hits are zero
 	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1};
 	atomic_store_explicit(&front.ranks, (unsigned)ranks, memory_order_release);
 }
 
-void front_close(void) { atomic_store_explicit(&front.ranks, 0, memory_order_release); }
+void front_close(void)
+{
+	atomic_store_explicit(&front.ranks, 0, memory_order_release);
+	front.key += (uint64_t)1 << 32;
+}
 
 // bases and counts are malloc'ed, by rank, and become ours; NULL when the mutexes are gone.
 void front_set_mutexes(uint8_t **bases, int *counts)

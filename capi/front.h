@@ -44,7 +44,7 @@ struct front {
 	_Atomic unsigned ranks;
 	int me;
 	const int *local;      // local number of each rank, -1 on another node
-	uint64_t key;          // changes with every initialisation: invalidates hits
+	_Atomic uint64_t key;  // changes whenever the fast path is opened or closed: invalidates hits
 	struct k_stripes stripes;
 	struct shm_hold *world; // NULL unless all ranks are on this node
 	uint8_t **mutex;       // by rank: first mutex it hosts; NULL without mutexes
@@ -63,15 +63,15 @@ extern _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_
 
 bool front_find(unsigned proc, const void *p, uint64_t n);
 
-// Are the n > 0 bytes at p in a region of rank proc that this thread remembers?
+// Are the n > 0 bytes at p in a region of rank proc that this thread remembers? A rank that is none, or a library that is
+// closed, has no key.
 static inline bool front_known(int proc, const void *p, uint64_t n)
 {
 	unsigned rank = (unsigned)proc;
-	if (rank >= atomic_load_explicit(&front.ranks, memory_order_acquire))
-		return false;
 	struct front_hit *h = &front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS];
 	uint64_t at = (uintptr_t)p - h->lo;
-	return h->key == front.key + rank && at < h->len && n <= h->len - at &&
+	__asm__("" : "+r"(at)); // else gcc computes the region's end too, for which registers must be saved
+	return h->key == atomic_load_explicit(&front.key, memory_order_acquire) + rank && at < h->len && n <= h->len - at &&
 	       atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
 }
 

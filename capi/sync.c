@@ -88,38 +88,55 @@ void parmci_msg_barrier(void)
 }
 WEAK_AS(armci_msg_barrier, parmci_msg_barrier);
 
-static inline bool rmw_here(int op, void *ploc, void *prem, int extra)
+// Apart, so that the usual way saves no registers: an atomic operation waits for every store before it.
+static __attribute__((noinline)) int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 {
-	switch (op) {
-	case ARMCI_FETCH_AND_ADD:
-	case 0:
-		*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
-		return true;
-	case ARMCI_FETCH_AND_ADD_LONG:
-	case 1:
-		*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
-		return true;
-	case ARMCI_SWAP:
-	case 2:
-		*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
-		return true;
-	case ARMCI_SWAP_LONG:
-	case 3:
-		*(long *)ploc = atomic_exchange((_Atomic long *)prem, *(long *)ploc);
-		return true;
+	size_t bytes = op & 1 ? sizeof(long) : sizeof(int); // either numbering: the LONG operations are the odd ones
+	if (op >= 0 && ploc && ((uintptr_t)prem & (bytes - 1)) == 0 && front_reach(proc, prem, bytes)) {
+		switch (op) {
+		case 0:
+		case ARMCI_FETCH_AND_ADD:
+			*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
+			return 0;
+		case 1:
+		case ARMCI_FETCH_AND_ADD_LONG:
+			*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
+			return 0;
+		case 2:
+		case ARMCI_SWAP:
+			*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
+			return 0;
+		case 3:
+		case ARMCI_SWAP_LONG:
+			*(long *)ploc = atomic_exchange((_Atomic long *)prem, *(long *)ploc);
+			return 0;
+		}
 	}
-	return false;
+	return armcigo_rmw(op, ploc, prem, extra, proc);
 }
 
-// Either numbering: the LONG operations are the odd ones.
-static inline size_t rmw_bytes(int op) { return op & 1 ? sizeof(long) : sizeof(int); }
+// The operations on an int. Apart from those on a long: together they would need registers that must be saved first.
+static __attribute__((noinline)) int rmw_int(int op, void *ploc, void *prem, int extra, int proc)
+{
+	if (!likely(ploc && (uintptr_t)prem % sizeof(int) == 0 && front_known(proc, prem, sizeof(int))))
+		return rmw_unusual(op, ploc, prem, extra, proc);
+	if (op == ARMCI_FETCH_AND_ADD || op == 0)
+		*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
+	else if (op == ARMCI_SWAP || op == 2)
+		*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
+	else
+		return rmw_unusual(op, ploc, prem, extra, proc);
+	return 0;
+}
 
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
-	size_t bytes = rmw_bytes(op);
-	if (likely(ploc && (uintptr_t)prem % bytes == 0 && front_reach(proc, prem, bytes) && rmw_here(op, ploc, prem, extra)))
-		return 0;
-	return armcigo_rmw(op, ploc, prem, extra, proc);
+	if (op != ARMCI_FETCH_AND_ADD_LONG && op != 1)
+		return rmw_int(op, ploc, prem, extra, proc);
+	if (!likely(ploc && (uintptr_t)prem % sizeof(long) == 0 && front_known(proc, prem, sizeof(long))))
+		return rmw_unusual(op, ploc, prem, extra, proc);
+	*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
+	return 0;
 }
 WEAK(ARMCI_Rmw);
 
