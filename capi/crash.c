@@ -31,7 +31,7 @@ static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;
 static char prefix[300] = "[?@?] ";
-static _Atomic uint32_t taken, answered; // one crash is reported, the first
+static _Atomic uint32_t taken, told; // one crash is reported, the first
 static _Atomic uintptr_t go_fault;
 
 // Runs before Go's part of the library is loaded, as it has a priority and Go's has none.
@@ -155,30 +155,40 @@ static void print_bare(void)
 		backtrace_symbols_fd((void **)crash.pc, crash.frames, STDERR_FILENO);
 }
 
+static void await_report(void)
+{
+	struct timespec second = {.tv_sec = 1};
+	for (int i = 0; i < PATIENCE && !atomic_load(&told); i++)
+		syscall(SYS_futex, &told, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+}
+
+void crash_told(void)
+{
+	atomic_store(&told, 1);
+	syscall(SYS_futex, &told, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
+}
+
 // Wakes the goroutine that prints and waits for it.
 static void print(void)
 {
 	uint64_t one = 1;
-	struct timespec second = {.tv_sec = 1};
 	if (getpid() == owner && write(wake, &one, sizeof one) == sizeof one)
-		for (int i = 0; i < PATIENCE && !atomic_load(&answered); i++)
-			syscall(SYS_futex, &answered, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
-	if (!atomic_load(&answered))
+		await_report();
+	if (!atomic_load(&told))
 		print_bare();
-}
-
-void crash_answered(void)
-{
-	atomic_store(&answered, 1);
-	syscall(SYS_futex, &answered, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
+	crash_told();
 }
 
 static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	uintptr_t pc[CRASH_FRAMES];
 	int n = unwind(pc, CRASH_FRAMES, u);
-	if (!is_inside(pc, n) || atomic_exchange(&taken, 1))
+	if (!atomic_load(&taken) && !is_inside(pc, n))
 		return;
+	if (atomic_exchange(&taken, 1)) {
+		await_report(); // the process must not end before another thread's crash is told
+		return;
+	}
 	crash.signal = sig;
 	crash.address = info->si_code > 0 ? (uintptr_t)info->si_addr : 0;
 	crash.frames = n;

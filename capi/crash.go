@@ -2,7 +2,7 @@
 
 // How a crash inside the library is told: one message with rank and host, the C and Go frames in one list, innermost
 // first. A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches guard, which
-// every exported function defers. Crashes elsewhere in the process are nobody's business here.
+// every exported function defers, or log.Guard, which goroutines defer. Crashes elsewhere in the process are nobody's business here.
 package main
 
 // #include "crash.h"
@@ -41,6 +41,7 @@ func watchCrashes(cfg *config.Set) error {
 			return
 		}
 		crashes.traces = true
+		log.OnPanic(reportPanic)
 		go reportFault(os.NewFile(uintptr(fd), "crash"))
 		from, to := goCode()
 		C.crash_install(C.int(fd), C.uintptr_t(from), C.uintptr_t(to))
@@ -83,16 +84,19 @@ func reportFault(wake *os.File) {
 		where = fmt.Sprintf(" at address %#x", uint64(c.address))
 	}
 	tell(unix.SignalName(syscall.Signal(c.signal))+where, trace)
-	C.crash_answered()
+	C.crash_told()
 }
 
 // guard is deferred by every exported function: a Go panic is a mistake of this library, and ends the process like the
 // signal that a C function would have died of. Its argument makes faults at any address panics.
 func guard(bool) {
-	v := recover()
-	if v == nil {
-		return
+	if v := recover(); v != nil {
+		reportPanic(v)
 	}
+}
+
+// reportPanic is called where the panic is being recovered, and does not return.
+func reportPanic(v any) {
 	what, sig := fmt.Sprintf("a Go panic (%v)", v), unix.SIGABRT
 	if e, ok := v.(runtime.Error); ok && strings.Contains(e.Error(), "memory address") {
 		what, sig = fmt.Sprintf("SIGSEGV at address %#x", uint64(C.crash_fault())), unix.SIGSEGV

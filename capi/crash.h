@@ -24,7 +24,7 @@ int crash_owner(uintptr_t pc);
 
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
 void crash_identify(const char *prefix);                           // how lines of this rank begin
-void crash_answered(void);                                         // Go has printed the record
+void crash_told(void);                                             // Go has printed the record
 int crash_after_call(uintptr_t pc);                                // is there a call instruction right before pc?
 int crash_symbol(uintptr_t pc, char *name, size_t size);           // exported function that holds pc
 int crash_callers(uintptr_t *words, int most);                     // copies the caller's stack

@@ -98,6 +98,7 @@ func join(conn *net.UnixConn, secret jobwire.Secret, rank, size int) error {
 
 // listen hands answers to whoever waits, until the connection ends.
 func (j *armcirunJob) listen() {
+	defer log.Guard()
 	defer close(j.gone)
 	for {
 		f, err := jobwire.Read(j.conn, jobwire.Collected, jobwire.Refused, jobwire.Done)

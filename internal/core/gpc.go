@@ -122,6 +122,7 @@ func (r *Runtime) handleMessage(from transport.Rank, m transport.Msg) {
 }
 
 func (r *Runtime) serveCall(from transport.Rank, body []byte) {
+	defer log.Guard()
 	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(body[8+4*i:])) }
 	h, hlen, args := int(int32(u32(0))), u32(1), body[callHead:]
 	reply := make([]byte, replyHead)

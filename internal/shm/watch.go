@@ -21,10 +21,12 @@ import (
 	"fmt"
 	"net"
 
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
 func (m *Machine) watch() {
+	defer log.Guard()
 	if m.opt.Self != 0 {
 		m.listen(0, m.leader)
 		return
@@ -38,6 +40,7 @@ func (m *Machine) watch() {
 
 // listen waits on a connection to a rank until it says goodbye or is gone.
 func (m *Machine) listen(local int, c *net.UnixConn) {
+	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
 		return

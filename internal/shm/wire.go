@@ -11,6 +11,7 @@ import (
 	"net"
 	"sync"
 
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -34,6 +35,7 @@ type outgoing struct {
 const messageHead = 5
 
 func (m *Machine) accept() {
+	defer log.Guard()
 	for {
 		c, err := m.door.l.AcceptUnix()
 		if err != nil {
@@ -58,6 +60,7 @@ func (w *wires) keep(c net.Conn) bool {
 }
 
 func (m *Machine) receive(c net.Conn, from transport.Rank) {
+	defer log.Guard()
 	head := make([]byte, messageHead)
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {

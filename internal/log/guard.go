@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What becomes of a panic in a goroutine of the library. Package log only knows
+// whom to tell; the front door knows how.
+
+package log
+
+import "sync/atomic"
+
+var onPanic atomic.Pointer[func(v any)]
+
+// OnPanic sets who is told of panics in goroutines. It does not return from a call.
+func OnPanic(tell func(v any)) { onPanic.Store(&tell) }
+
+// Guard is deferred by every goroutine, so that its panic is reported with rank
+// and host. Without OnPanic the panic goes on.
+func Guard() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if tell := onPanic.Load(); tell != nil {
+		(*tell)(v)
+	}
+	panic(v)
+}

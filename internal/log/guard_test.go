@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of what becomes of a panic in a goroutine.
+
+package log
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestGuard(t *testing.T) {
+	defer onPanic.Store(nil)
+	told := make(chan any, 1)
+	OnPanic(func(v any) {
+		told <- v
+		runtime.Goexit()
+	})
+	go func() {
+		defer Guard()
+		panic("mistake")
+	}()
+	if v := <-told; v != "mistake" {
+		t.Errorf("told %v", v)
+	}
+}
+
+func TestGuardWithoutAnybodyToTell(t *testing.T) {
+	defer func() {
+		if v := recover(); v != "mistake" {
+			t.Errorf("the panic became %v", v)
+		}
+	}()
+	func() {
+		defer Guard()
+	}()
+	func() {
+		defer Guard()
+		panic("mistake")
+	}()
+}
