@@ -15,17 +15,13 @@ static int to_go(const char *name, int kind, int optype, void *scale, armci_giov
 // Are all remote addresses of a descriptor within one region, or each in some region? And no local one NULL?
 static bool plain_segments(void *const *remote, void *const *local, int n, int bytes, int proc)
 {
-	uintptr_t lo = UINTPTR_MAX, hi = 0, some_null = 0;
-	for (int i = 0; i < n; i++) {
-		uintptr_t a = (uintptr_t)remote[i];
-		lo = a < lo ? a : lo;
-		hi = a > hi ? a : hi;
-		some_null |= local[i] == NULL;
-	}
-	if (some_null)
+	int64_t lo, hi, local_lo, local_hi;
+	k_span(local, (size_t)n, &local_lo, &local_hi);
+	k_span(remote, (size_t)n, &lo, &hi);
+	if (local_lo <= 0 || lo <= 0)
 		return false;
-	if (front_reach(proc, (void *)lo, hi - lo + (uint64_t)bytes))
-		return lo != 0;
+	if (front_reach(proc, (void *)lo, (uint64_t)(hi - lo) + (uint64_t)bytes))
+		return true;
 	for (int i = 0; i < n; i++)
 		if (!front_reach(proc, remote[i], (uint64_t)bytes))
 			return false;

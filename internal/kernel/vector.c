@@ -1,9 +1,11 @@
 /*
- * vector.c - copies lists of equally long segments. Must not do arithmetic on data.
+ * vector.c - lists of equally long segments: copies them, finds where they lie. Must not do arithmetic on data.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "kernel.h"
+
+#include "clones.h"
 
 /* K_SEGMENTS_FIXED copies segments of a constant size. */
 #define K_SEGMENTS_FIXED(size)                           \
@@ -25,4 +27,18 @@ void k_copy_vector(void *const *src, void *const *dst, size_t bytes, size_t n)
 		for (size_t i = 0; i < n; i++)
 			k_copy(dst[i], src[i], bytes);
 	}
+}
+
+K_CLONES void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest)
+{
+	int64_t lo = INT64_MAX, hi = INT64_MIN;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t a = (int64_t)(intptr_t)p[i];
+
+		lo = a < lo ? a : lo;
+		hi = a > hi ? a : hi;
+	}
+	*lowest = lo;
+	*highest = hi;
 }
