@@ -35,12 +35,6 @@ endfunction()
 
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
-# A short benchmark: figures are printed and not judged, totals must be exact.
-if(TARGET armci_perf)
-  add_test(NAME perf/quick COMMAND ${PROJECT_BINARY_DIR}/bin/armci_perf -quick)
-  set_tests_properties(perf/quick PROPERTIES LABELS perf TIMEOUT 300 RUN_SERIAL ON)
-endif()
-
 foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_CC)
     set(launcher ${launcher_${flavour}})
