@@ -8,13 +8,14 @@ ranks=4
 fail() {
 	failures=$((failures + 1))
 	echo "FAIL $case: $*"
-	sed 's/^/    | /' "$dir/err" | head -20
+	cat "$dir/out" "$dir/err" | sed 's/^/    | /' | head -20
 }
 
 # Files and SysV objects that exist now and could be left behind, one per line.
 names() {
 	ls -1 /dev/shm 2>/dev/null | sed 's/^/shm /'
-	for kind in shm sem msg; do
+	awk 'NR > 1 && $7 == 0 { print "sysv shm", $2 }' /proc/sysvipc/shm 2>/dev/null # attached by nobody
+	for kind in sem msg; do
 		awk -v kind=$kind 'NR > 1 { print "sysv", kind, $2 }' /proc/sysvipc/$kind 2>/dev/null
 	done
 }
@@ -122,12 +123,12 @@ clean() {
 	done
 }
 
-# names_dead RANK PID: a line tells who died. An MPI launcher sees the death too, and may have ended everybody before
-# the library comes to write; then the line is the launcher's.
+# names_dead RANK PID: a line tells who died. An MPI launcher sees the death too and kills the others at once, sometimes
+# before the library comes to write; then its own report counts, which for MPICH's need not name the right process.
 names_dead() {
 	if grep -q -E "^\[[0-9]+@[^]]*\].*rank $1 " "$dir/err"; then
 		teller=library
-	elif grep -q -E "rank $1 |PID $2 " "$dir/err" "$dir/out"; then
+	elif [ "$flavour" != none ] && grep -q -E "rank $1 |PID $2 |BAD TERMINATION" "$dir/err" "$dir/out"; then
 		teller=launcher
 	else
 		teller=nobody
