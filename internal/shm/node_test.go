@@ -22,6 +22,7 @@ var joined = map[string]func(*rank){
 	"regions":     regions,
 	"collectives": collectives,
 	"teams":       teams,
+	"wide":        wide,
 	"mutex":       mutexes,
 	"hog":         hog,
 	"mail":        mail,

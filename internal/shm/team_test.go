@@ -57,41 +57,65 @@ func disband(t transport.Team) {
 	t.Release(t.Rank() == 0)
 }
 
+// counters are words that the members of a team count in to see that a barrier holds them; each team has its own.
+type counters struct{ base uintptr }
+
+func newCounters(r *rank) counters { return counters{shared(r, page)} }
+
+func (c *counters) next() *uint64 {
+	c.base += 8
+	return (*uint64)(kernel.Ptr(c.base))
+}
+
 // collectives: teams of every size, none of them waiting for the end of the one before.
 func collectives(r *rank) {
-	page, err := r.Grow(page)
-	if err != nil {
-		r.Fatal(err)
-	}
-	counter := (*uint64)(kernel.Ptr(uintptr(share(r, uint64(page))[0])))
-	playAll(r, r.World(), 100, nil)
+	c := newCounters(r)
+	playAll(r, r.World(), 100, c.next())
 	for round := range 2 {
 		for n := 1; n <= len(r.Ranks()); n++ {
-			order := rand.New(rand.NewPCG(uint64(n), uint64(round))).Perm(len(r.Ranks()))
-			if members := order[:n]; slices.Contains(members, r.Self()) {
-				t := form(r, members)
-				playAll(r, t, uint64(10*n+round), nil)
-				disband(t)
-			}
+			playSome(r, n, round, c.next())
 		}
 	}
-	playAll(r, r.World(), 101, counter)
+	playAll(r, r.World(), 101, c.next())
+}
+
+// playSome makes a team of n ranks, drawn by lot.
+func playSome(r *rank, n, round int, counter *uint64) {
+	order := rand.New(rand.NewPCG(uint64(n), uint64(round))).Perm(len(r.Ranks()))
+	if members := order[:n]; slices.Contains(members, r.Self()) {
+		t := form(r, members)
+		playAll(r, t, uint64(10*n+round), counter)
+		disband(t)
+	}
+}
+
+// wide: teams that are too large for flags, in turn with small ones on the same slots.
+func wide(r *rank) {
+	c := newCounters(r)
+	for round, n := range []int{9, 3, 10, 9} {
+		playSome(r, n, round, c.next())
+	}
+}
+
+func TestWideTeams(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 10, "wide")
 }
 
 // playAll runs a random sequence that is the same at all members.
 func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 	g := rand.New(rand.NewPCG(seed, 5))
-	for i := range uint64(16) {
+	for i := range uint64(96 / max(len(r.Ranks()), 6)) {
 		switch g.IntN(4) {
 		case 0:
-			if counter != nil {
+			for range 5 {
 				atomic.AddUint64(counter, 1)
+				t.Barrier()
+				if count := atomic.LoadUint64(counter); count%uint64(t.Size()) != 0 {
+					r.Errorf("a member left the barrier of %d before all had come: %d", t.Size(), count)
+				}
+				t.Barrier()
 			}
-			t.Barrier()
-			if n := uint64(t.Size()); counter != nil && atomic.LoadUint64(counter)%n != 0 {
-				r.Errorf("a member left the barrier before all had come: %d", atomic.LoadUint64(counter))
-			}
-			t.Barrier()
 		case 1:
 			bcast(r, t, seed+i, someSize(g), g.IntN(t.Size()))
 		case 2:
