@@ -6,7 +6,7 @@
 #define ARMCI_FRONT_H
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-optimize-sibling-calls") // a public function stays on the stack, so that a crash report names it
+#pragma GCC optimize("no-optimize-sibling-calls", "align-functions=64") // a public function stays on the stack, so that a crash report names it
 #endif
 
 #define ARMCI_NO_MPI 1 // the library is built without any MPI's header

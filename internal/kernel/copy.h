@@ -58,14 +58,14 @@ static inline void k_copy(void *dst, const void *src, size_t n)
 	char       *d = dst;
 	const char *s = src;
 
-	if (n <= 16)
+	if (__builtin_expect(n > 64, 0))
+		memcpy(d, s, n);
+	else if (n <= 16)
 		k_copy_0_16(d, s, n);
 	else if (n <= 32)
 		K_ENDS(struct k_b16, d, s, n);
-	else if (n <= 64)
-		k_copy_33_64(d, s, n);
 	else
-		memcpy(d, s, n);
+		k_copy_33_64(d, s, n);
 }
 
 #endif
