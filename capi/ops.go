@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/core"
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -91,11 +92,14 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 func armcigo_op(c *C.struct_front_call) C.int {
 	defer guard(faults())
 	name := literal(c.name)
-	rt, err := initialised(name)
-	if err != nil {
-		return code(name, err)
+	rt := lib.rt.Load() // as initialised, but for the line of a trace
+	if rt == nil || !inInit() {
+		return code(name, errNotRunning)
 	}
 	o := opOf(c)
+	if lib.trace && o.Missing == "" && o.Refuse == nil {
+		log.Tracef("%s: %d bytes, rank %d", name, o.Xfer.Bytes(), o.Proc)
+	}
 	if c.nonblocking == 0 {
 		return code(name, rt.Do(o))
 	}

@@ -40,6 +40,7 @@ var lib struct {
 	inits    atomic.Int32 // changed with mu held
 	messages bool
 	abort    bool // mistakes end the job instead of returning a code
+	trace    bool // one line per call
 	rt       atomic.Pointer[core.Runtime]
 }
 
@@ -54,6 +55,7 @@ func start(comm *uintptr) error {
 	if problem == nil {
 		problem = watchCrashes(cfg)
 	}
+	lib.trace = cfg.Bool("ARMCI_TRACE")
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
@@ -117,7 +119,7 @@ func didYouMean(name string) string {
 }
 
 func fastWanted(rt *core.Runtime) bool {
-	return rt.Cfg.Bool("ARMCI_FASTPATH") && !rt.Cfg.Bool("ARMCI_TRACE")
+	return rt.Cfg.Bool("ARMCI_FASTPATH") && !lib.trace
 }
 
 // openFastPath tells C where everybody is. Node-local calls no longer enter Go from here on.
@@ -141,21 +143,26 @@ func openFastPath(rt *core.Runtime) {
 	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world)
 }
 
+var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+
 // running returns the Runtime, or reports that the function was called before init or after finalize.
 func running(name string) (*core.Runtime, error) {
-	if rt := lib.rt.Load(); rt != nil {
-		return rt, nil
+	rt := lib.rt.Load()
+	if rt == nil {
+		return nil, errNotRunning
 	}
-	return nil, &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+	if lib.trace {
+		log.Tracef("%s", name)
+	}
+	return rt, nil
 }
 
 // initialised is running for one-sided calls, which armci_msg_init alone does not open.
 func initialised(name string) (*core.Runtime, error) {
-	rt, err := running(name)
-	if err == nil && !inInit() {
-		return nil, &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+	if !inInit() {
+		return nil, errNotRunning
 	}
-	return rt, err
+	return running(name)
 }
 
 func inInit() bool { return lib.inits.Load() > 0 }

@@ -140,11 +140,13 @@ func armcigo_group_fence(g *C.ARMCI_Group) {
 //export armcigo_barrier
 func armcigo_barrier(name *C.char, fence C.int) {
 	defer guard(faults())
-	rt, err := running(literal(name))
+	find := running
+	if fence != 0 {
+		find = initialised
+	}
+	rt, err := find(literal(name))
 	if err == nil && fence != 0 {
-		if rt, err = initialised(literal(name)); err == nil {
-			err = rt.AllFence()
-		}
+		err = rt.AllFence()
 	}
 	must(literal(name), err)
 	rt.Node.World().Barrier()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -31,9 +30,6 @@ func (r *Runtime) Do(o *Op) error {
 
 // post hands a checked operation to its transport.
 func (r *Runtime) post(o *Op) error {
-	if r.trace {
-		log.Infof("%s %d bytes, rank %d", [...]string{"put", "get", "acc"}[o.Kind], o.Xfer.Bytes(), o.Proc)
-	}
 	to := &r.routes[o.Proc]
 	var err error
 	switch o.Kind {

@@ -26,7 +26,6 @@ type Runtime struct {
 	Me   transport.Rank
 	N    int
 
-	trace      bool
 	routes     []route
 	transports []transport.Transport
 	groups     groups
@@ -58,7 +57,7 @@ const secretBytes = 16
 
 // Start is collective over the job. One rank that cannot go on is enough for all to get an error (see StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), trace: cfg.Bool("ARMCI_TRACE")}
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
 	door, problem := p.Door()
 	cards, err := r.exchange(door, problem)
 	if err != nil {

@@ -60,6 +60,9 @@ func Warnf(format string, args ...any) { emit(LevelWarn, "warning: ", format, ar
 // Infof prints a message that is only wanted when asked for (LevelInfo).
 func Infof(format string, args ...any) { emit(LevelInfo, "", format, args) }
 
+// Tracef prints what was asked for call by call, whatever the level.
+func Tracef(format string, args ...any) { emit(LevelError, "", format, args) }
+
 // WarnOnce is Warnf, but only the first time it is called with this key.
 func WarnOnce(key, format string, args ...any) {
 	if _, seen := once.LoadOrStore(key, struct{}{}); !seen {

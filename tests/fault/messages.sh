@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# messages.sh - what the library says at the start: nothing, unless asked or something is wrong, and then once per job.
+#
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh messages.sh
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
+WORK=${WORK:-$BUILD/tests/messages}
+LIBDIR=${LIBDIR:-$BUILD/lib}
+. "$here/job.sh"
+unset ARMCI_VERBOSE ARMCI_TRACE ARMCI_SPIN
+
+build() {
+	eval "cc=\$CC_$1 run=\$RUN_$1"
+	[ -n "$cc" ] && [ -n "$run" ] || return 1
+	launch="${run% *} 3"
+	dir=$WORK/$1
+	mkdir -p "$dir"
+	$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/messages" "$here/messages.c" \
+		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
+}
+
+# run CASE NAME=value...: the job with these settings.
+run() {
+	case="$flavour $1"
+	shift
+	# shellcheck disable=SC2086
+	env "$@" $launch "$dir/messages" >"$dir/out" 2>"$dir/err"
+	status=$?
+	echo "done $case: status $status"
+}
+
+# lines COUNT PATTERN: so many lines of the library match.
+lines() {
+	n=$(grep -E '^\[[0-9?]+@' "$dir/err" | grep -E -c -e "$2")
+	[ "$n" -eq "$1" ] || fail "$n lines match \"$2\", not $1"
+}
+
+ends() {
+	case $1 in
+	well) [ $status -eq 0 ] || fail "exit status $status" ;;
+	badly) [ $status -ne 0 ] || fail "exit status 0" ;;
+	esac
+}
+
+plain_cases() {
+	run silent
+	ends well
+	lines 0 .
+	run verbose ARMCI_VERBOSE=1
+	ends well
+	lines 1 '^\[0@[^]]*\] libarmci [0-9.]+: 3 ranks on 1 node'
+	lines 1 .
+	run unknown ARMCI_VERBOS=1 ARMCI_ENTIRELY_UNKNOWN=1
+	ends well
+	lines 1 '^\[0@[^]]*\] warning: ARMCI_VERBOS is no setting of this library; did you mean ARMCI_VERBOSE\?$'
+	lines 1 '^\[0@[^]]*\] warning: ARMCI_ENTIRELY_UNKNOWN is no setting of this library$'
+	lines 2 .
+	run foreign ARMCI_SHM_LIMIT=1 ARMCI_DEFAULT_SHMMAX=1
+	ends well
+	lines 0 .
+	run bad ARMCI_SPIN=often
+	ends badly
+	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often": must be a whole number, not negative'
+	lines 1 .
+	run trace ARMCI_TRACE=1
+	ends well
+	lines 3 'ARMCI_Put: 8 bytes, rank [0-2]$'
+	lines 1 '^\[2@[^]]*\] ARMCI_Barrier$'
+}
+
+armcirun_cases() {
+	plain=$launch
+	launch="$plain sh -c '[ \$ARMCI_JOB_RANK != 2 ] || export ARMCI_SPIN=often; exec \"\$0\"'"
+	case="$flavour one rank has a bad setting"
+	eval "$launch \"$dir/messages\"" >"$dir/out" 2>"$dir/err"
+	status=$?
+	echo "done $case: status $status"
+	ends badly
+	lines 1 '^\[2@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often"'
+	lines 1 .
+	launch="$plain -nodes 3"
+	run 'nodes that cannot reach each other'
+	ends badly
+	lines 1 'the job spans 3 nodes'
+	lines 1 .
+	launch=$plain
+}
+
+for flavour in none openmpi mpich; do
+	if ! build "$flavour"; then
+		echo "skip $flavour: no compiler or launcher"
+		continue
+	fi
+	plain_cases
+	[ $flavour = none ] && armcirun_cases
+done
+echo "$failures failures"
+[ $failures -eq 0 ]
