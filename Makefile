@@ -5,7 +5,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-JOBS    ?= 2
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE   ?= cmake
 CTEST   ?= ctest
 CTEST_ARGS ?=
