@@ -106,7 +106,7 @@ func TestWideTeams(t *testing.T) {
 func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 	g := rand.New(rand.NewPCG(seed, 5))
 	for i := range uint64(96 / max(len(r.Ranks()), 6)) {
-		switch g.IntN(4) {
+		switch g.IntN(5) {
 		case 0:
 			for range 5 {
 				atomic.AddUint64(counter, 1)
@@ -122,6 +122,11 @@ func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 			allgather(r, t, seed+i, 1+g.IntN(256))
 		case 3:
 			allreduce(r, t, g, seed+i)
+		case 4: // the root runs ahead of the others as far as it can
+			root, n := g.IntN(t.Size()), []int{8, 200, 300, 40000}[g.IntN(4)]
+			for k := range uint64(25) {
+				bcast(r, t, seed+i+k<<20, n, root)
+			}
 		}
 	}
 }
