@@ -96,7 +96,7 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 
 func populateOne(fd int, base uintptr, s span) error {
 	for {
-		err := unix.Madvise(bytesAt(s), unix.MADV_POPULATE_WRITE)
+		err := populateCall(s)
 		switch {
 		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
 			continue
@@ -109,5 +109,24 @@ func populateOne(fd int, base uintptr, s span) error {
 }
 
 func punch(fd int, base uintptr, s span) {
-	unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, int64(s.lo-base), s.size())
+	const mode = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+	if s.size() > shortCall {
+		unix.Fallocate(fd, mode, int64(s.lo-base), s.size())
+		return
+	}
+	unix.RawSyscall6(unix.SYS_FALLOCATE, uintptr(fd), mode, s.lo-base, uintptr(s.size()), 0, 0)
+}
+
+// shortCall is the size up to which the kernel needs a millisecond or two. Such calls are made without telling Go's
+// scheduler, which would otherwise wake a thread to stand in for the caller: on a core that another rank works on.
+const shortCall = 4 << 20
+
+func populateCall(s span) error {
+	if s.size() > shortCall {
+		return unix.Madvise(bytesAt(s), unix.MADV_POPULATE_WRITE)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_WRITE); e != 0 {
+		return e
+	}
+	return nil
 }

@@ -52,6 +52,7 @@ type Machine struct {
 	once   sync.Once
 	lost   sync.Once
 	mu     sync.Mutex // region table
+	look   look
 }
 
 var current *Machine // for the C callback; set while joined
@@ -146,7 +147,7 @@ func (m *Machine) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbyte
 
 // Room asks whether the ranks of this node may reserve nbytes more in all; kept memory is given up first if not.
 func (m *Machine) Room(nbytes int64) error {
-	if nbytes > 0 && roomFor(nbytes, m.opt.Margin) != nil {
+	if nbytes > 0 && m.look.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
 		return roomFor(nbytes, m.opt.Margin)
 	}

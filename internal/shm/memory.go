@@ -11,6 +11,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"libarmci/internal/transport"
 )
@@ -36,6 +38,36 @@ func roomFor(nbytes, margin int64) error {
 	}
 	return fmt.Errorf("%w: the ranks of this node ask for %d MiB more, %s has %d MiB left (margin %d MiB)",
 		transport.ErrNoMemory, mib(nbytes), who, mib(left), mib(margin))
+}
+
+// A look at the memory that is left serves later requests for a while, as long as these are small beside it: a look
+// takes as long as a hundred pages.
+type look struct {
+	mu    sync.Mutex
+	at    time.Time
+	left  int64 // beyond the margin
+	given int64 // granted since
+}
+
+const (
+	lookLasts = 100 * time.Millisecond
+	lookPart  = 16 // this part of what was left may be granted without another look
+)
+
+// room is roomFor, by an earlier look if that is good enough.
+func (l *look) room(nbytes, margin int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.at) < lookLasts && nbytes <= l.left/lookPart-l.given {
+		l.given += nbytes
+		return nil
+	}
+	left, _ := available()
+	l.at, l.left, l.given = time.Now(), left-margin, nbytes
+	if nbytes <= l.left {
+		return nil
+	}
+	return roomFor(nbytes, margin)
 }
 
 func mib(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
