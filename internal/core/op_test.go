@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"libarmci/internal/log"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -174,30 +173,5 @@ func checkFailure(r *tr, arg string, err, sentinel error) {
 	}
 	if !errors.Is(err, sentinel) || CodeOf(err) != CodeInternal || !strings.Contains(err.Error(), "24 bytes to or from rank 0") {
 		r.wrong("%v, code %d", err, CodeOf(err))
-	}
-}
-
-func TestTrace(t *testing.T) {
-	lines := logged(t)
-	log.SetLevel(log.LevelInfo)
-	defer log.SetLevel(log.LevelWarn)
-	c := transporttest.NewCluster(1)
-	defer c.Close()
-	r, err := Start(settings("ARMCI_TRACE=y"), c.Job(0), c.Platform(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	addrs, err := r.Malloc(r.groups.all[0], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Do(op(Put, 0, c.Private(0, 64), addrs[0], 40)); err != nil {
-		t.Error(err)
-	}
-	if err := r.Finalize(); err != nil {
-		t.Error(err)
-	}
-	if got := lines(); !strings.Contains(got, "put 40 bytes, rank 0") {
-		t.Errorf("%q", got)
 	}
 }
