@@ -1,53 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two-sided messages between ranks of a node: a byte ring per ordered pair, matched by source and tag in order of
-// arrival. What arrives unasked is moved to private memory, also while sending, so that two ranks sending to each
-// other never block for good. Not for bulk data between arena addresses: those are puts.
+// Two-sided messages between ranks of a node, the receiving half: a byte ring per ordered pair, matched by source and
+// tag in order of arrival. What is waited for goes to its buffer; what arrives unasked is moved to private memory, also
+// while sending, so that two ranks sending to each other never block for good. Not for bulk data between arena
+// addresses: those are puts.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm.h"
+#include "mail.h"
 
-// A message that arrived before it was asked for; complete once got == nbytes.
+struct match;
+// A message of which at least the label has arrived; complete once got == nbytes. data is its own memory, or the buffer
+// of the receiver that waits for it and nobody else may take it.
 struct letter {
 	struct letter *next;
 	int from;
 	int64_t tag;
 	size_t nbytes, got;
-	uint8_t data[];
-};
-struct label { // what precedes a message in a ring
-	uint64_t nbytes;
-	int64_t tag;
+	struct match *receiver;
+	uint8_t *data;
+	uint8_t own[];
 };
 // What this process has read so far; guarded by lock. open[i]: the message from i whose data are still arriving.
 static struct {
-	pthread_mutex_t lock, send_lock;
+	pthread_mutex_t lock;
 	struct letter *first, **last;
 	struct letter **open;
-} inbox = {.lock = PTHREAD_MUTEX_INITIALIZER, .send_lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct shm_ring *ring(int to, int from)
-{
-	uint64_t i = (uint64_t)to * (uint64_t)shm.nlocal + (uint64_t)from;
-	return (struct shm_ring *)(shm.base + shm.head->mail_off + i * shm.head->ring_bytes);
-}
-
-static uint64_t room(void) { return shm.head->ring_bytes - sizeof(struct shm_ring); }
-
-static void ring_copy(struct shm_ring *r, uint64_t at, void *mem, size_t n, bool write)
-{
-	uint64_t cap = room(), off = at % cap, first = n < cap - off ? n : cap - off;
-	uint8_t *p = mem;
-	if (write) {
-		memcpy(r->data + off, p, first);
-		memcpy(r->data, p + first, n - first);
-	} else {
-		memcpy(p, r->data + off, first);
-		memcpy(p + first, r->data, n - first);
-	}
-}
+} inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void append(struct letter *l)
 {
@@ -57,12 +37,13 @@ static void append(struct letter *l)
 	inbox.last = &l->next;
 }
 
-static struct letter *new_letter(int from, int64_t tag, size_t nbytes)
+// data: where the message goes, NULL for memory of its own.
+static struct letter *new_letter(int from, int64_t tag, size_t nbytes, uint8_t *data)
 {
-	struct letter *l = malloc(sizeof *l + nbytes);
+	struct letter *l = malloc(sizeof *l + (data ? 0 : nbytes));
 	if (!l)
 		abort();
-	*l = (struct letter){.from = from, .tag = tag, .nbytes = nbytes};
+	*l = (struct letter){.from = from, .tag = tag, .nbytes = nbytes, .data = data ? data : l->own};
 	append(l);
 	return l;
 }
@@ -70,7 +51,7 @@ static struct letter *new_letter(int from, int64_t tag, size_t nbytes)
 // Move what has arrived from one rank into letters. True if anything moved.
 static bool drain_ring(int from)
 {
-	struct shm_ring *r = ring(shm.me, from);
+	struct shm_ring *r = shm_ring_of(shm.me, from);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), start = tail;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
 	while (head - tail > 0) {
@@ -79,12 +60,12 @@ static bool drain_ring(int from)
 			struct label b;
 			if (head - tail < sizeof b)
 				break;
-			ring_copy(r, tail, &b, sizeof b, false);
+			shm_ring_copy(r, tail, &b, sizeof b, false);
 			tail += sizeof b;
-			inbox.open[from] = l = new_letter(from, b.tag, b.nbytes);
+			inbox.open[from] = l = new_letter(from, b.tag, b.nbytes, NULL);
 		}
 		size_t n = l->nbytes - l->got < head - tail ? l->nbytes - l->got : head - tail;
-		ring_copy(r, tail, l->data + l->got, n, false);
+		shm_ring_copy(r, tail, l->data + l->got, n, false);
 		l->got += n;
 		tail += n;
 		if (l->got == l->nbytes)
@@ -97,98 +78,90 @@ static bool drain_ring(int from)
 	return true;
 }
 
+static void open_inbox(void)
+{
+	if (!inbox.open)
+		inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
+	if (!inbox.open)
+		abort();
+}
+
 static void drain(void)
 {
-	if (!inbox.open) {
-		inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
-		if (!inbox.open)
-			abort();
-	}
+	open_inbox();
 	for (int i = 0; i < shm.nlocal; i++)
 		if (i != shm.me)
 			drain_ring(i);
 }
 
-static void drain_locked(void)
+void shm_mail_drain(void)
 {
 	pthread_mutex_lock(&inbox.lock);
 	drain();
 	pthread_mutex_unlock(&inbox.lock);
 }
 
-struct space {
-	struct shm_ring *ring;
-	uint64_t head, need;
-};
-
-static bool has_space(void *arg)
+void shm_mail_keep(int64_t tag, const void *buf, size_t nbytes)
 {
-	struct space *s = arg;
-	if (room() - (s->head - atomic_load_explicit(&s->ring->tail, memory_order_acquire)) >= s->need)
-		return true;
-	drain_locked();
-	return false;
-}
-
-static void push(int to, const void *buf, size_t nbytes)
-{
-	struct shm_ring *r = ring(to, shm.me);
-	const uint8_t *p = buf;
-	while (nbytes > 0) {
-		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-		struct space s = {.ring = r, .head = head, .need = nbytes < room() / 4 ? nbytes : room() / 4};
-		shm_wait(has_space, &s, "armci_msg_snd", to);
-		uint64_t space = room() - (head - atomic_load_explicit(&r->tail, memory_order_acquire));
-		size_t n = nbytes < space ? nbytes : space;
-		ring_copy(r, head, (void *)(uintptr_t)p, n, true);
-		atomic_store_explicit(&r->head, head + n, memory_order_release);
-		shm_ring(to);
-		p += n;
-		nbytes -= n;
-	}
-}
-
-void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
-{
-	if (to == shm.me) {
-		pthread_mutex_lock(&inbox.lock);
-		struct letter *l = new_letter(to, tag, nbytes);
-		memcpy(l->data, buf, nbytes);
-		l->got = nbytes;
-		pthread_mutex_unlock(&inbox.lock);
-		shm_ring(shm.me); // another thread of mine may be waiting for it
-		return;
-	}
-	struct label b = {.nbytes = nbytes, .tag = tag};
-	pthread_mutex_lock(&inbox.send_lock);
-	push(to, &b, sizeof b);
-	push(to, buf, nbytes);
-	pthread_mutex_unlock(&inbox.send_lock);
+	pthread_mutex_lock(&inbox.lock);
+	struct letter *l = new_letter(shm.me, tag, nbytes, NULL);
+	memcpy(l->data, buf, nbytes);
+	l->got = nbytes;
+	pthread_mutex_unlock(&inbox.lock);
 }
 
 struct match {
 	int from;
 	int64_t tag;
+	uint8_t *buf;
+	size_t cap;
 	struct letter *found;
 };
 
-// The oldest letter that fits, complete or not; takes it off the list once complete.
+// The oldest letter that fits, complete or not: where the list points to it, NULL if there is none.
+static struct letter **oldest(const struct match *m)
+{
+	for (struct letter **p = &inbox.first; *p; p = &(*p)->next) {
+		const struct letter *l = *p;
+		if (l->tag == m->tag && (m->from < 0 || l->from == m->from) && (!l->receiver || l->receiver == m))
+			return p;
+	}
+	return NULL;
+}
+
+// If what comes next from the source is the message that is waited for, it shall go straight to its buffer.
+static void aim(struct match *m)
+{
+	struct shm_ring *r = shm_ring_of(shm.me, m->from);
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	struct label b;
+	if (m->from == shm.me || inbox.open[m->from] ||
+	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
+		return;
+	shm_ring_copy(r, tail, &b, sizeof b, false);
+	if (b.tag != m->tag || b.nbytes > m->cap || b.nbytes == 0)
+		return;
+	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
+	struct letter *l = new_letter(m->from, b.tag, b.nbytes, m->buf);
+	l->receiver = m;
+	inbox.open[m->from] = l;
+}
+
+// Takes the letter off the list once it is complete.
 static bool matched(void *arg)
 {
 	struct match *m = arg;
 	pthread_mutex_lock(&inbox.lock);
+	open_inbox();
+	if (m->from >= 0)
+		aim(m);
 	drain();
-	for (struct letter **p = &inbox.first; *p; p = &(*p)->next) {
-		struct letter *l = *p;
-		if (l->tag != m->tag || (m->from >= 0 && l->from != m->from))
-			continue;
-		if (l->got == l->nbytes) {
-			*p = l->next;
-			if (!l->next)
-				inbox.last = p;
-			m->found = l;
-		}
-		break;
+	struct letter **p = oldest(m);
+	if (p && (*p)->got == (*p)->nbytes) {
+		m->found = *p;
+		*p = m->found->next;
+		if (!*p)
+			inbox.last = p;
 	}
 	pthread_mutex_unlock(&inbox.lock);
 	return m->found;
@@ -206,7 +179,7 @@ static void put_back(struct letter *l)
 
 int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes)
 {
-	struct match m = {.from = *from, .tag = tag};
+	struct match m = {.from = *from, .tag = tag, .buf = buf, .cap = cap};
 	shm_wait(matched, &m, "armci_msg_rcv", *from);
 	*from = m.found->from;
 	*nbytes = m.found->nbytes;
@@ -214,7 +187,8 @@ int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes)
 		put_back(m.found);
 		return -1;
 	}
-	memcpy(buf, m.found->data, m.found->nbytes);
+	if (m.found->data != buf)
+		memcpy(buf, m.found->data, m.found->nbytes);
 	free(m.found);
 	return 0;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The byte rings messages travel through, for their two halves: mail.c receives, send.c sends. Nobody else's business.
+#ifndef ARMCI_SHM_MAIL_H
+#define ARMCI_SHM_MAIL_H
+
+#include "shm.h"
+#include "stream.h"
+
+struct label { // what precedes a message in a ring
+	uint64_t nbytes;
+	int64_t tag;
+};
+
+void shm_mail_drain(void); // move what has arrived to where it belongs; senders do so too, so that no two block each other
+void shm_mail_keep(int64_t tag, const void *buf, size_t nbytes); // a message to myself
+
+static inline struct shm_ring *shm_ring_of(int to, int from)
+{
+	uint64_t i = (uint64_t)to * (uint64_t)shm.nlocal + (uint64_t)from;
+	return (struct shm_ring *)(shm.base + shm.head->mail_off + i * shm.head->ring_bytes);
+}
+
+static inline uint64_t shm_room(void) { return shm.head->ring_bytes - sizeof(struct shm_ring); }
+
+static inline void shm_ring_copy(struct shm_ring *r, uint64_t at, void *mem, size_t n, bool write)
+{
+	uint64_t cap = shm_room(), off = at % cap, first = n < cap - off ? n : cap - off;
+	uint8_t *p = mem;
+	if (write) {
+		shm_stream(r->data + off, p, first);
+		shm_stream(r->data, p + first, n - first);
+	} else {
+		memcpy(p, r->data + off, first);
+		memcpy(p + first, r->data, n - first);
+	}
+}
+
+#endif
