@@ -179,12 +179,18 @@ static void print(void)
 	crash_told();
 }
 
+// Faults of the program's own code are not even looked at: it may live on them.
 static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	uintptr_t pc[CRASH_FRAMES];
-	int n = unwind(pc, CRASH_FRAMES, u);
-	if (!atomic_load(&taken) && !is_inside(pc, n))
-		return;
+	int n = 0;
+	if (!atomic_load(&taken)) {
+		if (crash_owner(context_pc(u)) == CRASH_OTHER)
+			return;
+		n = unwind(pc, CRASH_FRAMES, u);
+		if (!is_inside(pc, n))
+			return;
+	}
 	if (atomic_exchange(&taken, 1)) {
 		await_report(); // the process must not end before another thread's crash is told
 		return;

@@ -87,7 +87,9 @@ func main() {
 		os.Exit(statusUsage)
 	}
 	if err := show(os.Stdout, s); err != nil {
-		fmt.Fprintf(os.Stderr, "armci_info: %v\n", err)
+		if config.Launcher().Rank <= 0 { // rank 0 speaks for all
+			fmt.Fprintf(os.Stderr, "armci_info: %v\n", err)
+		}
 		os.Exit(statusMissing)
 	}
 }
@@ -110,9 +112,6 @@ func show(out io.Writer, s sections) error {
 	}
 	if s.config {
 		showSettings(out, cfg)
-	}
-	if missing != nil && config.Launcher().Rank > 0 {
-		os.Exit(statusMissing) // rank 0 says why
 	}
 	return missing
 }
