@@ -115,7 +115,10 @@ struct match {
 	int64_t tag;
 	uint8_t *buf;
 	size_t cap;
-	struct letter *found;
+	bool done;
+	int source; // once done: of the message that was found
+	size_t nbytes;
+	struct letter *found; // the message, NULL if it is too long: then it stays where it is, in its order
 };
 
 // The oldest letter that fits, complete or not: where the list points to it, NULL if there is none.
@@ -147,7 +150,7 @@ static void aim(struct match *m)
 	inbox.open[m->from] = l;
 }
 
-// Takes the letter off the list once it is complete.
+// Takes the letter off the list once it is complete, if it fits.
 static bool matched(void *arg)
 {
 	struct match *m = arg;
@@ -158,35 +161,28 @@ static bool matched(void *arg)
 	drain();
 	struct letter **p = oldest(m);
 	if (p && (*p)->got == (*p)->nbytes) {
+		m->done = true;
+		m->source = (*p)->from;
+		m->nbytes = (*p)->nbytes;
+	}
+	if (m->done && m->nbytes <= m->cap) {
 		m->found = *p;
 		*p = m->found->next;
 		if (!*p)
 			inbox.last = p;
 	}
 	pthread_mutex_unlock(&inbox.lock);
-	return m->found;
-}
-
-static void put_back(struct letter *l)
-{
-	pthread_mutex_lock(&inbox.lock);
-	l->next = inbox.first;
-	inbox.first = l;
-	if (!l->next)
-		inbox.last = &l->next;
-	pthread_mutex_unlock(&inbox.lock);
+	return m->done;
 }
 
 int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes)
 {
 	struct match m = {.from = *from, .tag = tag, .buf = buf, .cap = cap};
 	shm_wait(matched, &m, "armci_msg_rcv", *from);
-	*from = m.found->from;
-	*nbytes = m.found->nbytes;
-	if (m.found->nbytes > cap) {
-		put_back(m.found);
+	*from = m.source;
+	*nbytes = m.nbytes;
+	if (!m.found)
 		return -1;
-	}
 	if (m.found->data != buf)
 		memcpy(buf, m.found->data, m.found->nbytes);
 	free(m.found);

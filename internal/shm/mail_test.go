@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"libarmci/internal/bootstrap/leaktest"
@@ -112,6 +113,62 @@ func mailWords(r *rank) {
 func TestMailWords(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 2, "mail words")
+}
+
+// shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for every other message.
+// Whatever it leaves is the other's, whole, and lands in nobody else's buffer.
+func shortBuffers(r *rank) {
+	const n, tag = 150, 3
+	size := func(i int) int { return []int{100000, 16, 3000}[i%3] }
+	if r.Self() == 1 {
+		for i := range n {
+			r.Send(0, tag, content(uint64(i), 0, size(i)))
+		}
+		return
+	}
+	number := map[string]int{} // by how it begins
+	for i := range n {
+		number[string(content(uint64(i), 0, size(i))[:16])] = i
+	}
+	var got atomic.Int64
+	seen := make([]atomic.Bool, n)
+	check := func(b []byte) {
+		i, sent := number[string(b[:16])]
+		if !sent || !bytes.Equal(b, content(uint64(i), 0, size(i))) || seen[i].Swap(true) {
+			r.Errorf("%d bytes that were not sent so, or came twice (as message %d: %v)", len(b), i, sent)
+		}
+		got.Add(1)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		b := make([]byte, 16)
+		for {
+			source, n, err := r.Recv(-1, tag, b)
+			if source == 0 {
+				return
+			}
+			if err == nil {
+				check(b[:n])
+			} else if !errors.Is(err, transport.ErrTooLong) || n <= len(b) {
+				r.Errorf("%d bytes, %v", n, err)
+			}
+		}
+	})
+	for got.Load() < n { // the last message is a long one
+		b := make([]byte, 100000)
+		_, n, err := r.Recv(1, tag, b)
+		if err != nil {
+			r.Fatal(err)
+		}
+		check(b[:n])
+	}
+	r.Send(0, tag, nil)
+	running.Wait()
+}
+
+func TestShortBuffers(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 2, "short buffers")
 }
 
 // notify: counters per ordered pair, and what was stored before is there.

@@ -17,20 +17,21 @@ import (
 
 // joined are the scenarios of ranks that have joined.
 var joined = map[string]func(*rank){
-	"conformance": serveConformance,
-	"memory":      memory,
-	"regions":     regions,
-	"collectives": collectives,
-	"teams":       teams,
-	"wide":        wide,
-	"mutex":       mutexes,
-	"hog":         hog,
-	"mail":        mail,
-	"mail words":  mailWords,
-	"notify":      notify,
-	"leave":       func(*rank) {},
-	"wait to die": waitToDie,
-	"exit early":  exitEarly,
+	"conformance":   serveConformance,
+	"memory":        memory,
+	"regions":       regions,
+	"collectives":   collectives,
+	"teams":         teams,
+	"wide":          wide,
+	"mutex":         mutexes,
+	"hog":           hog,
+	"mail":          mail,
+	"mail words":    mailWords,
+	"short buffers": shortBuffers,
+	"notify":        notify,
+	"leave":         func(*rank) {},
+	"wait to die":   waitToDie,
+	"exit early":    exitEarly,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {

@@ -105,7 +105,7 @@ func TestWideTeams(t *testing.T) {
 // playAll runs a random sequence that is the same at all members.
 func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 	g := rand.New(rand.NewPCG(seed, 5))
-	for i := range uint64(96 / max(len(r.Ranks()), 6)) {
+	for i := range uint64(60 / max(len(r.Ranks()), 6)) {
 		switch g.IntN(5) {
 		case 0:
 			for range 5 {
