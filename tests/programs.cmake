@@ -63,6 +63,16 @@ endif()
 add_test(NAME c/list COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\"" sh "${unlisted}")
 set_tests_properties(c/list PROPERTIES LABELS c)
 
+# The model test for longer than the matrix runs it.
+set(ARMCI_MODEL_SECONDS 30 CACHE STRING "seconds of random operations in the test c/model_long")
+math(EXPR model_limit "${ARMCI_MODEL_SECONDS} + 120")
+foreach(path fast slow)
+  if("none" IN_LIST ARMCI_CAN_CC)
+    armci_run(c/model_long/armcirun/n4/${path} LAUNCHER none RANKS 4 COMMAND ${out}/c/none/model LABELS c
+      TIMEOUT ${model_limit} ENV "${setting_${path}}" MODEL_SECONDS=${ARMCI_MODEL_SECONDS})
+  endif()
+endforeach()
+
 # Fortran: every program there is; one that uses MPI itself only where there is one.
 file(GLOB sources CONFIGURE_DEPENDS ${here}/fortran/*.f90)
 foreach(source IN LISTS sources)
