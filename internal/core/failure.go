@@ -8,10 +8,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lost is called by the node when a rank has died. It runs on a goroutine, so MPI must not be called.
+// lost is called by the node when a rank has died. It runs on a goroutine, so MPI must not be called. A rank that goes
+// while the job starts is a matter of the start, which fails on all ranks if it must.
 func (r *Runtime) lost(_ transport.Rank, reason string) {
+	<-r.started
 	r.ending.Do(func() {
-		if r.Node == nil || r.Node.ClaimEnd() {
+		if r.Node.ClaimEnd() {
 			log.Errorf("%s: the job ends", reason)
 		}
 		r.Job.Die(1)

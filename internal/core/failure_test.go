@@ -4,11 +4,15 @@
 package core
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/log"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 // discardLog drops what is logged until the returned function is called.
@@ -32,6 +36,48 @@ func TestLost(t *testing.T) {
 		}
 		r.barrier()
 	})
+}
+
+// hasty is a platform whose node reports a loss before Join has returned.
+type hasty struct {
+	transport.Platform
+	told chan struct{}
+}
+
+func (h hasty) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
+	n, t, err := h.Platform.Join(j)
+	go func() {
+		j.Lost(1, "rank 1 has died early")
+		close(h.told)
+	}()
+	return n, t, err
+}
+
+// A loss while the job starts ends it once it has started, and is forgotten if it has not.
+func TestLostAtStart(t *testing.T) {
+	leaktest.Check(t)
+	for _, fails := range []bool{false, true} {
+		lines := logged(t)
+		c := transporttest.NewCluster(1)
+		c.Fail = func(step string, _ int) error {
+			if fails && step == "connect" {
+				return errors.New("broken")
+			}
+			return nil
+		}
+		c.Wrap = func(r int, t transport.Transport) transport.Transport {
+			return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return c.Fail(what, r) }}
+		}
+		h := hasty{c.Platform(0), make(chan struct{})}
+		if _, err := Start(settings(), c.Job(0), h); (err != nil) != fails {
+			t.Fatal(err)
+		}
+		<-h.told
+		if ended := len(c.Job(0).Ends()) > 0; ended == fails || strings.Contains(lines(), "died early") == fails {
+			t.Errorf("start fails: %v; ended: %v; %q", fails, ended, lines())
+		}
+		c.Close()
+	}
 }
 
 func TestAbort(t *testing.T) {

@@ -35,6 +35,7 @@ type Runtime struct {
 	mutexes    mutexes
 	notified   notified
 	gpc        gpc
+	started    chan struct{} // closed when it is known whether all ranks take part
 	ending     sync.Once
 }
 
@@ -57,20 +58,30 @@ const secretBytes = 16
 
 // Start is collective over the job. One rank that cannot go on is enough for all to get an error (see StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
+	r, err := start(cfg, job, p)
+	if err == nil {
+		r.Node.World().Barrier()
+	}
+	return r, err
+}
+
+// start is Start until all ranks know that they take part.
+func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{})}
+	defer close(r.started)
 	door, problem := p.Door()
 	cards, err := r.exchange(door, problem)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.agree(r.reach(p, cards)); err != nil {
+		r.ending.Do(func() {}) // the reason has been told: who leaves now is not lost
 		return nil, err
 	}
 	r.regions.init()
 	r.handles.init()
 	r.notified.init(r.N)
 	r.makeWorld()
-	r.Node.World().Barrier()
 	return r, nil
 }
 
