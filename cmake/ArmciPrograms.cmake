@@ -83,5 +83,6 @@ endfunction()
 # A test that cannot be run here is shown as skipped, with its reason, and is never silently absent.
 function(armci_skip name reason)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIP: ${reason}")
-  set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "SKIP: ")
+  string(REGEX MATCH "^[a-z]+" label ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "SKIP: ")
 endfunction()
