@@ -72,6 +72,7 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	door, problem := p.Door()
 	cards, err := r.exchange(door, problem)
 	if err != nil {
+		p.Abandon()
 		return nil, err
 	}
 	if err := r.agree(r.reach(p, cards)); err != nil {
@@ -130,6 +131,7 @@ func (r *Runtime) exchange(door string, problem error) ([]card, error) {
 // reach opens the node and finds a transport for every rank.
 func (r *Runtime) reach(p transport.Platform, cards []card) error {
 	if len(r.Topo.Nodes) > 1 {
+		p.Abandon()
 		return r.noWire(p)
 	}
 	mine := r.Topo.Nodes[r.Topo.MyNode()]

@@ -42,6 +42,13 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	return m, shm.NewDriver(m, j.Handle), nil
 }
 
+// Abandon closes the door of a rank that does not join.
+func (p *Platform) Abandon() {
+	if p.door != nil && p.Machine == nil {
+		p.door.Close()
+	}
+}
+
 // Wires lists the transports between nodes: there are none yet.
 func (p *Platform) Wires() []transport.Wire { return nil }
 

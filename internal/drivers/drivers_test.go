@@ -4,6 +4,7 @@
 package drivers
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -75,6 +76,21 @@ func TestCannotJoin(t *testing.T) {
 	p := New(settings(t, "ARMCI_SHM_ARENA=1m"))
 	if _, err := core.Start(settings(t), &single{}, p); err == nil || !strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
 		t.Errorf("%v", err)
+	}
+}
+
+// lonely is a job whose exchange fails.
+type lonely struct{ single }
+
+func (*lonely) Exchange([]byte) ([][]byte, error) { return nil, errors.New("nobody there") }
+
+// A rank that does not come as far as joining closes its door too.
+func TestNothingToJoin(t *testing.T) {
+	leaktest.Check(t)
+	for range 3 {
+		if _, err := core.Start(settings(t), &lonely{}, New(settings(t))); err == nil || !strings.Contains(err.Error(), "nobody there") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 

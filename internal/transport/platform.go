@@ -25,4 +25,5 @@ type Platform interface {
 	Door() (string, error)                  // opens the rank's door to its node and names it
 	Join(JoinInfo) (Node, Transport, error) // collective over the node
 	Wires() []Wire                          // in order of preference
+	Abandon()                               // closes the door if Join will not be called
 }

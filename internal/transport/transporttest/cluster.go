@@ -171,3 +171,5 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 }
 
 func (p platform) Wires() []transport.Wire { return p.c.WireList }
+
+func (p platform) Abandon() {}
