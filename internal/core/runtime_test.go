@@ -62,6 +62,13 @@ func startFails(t *testing.T, step string, rank int) {
 		if !errors.As(err, &s) || s.Text != broken.Error() || s.Tell != (r == rank) {
 			t.Errorf("rank %d: %v (%+v)", r, err, s)
 		}
+		var want []bool // who had joined takes its leave
+		if step == "connect" || step == "join" && r != rank {
+			want = []bool{true}
+		}
+		if left := c.Node(r).Left(); !slices.Equal(left, want) {
+			t.Errorf("rank %d has left %v", r, left)
+		}
 	}
 }
 

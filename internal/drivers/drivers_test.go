@@ -5,6 +5,7 @@ package drivers
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -86,9 +87,13 @@ func (*lonely) Exchange([]byte) ([][]byte, error) { return nil, errors.New("nobo
 
 // A rank that does not come as far as joining closes its door too.
 func TestNothingToJoin(t *testing.T) {
+	var kept []*Platform // else the collector might close them
+	t.Cleanup(func() { runtime.KeepAlive(kept) })
 	leaktest.Check(t)
 	for range 3 {
-		if _, err := core.Start(settings(t), &lonely{}, New(settings(t))); err == nil || !strings.Contains(err.Error(), "nobody there") {
+		p := New(settings(t))
+		kept = append(kept, p)
+		if _, err := core.Start(settings(t), &lonely{}, p); err == nil || !strings.Contains(err.Error(), "nobody there") {
 			t.Errorf("%v", err)
 		}
 	}
