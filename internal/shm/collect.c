@@ -7,7 +7,7 @@
 #include "stream.h"
 #include "team.h"
 
-#define PIECE (32u << 10) // bytes of a broadcast's step
+#define PIECE (32u << 10) // bytes of a broadcast's step, at least
 
 static void bcast_small(struct shm_hold *h, void *buf, size_t n, int root)
 {
@@ -48,8 +48,8 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root)
 		bcast_small(h, p, nbytes, root);
 		return;
 	}
-	for (size_t at = 0; at < nbytes; at += PIECE)
-		bcast_bulk(h, p + at, nbytes - at < PIECE ? nbytes - at : PIECE, root);
+	size_t piece = nbytes / 4 < PIECE ? PIECE : SHM_BULK;
+	for (size_t at = 0; at < nbytes; at += piece) bcast_bulk(h, p + at, nbytes - at < piece ? nbytes - at : piece, root);
 }
 
 void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all)
