@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcast, all-gather and all-reduce among the members of a team, in small steps of up to 256 bytes or pipelined
-// bulk steps of up to 64 KiB, the next of which is on its way while one is read. Results of a reduction are the same bits on every member: always folded in member order.
+// bulk steps of up to 64 KiB, the next of which is on its way while one is read. Results of a reduction are the same
+// bits on every member: always folded in member order.
 #include <string.h>
 
 #include "../kernel/kernel.h"

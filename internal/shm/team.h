@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps collectives are built from; private to team.c and collect.c.
 // Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read others', finish (done = k).
-// Small slots go by the number of the step and are announced by themselves (shm_post_small). Bulk slots are taken in turn (shm_take_bulk), the same by every member, and
-// are free again after the step that shm_bulk_until names.
+// Small slots go by the number of the step and are announced by themselves (shm_post_small). Bulk slots are taken in
+// turn (shm_take_bulk), the same by every member, and are free again after the step that shm_bulk_until names.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
