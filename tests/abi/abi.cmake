@@ -18,8 +18,6 @@ endforeach()
 armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
 armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi
   COMMAND ${out}/dlopen ${ARMCI_LIBDIR_classic}/libarmci.so.0)
-armci_program(OUTPUT ${out}/interpose FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/interpose.c)
-armci_run(abi/interpose LAUNCHER none RANKS 2 LABELS abi COMMAND ${out}/interpose)
 
 foreach(flavour openmpi mpich)
   if(NOT flavour IN_LIST ARMCI_CAN_CC)
