@@ -110,7 +110,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 }
 
 // handleMessage receives every active message. Calls run on goroutines of their own: a procedure may wait.
-func (r *Runtime) handleMessage(from transport.Rank, m transport.Msg) {
+func (r *Runtime) handleMessage(from, _ transport.Rank, m transport.Msg, _ func([]byte)) {
 	switch {
 	case m.Kind == msgCall && len(m.Body) >= callHead:
 		go r.serveCall(from, m.Body)

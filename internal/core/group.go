@@ -144,7 +144,7 @@ func (r *Runtime) joinTeam(g *Group) error {
 		}
 	} else {
 		body := make([]byte, startBytes)
-		if _, _, err := r.Node.Recv(members[0], tagGroup, body); err != nil {
+		if _, err := r.Node.Recv(g.Ranks[0], tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", g.Ranks[0], err)
 		}
 		start = decodeStart(body)

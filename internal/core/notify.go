@@ -26,7 +26,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	if err := r.Fence(proc); err != nil {
 		return 0, err
 	}
-	return int(r.Node.Notify(r.Topo.Local(transport.Rank(proc)))), nil
+	return int(r.Node.Notify(r.Topo.Local(transport.Rank(proc)), r.Me)), nil
 }
 
 // NotifyWait waits for the next notification from proc: it returns how many have arrived and how many were waited for.
@@ -38,7 +38,7 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	r.notified.waited[proc]++
 	want := r.notified.waited[proc]
 	r.notified.mu.Unlock()
-	got := r.Node.NotifyWait(r.Topo.Local(transport.Rank(proc)), want)
+	got := r.Node.NotifyWait(transport.Rank(proc), want)
 	return int(got), int(want), nil
 }
 

@@ -174,19 +174,16 @@ func Send(r *core.Runtime, tag int, body []byte, to int) error {
 
 // Recv receives the oldest message of a tag from a world rank, or from any (-1). It returns the source and the length.
 func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err error) {
-	local := -1
 	if from >= 0 {
 		if err := checkRank(r, "from", from); err != nil {
 			return 0, 0, err
 		}
-		local = r.Topo.Local(transport.Rank(from))
 	}
-	l, n, err := r.Node.Recv(local, int64(tag), body)
-	source = int(r.Node.Ranks()[l])
+	l, err := r.Node.Recv(transport.Rank(max(from, -1)), int64(tag), body)
 	if errors.Is(err, transport.ErrTooLong) {
-		return source, n, wrong("buflen", "the message from rank %d has %d bytes, the buffer %d", source, n, len(body))
+		return int(l.From), l.Total, wrong("buflen", "the message from rank %d has %d bytes, the buffer %d", l.From, l.Total, len(body))
 	}
-	return source, n, err
+	return int(l.From), l.Total, err
 }
 
 func checkRank(r *core.Runtime, arg string, proc int) error {
@@ -205,7 +202,7 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 		return nil
 	}
 	if g.Me != master {
-		_, _, err := r.Node.Recv(r.Topo.Local(g.Ranks[master]), tagRange, body)
+		_, err := r.Node.Recv(g.Ranks[master], tagRange, body)
 		return err
 	}
 	for i := master + 1; i < master+n; i++ {

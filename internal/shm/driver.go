@@ -129,8 +129,13 @@ func (d *Driver) RMW(_ transport.Peer, r *transport.RMW) error {
 // Send delivers an active message to a rank of the node.
 func (d *Driver) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
 
+// Call is not needed where memory and locks are shared.
+func (d *Driver) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
+	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]], transport.ErrNotNative)
+}
+
 // Fence makes earlier stores visible before anything that follows.
-func (d *Driver) Fence(transport.Peer) error {
+func (d *Driver) Fence(...transport.Peer) error {
 	C.full_fence()
 	return nil
 }

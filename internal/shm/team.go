@@ -92,21 +92,33 @@ func (m *Machine) Send(to int, tag int64, body []byte) {
 	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
 }
 
+// Deliver is Send on behalf of a rank of another node.
+func (m *Machine) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
+	panic("to be written")
+}
+
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
-func (m *Machine) Recv(from int, tag int64, body []byte) (int, int, error) {
-	who, n := C.int(from), C.size_t(0)
-	if C.shm_recv(&who, C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)), &n) != 0 {
-		return int(who), int(n), transport.ErrTooLong
+func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error) {
+	who, n := C.int(-1), C.size_t(0)
+	if from >= 0 {
+		local, _ := m.localOf(from)
+		who = C.int(local)
 	}
-	return int(who), int(n), nil
+	code := C.shm_recv(&who, C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)), &n)
+	l := transport.Letter{From: m.opt.Ranks[who], Bytes: int(n), Total: int(n)}
+	if code != 0 {
+		return l, transport.ErrTooLong
+	}
+	return l, nil
 }
 
 // Notify raises the counter of a rank and returns how often this rank has done so.
-func (m *Machine) Notify(to int) uint32 { return uint32(C.shm_notify(C.int(to))) }
+func (m *Machine) Notify(to int, _ transport.Rank) uint32 { return uint32(C.shm_notify(C.int(to))) }
 
 // NotifyWait waits until a rank has notified this one often enough.
-func (m *Machine) NotifyWait(from int, want uint32) uint32 {
-	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))
+func (m *Machine) NotifyWait(from transport.Rank, want uint32) uint32 {
+	local, _ := m.localOf(from)
+	return uint32(C.shm_notify_wait(C.int(local), C.uint32_t(want)))
 }
 
 func mutexAt(addr uintptr) *C.struct_shm_mutex {

@@ -79,7 +79,7 @@ func (m *Machine) receive(c net.Conn, from transport.Rank) {
 		h := m.wires.handler
 		m.wires.mu.Unlock()
 		if h != nil {
-			h(from, transport.Msg{Kind: head[4], Body: body})
+			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body}, nil)
 		}
 	}
 }

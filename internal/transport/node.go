@@ -27,11 +27,14 @@ type Node interface {
 	HoldTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me = my place among them
 	World() Team
 
-	// Messages and counters between ranks of the node, by local number.
-	Send(to int, tag int64, body []byte)
-	Recv(from int, tag int64, body []byte) (source, nbytes int, err error) // from -1 = any; ErrTooLong leaves it unread
-	Notify(to int) uint32
-	NotifyWait(from int, want uint32) uint32
+	// Messages and counters: to a rank of the node by local number, from any rank of the job.
+	Send(to int, tag int64, body []byte) // from me; may wait for room
+	// Deliver is Send on behalf of a rank of another node, whose message has total bytes of which body is the first
+	// part; the rest follows by other means. With wait false it returns false where there is no room.
+	Deliver(to int, from Rank, tag int64, total int64, body []byte, wait bool) bool
+	Recv(from Rank, tag int64, body []byte) (Letter, error) // from -1 = any; ErrTooLong leaves it unread
+	Notify(to int, from Rank) uint32                        // raise the counter from keeps at to; returns it
+	NotifyWait(from Rank, want uint32) uint32               // wait until from's counter at me has come to want
 
 	// Mutexes live in arena memory, MutexBytes each, zeroed by their owner; RankMutex is one every rank has anyway.
 	MutexBytes() int64
@@ -45,6 +48,13 @@ type Node interface {
 	Leave(clean bool)
 	// ClaimEnd is true for the one rank that is to print why the job ends.
 	ClaimEnd() bool
+}
+
+// Letter describes a received message.
+type Letter struct {
+	From  Rank
+	Bytes int // received now
+	Total int // of the message: more than Bytes only if it comes from another node in parts
 }
 
 // TeamStart is what the members of a new team must agree on; the claimer sends it to them.

@@ -29,6 +29,8 @@ type Info struct {
 	Native    Native
 	MaxMsg    int  // most bytes of a message's body
 	Immediate bool // Put, Get, Acc and RMW are complete at the target when they return
+	Ordered   bool // a message is handled after every earlier operation to any rank of its node has taken effect
+	Eager     int  // puts and accumulates of up to this many bytes are locally complete when they return
 }
 
 // Key names memory registered for remote access.
@@ -40,8 +42,11 @@ type Msg struct {
 	Body []byte
 }
 
-// Handler receives messages, in order for each sender, never on the application's threads. Body is the handler's to keep.
-type Handler func(from Rank, m Msg)
+// Handler receives messages, in order for each sender, never on the application's threads and without waiting for
+// anything: what may wait starts a goroutine. to is the rank the message is for: a rank of the handler's node, which is
+// another one than the handler's own where one process serves its node. Body is the handler's to keep. reply is nil
+// for Send; for Call it must be called once, from any goroutine, now or later.
+type Handler func(from, to Rank, m Msg, reply func(body []byte))
 
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use and drive progress themselves
 // when queues are full; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
@@ -57,7 +62,8 @@ type Transport interface {
 	Acc(p Peer, x *Xfer, s Scale) error       // remote += scale*local, atomic per element
 	RMW(p Peer, r *RMW) error                 // fetch-and-add or swap of 4 or 8 bytes
 	Send(p Peer, m Msg) error                 // ordered per peer
-	Fence(p Peer) error                       // every earlier operation to p has taken effect at p
+	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the handler's reply
+	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect; asks all at once
 	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed
 }

@@ -25,6 +25,9 @@ type Xfer struct {
 	Local, Remote Section
 	Count         []int32
 	Vector        []Segments
+	// Known says that the caller knows the remote addresses to be good. Otherwise Done waits for what the target finds:
+	// ErrBadAddr if they are not. (The target checks in any case; for a Known transfer it may be told later, by Fence.)
+	Known bool
 	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
 	// the data (get). A transport that completes at once calls it before it returns. Not called if the call fails.
 	Done func(error)

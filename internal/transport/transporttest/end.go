@@ -20,7 +20,7 @@ import (
 // Control carries the suite's own commands between places; a transport.Node is one.
 type Control interface {
 	Send(to int, tag int64, body []byte)
-	Recv(from int, tag int64, body []byte) (source, nbytes int, err error)
+	Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error)
 }
 
 // An End's memory: what others may reach, then what it uses itself.
@@ -49,7 +49,11 @@ type Inbox struct {
 }
 
 // Handle is the transport's handler.
-func (in *Inbox) Handle(from transport.Rank, m transport.Msg) {
+func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]byte)) {
+	if reply != nil {
+		reply(m.Body) // an echo
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.from == nil {
@@ -114,7 +118,7 @@ func Serve(e *End) error {
 	}
 	for {
 		var c command
-		if err := receive(e.Control, 0, tagCommand, &c); err != nil {
+		if err := receive(e.Control, e.Ranks[0], tagCommand, &c); err != nil {
 			return err
 		}
 		a, err := e.serve(c)
@@ -136,13 +140,13 @@ func send(c Control, to int, tag int64, v any) {
 	c.Send(to, tag, body)
 }
 
-func receive(c Control, from int, tag int64, v any) error {
+func receive(c Control, from transport.Rank, tag int64, v any) error {
 	body := make([]byte, maxAnswer)
-	_, n, err := c.Recv(from, tag, body)
+	l, err := c.Recv(from, tag, body)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(body[:n], v)
+	return json.Unmarshal(body[:l.Bytes], v)
 }
 
 func (e *End) serve(c command) (a answer, err error) {

@@ -45,7 +45,16 @@ func (f *Fake) post(p transport.Peer, o *op) (err error) {
 }
 
 // Fence waits for what was posted before it.
-func (f *Fake) Fence(p transport.Peer) error {
+func (f *Fake) Fence(ps ...transport.Peer) error {
+	for _, p := range ps {
+		if err := f.fence(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Fake) fence(p transport.Peer) error {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -209,7 +218,7 @@ func readModifyWrite(r *transport.RMW) {
 func (f *Fake) deliver() {
 	defer f.net.running.Done()
 	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
-		f.handler(transport.Rank(l.from), transport.Msg{Kind: uint8(l.tag), Body: l.body})
+		f.handler(transport.Rank(l.from), transport.Rank(f.self), transport.Msg{Kind: uint8(l.tag), Body: l.body}, l.reply)
 	}
 }
 

@@ -167,7 +167,27 @@ func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 }
 
 // Send queues a copy.
-func (f *Fake) Send(p transport.Peer, m transport.Msg) (err error) {
+func (f *Fake) Send(p transport.Peer, m transport.Msg) error { return f.mail(p, m, nil) }
+
+// Call waits for the reply, or until the peer is dead or this end closed.
+func (f *Fake) Call(p transport.Peer, m transport.Msg) (answer []byte, err error) {
+	done := false
+	if err := f.mail(p, m, func(body []byte) { f.net.change(func() { done, answer = true, body }) }); err != nil {
+		return nil, err
+	}
+	n := f.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for !done {
+		if _, err := f.end(p); err != nil {
+			return nil, err
+		}
+		n.changed.Wait()
+	}
+	return answer, nil
+}
+
+func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err error) {
 	f.net.change(func() {
 		switch end, e := f.end(p); {
 		case e != nil:
@@ -176,7 +196,7 @@ func (f *Fake) Send(p transport.Peer, m transport.Msg) (err error) {
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
 		default:
 			to := f.net.ends[end]
-			to.inbox[f.self] = append(to.inbox[f.self], letter{f.self, int64(m.Kind), append([]byte(nil), m.Body...)})
+			to.inbox[f.self] = append(to.inbox[f.self], letter{from: f.self, tag: int64(m.Kind), body: append([]byte(nil), m.Body...), reply: reply})
 		}
 	})
 	return err

@@ -90,12 +90,22 @@ func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
 	return f.Transport.Send(p, m)
 }
 
-// Fence may fail.
-func (f *Flaky) Fence(p transport.Peer) error {
-	if err := f.fail("fence", p); err != nil {
-		return err
+// Call may fail.
+func (f *Flaky) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
+	if err := f.fail("call", p); err != nil {
+		return nil, err
 	}
-	return f.Transport.Fence(p)
+	return f.Transport.Call(p, m)
+}
+
+// Fence may fail, at any of the peers.
+func (f *Flaky) Fence(ps ...transport.Peer) error {
+	for _, p := range ps {
+		if err := f.fail("fence", p); err != nil {
+			return err
+		}
+	}
+	return f.Transport.Fence(ps...)
 }
 
 // Progress may fail, at peer -1.

@@ -12,9 +12,11 @@ import (
 )
 
 type letter struct {
-	from int
-	tag  int64
-	body []byte
+	from  int // world rank
+	tag   int64
+	body  []byte
+	total int
+	reply func([]byte) // of a Fake's messages
 }
 
 // Node implements transport.Node.
@@ -175,20 +177,29 @@ func (n *Node) Published() (count int) {
 // Send puts a copy into the receiver's mailbox.
 func (n *Node) Send(to int, tag int64, body []byte) {
 	n.c.change(func() {
-		n.c.nodes[to].mail = append(n.c.nodes[to].mail, letter{n.self, tag, slices.Clone(body)})
+		n.c.nodes[to].mail = append(n.c.nodes[to].mail, letter{from: n.self, tag: tag, body: slices.Clone(body), total: len(body)})
 	})
 }
 
+// Deliver never lacks room.
+func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, _ bool) bool {
+	n.c.change(func() {
+		l := letter{from: int(from), tag: tag, body: slices.Clone(body), total: int(total)}
+		n.c.nodes[to].mail = append(n.c.nodes[to].mail, l)
+	})
+	return true
+}
+
 // Recv takes the oldest letter that fits.
-func (n *Node) Recv(from int, tag int64, body []byte) (source, nbytes int, err error) {
+func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Letter, err error) {
 	n.c.wait(func() bool {
-		i := slices.IndexFunc(n.mail, func(l letter) bool { return l.tag == tag && (from < 0 || l.from == from) })
+		i := slices.IndexFunc(n.mail, func(l letter) bool { return l.tag == tag && (from < 0 || l.from == int(from)) })
 		if i < 0 {
 			return false
 		}
 		l := n.mail[i]
-		source, nbytes = l.from, len(l.body)
-		if nbytes > len(body) {
+		got = transport.Letter{From: transport.Rank(l.from), Bytes: len(l.body), Total: l.total}
+		if l.total > len(body) {
 			err = transport.ErrTooLong
 			return true
 		}
@@ -196,22 +207,22 @@ func (n *Node) Recv(from int, tag int64, body []byte) (source, nbytes int, err e
 		n.mail = slices.Delete(n.mail, i, i+1)
 		return true
 	})
-	return source, nbytes, err
+	return got, err
 }
 
 // Notify raises a counter.
-func (n *Node) Notify(to int) (count uint32) {
+func (n *Node) Notify(to int, from transport.Rank) (count uint32) {
 	n.c.change(func() {
-		n.c.counts[[2]int{to, n.self}]++
-		count = n.c.counts[[2]int{to, n.self}]
+		n.c.counts[[2]int{to, int(from)}]++
+		count = n.c.counts[[2]int{to, int(from)}]
 	})
 	return count
 }
 
 // NotifyWait waits for a counter.
-func (n *Node) NotifyWait(from int, want uint32) (got uint32) {
+func (n *Node) NotifyWait(from transport.Rank, want uint32) (got uint32) {
 	n.c.wait(func() bool {
-		got = n.c.counts[[2]int{n.self, from}]
+		got = n.c.counts[[2]int{n.self, int(from)}]
 		return int32(got-want) >= 0
 	})
 	return got

@@ -58,7 +58,7 @@ func (s *suite) ask(place int, c command) (answer, error) {
 	}
 	send(s.e.Control, place, tagCommand, c)
 	var a answer
-	if err := receive(s.e.Control, place, tagAnswer, &a); err != nil {
+	if err := receive(s.e.Control, s.e.Ranks[place], tagAnswer, &a); err != nil {
 		return a, err
 	}
 	if a.Err != "" {
