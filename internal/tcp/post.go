@@ -206,7 +206,7 @@ func (w *wire) end(r *transfer, h *header, at int) {
 // body sends the data of a store: from where it is, or through out if it is little or in short pieces.
 func (w *wire) body(h *header) error {
 	n := h.payload()
-	if n > int64(w.t.opt.Eager) && w.from.left >= w.t.opt.Gather {
+	if n > int64(w.t.opt.Eager) && w.from.row() >= w.t.opt.Gather {
 		return w.sendAll(&w.from, n)
 	}
 	for n > 0 {

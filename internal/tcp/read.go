@@ -107,6 +107,9 @@ func (w *wire) consume(b []byte) error {
 // start checks a header and prepares for its body.
 func (w *wire) start() error {
 	h := &w.h
+	if h.Bytes > maxPayload && h.payload() != 0 {
+		return fmt.Errorf("%w: an answer of %d bytes", errProtocol, h.Bytes)
+	}
 	w.owner, w.left, w.sink = nil, int64(h.Desc)+h.payload(), &w.plain
 	if h.ID != 0 {
 		if w.owner = w.table.find(h.ID); w.owner == nil {

@@ -70,6 +70,7 @@ func (w *wire) ready() error {
 		return w.fail(err)
 	}
 	w.fd = fd
+	w.iov = make([]unix.Iovec, 0, 2*batchRuns)
 	w.live.Store(true)
 	w.t.engine.watch(w)
 	return nil
