@@ -178,18 +178,18 @@ func TestSlowReaders(t *testing.T) {
 
 // TestStoppedReplies: replies that handlers give later wait for a client that does not read, not the handlers.
 func TestStoppedReplies(t *testing.T) {
-	var replies []func([]byte)
+	const calls = 40
+	replies := make(chan func([]byte), calls)
 	r := newRig(t, func(o *Options) {
-		o.Handle = func(_, _ transport.Rank, _ transport.Msg, reply func([]byte)) { replies = append(replies, reply) }
+		o.Handle = func(_, _ transport.Rank, _ transport.Msg, reply func([]byte)) { replies <- reply }
 	})
 	c := r.dial(2)
-	const calls = 40
 	for i := range uint64(calls) {
 		c.send(frame(header{Kind: kindCall, ID: 100 + i}, nil, nil))
 	}
 	c.fence()
-	for _, reply := range replies {
-		go reply(make([]byte, maxMsg))
+	for range calls {
+		go (<-replies)(make([]byte, maxMsg))
 	}
 	seen := map[uint64]bool{}
 	for range calls {
