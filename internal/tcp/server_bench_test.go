@@ -36,6 +36,7 @@ func rawEcho(b *testing.B, in, out int, poll bool) *caller {
 		}
 		unix.Close(peer)
 	}()
+	b.Cleanup(func() { unix.Close(fd) })
 	return &caller{t: b, fd: fd}
 }
 
