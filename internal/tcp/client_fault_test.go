@@ -118,11 +118,11 @@ func TestPeerKilled(t *testing.T) {
 		}
 		var open chan error
 		if waiting {
-			p.signal(syscall.SIGSTOP)
+			p.stop()
 			open = started(c.Get, plain(c.g.base, p.Base, 8))
 		}
 		p.signal(syscall.SIGKILL)
-		c.expectLoss("connection lost")
+		c.expectLoss("connection")
 		if waiting {
 			if err := c.within(open); !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the open get ended with %v", err)
@@ -154,7 +154,7 @@ func TestPeerStopped(t *testing.T) {
 	if err := c.within(started(c.Get, plain(c.g.base+n, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
-	p.signal(syscall.SIGSTOP)
+	p.stop()
 	put := started(c.Put, plain(c.g.base, p.Base, n))
 	call := make(chan error, 1)
 	go func() {
@@ -162,12 +162,8 @@ func TestPeerStopped(t *testing.T) {
 		call <- err
 	}()
 	time.Sleep(time.Second)
-	select {
-	case err := <-put:
-		t.Errorf("a put to a stopped process ended with %v", err)
-	case err := <-call:
-		t.Errorf("a call of a stopped process ended with %v", err)
-	default:
+	if len(put)+len(call) > 0 {
+		t.Error("what a stopped process has not done is said to be done")
 	}
 	p.signal(syscall.SIGCONT)
 	for _, done := range []chan error{put, call, started(c.Get, plain(c.g.base+n, p.Base, n))} {
@@ -208,7 +204,7 @@ func TestCloseWithOpen(t *testing.T) {
 	if err := c.within(started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
-	p.signal(syscall.SIGSTOP)
+	p.stop()
 	later := plain(c.g.base, p.Base, 1<<20)
 	later.Later = true
 	open := []chan error{started(c.Get, plain(c.g.base, p.Base, 8)), started(c.Get, later)}

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -117,6 +118,14 @@ func startPeer(t testing.TB) *peer {
 func (p *peer) end() {
 	p.in.Close()
 	p.cmd.Wait()
+}
+
+// stop stops the process and waits until it has.
+func (p *peer) stop() {
+	p.signal(syscall.SIGSTOP)
+	for leaktest.State(p.cmd.Process.Pid) != "T" {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func (p *peer) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
