@@ -140,7 +140,7 @@ func (r *Runtime) reach(p transport.Platform, cards []card) error {
 		doors[i] = cards[rank].Door
 	}
 	node, tr, err := p.Join(transport.JoinInfo{Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
-		Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}

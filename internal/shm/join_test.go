@@ -5,6 +5,7 @@
 package shm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -314,7 +315,7 @@ func FuzzOffer(f *testing.F) {
 	})
 }
 
-// Whatever a rank of the job sends, receive hands over whole messages only.
+// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -323,17 +324,21 @@ func FuzzReceive(f *testing.F) {
 		mine, theirs := socketPair(t)
 		theirs.Write(b)
 		theirs.Close()
-		m := &Machine{}
+		violated := false
+		m := &Machine{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
 		rest := b
-		m.Handle(func(from transport.Rank, msg transport.Msg) {
+		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)
 			if from != 7 || len(rest) < messageHead+n || rest[4] != msg.Kind || string(rest[messageHead:messageHead+n]) != string(msg.Body) {
 				t.Fatalf("%x: kind %d, %x", rest, msg.Kind, msg.Body)
 			}
 			rest = rest[messageHead+n:]
 		})
-		m.receive(mine, 7)
+		m.receive(mine, 0)
 		mine.Close()
+		if tooLong := len(rest) >= messageHead && binary.LittleEndian.Uint32(rest) > maxMessage; tooLong != violated {
+			t.Errorf("%x: reported is %v", rest, violated)
+		}
 	})
 }
 

@@ -27,6 +27,8 @@ type Options struct {
 	Ranks  []transport.Rank // world ranks of the node, ascending
 	Doors  []string         // their doors' names
 	Self   int              // my local number
+	World  int              // ranks of the job
+	Shared int              // ranks of the job on this machine, those of pretended other nodes included
 	Secret []byte           // of the job, secretLen bytes
 	Arena  int64            // bytes of address space
 	Base   uintptr          // where to try first
@@ -90,7 +92,7 @@ func (m *Machine) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
 		var plan C.struct_shm_head
-		if C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks))) == 0 {
+		if C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)), C.uint32_t(m.opt.World)) == 0 {
 			return fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", m.place.bytes, len(m.opt.Ranks))
 		}
 		C.shm_format(base, &plan)

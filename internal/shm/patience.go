@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How long a waiting rank polls before it yields: long while every rank has a core of its own, hardly at all when they
-// share. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count.
+// share. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count. Nodes that share a
+// machine do not see each other's masks: there must be cores enough for all ranks of the machine besides.
 package shm
 
 // #include "shm.h"
@@ -30,9 +31,18 @@ func (m *Machine) setPatience() {
 	switch {
 	case m.opt.Spin > 0:
 		C.set_spin(C.uint(m.opt.Spin))
-	case len(m.opt.Ranks) <= m.cores():
+	case len(m.opt.Ranks) <= m.cores() && m.opt.Shared <= coresOfMachine():
 		C.set_spin(patient)
 	}
+}
+
+// coresOfMachine counts the CPUs that the job could use here if no rank were bound.
+func coresOfMachine() int {
+	set, err := allowed()
+	if err != nil {
+		return 0
+	}
+	return set.Count()
 }
 
 func cpusOf(local int) []uint64 {

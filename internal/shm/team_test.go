@@ -38,7 +38,7 @@ func form(r *rank, members []int) transport.Team {
 			r.Send(m, tagStart, body)
 		}
 	} else {
-		if _, _, err := r.Recv(members[0], tagStart, body); err != nil {
+		if _, err := r.Recv(worldRank(members[0]), tagStart, body); err != nil {
 			r.Fatal(err)
 		}
 		s = transport.TeamStart{Slot: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),

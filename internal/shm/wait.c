@@ -88,12 +88,12 @@ struct notify_cond {
 
 static shm_u32 *notify_word(int target, int source)
 {
-	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * (uint64_t)shm.nlocal + (uint64_t)source;
+	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * shm.head->world + (uint64_t)source;
 }
 
-uint32_t shm_notify(int to)
+uint32_t shm_notify(int to, int from)
 {
-	uint32_t n = atomic_fetch_add(notify_word(to, shm.me), 1) + 1;
+	uint32_t n = atomic_fetch_add(notify_word(to, from), 1) + 1;
 	shm_ring(to);
 	return n;
 }
@@ -107,6 +107,6 @@ static bool notified(void *arg)
 uint32_t shm_notify_wait(int from, uint32_t want)
 {
 	struct notify_cond c = {.word = notify_word(shm.me, from), .want = want};
-	shm_wait(notified, &c, "armci_notify_wait", from);
+	shm_wait(notified, &c, "armci_notify_wait", shm_local_of(from));
 	return atomic_load_explicit(c.word, memory_order_acquire);
 }

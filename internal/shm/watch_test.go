@@ -76,11 +76,11 @@ func exitEarly(r *rank) {
 		r.Leave(false)
 		os.Exit(0)
 	case 2:
-		go r.Recv(1, 5, nil)
+		go r.Recv(worldRank(1), 5, nil)
 	case 3:
 		go r.Lock(mem, r.Ranks()[3])
 	case 4:
-		go r.NotifyWait(1, 1)
+		go r.NotifyWait(worldRank(1), 1)
 	}
 	r.report()
 }
