@@ -15,8 +15,8 @@ const (
 	wireVersion = 1
 	headerBytes = 32
 	scaleBytes  = 16        // the factor of an accumulate, first in its descriptor
-	maxDesc     = 65528     // bytes of descriptors in one frame; a multiple of 8
-	maxSegments = 1 << 14   // segments in one frame
+	maxDesc     = 32760     // bytes of descriptors in one frame; a multiple of 8
+	maxSegments = 1 << 13   // segments in one frame
 	maxPayload  = 1 << 46   // bytes of data of one frame
 	maxMsg      = 1 << 20   // bytes of a message's body and of its reply
 	maxText     = 512       // bytes of text in an error

@@ -66,3 +66,11 @@ func (o *Options) serves() bool {
 	}
 	return false
 }
+
+// hostOf is the name of a rank's host, for messages.
+func (o *Options) hostOf(rank transport.Rank) string {
+	if n := o.nodeOf(rank); n >= 0 && n < len(o.Hosts) {
+		return o.Hosts[n]
+	}
+	return "?"
+}

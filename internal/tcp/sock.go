@@ -124,8 +124,11 @@ func skip(iov []unix.Iovec, n int) []unix.Iovec {
 	return iov
 }
 
+// noDeadline makes waitFor wait for ever.
+var noDeadline time.Time
+
 // waitFor sleeps until the socket is ready for events (unix.POLLIN, unix.POLLOUT), or broken, or the time is over:
-// errTimeout. A zero deadline is none.
+// errTimeout.
 func waitFor(fd int, events int16, deadline time.Time) error {
 	p := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	for {
