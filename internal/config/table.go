@@ -58,6 +58,8 @@ var table = []Row{
 		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
+	{Name: "ARMCI_TRANSPORT", Kind: KindString, Default: "auto",
+		Doc: "transport between nodes; auto is the first that every rank can use"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
 		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x400000000000",

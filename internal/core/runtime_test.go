@@ -153,11 +153,12 @@ func TestNoWire(t *testing.T) {
 	c := transporttest.NewCluster(2)
 	defer c.Close()
 	c.WireList = []transport.Wire{
-		{Name: "rdma", Probe: func() error { return errors.New("no device") }}, {Name: "tcp", Probe: func() error { return nil }},
+		{Name: "rdma", Probe: func() error { return errors.New("no device") }},
+		{Name: "tcp", Probe: func() error { return errors.New("no network") }},
 	}
 	for _, err := range startAll(c, []string{"ARMCI_NODE=east", "ARMCI_NODE=west"}) {
 		if err == nil || !strings.Contains(err.Error(), "2 nodes (east: ranks [0], west: ranks [1])") ||
-			!strings.Contains(err.Error(), "rdma: no device") {
+			!strings.Contains(err.Error(), "rdma: no device (rank 0, east); tcp: no network (rank 0, east)") {
 			t.Errorf("%v", err)
 		}
 	}
