@@ -69,7 +69,7 @@ var table = []Row{
 	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
 		Doc: "memory that allocations always leave to the machine"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
-		Doc: "abstract unix socket of armcirun's job server"},
+		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,
 		Doc: "rank of this process"},
 	{Name: "ARMCI_JOB_SIZE", Kind: KindInt, Default: "1", Unit: "ranks", Class: ClassJob,

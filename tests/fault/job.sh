@@ -4,6 +4,7 @@
 
 failures=0
 ranks=4
+patience=10
 
 fail() {
 	failures=$((failures + 1))
@@ -109,13 +110,13 @@ force() {
 	kill -9 $job 2>/dev/null
 }
 
-# No rank lives within the 10 s, and no name is there that was not there before (2 s for the system to tidy up).
+# No rank lives within $patience seconds, and no name is there that was not there before (2 s for the system to tidy up).
 clean() {
 	while :; do
 		left=$(alive)
 		[ -z "$left" ] && break
-		if [ "$(since "$began" | cut -d. -f1)" -ge 10 ]; then
-			fail "ranks still alive after 10 s: $(echo $left)"
+		if [ "$(since "$began" | cut -d. -f1)" -ge $patience ]; then
+			fail "ranks still alive after $patience s: $(echo $left)"
 			force
 			break
 		fi
