@@ -28,12 +28,12 @@ const (
 // places lists what to try in turn: other addresses first, then smaller arenas. The default base, 64 TiB, is above
 // where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
-	var lim unix.Rlimit
 	shrink := int64(16)
-	if unix.Getrlimit(unix.RLIMIT_AS, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
-		bytes = min(bytes, int64(lim.Cur/4))
+	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
+		bytes = min(bytes, space/4)
 		shrink = 2 // what is left of the limit is soon found
 	}
+	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // who makes a larger file is killed
 	var all []place
 	for ; bytes >= smallestArena; bytes /= shrink {
 		for i := range uintptr(4) {
@@ -41,6 +41,14 @@ func places(bytes int64, base uintptr) []place {
 		}
 	}
 	return all
+}
+
+func rlimit(what int) int64 {
+	var lim unix.Rlimit
+	if unix.Getrlimit(what, &lim) != nil || lim.Cur > uint64(unlimited) {
+		return unlimited
+	}
+	return int64(lim.Cur)
 }
 
 // reserve takes the address space of an arena, without memory behind it.
@@ -107,8 +115,12 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 	return nil
 }
 
-// fill makes pages by writing zeros to the file: that is quicker than one page fault each.
+// fill makes pages by writing zeros to the file: that is quicker than one page fault each. Where the program has since
+// forbidden itself to write so far, it does nothing: enter makes pages too.
 func fill(fd int, base uintptr, s span) error {
+	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
+		return nil
+	}
 	for at := s.lo; at < s.hi; {
 		n := min(uintptr(len(zeros)), s.hi-at)
 		wrote, e := kernelCall(s, unix.SYS_PWRITE64, uintptr(fd), uintptr(unsafe.Pointer(&zeros)), n, at-base)
@@ -123,7 +135,7 @@ func fill(fd int, base uintptr, s span) error {
 	return nil
 }
 
-// enter maps pages that the file has; on a shared memory file, reading makes them writable too, many at a time.
+// enter maps the pages, many at a time: of a shared memory file, even those that are only read are writable at once.
 func enter(s span) error {
 	for {
 		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_READ, 0)

@@ -181,6 +181,7 @@ var scenarios = map[string]func(*rank){
 	"squat":             squat,
 	"fail to join":      failToJoin,
 	"wrong secret":      wrongSecret,
+	"few descriptors":   fewDescriptors,
 }
 
 // dieWhileJoining kills rank 2 after its hello, before its vote.
@@ -204,7 +205,8 @@ func failToJoin(r *rank) {
 	r.Machine = nil
 	r.say("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
-	if merr != nil || strings.Contains(string(maps), "memfd:armci") {
+	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
+		strings.Contains(string(maps), "memfd:armci") {
 		r.Errorf("the arena is still mapped (%v)", merr)
 	}
 }
