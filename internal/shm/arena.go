@@ -75,9 +75,9 @@ func mapFile(fd int, left span) (span, error) {
 	if st.Size > left.size() {
 		return left, fmt.Errorf("a file of %d bytes where %d are left", st.Size, left.size())
 	}
-	flags := unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED
+	const access, flags = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED
 	mapped := span{left.lo, left.lo + uintptr(st.Size)}
-	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), unix.PROT_READ|unix.PROT_WRITE, flags); err != nil {
+	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), access, flags); err != nil {
 		return left, err
 	}
 	unix.Madvise(bytesAt(mapped), unix.MADV_DONTDUMP)

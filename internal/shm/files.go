@@ -40,7 +40,8 @@ func closeFiles(fds []int) {
 	}
 }
 
-// distribute makes the files of an arena at a reserved place and brings all to map them. The leader keeps its own slice's.
+// distribute makes the files of an arena at a reserved place and brings all to map them. The leader keeps its own
+// slice's.
 func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int, error) {
 	fds, err := newFiles(sizes)
 	left := span{p.base, p.base + uintptr(p.bytes)}
@@ -78,7 +79,8 @@ func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
 		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
 	}
 	if f.a != 1 {
-		return fmt.Errorf("rank %d cannot map the %d files of the arena; see its limit of open files (ulimit -n)", to, len(fds))
+		return fmt.Errorf("rank %d cannot map the %d files of the arena; see its limit of open files (ulimit -n)",
+			to, len(fds))
 	}
 	return nil
 }

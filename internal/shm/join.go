@@ -83,7 +83,7 @@ func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 
 // agree tries one place after the other until all have reserved it.
 func agree(o *Options, conns []*net.UnixConn) (place, error) {
-	last := fmt.Errorf("an arena of %d bytes is too small, or too much for the limits of address space or file size", o.Arena)
+	last := fmt.Errorf("an arena of %d bytes is too small, or the limit of address space or file size is", o.Arena)
 	for _, p := range places(o.Arena, o.Base) {
 		if last = offer(p, conns, o.Ranks); last == nil {
 			return p, nil
