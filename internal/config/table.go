@@ -59,7 +59,7 @@ var table = []Row{
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
-		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS"},
+		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS and to RLIMIT_FSIZE"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x400000000000",
 		Doc: "virtual address at which the arena is tried first"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",

@@ -27,9 +27,10 @@ const (
 
 const (
 	fHello  = iota + 0x41524d31 // a: purpose
-	fMap                        // a: bytes, b: address; the first one carries the file
-	fVote                       // a: 1 = mapped, 0 = refused
-	fCommit                     // a: 1 = all have mapped, 0 = try the next place
+	fMap                        // a: bytes, b: address of a place to reserve
+	fVote                       // a: 1 = reserved or mapped, 0 = refused
+	fCommit                     // a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
+	fFiles                      // carries a files of the arena, b are still to come
 	fBye                        // a: 1 = finalised, 0 = left without
 )
 

@@ -41,7 +41,7 @@ type Options struct {
 type Machine struct {
 	opt    Options
 	door   *Door
-	fd     int
+	fd     int // of the file my slice is
 	place  place
 	own    *slice
 	head   *C.struct_shm_head
@@ -85,14 +85,25 @@ func (d *Door) Join(o Options) (*Machine, error) {
 	return m, nil
 }
 
+// fileSizes are those of an arena's files: the control block and each rank's slice.
+func fileSizes(arena int64, ranks int) ([]int64, error) {
+	var plan C.struct_shm_head
+	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks)) == 0 {
+		return nil, fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", arena, ranks)
+	}
+	sizes := []int64{int64(plan.slice_off)}
+	for range ranks {
+		sizes = append(sizes, int64(plan.slice_bytes))
+	}
+	return sizes, nil
+}
+
 // attach lays the control block out (leader), waits until that is done (the others) and looks at it.
 func (m *Machine) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
 		var plan C.struct_shm_head
-		if C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks))) == 0 {
-			return fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", m.place.bytes, len(m.opt.Ranks))
-		}
+		C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)))
 		C.shm_format(base, &plan)
 		for _, c := range m.member {
 			if c != nil {
@@ -109,8 +120,8 @@ func (m *Machine) attach() error {
 	m.head = (*C.struct_shm_head)(base)
 	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
-		func(s span) error { return populate(m.fd, m.place.base, s, m.opt.Margin) },
-		func(s span) { punch(m.fd, m.place.base, s) })
+		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
+		func(s span) { punch(m.fd, lo, s) })
 	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // slot 0 is the world's
 	if me == 0 {
 		C.shm_team_claim()

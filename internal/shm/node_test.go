@@ -19,6 +19,8 @@ import (
 var joined = map[string]func(*rank){
 	"conformance":   serveConformance,
 	"memory":        memory,
+	"files":         files,
+	"file limit":    fileLimit,
 	"regions":       regions,
 	"collectives":   collectives,
 	"teams":         teams,

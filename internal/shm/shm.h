@@ -30,7 +30,8 @@ typedef _Atomic uint64_t shm_u64;
  *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
- * All of it is sparse: a page costs memory once it is touched. */
+ * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
+ * rank's slice another; what is left behind the last slice cannot be accessed. */
 struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
