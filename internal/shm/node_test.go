@@ -32,6 +32,9 @@ var joined = map[string]func(*rank){
 	"leave":         func(*rank) {},
 	"wait to die":   waitToDie,
 	"exit early":    exitEarly,
+	"be watched":    beWatched,
+	"tell":          tell,
+	"leave alone":   leaveAlone,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {

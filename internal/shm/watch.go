@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"net"
 
+	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -46,7 +47,10 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 		return
 	}
 	m.gone(local, func() string { // asked only while the control block is still mapped
-		return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", m.opt.Ranks[local], C.leads_pid(C.int(local)))
+		if m.reporter >= 0 {
+			C.claim_end(C.int(m.opt.Self)) // the reporter says so
+		}
+		return obituary(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
@@ -60,8 +64,10 @@ func (m *Machine) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
+		m.tellReporter(wordFinalised)
 	} else {
 		C.depart()
+		m.tellReporter(wordLeft)
 	}
 	m.lost.Do(func() {}) // from here on nobody's end concerns us
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
@@ -74,11 +80,20 @@ func (m *Machine) goodbye(clean bool) {
 	}
 	if clean {
 		m.door.Close()
+		if m.reporter >= 0 {
+			unix.Close(m.reporter)
+		}
 	}
 }
 
-// ClaimEnd is true for the first rank of the node that asks.
-func (m *Machine) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+// ClaimEnd is true for the first rank of the node that asks. The reporter need not speak then.
+func (m *Machine) ClaimEnd() bool {
+	first := C.claim_end(C.int(m.opt.Self)) != 0
+	if first {
+		m.tellReporter(wordTold)
+	}
+	return first
+}
 
 // armcigo_stuck is called by a waiter that needs a rank while some rank has left the job without finalising.
 //
