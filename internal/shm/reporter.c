@@ -35,7 +35,7 @@ SECTION static void say(const char *line)
 }
 
 // The first connection that ends without a word is the death: the system lists events in the order they happened, and
-// the launcher's kills come after it. Who has left without finalising is named too: it may be why others end.
+// the launcher's kills come after it (aloft in reporter.go). Who has left without finalising is named too: it may be why others end.
 SECTION static void watch(char **line, long n)
 {
 	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL), left = n, leaver = -1, got;

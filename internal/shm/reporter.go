@@ -31,6 +31,7 @@ const (
 
 const (
 	reporterName  = "armci-reporter"
+	aboveOthers   = 256
 	reporterStart = 5 * time.Second // it may take to start, on a busy machine
 )
 
@@ -146,7 +147,7 @@ func (m *Machine) release() {
 		c.WriteMsgUnix(frame{kind: fCommit, a: 1}.encode(), rights, nil)
 	}
 	if ends != nil {
-		m.reporter = ends[0] // the leader's number is 0
+		m.reporter = aloft(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
 }
@@ -161,10 +162,25 @@ func (m *Machine) awaitRelease(c *net.UnixConn) error {
 	if n != frameBytes || decode(body).kind != fCommit {
 		return errors.New("an unexpected frame")
 	}
-	if oobn > 0 {
-		m.reporter, err = received(oob[:oobn])
+	if oobn == 0 {
+		return nil
+	}
+	end, err := received(oob[:oobn])
+	if err == nil {
+		m.reporter = aloft(end)
 	}
 	return err
+}
+
+// aloft gives a descriptor a number above those the launcher has left open. A process that ends closes the highest first,
+// so that the reporter hears of the end before the launcher can, and of what the launcher then does after it.
+func aloft(fd int) int {
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, aboveOthers)
+	if err != nil { // so few are allowed
+		return fd
+	}
+	unix.Close(fd)
+	return high
 }
 
 // tellReporter says a word, once: whatever comes after it is of no interest to the reporter.
