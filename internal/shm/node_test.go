@@ -32,9 +32,14 @@ var joined = map[string]func(*rank){
 	"leave":         func(*rank) {},
 	"wait to die":   waitToDie,
 	"exit early":    exitEarly,
-	"be watched":    beWatched,
-	"tell":          tell,
-	"leave alone":   leaveAlone,
+	"end late":      endLate,
+
+	"finalise early":   finaliseEarly,
+	"barrier too many": barrierTooMany,
+
+	"be watched":  beWatched,
+	"tell":        tell,
+	"leave alone": leaveAlone,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
