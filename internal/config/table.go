@@ -56,6 +56,9 @@ var table = []Row{
 		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
 	{Name: "ARMCI_SPIN", Kind: KindInt, Default: "0", Unit: "polls",
 		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
+	{Name: "ARMCI_REPORTER", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "y", "n"},
+		Doc: "keep a small process on each node that names a dead rank when the launcher ends all others before one can; " +
+			"auto is y under MPICH's mpiexec"},
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",

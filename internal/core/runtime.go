@@ -171,6 +171,7 @@ func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
+	r.Node.Ending(true)
 	r.Node.World().Barrier()
 	for _, tr := range r.transports {
 		tr.Close()

@@ -91,18 +91,23 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-func sameUser(c *net.UnixConn) error {
+// peer tells which process of which user made a connection.
+func peer(c *net.UnixConn) (cred *unix.Ucred, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var cred *unix.Ucred
-	var cerr error
-	if err := raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return err
+	ask := func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }
+	if bad := raw.Control(ask); bad != nil {
+		return nil, bad
 	}
-	if cerr != nil {
-		return cerr
+	return cred, err
+}
+
+func sameUser(c *net.UnixConn) error {
+	cred, err := peer(c)
+	if err != nil {
+		return err
 	}
 	if int(cred.Uid) != os.Geteuid() {
 		return fmt.Errorf("connection from user %d", cred.Uid)

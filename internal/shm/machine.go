@@ -33,6 +33,8 @@ type Options struct {
 	Keep   int64            // bytes of freed memory a rank keeps populated
 	Margin int64            // bytes always left to the machine
 	Spin   int              // polls before yielding; 0 = by the number of cores
+	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
+	Reporter bool
 	// Lost is called once, from a goroutine, when a rank of the node has died or left while it was needed.
 	Lost func(rank transport.Rank, reason string)
 }
@@ -51,8 +53,11 @@ type Machine struct {
 	wires  wires
 	once   sync.Once
 	lost   sync.Once
-	mu     sync.Mutex // region table
-	look   look
+	// The connection to the reporter, -1 if there is none, and whether this rank has said its word.
+	reporter int
+	word     sync.Once
+	mu       sync.Mutex // region table
+	look     look
 }
 
 var current *Machine // for the C callback; set while joined
@@ -62,7 +67,7 @@ const SecretBytes = secretLen
 
 // Join makes or takes the node's arena and attaches to it. Collective over the ranks of the node.
 func (d *Door) Join(o Options) (*Machine, error) {
-	m := &Machine{opt: o, door: d, fd: -1}
+	m := &Machine{opt: o, door: d, fd: -1, reporter: -1}
 	var err error
 	if o.Self == 0 {
 		m.fd, m.place, m.member, err = d.lead(&o)
@@ -73,6 +78,7 @@ func (d *Door) Join(o Options) (*Machine, error) {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
+		m.tellReporter(wordTold) // the error that follows
 		closeAll(append(m.member, m.leader))
 		unmap(m.place)
 		unix.Close(m.fd)
@@ -105,12 +111,8 @@ func (m *Machine) attach() error {
 		var plan C.struct_shm_head
 		C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)))
 		C.shm_format(base, &plan)
-		for _, c := range m.member {
-			if c != nil {
-				c.Write(frame{kind: fCommit, a: 1}.encode())
-			}
-		}
-	} else if _, err := readFrame(m.leader, fCommit); err != nil {
+		m.release()
+	} else if err := m.awaitRelease(m.leader); err != nil {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
 	me := m.opt.Self

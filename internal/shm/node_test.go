@@ -34,6 +34,14 @@ var joined = map[string]func(*rank){
 	"leave":         func(*rank) {},
 	"wait to die":   waitToDie,
 	"exit early":    exitEarly,
+	"end late":      endLate,
+
+	"finalise early":   finaliseEarly,
+	"barrier too many": barrierTooMany,
+
+	"be watched":  beWatched,
+	"tell":        tell,
+	"leave alone": leaveAlone,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {

@@ -45,6 +45,7 @@ type order struct {
 	Base     uintptr
 	Keep     int64
 	Margin   int64
+	Reporter bool
 }
 
 // worldRank differs from the local number, so that mixing them up is found.
@@ -56,7 +57,7 @@ func (o *order) options() Options {
 		ranks[i] = worldRank(i)
 	}
 	return Options{Ranks: ranks, Doors: o.Doors, Self: o.Self, Secret: o.Secret, Arena: o.Arena, Base: o.Base,
-		Keep: o.Keep, Margin: o.Margin}
+		Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.
