@@ -183,6 +183,7 @@ func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
+	r.Node.Ending(true)
 	r.Barrier()
 	r.ending.Do(func() {}) // nobody's end concerns us any more
 	r.mail.close()

@@ -34,13 +34,24 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
 		Secret: j.Secret, Lost: j.Lost,
 		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN")})
+		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter()})
 	if err != nil {
 		p.door.Close()
 		return nil, nil, err
 	}
 	p.Machine = m
 	return m, shm.NewDriver(m, j.Handle), nil
+}
+
+// reporter: a launcher that kills at once leaves the ranks no time to say why.
+func (p *Platform) reporter() bool {
+	switch p.cfg.String("ARMCI_REPORTER") {
+	case "y":
+		return true
+	case "n":
+		return false
+	}
+	return p.cfg.Launcher().Hydra
 }
 
 // Abandon closes the door of a rank that does not join.

@@ -3,15 +3,16 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * K_CLONES compiles a function once per instruction set; the loader picks one (ifunc). All clones give the same bits:
- * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition. The thread sanitizer cannot
- * run inside a resolver, so there is one plain version then.
+ * K_CLONES compiles a function once per instruction set where that can be (K_BY_CPU). All clones give the same bits:
+ * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition.
  * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
  */
 #ifndef LIBARMCI_KERNEL_CLONES_H
 #define LIBARMCI_KERNEL_CLONES_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#include "kernel.h"
+
+#ifdef K_BY_CPU
 #define K_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define K_CLONES

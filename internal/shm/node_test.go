@@ -19,6 +19,8 @@ import (
 var joined = map[string]func(*rank){
 	"conformance":   serveConformance,
 	"memory":        memory,
+	"files":         files,
+	"file limit":    fileLimit,
 	"regions":       regions,
 	"collectives":   collectives,
 	"teams":         teams,
@@ -35,6 +37,14 @@ var joined = map[string]func(*rank){
 	"leave":         func(*rank) {},
 	"wait to die":   waitToDie,
 	"exit early":    exitEarly,
+	"end late":      endLate,
+
+	"finalise early":   finaliseEarly,
+	"barrier too many": barrierTooMany,
+
+	"be watched":  beWatched,
+	"tell":        tell,
+	"leave alone": leaveAlone,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {

@@ -30,7 +30,8 @@ typedef _Atomic uint64_t shm_u64;
  *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
- * All of it is sparse: a page costs memory once it is touched. */
+ * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
+ * rank's slice another; what is left behind the last slice cannot be accessed. */
 struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
@@ -39,7 +40,7 @@ struct shm_head {
 	uint64_t region_cap, ring_bytes, team_bytes;
 	uint32_t stripes, teams, world; // world: ranks of the job
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
-	shm_u32 departed;           // ranks that left with exit status 0 but without finalising
+	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
 };
 
@@ -55,6 +56,10 @@ struct shm_mutex {
 	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
 
+// What a rank will still do for others. SHM_ENDING: enter the barrier of all ranks, in order to
+// finalise, and nothing else.
+enum shm_left { SHM_HERE, SHM_ENDING, SHM_FINALISED, SHM_EXITED /* status 0, not finalised */ };
+
 // One rank. Line 1 is written at allocation only, line 2 by those who wake it, line 3 at start and end.
 struct shm_rank {
 	SHM_ALIGNED shm_u64 gen; // seqlock of its region table: odd while it is being changed
@@ -62,7 +67,7 @@ struct shm_rank {
 	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
 	shm_u32 sleepers;         // threads of the rank asleep on bell
 	SHM_ALIGNED int32_t world, pid;
-	shm_u32 left;               // 1 = departed without finalising
+	shm_u32 left;               // enum shm_left
 	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
@@ -81,8 +86,8 @@ struct shm_view {
 	unsigned spin;  // polls before yielding, at most
 	shm_u32 polls;  // polls that have lately been worth while
 	unsigned yield; // yields before sleeping
-	// Called about once a second by a sleeping waiter when some rank has left without finalising: the waiter needs
-	// local rank `peer` to go on. Ends the job if that rank has left, else returns.
+	// Called by a waiter that sleeps when it can never go on, because of what local rank `peer` no longer does
+	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
 };
 extern struct shm_view shm;
@@ -111,6 +116,9 @@ static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 typedef bool (*shm_cond)(void *arg);
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
+// Will local rank `peer` never do what is awaited? last: it is to enter the barrier of all ranks. Who finds so looks once
+// more at what it awaits, which may have been the last the rank did, and then calls shm.stuck.
+bool shm_gone(int peer, bool last);
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // what became of it
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
