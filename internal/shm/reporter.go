@@ -172,6 +172,20 @@ func (m *Machine) awaitRelease(c *net.UnixConn) error {
 	return err
 }
 
+// received is the one descriptor that a message carries.
+func received(oob []byte) (int, error) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(msgs) != 1 {
+		return -1, errors.New("no connection to the reporter came")
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return -1, errors.New("no connection to the reporter came")
+	}
+	unix.CloseOnExec(fds[0])
+	return fds[0], nil
+}
+
 // aloft gives a descriptor a number above those the launcher has left open. A process that ends closes the highest first,
 // so that the reporter hears of the end before the launcher can, and of what the launcher then does after it.
 func aloft(fd int) int {
