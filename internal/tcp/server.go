@@ -145,8 +145,11 @@ func (s *server) loop() {
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind has changed it
 	s.opt.unbind()
 	events := make([]unix.EpollEvent, 64)
-	for !s.closing.Load() {
+	for {
 		s.pollLast()
+		if s.closing.Load() { // close has said so before it woke the loop, which may have happened just now
+			break
+		}
 		n, err := s.wait(events)
 		if err != nil {
 			log.Errorf("the data server cannot wait for requests: %v", err)
