@@ -11,8 +11,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// request is a put, get or accumulate.
-type request struct {
+// transfer is a put, get or accumulate.
+type transfer struct {
 	x     *transport.Xfer
 	h     header // what all its frames have in common
 	scale [scaleBytes]byte
@@ -20,7 +20,7 @@ type request struct {
 }
 
 // sent reports the local completion of a store that was queued; one with an answer is complete when that has come.
-func (r *request) sent(err error) {
+func (r *transfer) sent(err error) {
 	if r.p == nil {
 		r.x.Finish(err)
 	}
@@ -28,23 +28,23 @@ func (r *request) sent(err error) {
 
 // Put sends local memory to remote memory.
 func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, &request{x: x, h: header{Kind: kindPut}})
+	return t.post(p, &transfer{x: x, h: header{Kind: kindPut}})
 }
 
 // Get fetches remote memory.
 func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, &request{x: x, h: header{Kind: kindGet}})
+	return t.post(p, &transfer{x: x, h: header{Kind: kindGet}})
 }
 
 // Acc sends local memory to be added to remote memory.
 func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	r := request{x: x, h: header{Kind: kindAcc, Flags: uint8(s.Type) << typeShift}}
+	r := transfer{x: x, h: header{Kind: kindAcc, Flags: uint8(s.Type) << typeShift}}
 	copy(r.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
 	return t.post(p, &r)
 }
 
 // post sends a request, or sees that it is sent.
-func (t *Transport) post(peer transport.Peer, r *request) error {
+func (t *Transport) post(peer transport.Peer, r *transfer) error {
 	x, nbytes := r.x, r.x.Bytes()
 	if nbytes == 0 {
 		x.Finish(nil)
@@ -64,7 +64,7 @@ func (t *Transport) post(peer transport.Peer, r *request) error {
 		w.enqueue(&queued)
 		return nil
 	}
-	err = w.request(r, x.Later && small)
+	err = w.submit(r, x.Later && small)
 	switch {
 	case r.p == nil && err != nil:
 		return err
@@ -80,7 +80,7 @@ func (t *Transport) post(peer transport.Peer, r *request) error {
 }
 
 // expect opens an entry for a request that will be answered.
-func (w *wire) expect(r *request, nbytes int64) (err error) {
+func (w *wire) expect(r *transfer, nbytes int64) (err error) {
 	switch {
 	case r.h.Kind == kindGet:
 		r.p, err = w.table.open(r.x, nbytes, r.x.Later)
@@ -94,8 +94,8 @@ func (w *wire) expect(r *request, nbytes int64) (err error) {
 	return err
 }
 
-// request sends a request; if it may wait, it does so in out when other things are on their way already.
-func (w *wire) request(r *request, mayWait bool) error {
+// submit sends a request; if it may wait, it does so in out when other things are on their way already.
+func (w *wire) submit(r *transfer, mayWait bool) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (w *wire) request(r *request, mayWait bool) error {
 }
 
 // send writes a request to out, or past it: one frame, or several for a long list. The caller has the lock.
-func (w *wire) send(r *request) error {
+func (w *wire) send(r *transfer) error {
 	if r.h.Kind == kindGet {
 		r.p.into.begin(r.x)
 	} else {
@@ -147,7 +147,7 @@ func (w *wire) send(r *request) error {
 // listBytes bounds the descriptor of one frame of a list.
 const listBytes = 16 << 10
 
-func (w *wire) sendList(r *request) error {
+func (w *wire) sendList(r *transfer) error {
 	left := r.x.Bytes()
 	for from := (place{}); left > 0; {
 		if err := w.room(headerBytes + scaleBytes + listBytes); err != nil {
@@ -180,7 +180,7 @@ func firstAddr(v []transport.Segments, from place) uintptr {
 }
 
 // begin makes room for a header in out and writes the fixed part of the descriptor. It returns the header's place.
-func (w *wire) begin(r *request) int {
+func (w *wire) begin(r *transfer) int {
 	at := len(w.out)
 	w.out = w.out[:at+headerBytes]
 	if r.h.Kind == kindAcc {
@@ -190,7 +190,7 @@ func (w *wire) begin(r *request) int {
 }
 
 // end writes the header, and counts a store.
-func (w *wire) end(r *request, h *header, at int) {
+func (w *wire) end(r *transfer, h *header, at int) {
 	h.Desc = uint16(len(w.out) - at - headerBytes)
 	h.encode(w.out[at:])
 	stores := w.stores.Load()

@@ -15,11 +15,11 @@ import (
 // queue is the stores of a wire that wait for their turn, oldest first.
 type queue struct {
 	mu     sync.Mutex
-	list   []*request
+	list   []*transfer
 	length atomic.Int32
 }
 
-func (q *queue) push(r *request) {
+func (q *queue) push(r *transfer) {
 	q.mu.Lock()
 	q.list = append(q.list, r)
 	q.length.Add(1)
@@ -27,7 +27,7 @@ func (q *queue) push(r *request) {
 }
 
 // pop takes the oldest, nil if there is none. It counts until it has been sent.
-func (q *queue) pop() *request {
+func (q *queue) pop() *transfer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.list) == 0 {
@@ -67,7 +67,7 @@ type workers struct {
 }
 
 // enqueue queues a store and sees that it is sent.
-func (w *wire) enqueue(r *request) {
+func (w *wire) enqueue(r *transfer) {
 	w.queue.push(r)
 	s := &w.t.workers
 	s.mu.Lock()
