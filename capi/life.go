@@ -86,7 +86,7 @@ func armcigo_finalize() C.int {
 	dropMutexes()
 	if lib.messages {
 		rt.AllFence()
-		rt.Node.World().Barrier()
+		rt.Barrier()
 		return 0
 	}
 	return code("ARMCI_Finalize", shut(rt))
