@@ -39,6 +39,11 @@ typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it
 typedef uintptr_t front_comm; // either MPI's: callers pass 4 or 8 bytes, Go looks at as many as their MPI has
 #endif
 
+// Stores at a rank of another node, counted by Go (core.Traffic): nothing is outstanding while both are equal.
+struct front_traffic {
+	_Atomic uint32_t posted, fenced;
+};
+
 // Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, tracing).
 struct front {
 	_Atomic unsigned ranks;
@@ -47,9 +52,10 @@ struct front {
 	_Atomic uint64_t key;  // changes whenever the fast path is opened or closed: invalidates hits
 	struct k_stripes stripes;
 	struct shm_hold *world; // NULL unless all ranks are on this node
-	uint8_t **mutex;       // by rank: first mutex it hosts; NULL without mutexes
+	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
+	const struct front_traffic *traffic; // by rank, and one more for all together
 };
 extern struct front front;
 

@@ -87,7 +87,7 @@ func armcigo_finalize() C.int {
 	if lib.messages {
 		rt.AllFence()
 		rt.Node.Ending(true)
-		rt.Node.World().Barrier()
+		rt.Barrier()
 		rt.Node.Ending(false) // armci_msg_* may still be called
 		return 0
 	}

@@ -21,7 +21,8 @@ WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
 // Is the other rank on this node, and the buffer one?
 static inline bool front_message(const void *buf, int bytes, int rank)
 {
-	return (unsigned)rank < atomic_load_explicit(&front.ranks, memory_order_acquire) && front.world && buf && bytes >= 0;
+	return (unsigned)rank < atomic_load_explicit(&front.ranks, memory_order_acquire) && front.local[rank] >= 0 && buf &&
+	       bytes >= 0;
 }
 
 PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)

@@ -42,10 +42,13 @@ WEAK(ARMCI_WaitProc);
 int PARMCI_WaitAll(void) { return likely(front_on() && nothing_open()) ? 0 : armcigo_wait_all(); }
 WEAK(ARMCI_WaitAll);
 
-// All ranks of this node are reached by loads and stores: a fence orders mine before whatever follows.
-static inline bool fence_here(void)
+// Ranks of this node are reached by loads and stores: a fence orders mine before whatever follows. To another node it is
+// enough where nothing is outstanding; who is a rank, or the number of ranks for all of them.
+static inline bool fence_here(unsigned who)
 {
-	if (!nothing_open())
+	const struct front_traffic *t = &front.traffic[who];
+	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
+	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
 		return false;
 	atomic_thread_fence(memory_order_seq_cst);
 	return true;
@@ -53,7 +56,7 @@ static inline bool fence_here(void)
 
 void PARMCI_Fence(int proc)
 {
-	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here()))
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here((unsigned)proc)))
 		return;
 	if (armcigo_fence((char *)"ARMCI_Fence", proc))
 		armcigo_fatal();
@@ -62,7 +65,8 @@ WEAK(ARMCI_Fence);
 
 void PARMCI_AllFence(void)
 {
-	if (!(front_on() && fence_here()) && armcigo_all_fence())
+	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
+	if (!(ranks && fence_here(ranks)) && armcigo_all_fence())
 		armcigo_fatal();
 }
 WEAK(ARMCI_AllFence);

@@ -30,6 +30,9 @@ func (g *Group) Size() int { return len(g.Ranks) }
 // Team is the members of the group, nil for others.
 func (g *Group) Team() transport.Team { return g.team }
 
+// NodesOf is the number of nodes a group has members on.
+func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leader) }
+
 // NodeTeam is those on my node.
 func (g *Group) NodeTeam() transport.Team { return g.local }
 

@@ -82,6 +82,9 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		r.handles.forget(id)
 		return Done, err
 	}
+	if implicit && o.Kind == Get {
+		r.traffic.posted(o.Proc) // a fence waits for it too
+	}
 	return id, nil
 }
 

@@ -191,7 +191,7 @@ func TestSmallStores(t *testing.T) {
 		r.barrier()
 		for i := range uintptr(100) {
 			if want := []int64{0, int64(i), 99}[r.Me]; *long(mem[r.Me] + 8*i) != want {
-				r.wrong("word %d is %d", i, *long(mem[r.Me]+8*i))
+				r.wrong("word %d is %d", i, *long(mem[r.Me] + 8*i))
 			}
 		}
 		r.barrier()

@@ -172,13 +172,8 @@ func TestNoTeamOnOneNode(t *testing.T) {
 	for _, s := range shapes {
 		f := &failingStep{step: "team", rank: s.ranks - 1}
 		t.Run(s.String(), func(t *testing.T) {
-			s.run(t, nil, func(r *tr) {
-				r.c.Fail = nil
-				r.barrier()
-				if r.Me == 0 {
-					r.c.Fail = f.fail
-					f.armed.Store(true)
-				}
+			s.run(t, func(c *transporttest.Cluster) { c.Fail = f.fail }, func(r *tr) {
+				f.armed.Store(true)
 				r.barrier()
 				pids := make([]int32, r.N)
 				for i := range pids {

@@ -186,8 +186,8 @@ func endLate(r *rank) {
 		r.World().Bcast(kernel.Ptr(mem), 8, 1)
 	case 2:
 		time.Sleep(2500 * time.Millisecond)
-		if _, n, err := r.Recv(1, 5, make([]byte, 4)); n != 4 || err != nil {
-			r.Errorf("%d bytes, %v", n, err)
+		if l, err := r.Recv(worldRank(1), 5, make([]byte, 4)); l.Bytes != 4 || err != nil {
+			r.Errorf("%d bytes, %v", l.Bytes, err)
 		}
 		fallthrough
 	default:
