@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"libarmci/internal/bootstrap/launch"
+	"libarmci/internal/config"
 )
 
 // serveFlag makes this program the starter of a host; its order comes on
@@ -54,7 +55,7 @@ func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool
 			return err
 		}
 		r.Starter = []string{self, serveFlag}
-		r.Env = passed(names)
+		r.Env = config.Passed(names)
 		return parsePorts(*ports, &r.Ports)
 	}
 }
@@ -81,23 +82,4 @@ func parsePorts(text string, p *launch.Ports) error {
 		return fmt.Errorf("-ports %s: must be LOW-HIGH, of 1..65535", text)
 	}
 	return nil
-}
-
-// passed are the variables that ranks on other hosts get from here.
-func passed(names []string) []string {
-	var env []string
-	for _, entry := range os.Environ() {
-		name, _, _ := strings.Cut(entry, "=")
-		if name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "ARMCI_") && !strings.HasPrefix(name, "ARMCI_JOB_") {
-			env = append(env, entry)
-		}
-	}
-	for _, name := range names {
-		if value, found := os.LookupEnv(name); found {
-			env = append(env, name+"="+value)
-		} else if strings.Contains(name, "=") {
-			env = append(env, name)
-		}
-	}
-	return env
 }

@@ -26,12 +26,20 @@ trap 'exit 1' HUP INT TERM
 "$here/hosts.sh" up $prefix 2 || exit
 launch_on hosts "$flavour" 2 2
 
-# begin WAY VICTIM: a job of ranks 0 and 1 on host a, 2 and 3 on host b; false if it does not start.
+# begin WAY VICTIM: a job of ranks 0 and 1 on host a, 2 and 3 on host b; false if it does not start, or not stay.
 begin() {
 	start "$dir/victim" "$dir/pids" "$1" "$2"
-	started || { fail "did not start"; force; return 1; }
-	sleep 0.3
-	began=$(now)
+	if ! started; then
+		fail "did not start"
+	elif sleep 0.3 && [ "$(alive | wc -l)" -ne $ranks ]; then
+		fail "ranks have ended before anything was done to them"
+	else
+		began=$(now)
+		return 0
+	fi
+	force
+	wait $job 2>/dev/null
+	return 1
 }
 
 # over LIMIT PATTERN: the job ends in time and not as if nothing had happened; a line matches.
