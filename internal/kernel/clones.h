@@ -6,6 +6,7 @@
  * K_CLONES compiles a function once per instruction set; the loader picks one (ifunc). All clones give the same bits:
  * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition. The thread sanitizer cannot
  * run inside a resolver, so there is one plain version then.
+ * K_SAME_OR_APART, before a loop, says that an array written is one read or does not touch it.
  * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
  */
 #ifndef LIBARMCI_KERNEL_CLONES_H
@@ -21,6 +22,12 @@
 #pragma STDC FP_CONTRACT OFF
 #elif !defined(__STRICT_ANSI__)
 #error "compile with -std=c11: results must not depend on fused multiply-add"
+#endif
+
+#if defined(__clang__)
+#define K_SAME_OR_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define K_SAME_OR_APART _Pragma("GCC ivdep")
 #endif
 
 #define K_ANYWHERE __attribute__((aligned(1), may_alias))
