@@ -179,6 +179,9 @@ int k_reduce_valid(int red, int type);
 /* k_reduce sets inout = inout (red) in for nelem elements. Undefined combinations do nothing. */
 void k_reduce(int red, int type, void *inout, const void *in, size_t nelem);
 
+/* k_reduce_to sets out = left (red) right for nelem elements; out may be left or right. Undefined: does nothing. */
+void k_reduce_to(int red, int type, void *out, const void *left, const void *right, size_t nelem);
+
 /* k_reduce_finish does what one contribution alone still needs: absolute values for K_ABSMAX and K_ABSMIN, 0 or 1 for
  * K_LOR and K_LAND. Applying it to the result of k_reduce changes nothing. */
 void k_reduce_finish(int red, int type, void *x, size_t nelem);

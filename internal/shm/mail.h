@@ -32,6 +32,7 @@ static inline void shm_ring_copy(struct shm_ring *r, uint64_t at, void *mem, siz
 	if (write) {
 		shm_stream(r->data + off, p, first);
 		shm_stream(r->data, p + first, n - first);
+		shm_stream_end();
 	} else {
 		memcpy(p, r->data + off, first);
 		memcpy(p + first, r->data, n - first);

@@ -147,7 +147,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
 #define SHM_SMALL       256u          // bytes a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
-#define SHM_BULK        (64u << 10)   // bytes a member publishes in one bulk step
+#define SHM_BULK        (256u << 10)  // bytes a member publishes in one bulk step
 #define SHM_BULK_SLOTS  4u
 
 // A small slot says itself which step it holds, so that up to 56 bytes arrive with the line that announces them.
