@@ -24,55 +24,64 @@ const (
 type pool struct {
 	s    *server
 	mu   sync.Mutex
-	back *sync.Cond
 	free []*work
 	made int
 	most int
 }
 
-func (p *pool) init(s *server, nbytes int64) {
-	p.s, p.most = s, int(max(nbytes/workBytes, 2))
-	p.back = sync.NewCond(&p.mu)
-}
+// init gives room for nbytes of works: at least for the loop's two and one more.
+func (p *pool) init(s *server, nbytes int64) { p.s, p.most = s, int(max(nbytes/workBytes, 3)) }
 
-// take waits for a work if all are in use.
+// take gives nil if all are in use.
 func (p *pool) take() *work {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.free) == 0 {
-		if p.made < p.most {
-			p.made++
-			return newWork(p.s)
-		}
-		p.back.Wait()
+	if n := len(p.free); n > 0 {
+		w := p.free[n-1]
+		p.free = p.free[:n-1]
+		return w
 	}
-	w := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-	return w
+	if p.made == p.most {
+		return nil
+	}
+	p.made++
+	return newWork(p.s)
 }
 
 func (p *pool) put(w *work) {
 	p.mu.Lock()
 	p.free = append(p.free, w)
 	p.mu.Unlock()
-	p.back.Signal()
+	if p.s.crowded.Load() {
+		p.s.wakeUp()
+	}
 }
 
-// handOver gives the connection that the loop is in the middle of to a goroutine.
-func (s *server) handOver() {
-	w := s.w
-	w.c.away.Store(true)
-	if s.last == w.c {
-		s.last = nil
+// handOver gives the connection that the loop is in the middle of to a goroutine; false if all works are in use.
+func (s *server) handOver() bool {
+	next := s.pool.take()
+	if next == nil {
+		return false
 	}
-	unix.EpollCtl(s.ep, unix.EPOLL_CTL_DEL, w.c.fd, nil)
+	w := s.w
+	s.w = next
+	s.takeOut(w.c)
 	select {
 	case s.jobs <- w:
 	default:
 		s.running.Add(1)
 		go s.bulk(w)
 	}
-	s.w = s.pool.take()
+	return true
+}
+
+// takeOut makes a connection none of the loop's business for now.
+func (s *server) takeOut(c *conn) {
+	c.away.Store(true)
+	if s.last == c {
+		s.last = nil
+	}
+	unix.EpollCtl(s.ep, unix.EPOLL_CTL_DEL, c.fd, nil)
 }
 
 // bulk goes on with one connection after another, until there has been none for a while.

@@ -40,10 +40,17 @@ func (c *conn) reply(id uint64, body []byte) {
 }
 
 // goodbye tells the client that the server ends, as far as it can be told without waiting.
-func (c *conn) goodbye() {
+func (c *conn) goodbye() { c.say(header{Kind: kindBye}, "") }
+
+// blame tells the client why the job ends because of it.
+func (c *conn) blame(why string) {
+	why = why[:min(len(why), maxText)]
+	c.say(header{Kind: kindLost, Rank: uint32(c.from), Bytes: uint64(len(why))}, why)
+}
+
+func (c *conn) say(h header, text string) {
 	c.mu.Lock()
-	h := header{Kind: kindBye}
-	c.late = h.append(c.late)
+	c.late = append(h.append(c.late), text...)
 	c.mu.Unlock()
 	c.push()
 }

@@ -136,6 +136,9 @@ func testLost(t *testing.T, words []byte, byServer bool) {
 	}
 	c.send(words)
 	if byServer {
+		if h, text := c.answer(); h.Kind != kindLost || h.Rank != 2 || len(text) == 0 {
+			t.Errorf("%+v %q", h, text)
+		}
 		refused(t, c.fd)
 	} else {
 		unix.Close(c.fd)
@@ -150,8 +153,13 @@ func testLost(t *testing.T, words []byte, byServer bool) {
 // TestSlowReaders asks for more than any buffer holds and does not read; others are served, and it gets everything
 // when it reads at last.
 func TestSlowReaders(t *testing.T) {
-	r := newRig(t, nil)
-	const readers, gets = 3, 20
+	t.Run("few", func(t *testing.T) { testSlowReaders(t, 16<<20) })
+	t.Run("more than works", func(t *testing.T) { testSlowReaders(t, 0) })
+}
+
+func testSlowReaders(t *testing.T, buffer int64) {
+	r := newRig(t, func(o *Options) { o.Buffer = buffer })
+	const readers, gets = 6, 10
 	var slow []*caller
 	size := uint64(len(r.node.mem) / 2)
 	for range readers {
@@ -162,8 +170,11 @@ func TestSlowReaders(t *testing.T) {
 		slow = append(slow, c)
 	}
 	c := r.dial(3)
-	for range 1000 {
+	for i := range 1000 {
 		c.fence()
+		if h, b := c.ask(header{Kind: kindCall, Rank: 1, Bytes: 1000}, nil, make([]byte, 1000)); len(b) < 1000 {
+			t.Fatalf("call %d: %+v", i, h)
+		}
 	}
 	c.bye()
 	for _, c := range slow {

@@ -16,7 +16,7 @@ const (
 	headerBytes = 32
 	scaleBytes  = 16        // the factor of an accumulate, first in its descriptor
 	maxDesc     = 32760     // bytes of descriptors in one frame; a multiple of 8
-	maxSegments = 1 << 13   // segments in one frame
+	maxSegments = 1 << 12   // segments in one frame
 	maxPayload  = 1 << 46   // bytes of data of one frame
 	maxMsg      = 1 << 20   // bytes of a message's body and of its reply
 	maxText     = 512       // bytes of text in an error

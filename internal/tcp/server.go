@@ -40,6 +40,7 @@ type server struct {
 	table []*conn // by slot
 
 	pool     pool
+	crowded  atomic.Bool // connections are parked
 	jobs     chan *work
 	lobby    lobby
 	closing  atomic.Bool
@@ -47,9 +48,11 @@ type server struct {
 	running  sync.WaitGroup
 
 	// Of the loop alone.
-	w    *work // w.c: the connection in the middle of something
-	last *conn // served last
-	poll poller
+	w      *work   // w.c: the connection in the middle of something
+	last   *conn   // served last
+	spare  *work   // for brief service
+	parked []*conn // that wait for a work
+	poll   poller
 }
 
 // openServer starts the data server of this rank if it is to have one, and gives the address to publish.
@@ -96,7 +99,8 @@ func startServer(o *Options, ln int) (*server, error) {
 	}
 	s.watch(unix.EPOLL_CTL_ADD, s.wake, aboutWake, 0)
 	s.pool.init(s, o.Buffer/2)
-	s.w = s.pool.take()
+	s.w, s.spare = s.pool.take(), s.pool.take()
+	s.spare.brief = true
 	s.poll.longest = o.Poll
 	s.lobby.init(s, ln)
 	go s.loop()
@@ -167,12 +171,13 @@ func (s *server) loop() {
 
 // wait sleeps until something happens. A connection that cannot go on for want of room is not waited for here.
 func (s *server) wait(events []unix.EpollEvent) (int, error) {
-	if s.w.c != nil && s.w.status == choked {
-		s.handOver()
-	}
 	timeout := s.lobby.timeout()
-	if s.w.c != nil && s.w.status == busy {
+	switch {
+	case s.w.c == nil:
+	case s.w.status == busy:
 		timeout = 0
+	case s.w.status == choked && !s.handOver():
+		timeout, s.w.status = 1, busy // try again
 	}
 	start := time.Now()
 	n, err := unix.EpollWait(s.ep, events, timeout)
@@ -189,6 +194,7 @@ func (s *server) event(about int32, slot int) {
 	case aboutWake:
 		var b [8]byte
 		unix.Read(s.wake, b[:])
+		s.unpark()
 	case aboutListener:
 		s.lobby.accept()
 	case aboutGuest:
@@ -204,8 +210,8 @@ func (s *server) event(about int32, slot int) {
 // anything has arrived or could be sent.
 func (s *server) serve(c *conn) bool {
 	if s.w.c != c {
-		if s.w.c != nil {
-			s.handOver()
+		if s.w.c != nil && !s.handOver() {
+			return s.serveBriefly(c)
 		}
 		s.w.fresh(c)
 	}
@@ -216,7 +222,6 @@ func (s *server) serve(c *conn) bool {
 	case s.w.status == idle:
 		s.w.fresh(nil)
 	case s.w.status == ended:
-		s.last = nil
 		s.end(s.w)
 	case s.w.status == choked && !s.w.holds: // somebody else is writing: that may take long
 		s.handOver()
@@ -226,8 +231,14 @@ func (s *server) serve(c *conn) bool {
 
 // end closes the connection of a work and tells why.
 func (s *server) end(w *work) {
-	c, reason := w.c, w.reason()
+	c, reason, broke := w.c, w.reason(), w.broke
 	w.fresh(nil)
+	if s.last == c {
+		s.last = nil
+	}
+	if broke {
+		c.blame(reason)
+	}
 	s.mu.Lock()
 	s.table[c.slot] = nil
 	s.mu.Unlock()
@@ -237,13 +248,16 @@ func (s *server) end(w *work) {
 	}
 }
 
+// wakeUp makes the loop look at what has changed.
+func (s *server) wakeUp() { unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
 // close says goodbye to all clients and ends the server.
 func (s *server) close() {
 	if s.closing.Swap(true) {
 		<-s.finished
 		return
 	}
-	unix.Write(s.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	s.wakeUp()
 	<-s.finished
 	s.running.Wait()
 	unix.Close(s.ep)
@@ -253,9 +267,8 @@ func (s *server) close() {
 // farewell tells the clients that nothing has gone wrong, and ends their connections.
 func (s *server) farewell() {
 	s.lobby.close()
-	if s.w.c != nil {
-		s.handOver()
-	}
+	s.unpark()
+	s.w.fresh(nil)
 	s.mu.Lock()
 	all := append([]*conn(nil), s.table...)
 	s.mu.Unlock() // from now on no goroutine gives a connection back

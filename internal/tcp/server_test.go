@@ -232,7 +232,12 @@ func (c *caller) sendCut(rnd *rand.Rand, b []byte) {
 
 // TestManyClients has several clients with large transfers at a time, and small requests between.
 func TestManyClients(t *testing.T) {
-	r := newRig(t, nil)
+	t.Run("each with a work", func(t *testing.T) { testManyClients(t, 16<<20) })
+	t.Run("too many", func(t *testing.T) { testManyClients(t, 0) })
+}
+
+func testManyClients(t *testing.T, buffer int64) {
+	r := newRig(t, func(o *Options) { o.Buffer = buffer })
 	var all sync.WaitGroup
 	for i := range 6 {
 		c := r.dial(transport.Rank(2 + i%2))

@@ -58,6 +58,8 @@ type work struct {
 	body   []byte       // of a message
 	long   bool         // rows are long enough not to be packed
 	err    error
+	brief  bool   // only small requests that have arrived whole (brief.go)
+	broke  bool   // err is a violation of the protocol
 	status status // what the last run ended with
 	local  int    // number of the rank whose memory it is
 	budget int    // bytes that may be moved before others must be looked at
@@ -81,7 +83,7 @@ const (
 )
 
 // workBytes is what a work holds, nearly.
-const workBytes = inBytes + outBytes + 2*8*maxSegments + 8<<10
+const workBytes = inBytes + outBytes + (8+8+24)*maxSegments + 8<<10
 
 func newWork(s *server) *work {
 	return &work{s: s, in: make([]byte, inBytes), out: make([]byte, 0, outBytes), list: newList(),
@@ -132,9 +134,9 @@ func (w *work) noInput(err error) status {
 	return starved
 }
 
-// fail ends the connection.
+// fail ends the connection of a client that does not keep to the protocol.
 func (w *work) fail(err error) bool {
-	w.err = err
+	w.err, w.broke = err, true
 	return false
 }
 
@@ -208,6 +210,9 @@ func (w *work) parse() bool {
 		}
 		if err := w.head.check(); err != nil {
 			return w.fail(err)
+		}
+		if w.brief && !w.whole() {
+			return true
 		}
 		desc := w.in[w.r+headerBytes : w.r+headerBytes+int(w.head.Desc)]
 		w.r += headerBytes + int(w.head.Desc)
@@ -350,7 +355,7 @@ func (w *work) fresh(c *conn) {
 		w.c.send.Unlock()
 	}
 	w.c, w.r, w.w, w.o, w.out = c, 0, 0, 0, w.out[:0]
-	w.vec, w.rec, w.body, w.phase, w.err = nil, nil, nil, atHead, nil
+	w.vec, w.rec, w.body, w.phase, w.err, w.broke = nil, nil, nil, atHead, nil, false
 }
 
 // reason says in words why the connection is over.
