@@ -31,9 +31,10 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
-// Called by Go with all ranks initialised. local is malloc'ed and becomes ours.
-void front_open(int me, int ranks, int *local, struct shm_hold *world)
+// Called by Go with all ranks initialised. local is malloc'ed and becomes ours; traffic stays Go's and where it is.
+void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic)
 {
+	front.traffic = traffic;
 	free((void *)front.local);
 	front.me = me;
 	front.local = local;

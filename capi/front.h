@@ -39,6 +39,11 @@ typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it
 typedef uintptr_t front_comm; // either MPI's: callers pass 4 or 8 bytes, Go looks at as many as their MPI has
 #endif
 
+// Stores at a rank of another node, counted by Go (core.Traffic): nothing is outstanding while both are equal.
+struct front_traffic {
+	_Atomic uint32_t posted, fenced;
+};
+
 // Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, tracing).
 struct front {
 	_Atomic unsigned ranks;
@@ -47,9 +52,10 @@ struct front {
 	_Atomic uint64_t key;  // changes whenever the fast path is opened or closed: invalidates hits
 	struct k_stripes stripes;
 	struct shm_hold *world; // NULL unless all ranks are on this node
-	uint8_t **mutex;       // by rank: first mutex it hosts; NULL without mutexes
+	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
+	const struct front_traffic *traffic; // by rank, and one more for all together
 };
 extern struct front front;
 
@@ -69,10 +75,12 @@ static inline bool front_known(int proc, const void *p, uint64_t n)
 {
 	unsigned rank = (unsigned)proc;
 	struct front_hit *h = &front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS];
+	uint64_t key = atomic_load_explicit(&front.key, memory_order_acquire) + rank;
+	if (!likely(h->key == key)) // one thing after the other: all at once needs registers that must be saved
+		return false;
 	uint64_t at = (uintptr_t)p - h->lo;
-	__asm__("" : "+r"(at)); // else gcc computes the region's end too, for which registers must be saved
-	return h->key == atomic_load_explicit(&front.key, memory_order_acquire) + rank && at < h->len && n <= h->len - at &&
-	       atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
+	__asm__("" : "+r"(at)); // else gcc computes the region's end too
+	return at < h->len && n <= h->len - at && atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
 }
 
 // May the n > 0 bytes at p be touched as memory of rank proc, from here, without asking Go?

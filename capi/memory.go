@@ -14,6 +14,7 @@ import (
 	"github.com/mattn/go-pointer"
 	"libarmci/internal/core"
 	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
 )
 
 func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
@@ -111,9 +112,9 @@ func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
 //export armcigo_uses_shm
 func armcigo_uses_shm(group C.int) C.int {
 	defer guard(faults())
-	_, g, err := groupFor("ARMCI_Uses_shm", group)
+	rt, g, err := groupFor("ARMCI_Uses_shm", group)
 	must("ARMCI_Uses_shm", err)
-	if g.Size() > 1 {
+	if g.Size() > rt.NodesOf(g) { // some members share a node
 		return 1
 	}
 	return 0
@@ -153,7 +154,7 @@ func publishMutexes(rt *core.Runtime) {
 	bases := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	counts := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
 	for i := range rt.N {
-		if s.Count(i) > 0 && rt.Node.Inside(s.Base(i)) {
+		if s.Count(i) > 0 && rt.Topo.SameNode(transport.Rank(i)) { // on another node the address means nothing here
 			bases[i] = (*C.uint8_t)(kernel.Ptr(s.Base(i)))
 			counts[i] = C.int(s.Count(i))
 		}

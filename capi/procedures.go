@@ -31,7 +31,7 @@ func armcigo_gpc_register(f unsafe.Pointer) C.int {
 	if f == nil {
 		return 0
 	}
-	defer rt.Node.World().Barrier() // callable on every rank on return
+	defer rt.Barrier() // callable on every rank on return
 	return C.int(rt.GPCRegister(func(from int, head, data []byte, hcap, dcap int) ([]byte, []byte) {
 		return runProcedure(f, int(rt.Me), from, head, data, hcap, dcap)
 	}))

@@ -5,7 +5,7 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world);
+// void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -42,6 +42,7 @@ var lib struct {
 	abort    bool // mistakes end the job instead of returning a code
 	trace    bool // one line per call
 	rt       atomic.Pointer[core.Runtime]
+	shared   runtime.Pinner // of Go's memory that C reads
 }
 
 // start brings the library up if it is not. Called with lib.mu held, collectively.
@@ -140,7 +141,10 @@ func openFastPath(rt *core.Runtime) {
 	if here == rt.N {
 		world = (*C.struct_shm_hold)(rt.Node.World().Pointer())
 	}
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world)
+	traffic := rt.Traffic()
+	lib.shared.Unpin()
+	lib.shared.Pin(&traffic[0]) // C looks at it until the next start
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_front_traffic)(unsafe.Pointer(&traffic[0])))
 }
 
 var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}

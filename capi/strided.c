@@ -120,7 +120,7 @@ static int check_flag(const char *name, const char *arg, int *flag, int proc)
 	return armcigo_check_flag((char *)name, (char *)arg, flag, proc);
 }
 
-// Stores the flag after the data are visible there.
+// Stores the flag after the data are visible there: blocking stores of one rank at another arrive in order.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	int bytes = sizeof value;
@@ -129,8 +129,7 @@ static int store_flag(const char *name, int *flag, int value, int proc)
 		return 0;
 	}
 	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = &value, .remote = flag, .count = &bytes};
-	int rc = armcigo_fence((char *)name, proc);
-	return rc ? rc : armcigo_op(&c);
+	return armcigo_op(&c);
 }
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)

@@ -149,7 +149,7 @@ func armcigo_barrier(name *C.char, fence C.int) {
 		err = rt.AllFence()
 	}
 	must(literal(name), err)
-	rt.Node.World().Barrier()
+	rt.Barrier()
 }
 
 //export armcigo_rmw

@@ -41,26 +41,35 @@ func isConsequence(err error) bool {
 
 // agree is collective: it succeeds if all ranks have come so far without an error.
 func (r *Runtime) agree(err error) error {
-	mine := textOf(err)
+	_, err = r.agreeOn(nil, err)
+	return err
+}
+
+// agreeOn also shows every rank a few bytes of all ranks.
+func (r *Runtime) agreeOn(mine []byte, err error) ([][]byte, error) {
+	text := textOf(err)
 	if err != nil && isConsequence(err) {
-		mine = consequence + mine
+		text = consequence + text
 	}
-	reports := []string{mine}
+	reports := []report{{text, mine}}
 	if r.N > 1 {
-		all, lost := r.Job.Exchange([]byte(mine))
+		all, lost := swapJSON(r, reports[0])
 		if lost != nil {
-			return errors.Join(err, lost)
+			return nil, errors.Join(err, lost)
 		}
-		reports = reports[:0]
-		for _, b := range all {
-			reports = append(reports, string(b))
-		}
+		reports = all
 	}
-	failed := verdict(reports, int(r.Me))
-	if failed != nil && r.Node != nil {
-		r.Node.Leave(true)
+	texts, bytes := make([]string, len(reports)), make([][]byte, len(reports))
+	for i, rep := range reports {
+		texts[i], bytes[i] = rep.Problem, rep.Bytes
 	}
-	return failed
+	return bytes, verdict(texts, int(r.Me))
+}
+
+// report is what a rank has to say at a step of the start.
+type report struct {
+	Problem string
+	Bytes   []byte
 }
 
 // verdict is what a rank makes of all reports. Of equal ones the lowest rank's is told, consequences only if there is

@@ -5,6 +5,10 @@
 package core
 
 import (
+	"errors"
+	"runtime"
+	"unsafe"
+
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
@@ -121,11 +125,14 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 		return false, argErr(CodeArgument, o.remote(), "null pointer")
 	}
 	lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
-	return true, r.checkRemote(o.remote(), o.Proc, x.Remote.Base+uintptr(lo), hi-lo)
+	var err error
+	x.Known, err = r.checkRemote(o.remote(), o.Proc, x.Remote.Base+uintptr(lo), hi-lo)
+	return true, err
 }
 
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some := false
+	o.Xfer.Known = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
 			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i, s.Bytes)
@@ -140,9 +147,11 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 			if s.Local[j] == 0 {
 				return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is null", i, o.local(), j)
 			}
-			if err := r.checkRemote(o.remote(), o.Proc, s.Remote[j], int64(s.Bytes)); err != nil {
+			known, err := r.checkRemote(o.remote(), o.Proc, s.Remote[j], int64(s.Bytes))
+			if err != nil {
 				return false, err
 			}
+			o.Xfer.Known = o.Xfer.Known && known
 			some = true
 		}
 	}
@@ -150,23 +159,23 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 }
 
 // checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
-func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) error {
-	if addr == 0 {
-		return argErr(CodeArgument, arg, "null pointer")
+// known is false for an address on another node that this rank has not been told of: then the target has to say.
+func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
+	rank := transport.Rank(proc)
+	switch {
+	case addr == 0:
+		return false, argErr(CodeArgument, arg, "null pointer")
+	case !r.Topo.SameNode(rank):
+		return r.known.has(rank, addr, n), nil
+	case rank == r.Me && !r.Node.Inside(addr):
+		return true, nil
+	case !r.Node.Owns(r.Topo.Local(rank), addr, n):
+		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
 	}
-	if !r.Topo.SameNode(transport.Rank(proc)) {
-		return nil // the owner's data server checks it
-	}
-	if proc == int(r.Me) && !r.Node.Inside(addr) {
-		return nil
-	}
-	if !r.Node.Owns(r.Topo.Local(transport.Rank(proc)), addr, n) {
-		return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
-	}
-	return nil
+	return true, nil
 }
 
-// CheckFlag: a flag is an aligned int in one live allocation of proc.
+// CheckFlag: a flag is an aligned int in one live allocation of proc. Where only the target knows, it is asked.
 func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
@@ -174,5 +183,17 @@ func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if addr%4 != 0 {
 		return argErr(CodeArgument, arg, "%#x is not aligned to 4 bytes", addr)
 	}
-	return r.checkRemote(arg, proc, addr, 4)
+	known, err := r.checkRemote(arg, proc, addr, 4)
+	if known || err != nil {
+		return err
+	}
+	old := new(int32)
+	err = r.Do(&Op{Kind: Get, Proc: proc, Xfer: transport.Xfer{Local: transport.Section{Base: uintptr(unsafe.Pointer(old))},
+		Remote: transport.Section{Base: addr}, Count: []int32{4}}})
+	runtime.KeepAlive(old)
+	var bad *ArgError
+	if errors.As(err, &bad) {
+		bad.Arg = arg
+	}
+	return err
 }

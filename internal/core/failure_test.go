@@ -47,7 +47,7 @@ type hasty struct {
 func (h hasty) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	n, t, err := h.Platform.Join(j)
 	go func() {
-		j.Lost(1, "rank 1 has died early")
+		j.Lost(0, "rank 0 has died early")
 		close(h.told)
 	}()
 	return n, t, err

@@ -8,39 +8,83 @@ import "libarmci/internal/transport"
 
 // Fence completes, at the target, everything this rank has stored at proc. Not collective.
 func (r *Runtime) Fence(proc int) error {
-	if err := r.checkRank("proc", proc); err != nil {
-		return err
-	}
 	if err := r.WaitProc(proc); err != nil {
 		return err
 	}
-	to := &r.routes[proc]
-	return to.tr.Fence(to.peer)
+	return r.fence([]int{proc})
 }
 
-// AllFence is Fence for every rank. Ranks reached by an immediate transport need one fence in all.
-func (r *Runtime) AllFence() error {
-	err := r.WaitAll()
-	var fenced transport.Transport
-	for i := range r.routes {
-		to := &r.routes[i]
-		if to.immediate && to.tr == fenced {
-			continue
-		}
-		fenced = to.tr
-		if e := to.tr.Fence(to.peer); e != nil && err == nil {
-			err = e
+// fence asks each transport once, for those of these ranks at which something is outstanding.
+func (r *Runtime) fence(procs []int) (first error) {
+	for _, tr := range r.transports {
+		if err := r.fenceBy(tr, procs); err != nil && first == nil {
+			first = err
 		}
 	}
+	return first
+}
+
+func (r *Runtime) fenceBy(tr transport.Transport, procs []int) error {
+	type mark struct {
+		t    *Traffic
+		upTo uint32
+	}
+	var peers []transport.Peer
+	var marks []mark
+	for _, proc := range procs {
+		to, t := &r.routes[proc], &r.traffic[proc]
+		switch {
+		case to.tr != tr:
+			continue
+		case to.immediate:
+			return tr.Fence(to.peer) // orders my stores, wherever they went
+		case !t.clean():
+			peers = append(peers, to.peer)
+			marks = append(marks, mark{t, t.Posted.Load()})
+		}
+	}
+	if peers == nil {
+		return nil
+	}
+	err := tr.Fence(peers...)
+	for _, m := range marks { // also after an error, which is told once
+		m.t.fenced(m.upTo)
+	}
+	return err
+}
+
+// AllFence is Fence for every rank: all are asked at once.
+func (r *Runtime) AllFence() error {
+	err := r.WaitAll()
+	all := r.traffic.all()
+	upTo := all.Posted.Load()
+	if e := r.fence(r.everyone); e != nil && err == nil {
+		err = e
+	}
+	all.fenced(upTo)
 	return err
 }
 
 // GroupFence is Fence for the members of a group.
 func (r *Runtime) GroupFence(g *Group) error {
-	for _, w := range g.Ranks {
-		if err := r.Fence(int(w)); err != nil {
-			return err
+	procs := make([]int, g.Size())
+	var first error
+	for i, w := range g.Ranks {
+		procs[i] = int(w)
+		if err := r.WaitProc(int(w)); err != nil && first == nil {
+			first = err
 		}
 	}
-	return nil
+	if err := r.fence(procs); err != nil && first == nil {
+		first = err
+	}
+	return first
+}
+
+// settle makes sure that what this rank sends to proc next as a message is handled after everything it has stored there.
+func (r *Runtime) settle(proc int) error {
+	if r.routes[proc].ordered && !r.routes[proc].immediate {
+		return r.WaitProc(proc)
+	}
+	return r.Fence(proc)
 }

@@ -28,12 +28,6 @@ type gpcReply struct {
 	ok         bool
 }
 
-// Kinds of active messages.
-const (
-	msgCall  = 1
-	msgReply = 2
-)
-
 // GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles are -1, -2, ...
 func (r *Runtime) GPCRegister(p Procedure) int {
 	r.gpc.mu.Lock()
@@ -77,7 +71,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 	if r.procedure(h) == nil {
 		return nil, argErr(CodeOp, "h", "%d is not a registered procedure", h)
 	}
-	if err := r.Fence(proc); err != nil {
+	if err := r.settle(proc); err != nil {
 		return nil, err
 	}
 	reply := make(chan gpcReply, 1)
@@ -95,8 +89,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 		binary.LittleEndian.PutUint32(body[8+4*i:], uint32(v))
 	}
 	body = append(append(body, head...), data...)
-	to := &r.routes[proc]
-	if err := to.tr.Send(to.peer, transport.Msg{Kind: msgCall, Body: body}); err != nil {
+	if err := r.send(transport.Rank(proc), msgProcedure, body); err != nil {
 		r.expected(id)
 		return nil, fmt.Errorf("call of procedure %d at rank %d: %w", h, proc, err)
 	}
@@ -107,18 +100,6 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 		}
 		return got.head, got.data, nil
 	}, nil
-}
-
-// handleMessage receives every active message. Calls run on goroutines of their own: a procedure may wait.
-func (r *Runtime) handleMessage(from, _ transport.Rank, m transport.Msg, _ func([]byte)) {
-	switch {
-	case m.Kind == msgCall && len(m.Body) >= callHead:
-		go r.serveCall(from, m.Body)
-	case m.Kind == msgReply && len(m.Body) >= replyHead:
-		r.takeReply(m.Body)
-	default:
-		log.Warnf("message of unknown kind %d (%d bytes) from rank %d dropped", m.Kind, len(m.Body), from)
-	}
 }
 
 func (r *Runtime) serveCall(from transport.Rank, body []byte) {
@@ -133,8 +114,7 @@ func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 		binary.LittleEndian.PutUint32(reply[12:], uint32(len(head)))
 		reply = append(append(reply, head...), data...)
 	}
-	to := &r.routes[from]
-	if err := to.tr.Send(to.peer, transport.Msg{Kind: msgReply, Body: reply}); err != nil {
+	if err := r.send(from, msgReply, reply); err != nil {
 		log.Warnf("reply to the call of rank %d: %v", from, err)
 	}
 }

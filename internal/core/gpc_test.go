@@ -153,13 +153,13 @@ func TestBadReply(t *testing.T) {
 		r.gpc.wait = map[uint64]chan gpcReply{5: reply}
 		body := make([]byte, replyHead+3)
 		body[0], body[8], body[12] = 5, 1, 4 // four bytes of head, where there are three
-		r.handleMessage(0, transport.Msg{Kind: msgReply, Body: body})
+		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
 		if got := <-reply; got.ok {
 			r.wrong("%+v", got)
 		}
-		r.handleMessage(0, transport.Msg{Kind: msgReply, Body: body}) // nobody waits any more
-		r.handleMessage(0, transport.Msg{Kind: 99, Body: body})
-		r.handleMessage(0, transport.Msg{Kind: msgCall, Body: body[:callHead-8]})
+		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil) // nobody waits any more
+		r.handleMessage(0, 0, transport.Msg{Kind: 99, Body: body}, nil)
+		r.handleMessage(0, 0, transport.Msg{Kind: msgProcedure, Body: body[:callHead-8]}, nil)
 		if got := strings.Count(lines(), "dropped"); got != 2 {
 			r.wrong("%d messages were dropped: %s", got, lines())
 		}
@@ -175,10 +175,10 @@ func FuzzMessage(f *testing.F) {
 	}
 	reply := make([]byte, replyHead)
 	reply[0], reply[8] = 7, 1
-	f.Add(byte(msgCall), append(call, "headdata"...))
+	f.Add(byte(msgProcedure), append(call, "headdata"...))
 	f.Add(byte(msgReply), append(reply, "data"...))
 	f.Add(byte(3), []byte("what?"))
-	f.Add(byte(msgCall), bytes.Repeat([]byte{255}, 40))
+	f.Add(byte(msgProcedure), bytes.Repeat([]byte{255}, 40))
 	c := transporttest.NewCluster(1)
 	f.Cleanup(c.Close)
 	r, err := Start(settings(), c.Job(0), c.Platform(0))
@@ -197,10 +197,10 @@ func FuzzMessage(f *testing.F) {
 		r.gpc.wait = map[uint64]chan gpcReply{7: waiting}
 		r.gpc.mu.Unlock()
 		called = -1
-		if kind == msgCall && len(body) >= callHead { // not on a goroutine, so that what it does can be looked at
+		if kind == msgProcedure && len(body) >= callHead { // not on a goroutine, so that what it does can be looked at
 			r.serveCall(0, body)
 		} else {
-			r.handleMessage(0, transport.Msg{Kind: kind, Body: body})
+			r.handleMessage(0, 0, transport.Msg{Kind: kind, Body: body}, nil)
 		}
 		if called >= 0 && called > len(body)-callHead {
 			t.Errorf("%x: a procedure was given %d bytes", body, called)

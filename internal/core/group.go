@@ -6,9 +6,9 @@ package core
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/transport"
 )
@@ -20,14 +20,37 @@ type Group struct {
 	Me    int              // my group rank, -1 if I am no member
 	Comm  uintptr          // MPI communicator handed out, 0 if there is none
 	team  transport.Team   // nil if I am no member
-	node  transport.Node
+	local transport.Team   // the members on my node
+	top   *leaders         // the leaders of its nodes, if I am one
 }
 
 // Size is the number of members.
 func (g *Group) Size() int { return len(g.Ranks) }
 
-// Team is the group's members on this node, nil for others.
+// Team is the members of the group, nil for others.
 func (g *Group) Team() transport.Team { return g.team }
+
+// NodesOf is the number of nodes a group has members on.
+func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leader) }
+
+// NodeTeam is those on my node.
+func (g *Group) NodeTeam() transport.Team { return g.local }
+
+// Masters is the first members of all nodes, nil for others.
+func (g *Group) Masters() transport.Team {
+	if g.top == nil {
+		return nil
+	}
+	return g.top
+}
+
+// Place finds a member: the place of its node among the group's nodes, and its own on that node.
+func (g *Group) Place(member int) (node, place int) {
+	if s, several := g.team.(*span); several {
+		return s.node[member], s.place[member]
+	}
+	return 0, member
+}
 
 // RankOf finds the group rank of a world rank, -1 if it is no member.
 func (g *Group) RankOf(w transport.Rank) int { return slices.Index(g.Ranks, w) }
@@ -43,21 +66,37 @@ type groups struct {
 	mu   sync.Mutex
 	all  []*Group // by id; nil = free
 	dflt int
+
+	founded atomic.Uint32 // groups this rank has given a number in the job
 }
 
 // World is group 0.
 const World = 0
 
-// Tags of the library's own messages lie above those of applications, which are C ints.
-const tagGroup = int64(1) << 33
-
 func (r *Runtime) makeWorld() {
-	g := &Group{Ranks: make([]transport.Rank, r.N), Me: int(r.Me), Comm: r.Job.WorldComm(), team: r.Node.World(), node: r.Node}
+	g := &Group{Ranks: make([]transport.Rank, r.N), Me: int(r.Me), Comm: r.Job.WorldComm()}
 	for i := range g.Ranks {
 		g.Ranks[i] = transport.Rank(i)
 	}
+	r.setTeam(g, r.layoutOf(g.Ranks), r.Node.World(), World)
+	r.world = g
 	r.groups.all = []*Group{g}
 }
+
+// setTeam makes a group's team out of that of my node. id is the group's in the job.
+func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
+	g.team, g.local = local, local
+	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id}
+	if l.place[g.Me] == 0 {
+		g.top = top
+	}
+	if len(l.leader) > 1 {
+		g.team = &span{local: local, top: top, me: g.Me, node: l.node, place: l.place, count: l.count}
+	}
+}
+
+// Barrier waits for all ranks of the job.
+func (r *Runtime) Barrier() { r.world.team.Barrier() }
 
 // Group finds a group by its handle.
 func (r *Runtime) Group(id int) (*Group, error) {
@@ -102,7 +141,7 @@ func (r *Runtime) SetDefaultGroup(id int) error {
 // GroupCreate makes a group of ranks of a parent. Collective over the members; others may call it too and return at once.
 // The list may be empty: programs that halve the world do that on one rank.
 func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
-	g := &Group{Me: -1, node: r.Node}
+	g := &Group{Me: -1}
 	seen := make(map[int32]bool, len(pids))
 	for i, p := range pids {
 		if p < 0 || int(p) >= parent.Size() {
@@ -125,79 +164,6 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	}
 	r.addGroup(g)
 	return g, nil
-}
-
-// joinTeam: the first member claims a team slot and tells the others.
-func (r *Runtime) joinTeam(g *Group) error {
-	members := make([]int, g.Size())
-	for i, w := range g.Ranks {
-		members[i] = r.Topo.Local(w)
-	}
-	var start transport.TeamStart
-	if g.Me == 0 {
-		var err error
-		if start, err = r.Node.ClaimTeam(); err != nil {
-			start.Slot = -1
-		}
-		for _, m := range members[1:] {
-			r.Node.Send(m, tagGroup, encodeStart(start))
-		}
-	} else {
-		body := make([]byte, startBytes)
-		if _, err := r.Node.Recv(g.Ranks[0], tagGroup, body); err != nil {
-			return fmt.Errorf("start of group from rank %d: %w", g.Ranks[0], err)
-		}
-		start = decodeStart(body)
-	}
-	if start.Slot < 0 {
-		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
-	}
-	g.team = r.Node.HoldTeam(start, members, g.Me)
-	g.team.Barrier()
-	return r.addComm(g)
-}
-
-// addComm makes the group's communicator; if any member cannot, the group ends on all.
-func (r *Runtime) addComm(g *Group) error {
-	comm, err := r.groupComm(g)
-	mine := []byte{0}
-	if err != nil {
-		mine[0] = 1
-	}
-	if !slices.Contains(g.team.Allgather(mine), 1) {
-		g.Comm = comm
-		return nil
-	}
-	g.team.Barrier()
-	g.team.Release(g.Me == 0)
-	g.team = nil
-	if err == nil {
-		err = argErr(CodeInternal, "group", "a member could not make the group's communicator")
-	}
-	return err
-}
-
-func (r *Runtime) groupComm(g *Group) (uintptr, error) {
-	ranks := make([]int, g.Size())
-	for i, w := range g.Ranks {
-		ranks[i] = int(w)
-	}
-	return r.Job.GroupComm(ranks, 0)
-}
-
-const startBytes = 24
-
-func encodeStart(s transport.TeamStart) []byte {
-	b := make([]byte, startBytes)
-	binary.LittleEndian.PutUint64(b, uint64(s.Slot))
-	binary.LittleEndian.PutUint64(b[8:], s.Phase)
-	binary.LittleEndian.PutUint64(b[16:], s.Step)
-	return b
-}
-
-func decodeStart(b []byte) transport.TeamStart {
-	return transport.TeamStart{Slot: int64(binary.LittleEndian.Uint64(b)), Phase: binary.LittleEndian.Uint64(b[8:]),
-		Step: binary.LittleEndian.Uint64(b[16:])}
 }
 
 // GroupFree ends a group. Collective over the members; a handle of a rank that is no member is just forgotten.
@@ -243,7 +209,7 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	}
 	slices.SortStableFunc(same, func(a, b entry) int { return int(int64(a.key) - int64(b.key)) })
 	if color < 0 {
-		g := &Group{Me: -1, node: r.Node}
+		g := &Group{Me: -1}
 		r.addGroup(g)
 		return g, nil
 	}

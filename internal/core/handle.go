@@ -7,16 +7,18 @@ package core
 import (
 	"math/rand/v2"
 	"sync"
+
+	"libarmci/internal/transport"
 )
 
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
 
 type pending struct {
+	waiter
+	tr       transport.Transport
 	proc     int
 	implicit bool
-	done     chan struct{}
-	err      error
 }
 
 type handles struct {
@@ -55,27 +57,33 @@ func (h *handles) forget(id int32) {
 	h.mu.Unlock()
 }
 
-// Start posts an operation and returns the content for its handle. implicit operations are completed by WaitProc,
-// WaitAll or a fence. The descriptors of o may be reused at once.
+// Start posts an operation and returns the content for its handle: Done for a store that is locally complete already.
+// implicit operations are completed by WaitProc, WaitAll or a fence. The descriptors of o may be reused at once.
 func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 	some, err := r.check(o)
 	if err != nil || !some {
 		return Done, err
 	}
-	if r.routes[o.Proc].immediate {
+	to := &r.routes[o.Proc]
+	o.Xfer.Later = o.Kind != Get
+	if to.atOnce(o) {
+		o.Xfer.Done = nil
 		return Done, r.post(o)
 	}
-	p := &pending{proc: o.Proc, implicit: implicit, done: make(chan struct{})}
+	p := &pending{proc: o.Proc, implicit: implicit, tr: to.tr}
 	c := *o
 	c.Xfer = *o.Xfer.Clone()
 	c.Xfer.Done = func(err error) {
 		p.err = c.failure(err)
-		close(p.done)
+		p.done.Store(true)
 	}
 	id := r.handles.add(p)
 	if err := r.post(&c); err != nil {
 		r.handles.forget(id)
 		return Done, err
+	}
+	if implicit && o.Kind == Get {
+		r.traffic.posted(o.Proc) // a fence waits for it too
 	}
 	return id, nil
 }
@@ -86,9 +94,9 @@ func (r *Runtime) Wait(id int32) error {
 	if p == nil {
 		return nil
 	}
-	<-p.done
+	err := p.wait(p.tr)
 	r.handles.forget(id)
-	return p.err
+	return err
 }
 
 // Test tells whether the operation of a handle is complete, and then forgets it.
@@ -97,12 +105,13 @@ func (r *Runtime) Test(id int32) (bool, error) {
 	if p == nil {
 		return true, nil
 	}
-	select {
-	case <-p.done:
-		return true, r.Wait(id)
-	default:
+	if !p.done.Load() {
+		p.tr.Progress(0)
+	}
+	if !p.done.Load() {
 		return false, nil
 	}
+	return true, r.Wait(id)
 }
 
 // WaitProc completes the implicit operations to one rank.

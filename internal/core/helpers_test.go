@@ -37,6 +37,64 @@ func world(t *testing.T, n int, f func(r *tr)) { worldOf(t, n, nil, f) }
 // worldOf lets a test change the cluster first.
 func worldOf(t *testing.T, n int, change func(*transporttest.Cluster), f func(r *tr)) {
 	t.Helper()
+	jobOf(t, n, func(int) []string { return nil }, change, f)
+}
+
+// shape is how ranks are spread over nodes.
+type shape struct {
+	nodes, ranks int
+	cyclic       bool // neighbours on different nodes
+}
+
+func (s shape) String() string {
+	if s.cyclic {
+		return fmt.Sprintf("%d ranks on %d nodes, cyclic", s.ranks, s.nodes)
+	}
+	return fmt.Sprintf("%d ranks on %d nodes", s.ranks, s.nodes)
+}
+
+// node is the number of a rank's node.
+func (s shape) node(rank int) int {
+	if s.cyclic {
+		return rank % s.nodes
+	}
+	return rank * s.nodes / s.ranks
+}
+
+// shapes are those every protocol between nodes is tested on.
+var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, {3, 7, true}, {4, 4, false}, {5, 6, false}}
+
+// wire is what the wire of a test does unless it says otherwise: like a socket's, a message waits for what went before.
+var wire = transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Seed: 3, Ordered: true, Eager: 256}
+
+// run runs f on the ranks of a shape.
+func (s shape) run(t *testing.T, change func(*transporttest.Cluster), f func(r *tr)) {
+	t.Helper()
+	jobOf(t, s.ranks, func(i int) []string { return []string{fmt.Sprintf("ARMCI_NODE=n%d", s.node(i))} },
+		func(c *transporttest.Cluster) {
+			o := wire
+			c.Wire = &o
+			if change != nil {
+				change(c)
+			}
+		}, f)
+}
+
+// everyShape runs f on every shape, over a wire that keeps messages behind data and over one that does not.
+func everyShape(t *testing.T, f func(r *tr)) {
+	for _, s := range shapes {
+		t.Run(s.String(), func(t *testing.T) { s.run(t, nil, f) })
+	}
+	t.Run("unordered wire", func(t *testing.T) {
+		shape{2, 4, true}.run(t, func(c *transporttest.Cluster) {
+			c.Wire.Ordered, c.Wire.Eager = false, 0
+			c.Wire.Pause = 50 * time.Microsecond
+		}, f)
+	})
+}
+
+func jobOf(t *testing.T, n int, environ func(rank int) []string, change func(*transporttest.Cluster), f func(r *tr)) {
+	t.Helper()
 	leaktest.Check(t)
 	c := transporttest.NewCluster(n)
 	c.Opts = everything
@@ -47,7 +105,7 @@ func worldOf(t *testing.T, n int, change func(*transporttest.Cluster), f func(r 
 	var running sync.WaitGroup
 	for i := range n {
 		running.Go(func() {
-			r, err := Start(settings(), c.Job(i), c.Platform(i))
+			r, err := Start(settings(environ(i)...), c.Job(i), c.Platform(i))
 			if err != nil {
 				panic(err) // the other ranks would wait for ever
 			}
@@ -85,7 +143,7 @@ func (r *tr) wrong(format string, a ...any) {
 	r.Errorf("rank %d: %s", r.Me, fmt.Sprintf(format, a...))
 }
 
-func (r *tr) barrier() { r.Node.World().Barrier() }
+func (r *tr) barrier() { r.Barrier() }
 
 // alloc is Malloc on the world.
 func (r *tr) alloc(nbytes int64) []uintptr {

@@ -17,6 +17,9 @@ type MutexSet struct {
 	base  []uintptr // by group rank
 	count []int     // by group rank
 	step  uintptr
+
+	mu   sync.Mutex
+	held map[[2]int]bool // mutexes on other nodes that this rank holds: index, rank
 }
 
 type mutexes struct {
@@ -96,7 +99,7 @@ func (r *Runtime) DefaultMutexes() *MutexSet {
 	return r.mutexes.dflt
 }
 
-// At finds mutex i hosted by a world rank.
+// At finds mutex i hosted by a world rank: its address there.
 func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	if s == nil {
 		return 0, argErr(CodeArgument, "mutex", "no mutexes have been created")
@@ -120,16 +123,27 @@ func (s *MutexSet) Base(member int) uintptr { return s.base[member] }
 // Lock waits until the caller holds mutex i of rank proc.
 func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
 	m, err := s.At(i, proc)
-	if err == nil {
+	switch {
+	case err != nil:
+		return err
+	case r.Topo.SameNode(transport.Rank(proc)):
 		r.Node.Lock(m, r.Me)
+		return nil
 	}
+	_, err = r.lockThere(s, msgLock, m, i, proc)
 	return err
 }
 
 // TryLock takes the mutex if nobody holds or awaits it.
 func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	m, err := s.At(i, proc)
-	return err == nil && r.Node.TryLock(m, r.Me), err
+	switch {
+	case err != nil:
+		return false, err
+	case r.Topo.SameNode(transport.Rank(proc)):
+		return r.Node.TryLock(m, r.Me), nil
+	}
+	return r.lockThere(s, msgTryLock, m, i, proc)
 }
 
 // Unlock lets the mutex go. What the holder stored at its host is visible to the next holder.
@@ -138,14 +152,22 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	if err != nil {
 		return err
 	}
-	if who, held := r.Node.MutexOwner(m); !held || who != r.Me {
+	here := r.Topo.SameNode(transport.Rank(proc))
+	if here {
+		who, held := r.Node.MutexOwner(m)
+		here = held && who == r.Me
+	}
+	if !here && !s.letGo(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank", i, proc)
 	}
-	if err := r.Fence(proc); err != nil {
+	if err := r.settle(proc); err != nil {
 		return err
 	}
-	r.Node.Unlock(m)
-	return nil
+	if here {
+		r.Node.Unlock(m)
+		return nil
+	}
+	return r.send(transport.Rank(proc), msgUnlock, lockBody(m))
 }
 
 func kernelBytes(addr uintptr, n int64) []byte {

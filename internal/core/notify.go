@@ -4,29 +4,41 @@
 package core
 
 import (
+	"fmt"
 	"sync"
 	"unsafe"
 
 	"libarmci/internal/transport"
 )
 
-// notified counts what this rank has waited for, by source.
+// notified counts what this rank has waited for, by source, and what it has sent to other nodes, by target.
 type notified struct {
 	mu     sync.Mutex
 	waited []uint32
+	sent   []uint32
 }
 
-func (n *notified) init(ranks int) { n.waited = make([]uint32, ranks) }
+func (n *notified) init(ranks int) { n.waited, n.sent = make([]uint32, ranks), make([]uint32, ranks) }
 
 // Notify raises proc's counter for this rank and returns how often that has been done.
 func (r *Runtime) Notify(proc int) (int, error) {
 	if err := r.checkRank("proc", proc); err != nil {
 		return 0, err
 	}
-	if err := r.Fence(proc); err != nil {
+	if err := r.settle(proc); err != nil {
 		return 0, err
 	}
-	return int(r.Node.Notify(r.Topo.Local(transport.Rank(proc)), r.Me)), nil
+	to := transport.Rank(proc)
+	if r.Topo.SameNode(to) {
+		return int(r.Node.Notify(r.Topo.Local(to), r.Me)), nil
+	}
+	r.notified.mu.Lock()
+	defer r.notified.mu.Unlock()
+	if err := r.send(to, msgNotify, nil); err != nil {
+		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
+	}
+	r.notified.sent[proc]++
+	return int(r.notified.sent[proc]), nil
 }
 
 // NotifyWait waits for the next notification from proc: it returns how many have arrived and how many were waited for.

@@ -11,21 +11,42 @@ import (
 	"libarmci/internal/transport"
 )
 
+// route is how one rank is reached: one transport for the whole run.
+type route struct {
+	tr        transport.Transport
+	peer      transport.Peer
+	immediate bool  // operations are complete when they return
+	ordered   bool  // messages come after earlier operations
+	eager     int64 // known stores of up to this many bytes are locally complete when they return
+}
+
+func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
+	return route{tr: tr, peer: p, immediate: info.Immediate, ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
+}
+
+// atOnce tells whether a checked operation is locally complete when it has been posted.
+func (to *route) atOnce(o *Op) bool {
+	return to.immediate || o.Kind != Get && o.Xfer.Known && o.Xfer.Bytes() <= to.eager
+}
+
 // Do carries an operation out and returns when the local memory may be reused (put, accumulate) or holds the data (get).
 func (r *Runtime) Do(o *Op) error {
 	some, err := r.check(o)
 	if err != nil || !some {
 		return err
 	}
-	if r.routes[o.Proc].immediate {
+	to := &r.routes[o.Proc]
+	if to.atOnce(o) {
+		o.Xfer.Done = nil
 		return r.post(o)
 	}
-	done := make(chan error, 1)
-	o.Xfer.Done = func(err error) { done <- err }
+	w := waiters.Get().(*waiter)
+	defer w.release()
+	o.Xfer.Done = w.finish
 	if err := r.post(o); err != nil {
 		return err
 	}
-	return o.failure(<-done)
+	return o.failure(w.wait(to.tr))
 }
 
 // post hands a checked operation to its transport.
@@ -36,9 +57,12 @@ func (r *Runtime) post(o *Op) error {
 	case Put:
 		err = to.tr.Put(to.peer, &o.Xfer)
 	case Get:
-		err = to.tr.Get(to.peer, &o.Xfer)
+		return o.failure(to.tr.Get(to.peer, &o.Xfer))
 	case Acc:
 		err = to.tr.Acc(to.peer, &o.Xfer, o.Scale)
+	}
+	if !to.immediate {
+		r.traffic.posted(o.Proc)
 	}
 	return o.failure(err)
 }

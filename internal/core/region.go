@@ -6,10 +6,8 @@ package core
 
 import (
 	"encoding/binary"
-	"fmt"
+	"slices"
 	"sync"
-
-	"libarmci/internal/transport"
 )
 
 // regions knows what this process has allocated: base address -> what for.
@@ -51,7 +49,8 @@ func (t *regions) remove(addr uintptr, group int) error {
 // offer is what a rank tells the others of its group while they allocate.
 type offer struct {
 	addr   uintptr
-	need   int64 // bytes it must reserve anew
+	nbytes int64
+	fresh  bool // it must reserve them anew
 	failed bool
 }
 
@@ -60,23 +59,25 @@ const offerBytes = 24
 func (o offer) encode() []byte {
 	b := make([]byte, offerBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
-	binary.LittleEndian.PutUint64(b[8:], uint64(o.need))
-	if o.failed {
-		b[16] = 1
+	binary.LittleEndian.PutUint64(b[8:], uint64(o.nbytes))
+	for i, set := range []bool{o.fresh, o.failed} {
+		if set {
+			b[16+i] = 1
+		}
 	}
 	return b
 }
 
-// swap shows my offer to the group; the sum of needs, how many failed, and all addresses come back.
-func swapOffers(g *Group, mine offer, addrs []uintptr) (need int64, failed int) {
+// swapOffers shows my offer to the group; all offers come back, and how many have failed.
+func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
 	all := g.team.Allgather(mine.encode())
-	for i := range addrs {
+	offers = make([]offer, g.Size())
+	for i := range offers {
 		b := all[i*offerBytes:]
-		addrs[i] = uintptr(binary.LittleEndian.Uint64(b))
-		need += int64(binary.LittleEndian.Uint64(b[8:]))
-		failed += int(b[16])
+		offers[i] = offer{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16] != 0, b[17] != 0}
+		failed += int(b[17])
 	}
-	return need, failed
+	return offers, failed
 }
 
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
@@ -85,20 +86,19 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 	if err := g.member(); err != nil {
 		return nil, err
 	}
-	addrs := make([]uintptr, g.Size())
-	mine := offer{failed: nbytes < 0}
+	mine := offer{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
 		if mine.addr, ok = r.Node.Reuse(nbytes); !ok {
-			mine.need = nbytes
+			mine.fresh = true
 		} else if r.Node.Publish(mine.addr, nbytes) != nil {
 			mine.failed = true
 		}
 	}
-	need, failed := swapOffers(g, mine, addrs)
+	offers, failed := swapOffers(g, mine)
 	var err error
-	if need > 0 && failed == 0 {
-		failed, err = r.reserve(g, &mine, nbytes, need, addrs)
+	if failed == 0 && slices.ContainsFunc(offers, func(o offer) bool { return o.fresh }) {
+		offers, failed, err = r.reserve(g, &mine, offers)
 	}
 	if failed > 0 {
 		r.unreserve(mine.addr)
@@ -107,23 +107,43 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
 	}
-	return addrs, nil
+	return r.learn(g, offers), nil
 }
 
-// reserve gets new memory for those who need it: first all agree that there is room for all of it.
-func (r *Runtime) reserve(g *Group, mine *offer, nbytes, total int64, addrs []uintptr) (failed int, err error) {
-	err = r.Node.Room(total)
-	if _, failed = swapOffers(g, offer{failed: err != nil}, addrs); failed > 0 {
-		return failed, err
+// reserve gets new memory for those who need it: first all agree that there is room for all of it on every node.
+func (r *Runtime) reserve(g *Group, mine *offer, offers []offer) (_ []offer, failed int, err error) {
+	var here int64
+	for i, o := range offers {
+		if o.fresh && r.Topo.SameNode(g.Ranks[i]) {
+			here += o.nbytes
+		}
 	}
-	if mine.need > 0 {
-		if mine.addr, err = r.Node.Grow(nbytes); err == nil {
-			err = r.Node.Publish(mine.addr, nbytes)
+	if here > 0 {
+		err = r.Node.Room(here)
+	}
+	if _, failed = swapOffers(g, offer{failed: err != nil}); failed > 0 {
+		return nil, failed, err
+	}
+	if mine.fresh {
+		if mine.addr, err = r.Node.Grow(mine.nbytes); err == nil {
+			err = r.Node.Publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
 	}
-	_, failed = swapOffers(g, *mine, addrs)
-	return failed, err
+	offers, failed = swapOffers(g, *mine)
+	return offers, failed, err
+}
+
+// learn keeps in mind where the members on other nodes have their memory, and returns all addresses.
+func (r *Runtime) learn(g *Group, offers []offer) []uintptr {
+	addrs := make([]uintptr, len(offers))
+	for i, o := range offers {
+		addrs[i] = o.addr
+		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
+			r.known.add(g.Ranks[i], o.addr, o.nbytes)
+		}
+	}
+	return addrs
 }
 
 func (r *Runtime) unreserve(addr uintptr) {
@@ -153,7 +173,7 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	g.team.Barrier()
+	r.unlearn(g, addr)
 	if addr == 0 {
 		return nil
 	}
@@ -162,6 +182,20 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	}
 	r.unreserve(addr)
 	return nil
+}
+
+// unlearn forgets what members on other nodes free. It is a barrier, since all say what they free.
+func (r *Runtime) unlearn(g *Group, mine uintptr) {
+	if len(r.Topo.Nodes) == 1 {
+		g.team.Barrier()
+		return
+	}
+	all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(mine)))
+	for i, w := range g.Ranks {
+		if !r.Topo.SameNode(w) {
+			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
+		}
+	}
 }
 
 // MallocLocal allocates memory on this rank alone. It can serve as the local side of any transfer.
@@ -197,19 +231,4 @@ func (r *Runtime) FreeLocal(addr uintptr) error {
 	}
 	r.unreserve(addr)
 	return nil
-}
-
-// Summary is one line for ARMCI_VERBOSE and armci_info.
-func (r *Runtime) Summary() string {
-	return fmt.Sprintf("%d ranks on %d node(s) (%s), started by %s, transport %s", r.N, len(r.Topo.Nodes), r.Topo,
-		r.Job.Kind(), r.transports[0].Info().Name)
-}
-
-// Transports lists the names of those in use.
-func (r *Runtime) Transports() []transport.Info {
-	infos := make([]transport.Info, len(r.transports))
-	for i, t := range r.transports {
-		infos[i] = t.Info()
-	}
-	return infos
 }

@@ -4,6 +4,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 
 	"libarmci/internal/transport"
@@ -32,11 +33,13 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if x.Addr%uintptr(x.Bytes) != 0 {
 		return argErr(CodeOp, "prem", "%#x is not aligned to %d bytes", x.Addr, x.Bytes)
 	}
-	if err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
+	if _, err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
 		return err
 	}
 	to := &r.routes[proc]
-	if err := to.tr.RMW(to.peer, x); err != nil {
+	if err := to.tr.RMW(to.peer, x); errors.Is(err, transport.ErrBadAddr) {
+		return argErr(CodeAddress, "prem", "%v", err)
+	} else if err != nil {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
 	}
 	return nil

@@ -6,9 +6,10 @@ package core
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"libarmci/internal/bootstrap"
@@ -33,17 +34,16 @@ type Runtime struct {
 	handles    handles
 	aggregates aggregates
 	mutexes    mutexes
+	lockserver lockserver
 	notified   notified
 	gpc        gpc
+	mail       mail
+	known      known
+	traffic    traffic
+	everyone   []int // all ranks
+	world      *Group
 	started    chan struct{} // closed when it is known whether all ranks take part
 	ending     sync.Once
-}
-
-// route is how one rank is reached: one transport for the whole run.
-type route struct {
-	tr        transport.Transport
-	peer      transport.Peer
-	immediate bool
 }
 
 // card is what ranks tell each other first.
@@ -60,7 +60,7 @@ const secretBytes = 16
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r, err := start(cfg, job, p)
 	if err == nil {
-		r.Node.World().Barrier()
+		r.Barrier()
 	}
 	return r, err
 }
@@ -75,15 +75,31 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 		p.Abandon()
 		return nil, err
 	}
-	if err := r.agree(r.reach(p, cards)); err != nil {
+	r.init()
+	if err := r.reach(p, cards); err != nil {
 		r.ending.Do(func() {}) // the reason has been told: who leaves now is not lost
+		r.closeTransports()
+		if r.Node != nil {
+			r.Node.Leave(true)
+		}
 		return nil, err
 	}
+	r.makeWorld()
+	return r, nil
+}
+
+// init makes what messages may find before the start has ended.
+func (r *Runtime) init() {
 	r.regions.init()
 	r.handles.init()
 	r.notified.init(r.N)
-	r.makeWorld()
-	return r, nil
+	r.known.init(r.N)
+	r.mail.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
+	r.traffic = make(traffic, r.N+1)
+	r.routes, r.everyone = make([]route, r.N), make([]int, r.N)
+	for i := range r.everyone {
+		r.everyone[i] = i
+	}
 }
 
 // Refuse is what a rank calls instead of Start if it has a problem; the others' Start fails with it.
@@ -98,25 +114,13 @@ func (r *Runtime) exchange(door string, problem error) ([]card, error) {
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
-	blob, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := r.Job.Exchange(blob)
+	cards, err := swapJSON(r, mine)
 	if err != nil {
 		return nil, fmt.Errorf("exchange of addresses: %w", err)
 	}
-	cards := make([]card, len(all))
-	ids, hosts := make([]string, len(all)), make([]string, len(all))
-	for i, b := range all {
-		if err := json.Unmarshal(b, &cards[i]); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", i, err)
-		}
-		ids[i], hosts[i] = cards[i].Node, cards[i].Host
-	}
-	problems := make([]string, len(cards))
+	ids, hosts, problems := make([]string, len(cards)), make([]string, len(cards)), make([]string, len(cards))
 	for i, c := range cards {
-		problems[i] = c.Problem
+		ids[i], hosts[i], problems[i] = c.Node, c.Host, c.Problem
 	}
 	if err := verdict(problems, int(r.Me)); err != nil {
 		return nil, err
@@ -128,42 +132,50 @@ func (r *Runtime) exchange(door string, problem error) ([]card, error) {
 	return cards, nil
 }
 
-// reach opens the node and finds a transport for every rank.
+// reach opens the node and, if there are several, the wire between them: every rank then has a route. Collective, and
+// so is its success.
 func (r *Runtime) reach(p transport.Platform, cards []card) error {
-	if len(r.Topo.Nodes) > 1 {
+	c, err := r.chooseWire(p)
+	if err != nil {
 		p.Abandon()
-		return r.noWire(p)
+		return r.agree(err)
 	}
+	err = r.joinNode(p, cards)
+	if c == nil {
+		return r.agree(err)
+	}
+	var tr transport.Transport
+	var addr []byte
+	if err == nil {
+		if tr, err = r.openWire(c, cards[0].Secret); err == nil {
+			addr = tr.Info().Addr
+		}
+	}
+	addrs, err := r.agreeOn(addr, err)
+	if err != nil {
+		return err
+	}
+	return r.agree(r.connectWire(tr, addrs))
+}
+
+func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 	mine := r.Topo.Nodes[r.Topo.MyNode()]
 	doors := make([]string, len(mine))
 	for i, rank := range mine {
 		doors[i] = cards[rank].Door
 	}
 	node, tr, err := p.Join(transport.JoinInfo{Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
-		Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
 	r.Node, r.transports = node, []transport.Transport{tr}
-	r.routes = make([]route, r.N)
 	peers := make([]transport.PeerAddr, len(mine))
 	for i, rank := range mine {
 		peers[i] = transport.PeerAddr{Rank: rank}
-		r.routes[rank] = route{tr, transport.Peer(i), tr.Info().Immediate}
+		r.routes[rank] = newRoute(tr, transport.Peer(i), tr.Info())
 	}
 	return tr.Connect(peers)
-}
-
-// noWire says why the nodes of this job cannot reach each other.
-func (r *Runtime) noWire(p transport.Platform) error {
-	reasons := ""
-	for _, w := range p.Wires() {
-		if err := w.Probe(); err != nil {
-			reasons += fmt.Sprintf("; %s: %v", w.Name, err)
-		}
-	}
-	return fmt.Errorf("the job spans %d nodes (%s) and this build has no usable transport between nodes%s",
-		len(r.Topo.Nodes), r.Topo, reasons)
 }
 
 // Finalize is collective: everything outstanding completes, then this rank lets go of all it holds.
@@ -171,13 +183,20 @@ func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.Node.World().Barrier()
-	for _, tr := range r.transports {
-		tr.Close()
-	}
+	r.Node.Ending(true)
+	r.Barrier()
 	r.ending.Do(func() {}) // nobody's end concerns us any more
+	r.mail.close()
+	r.closeTransports()
+	r.mail.running.Wait()
 	r.Node.Leave(true)
 	return r.Job.Close()
+}
+
+func (r *Runtime) closeTransports() {
+	for _, tr := range slices.Backward(r.transports) { // the node's last: a wire acts on it
+		tr.Close()
+	}
 }
 
 // Leave is called when the process exits with status 0 and never finalised: the others are not to take it for dead.
@@ -189,4 +208,23 @@ func (r *Runtime) checkRank(arg string, proc int) error {
 		return argErr(CodeProc, arg, "rank %d is outside 0..%d", proc, r.N-1)
 	}
 	return nil
+}
+
+// Summary is one line for ARMCI_VERBOSE and armci_info.
+func (r *Runtime) Summary() string {
+	names := make([]string, len(r.transports))
+	for i, info := range r.Transports() {
+		names[i] = info.Name
+	}
+	return fmt.Sprintf("%d ranks on %d node(s) (%s), started by %s, transport %s", r.N, len(r.Topo.Nodes), r.Topo,
+		r.Job.Kind(), strings.Join(names, " and "))
+}
+
+// Transports lists the names of those in use.
+func (r *Runtime) Transports() []transport.Info {
+	infos := make([]transport.Info, len(r.transports))
+	for i, t := range r.transports {
+		infos[i] = t.Info()
+	}
+	return infos
 }

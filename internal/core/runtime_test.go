@@ -153,11 +153,12 @@ func TestNoWire(t *testing.T) {
 	c := transporttest.NewCluster(2)
 	defer c.Close()
 	c.WireList = []transport.Wire{
-		{Name: "rdma", Probe: func() error { return errors.New("no device") }}, {Name: "tcp", Probe: func() error { return nil }},
+		{Name: "rdma", Probe: func() error { return errors.New("no device") }},
+		{Name: "tcp", Probe: func() error { return errors.New("no network") }},
 	}
 	for _, err := range startAll(c, []string{"ARMCI_NODE=east", "ARMCI_NODE=west"}) {
 		if err == nil || !strings.Contains(err.Error(), "2 nodes (east: ranks [0], west: ranks [1])") ||
-			!strings.Contains(err.Error(), "rdma: no device") {
+			!strings.Contains(err.Error(), "rdma: no device (rank 0, east); tcp: no network (rank 0, east)") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -214,6 +215,12 @@ func TestTopology(t *testing.T) {
 	}
 	if topo.MyNode() != 1 || topo.Node(3) != 2 || topo.Local(5) != 2 || topo.Local(4) != 1 {
 		t.Errorf("%+v", topo)
+	}
+	if topo.Shared != 2 {
+		t.Errorf("%d ranks share my machine", topo.Shared)
+	}
+	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.Shared != 2 || len(two.Nodes) != 3 {
+		t.Errorf("two nodes on one machine: %+v", two)
 	}
 	for r, same := range []bool{false, true, false, false, true, false} {
 		if topo.SameNode(transport.Rank(r)) != same {

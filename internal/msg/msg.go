@@ -15,19 +15,39 @@ import (
 	"libarmci/internal/transport"
 )
 
-// takesPart tells whether the caller belongs to a scope of a group, and whether more than one rank can. With every
-// rank on one node a scope is either the whole group or one master.
-func takesPart(g *core.Group, s Scope) (team transport.Team, alone bool) {
-	team = g.Team()
-	if team == nil || s == Masters && g.Me != 0 {
-		return nil, true
+// takesPart finds the team of a scope; nil if the caller is not in it.
+func takesPart(g *core.Group, s Scope) transport.Team {
+	switch s {
+	case Node:
+		return g.NodeTeam()
+	case Masters:
+		return g.Masters()
 	}
-	return team, s == Masters
+	return g.Team()
+}
+
+// rootOf is the place of a member in the team of a scope, -1 if it is not in it.
+func rootOf(g *core.Group, s Scope, member int) int {
+	node, place := g.Place(member)
+	switch {
+	case s == All:
+		return member
+	case s == Node && node == mine(g):
+		return place
+	case s == Masters && place == 0:
+		return node
+	}
+	return -1
+}
+
+func mine(g *core.Group) int {
+	node, _ := g.Place(g.Me)
+	return node
 }
 
 // Barrier waits for all members of a group.
 func Barrier(g *core.Group) error {
-	team, _ := takesPart(g, All)
+	team := g.Team()
 	if team == nil {
 		return notMember(g)
 	}
@@ -39,7 +59,7 @@ func notMember(g *core.Group) error {
 	return wrong("group", "the calling rank is not a member of group %d", g.ID)
 }
 
-// Bcast gives n bytes of the root, a world rank, to all of a scope. For the node scope the root is a member of the node.
+// Bcast gives n bytes of the root, a world rank of the scope, to all of it.
 func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
 	if n < 0 {
 		return wrong("len", "%d is negative", n)
@@ -48,16 +68,23 @@ func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
 	if from < 0 {
 		return wrong("root", "rank %d is not a member of the group", root)
 	}
-	team, alone := takesPart(g, s)
+	team := takesPart(g, s)
 	switch {
-	case team == nil && s != Masters:
+	case g.Team() == nil:
 		return notMember(g)
-	case team == nil || alone || n == 0:
+	case team == nil || n == 0:
 		return nil
 	case buf == nil:
 		return wrong("buffer", "null pointer")
 	}
-	team.Bcast(buf, int64(n), from)
+	if team.Size() == 1 {
+		return nil
+	}
+	at := rootOf(g, s, from)
+	if at < 0 {
+		return wrong("root", "rank %d is not in the scope", root)
+	}
+	team.Bcast(buf, int64(n), at)
 	return nil
 }
 
@@ -74,19 +101,16 @@ func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 	if err != nil {
 		return err
 	}
-	team, alone := takesPart(g, s)
+	team := takesPart(g, s)
 	switch {
-	case team == nil && s != Masters:
+	case g.Team() == nil:
 		return notMember(g)
 	case team == nil || n == 0:
 		return nil
 	case x == nil:
 		return wrong("x", "null pointer")
-	case alone:
-		kernel.ReduceFinish(op, t, x, n)
-	default:
-		team.Allreduce(x, int64(n), int(t), int(op))
 	}
+	team.Allreduce(x, int64(n), int(t), int(op))
 	return nil
 }
 
@@ -110,8 +134,8 @@ func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 	if x == nil {
 		return wrong("x", "null pointer")
 	}
-	team, alone := takesPart(g, s)
-	if team == nil || alone {
+	team := takesPart(g, s)
+	if team == nil || team.Size() == 1 {
 		return nil
 	}
 	best := winner(team.Allgather(bid(x, t, contribute)), t, op == kernel.Max)
@@ -168,8 +192,7 @@ func Send(r *core.Runtime, tag int, body []byte, to int) error {
 	if err := checkRank(r, "to", to); err != nil {
 		return err
 	}
-	r.Node.Send(r.Topo.Local(transport.Rank(to)), int64(tag), body)
-	return nil
+	return r.Send(transport.Rank(to), int64(tag), body)
 }
 
 // Recv receives the oldest message of a tag from a world rank, or from any (-1). It returns the source and the length.
@@ -179,7 +202,7 @@ func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err e
 			return 0, 0, err
 		}
 	}
-	l, err := r.Node.Recv(transport.Rank(max(from, -1)), int64(tag), body)
+	l, err := r.Recv(transport.Rank(max(from, -1)), int64(tag), body)
 	if errors.Is(err, transport.ErrTooLong) {
 		return int(l.From), l.Total, wrong("buflen", "the message from rank %d has %d bytes, the buffer %d", l.From, l.Total, len(body))
 	}
@@ -201,18 +224,27 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 	if g.Me < master || g.Me >= master+n {
 		return nil
 	}
-	if g.Me != master {
-		_, err := r.Node.Recv(g.Ranks[master], tagRange, body)
-		return err
+	// A binomial tree whose root is the master: cost grows with the logarithm of n.
+	at, step := g.Me-master, 1
+	for ; step < n; step *= 2 {
+		if at&step == 0 {
+			continue
+		}
+		if _, err := r.Recv(g.Ranks[g.Me-step], core.TagRange, body); err != nil {
+			return err
+		}
+		break
 	}
-	for i := master + 1; i < master+n; i++ {
-		r.Node.Send(r.Topo.Local(g.Ranks[i]), tagRange, body)
+	for step /= 2; step > 0; step /= 2 {
+		if at+step >= n {
+			continue
+		}
+		if err := r.Send(g.Ranks[g.Me+step], core.TagRange, body); err != nil {
+			return err
+		}
 	}
 	return nil
 }
-
-// Tags beyond a C int are the library's own; core has the others.
-const tagRange = int64(2) << 33
 
 // Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none; all
 // -1 outside the scope.

@@ -37,7 +37,10 @@ type Transport struct {
 // Open makes the process ready to be connected to, and to connect.
 func Open(o Options) (*Transport, error) {
 	o.Eager = min(max(o.Eager, 0), bufferBytes/2)
-	t := &Transport{opt: o, polls: min(max(o.Spin, leastPolls), mostPolls)}
+	t := &Transport{opt: o, polls: leastPolls}
+	if o.Spin != nil {
+		t.polls = min(max(o.Spin(), leastPolls), mostPolls)
+	}
 	t.opt.Lost = t.reportLoss(o.Lost)
 	t.buffers.keep = int(o.Buffer / bufferBytes / 2)
 	var err error

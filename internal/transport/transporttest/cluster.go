@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Cluster stands in for one machine: its ranks are goroutines of this process, its arena is memory outside the Go heap.
-// It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
+// Cluster stands in for one machine or several: its ranks are goroutines of this process, the arenas are memory outside
+// the Go heap. Who shares a machine is what they say when they join; between machines there is a Fake (wire.go). It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
 package transporttest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -22,19 +23,21 @@ const (
 	maxTeams     = 64
 )
 
-// Cluster is a node of n ranks. The exported fields are set before the first rank joins.
+// Cluster is n ranks on as many nodes as they make of it. The exported fields are set before the first rank joins.
 type Cluster struct {
 	N    int
 	Opts Options // of the transport
 	// Fail, if set, is asked before a step that can fail: "exchange", "door", "join", "room", "grow", "publish",
-	// "team", "comm". An error makes the step fail at that rank.
+	// "team", "comm", "probe", "open". An error makes the step fail at that rank.
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
 	Wrap func(rank int, t transport.Transport) transport.Transport
-	// Nodes that are not this one are reached by these; the Cluster itself has one node only.
+	// Wire says what the wire between nodes is like; without it there is none. WireList stands in its place.
+	Wire     *Options
 	WireList []transport.Wire
 
-	Net *Net // made when the first rank joins
+	Net     *Net // of the nodes, made when the first rank joins
+	Between *Net // between nodes, made when the first rank opens it
 
 	mu      sync.Mutex
 	changed *sync.Cond // something below has changed
@@ -43,16 +46,16 @@ type Cluster struct {
 	private []int // bytes of private memory handed out, by rank
 	nodes   []*Node
 	joins   []transport.JoinInfo
+	opened  []transport.WireInfo
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
 	counts  map[[2]int]uint32 // notify counters: target, source
-	ended   bool
 	jobs    []*Job
-	world   *teamState
+	world   *teamState // of the job's exchanges
 }
 
-// NewCluster makes a node of n ranks. Close gives its memory back.
+// NewCluster makes n ranks. Close gives its memory back.
 func NewCluster(n int) *Cluster {
 	memory, err := unix.Mmap(-1, 0, n*(sliceBytes+privateBytes), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -61,10 +64,12 @@ func NewCluster(n int) *Cluster {
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
 		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, counts: map[[2]int]uint32{},
-		joins: make([]transport.JoinInfo, n), world: newTeamState(n)}
+		joins: make([]transport.JoinInfo, n), opened: make([]transport.WireInfo, n), world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
+	all := make([]transport.Rank, n)
 	for i := range n {
-		c.nodes = append(c.nodes, &Node{c: c, self: i, brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
+		all[i] = transport.Rank(i)
+		c.nodes = append(c.nodes, &Node{c: c, self: i, here: all, brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
 			open: map[uintptr]int64{}})
 		c.jobs = append(c.jobs, &Job{c: c, rank: i})
 	}
@@ -74,10 +79,12 @@ func NewCluster(n int) *Cluster {
 // Close ends the cluster; no rank may be running.
 func (c *Cluster) Close() {
 	c.mu.Lock()
-	net := c.Net
+	nets := []*Net{c.Net, c.Between}
 	c.mu.Unlock()
-	if net != nil {
-		net.Close()
+	for _, net := range nets {
+		if net != nil {
+			net.Close()
+		}
 	}
 	unix.Munmap(c.memory)
 }
@@ -105,11 +112,16 @@ func (c *Cluster) Private(rank, nbytes int) uintptr {
 	return c.base + uintptr(c.N*sliceBytes+rank*privateBytes+at)
 }
 
-// Lose tells all ranks but one that it is lost.
+// Lose tells all ranks but one that it is lost, those of its node first.
 func (c *Cluster) Lose(rank int, reason string) {
 	for i, j := range c.joins {
-		if i != rank && j.Lost != nil {
+		if i != rank && j.Lost != nil && slices.Contains(j.Ranks, transport.Rank(rank)) {
 			j.Lost(transport.Rank(rank), reason)
+		}
+	}
+	for i, w := range c.opened {
+		if i != rank && w.Lost != nil && !slices.Contains(w.Nodes[w.MyNode], transport.Rank(rank)) {
+			w.Lost(transport.Rank(rank), reason)
 		}
 	}
 }
@@ -158,6 +170,10 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	}
 	p.c.mu.Lock()
 	p.c.joins[p.rank] = j
+	p.c.nodes[p.rank].here = j.Ranks
+	if lead := p.c.nodes[j.Ranks[0]]; lead.world == nil || lead.world.n != len(j.Ranks) {
+		lead.world = newTeamState(len(j.Ranks))
+	}
 	if p.c.Net == nil {
 		p.c.Net = NewNet(p.c.N, p.c.Opts)
 	}
@@ -170,6 +186,11 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	return p.c.nodes[p.rank], t, nil
 }
 
-func (p platform) Wires() []transport.Wire { return p.c.WireList }
+func (p platform) Wires() []transport.Wire {
+	if p.c.Wire == nil {
+		return p.c.WireList
+	}
+	return []transport.Wire{p.c.wire(p.rank)}
+}
 
 func (p platform) Abandon() {}

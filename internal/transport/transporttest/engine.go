@@ -11,6 +11,7 @@
 package transporttest
 
 import (
+	"errors"
 	"slices"
 	"time"
 	"unsafe"
@@ -31,44 +32,76 @@ type op struct {
 }
 
 func (f *Fake) post(p transport.Peer, o *op) (err error) {
+	eager := false
 	f.net.change(func() {
 		if o.to, err = f.end(p); err != nil {
 			return
 		}
-		f.posted = append(f.posted, o)
 		f.net.tally[o.name]++
 		if o.x.Vector != nil {
 			f.net.tally[o.name+" vector"]++
 		}
+		if store(o) && o.x.Known && o.x.Bytes() <= int64(f.net.opts.Eager) {
+			if eager = f.leave(o); eager {
+				return
+			}
+		}
+		f.posted = append(f.posted, o)
 	})
+	if eager {
+		o.x.Finish(nil)
+	}
 	return err
 }
 
-// Fence waits for what was posted before it.
-func (f *Fake) Fence(ps ...transport.Peer) error {
-	for _, p := range ps {
-		if err := f.fence(p); err != nil {
-			return err
-		}
+func store(o *op) bool { return o.name == "put" || o.name == "acc" }
+
+// leave takes a store's data along: it is locally complete now. A bad address is found, but told by the next fence. False
+// if the caller must be told now.
+func (f *Fake) leave(o *op) bool {
+	switch err := f.refuse(o); {
+	case err == nil:
+		o.data = gather(o.x)
+		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
+		f.leaving[o.to] = append(f.leaving[o.to], o)
+		return true
+	case o.x.Known && errors.Is(err, transport.ErrBadAddr):
+		f.late[o.to] = err
+		return true
 	}
-	return nil
+	return false
 }
 
-func (f *Fake) fence(p transport.Peer) error {
+// Fence waits for what was posted before it. It counts as one, whatever the number of peers.
+func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tally["fence"]++
-	end, err := f.end(p)
 	var before []*op
-	for _, o := range slices.Concat(f.posted, f.leaving[end]) {
-		if o.to == end {
-			before = append(before, o)
+	for _, p := range ps {
+		if _, err = f.end(p); err != nil {
+			return err
+		}
+		for _, o := range slices.Concat(f.posted, f.leaving[f.peers[p]]) {
+			if o.to == f.peers[p] {
+				before = append(before, o)
+			}
 		}
 	}
-	for err == nil && slices.ContainsFunc(before, f.open) {
+	for slices.ContainsFunc(before, f.open) {
 		n.changed.Wait()
-		_, err = f.end(p)
+		for _, p := range ps {
+			if _, err = f.end(p); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range ps {
+		if late := f.late[f.peers[p]]; late != nil {
+			err = late
+		}
+		delete(f.late, f.peers[p])
 	}
 	return err
 }
@@ -124,19 +157,17 @@ func (f *Fake) nextStep() (func(), time.Duration) {
 // depart makes posted[i] locally complete.
 func (f *Fake) depart(i int) func() {
 	o := f.posted[i]
+	if store(o) && f.leave(o) {
+		x := o.x
+		f.posted = slices.Delete(f.posted, i, i+1)
+		return func() { x.Finish(nil) }
+	}
 	if err := f.refuse(o); err != nil {
 		return func() { f.drop(o, err) }
 	}
-	if o.name == "put" || o.name == "acc" {
-		o.data = gather(o.x)
-		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
-	}
 	f.posted = slices.Delete(f.posted, i, i+1)
 	f.leaving[o.to] = append(f.leaving[o.to], o)
-	if o.data == nil {
-		return func() {}
-	}
-	return func() { o.x.Finish(nil) }
+	return func() {}
 }
 
 // refuse says why an operation cannot be carried out.
@@ -218,7 +249,7 @@ func readModifyWrite(r *transport.RMW) {
 func (f *Fake) deliver() {
 	defer f.net.running.Done()
 	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
-		f.handler(transport.Rank(l.from), transport.Rank(f.self), transport.Msg{Kind: uint8(l.tag), Body: l.body}, l.reply)
+		f.handler(transport.Rank(l.from), transport.Rank(l.to), transport.Msg{Kind: uint8(l.tag), Body: l.body}, l.reply)
 	}
 }
 
@@ -229,7 +260,7 @@ func (f *Fake) nextLetter() (letter, bool) {
 	for !f.closed {
 		var full []int
 		for from, q := range f.inbox {
-			if len(q) > 0 {
+			if len(q) > 0 && !slices.ContainsFunc(q[0].after, n.ends[from].open) {
 				full = append(full, from)
 			}
 		}

@@ -8,6 +8,7 @@ package transporttest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -22,8 +23,13 @@ type Options struct {
 	MaxMsg int           // 0: 1 MiB
 	Seed   uint64        // of the order in which things happen
 	Pause  time.Duration // longest pause between two things that happen at one end
+	// Ordered and Eager are those of transport.Info, and kept.
+	Ordered bool
+	Eager   int
 	// Owns, if set, says whether n bytes at an address are memory of a peer that may be reached.
 	Owns func(p transport.Peer, addr uintptr, n int64) bool
+	// Server, if set, says which end receives the messages for an end.
+	Server func(end int) int
 }
 
 // Net is what the ends of a Fake have in common.
@@ -62,13 +68,15 @@ type Fake struct {
 	inbox   [][]letter // by sender: messages on their way
 	dead    bool
 	closed  bool
+	late    map[int]error // by end: what a store that nobody waited for has come to
 }
 
 // Open makes end number self.
 func (n *Net) Open(self int, h transport.Handler) *Fake {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)), inbox: make([][]letter, len(n.ends))}
+	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)), inbox: make([][]letter, len(n.ends)),
+		late: map[int]error{}}
 	n.ends[self] = f
 	n.running.Add(2)
 	go f.engine()
@@ -110,7 +118,8 @@ func (n *Net) change(do func()) {
 
 // Info tells what Options said.
 func (f *Fake) Info() transport.Info {
-	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Native: f.net.opts.Native, MaxMsg: f.net.opts.MaxMsg}
+	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Native: f.net.opts.Native, MaxMsg: f.net.opts.MaxMsg,
+		Ordered: f.net.opts.Ordered, Eager: f.net.opts.Eager}
 }
 
 // Connect accepts ranks that are numbers of ends.
@@ -195,11 +204,33 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 		case len(m.Body) > f.net.opts.MaxMsg:
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
 		default:
-			to := f.net.ends[end]
-			to.inbox[f.self] = append(to.inbox[f.self], letter{from: f.self, tag: int64(m.Kind), body: append([]byte(nil), m.Body...), reply: reply})
+			to := f.net.ends[f.net.server(end)]
+			to.inbox[f.self] = append(to.inbox[f.self], letter{from: f.self, to: end, tag: int64(m.Kind),
+				body: append([]byte(nil), m.Body...), reply: reply, after: f.before(end)})
 		}
 	})
 	return err
+}
+
+func (n *Net) server(end int) int {
+	if n.opts.Server == nil {
+		return end
+	}
+	return n.opts.Server(end)
+}
+
+// before lists what a message to an end has to wait for: with Ordered what is open to any end of the same server.
+func (f *Fake) before(end int) []*op {
+	var open []*op
+	if !f.net.opts.Ordered {
+		return nil
+	}
+	for _, o := range slices.Concat(append([][]*op{f.posted}, f.leaving...)...) {
+		if f.net.server(o.to) == f.net.server(end) {
+			open = append(open, o)
+		}
+	}
+	return open
 }
 
 // end finds the end of a peer that can still be reached.
@@ -214,9 +245,9 @@ func (f *Fake) end(p transport.Peer) (int, error) {
 	return end, nil
 }
 
-// Progress only waits: the engine runs by itself.
+// Progress only waits, and not for long: the engine runs by itself.
 func (f *Fake) Progress(wait time.Duration) (int, error) {
-	time.Sleep(wait)
+	time.Sleep(min(wait, 20*time.Microsecond))
 	return 0, nil
 }
 

@@ -29,12 +29,12 @@ func newTeamState(n int) *teamState {
 
 // team is one member's hold.
 type team struct {
-	c       *Cluster
-	s       *teamState
-	slot    int64
-	me      int
-	members []int
-	gone    bool
+	c    *Cluster
+	s    *teamState
+	slot int64
+	me   int
+	home *Node // whose machine's
+	gone bool
 }
 
 // ClaimTeam gives a number that is never given again, but no more than maxTeams at a time.
@@ -43,12 +43,13 @@ func (n *Node) ClaimTeam() (start transport.TeamStart, err error) {
 		return start, err
 	}
 	n.c.change(func() {
-		if len(n.c.teams) >= maxTeams {
+		if n.at(0).teams >= maxTeams {
 			err = fmt.Errorf("%w: more than %d groups", transport.ErrNoMemory, maxTeams)
 			return
 		}
 		n.c.slots++
 		n.c.teams[n.c.slots] = nil // members make it, who know how many they are
+		n.at(0).teams++
 		start.Slot = n.c.slots
 	})
 	return start, err
@@ -56,13 +57,13 @@ func (n *Node) ClaimTeam() (start transport.TeamStart, err error) {
 
 // HoldTeam joins a team.
 func (n *Node) HoldTeam(start transport.TeamStart, members []int, me int) transport.Team {
-	t := &team{c: n.c, slot: start.Slot, me: me, members: slices.Clone(members)}
+	t := &team{c: n.c, slot: start.Slot, me: me, home: n.at(0)}
 	n.c.change(func() {
 		s, claimed := n.c.teams[start.Slot]
 		switch {
 		case !claimed:
 			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self, start.Slot))
-		case members[me] != n.self:
+		case members[me] != n.Self():
 			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.self, me, members))
 		case s == nil:
 			s = newTeamState(len(members))
@@ -75,9 +76,9 @@ func (n *Node) HoldTeam(start transport.TeamStart, members []int, me int) transp
 	return t
 }
 
-// World is the team of all ranks.
+// World is the team of all ranks of the machine.
 func (n *Node) World() transport.Team {
-	return &team{c: n.c, s: n.c.world, slot: 0, me: n.self, members: make([]int, n.c.N)}
+	return &team{c: n.c, s: n.at(0).world, slot: 0, me: n.Self()}
 }
 
 // Teams is the number of team slots in use.
@@ -148,7 +149,10 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 func (t *team) Release(last bool) {
 	t.gone = true
 	if last {
-		t.c.change(func() { delete(t.c.teams, t.slot) })
+		t.c.change(func() {
+			delete(t.c.teams, t.slot)
+			t.home.teams--
+		})
 	}
 }
 
@@ -156,7 +160,7 @@ func (t *team) Release(last bool) {
 func (n *Node) MutexBytes() int64 { return mutexBytes }
 
 // RankMutex lies at the start of a rank's slice.
-func (n *Node) RankMutex(local int) uintptr { return n.c.sliceBase(local) }
+func (n *Node) RankMutex(local int) uintptr { return n.c.sliceBase(int(n.here[local])) }
 
 // Lock waits.
 func (n *Node) Lock(m uintptr, who transport.Rank) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The founding of a group: on every node the first member claims a team slot and tells the others; between nodes these
+// first members, the leaders, tell each other whether all have one, and the group's number in the job.
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"libarmci/internal/transport"
+)
+
+// founding is what members must know to start a team.
+type founding struct {
+	start transport.TeamStart // Slot -1: there is none to be had
+	id    int64               // of the group, in the job
+}
+
+// joinTeam makes the group's team, on all members or on none.
+func (r *Runtime) joinTeam(g *Group) error {
+	l := r.layoutOf(g.Ranks)
+	var f founding
+	if l.place[g.Me] == 0 {
+		f = r.found(g, l)
+		for _, m := range l.local[1:] {
+			r.Node.Send(m, tagGroup, f.encode())
+		}
+	} else {
+		body, leader := make([]byte, foundingBytes), l.leader[l.here]
+		if _, err := r.Node.Recv(leader, tagGroup, body); err != nil {
+			return fmt.Errorf("start of group from rank %d: %w", leader, err)
+		}
+		f = decodeFounding(body)
+	}
+	if f.start.Slot < 0 {
+		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
+	}
+	local := r.Node.HoldTeam(f.start, l.local, l.place[g.Me])
+	local.Barrier()
+	r.setTeam(g, l, local, f.id)
+	return r.addComm(g)
+}
+
+// found is called by leaders. The group's number is its first member's to give: its rank and a count.
+func (r *Runtime) found(g *Group, l *layout) founding {
+	var f founding
+	var err error
+	if f.start, err = r.Node.ClaimTeam(); err != nil {
+		f.start.Slot = -1
+	}
+	if g.Me == 0 {
+		f.id = int64(r.Me)<<groupBits | int64(r.groups.founded.Add(1))%(1<<groupBits-1) + 1
+	}
+	if len(l.leader) == 1 {
+		return f
+	}
+	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagFound}
+	all := top.Allgather(f.encode())
+	f.id = decodeFounding(all).id // the first member leads the first node
+	for at := 0; at < len(all); at += foundingBytes {
+		if decodeFounding(all[at:]).start.Slot >= 0 {
+			continue
+		}
+		if f.start.Slot >= 0 { // others have none: nobody needs mine
+			r.Node.HoldTeam(f.start, l.local, 0).Release(true)
+		}
+		f.start.Slot = -1
+	}
+	return f
+}
+
+// groupBits is for the count: world has number 0, and a rank founds this many groups before numbers come again.
+const groupBits = 26
+
+// addComm makes the group's communicator; if any member cannot, the group ends on all.
+func (r *Runtime) addComm(g *Group) error {
+	comm, err := r.groupComm(g)
+	mine := []byte{0}
+	if err != nil {
+		mine[0] = 1
+	}
+	if !slices.Contains(g.team.Allgather(mine), 1) {
+		g.Comm = comm
+		return nil
+	}
+	g.team.Barrier()
+	g.team.Release(g.Me == 0)
+	g.team = nil
+	if err == nil {
+		err = argErr(CodeInternal, "group", "a member could not make the group's communicator")
+	}
+	return err
+}
+
+func (r *Runtime) groupComm(g *Group) (uintptr, error) {
+	ranks := make([]int, g.Size())
+	for i, w := range g.Ranks {
+		ranks[i] = int(w)
+	}
+	return r.Job.GroupComm(ranks, 0)
+}
+
+const foundingBytes = 32
+
+func (f founding) encode() []byte {
+	b := make([]byte, foundingBytes)
+	for i, v := range []uint64{uint64(f.start.Slot), f.start.Phase, f.start.Step, uint64(f.id)} {
+		binary.LittleEndian.PutUint64(b[8*i:], v)
+	}
+	return b
+}
+
+func decodeFounding(b []byte) founding {
+	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
+	return founding{transport.TeamStart{Slot: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What this rank has been told of the memory of ranks on other nodes: the regions of collective allocations it took part
+// in. It is a hint that saves a question; the target checks every address all the same.
+package core
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"libarmci/internal/transport"
+)
+
+// extent is addresses [lo, hi).
+type extent struct{ lo, hi uintptr }
+
+// known is read without a lock: a changed list is a new one.
+type known struct {
+	mu sync.Mutex
+	of []atomic.Pointer[[]extent] // by rank; sorted
+}
+
+func (k *known) init(ranks int) { k.of = make([]atomic.Pointer[[]extent], ranks) }
+
+func (k *known) list(rank transport.Rank) []extent {
+	if p := k.of[rank].Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// at is where in a list the region is that begins at an address, or would be.
+func at(list []extent, addr uintptr) (int, bool) {
+	return slices.BinarySearchFunc(list, addr, func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
+}
+
+func (k *known) add(rank transport.Rank, addr uintptr, nbytes int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	i, found := at(k.list(rank), addr)
+	list := slices.Clone(k.list(rank))
+	if found {
+		list = slices.Delete(list, i, i+1)
+	}
+	list = slices.Insert(list, i, extent{addr, addr + uintptr(nbytes)})
+	k.of[rank].Store(&list)
+}
+
+// drop forgets the region that begins at an address, if there is one.
+func (k *known) drop(rank transport.Rank, addr uintptr) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if i, found := at(k.list(rank), addr); found {
+		list := slices.Delete(slices.Clone(k.list(rank)), i, i+1)
+		k.of[rank].Store(&list)
+	}
+}
+
+// has tells whether n bytes at an address lie in one region.
+func (k *known) has(rank transport.Rank, addr uintptr, n int64) bool {
+	list := k.list(rank)
+	i, found := at(list, addr)
+	if !found {
+		i--
+	}
+	return i >= 0 && n >= 0 && addr < list[i].hi && uintptr(n) <= list[i].hi-addr
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Mutexes of another node: the holder asks the process that receives messages there, which queues for it among the ranks
+// of that node. Some callers of a mutex queue there at a time, the others wait here, first come first served.
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// The body of a message is the mutex's address; the answer one byte.
+const (
+	lockGot  = 1
+	lockBusy = 2
+)
+
+func lockBody(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
+
+// lockThere asks for a mutex of another node and remembers that this rank has it.
+func (r *Runtime) lockThere(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
+	answer, err := r.call(transport.Rank(proc), kind, lockBody(m))
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("mutex %d of rank %d: %w", i, proc, err)
+	case len(answer) != 1:
+		return false, argErr(CodeAddress, "mutex", "mutex %d of rank %d does not exist any more", i, proc)
+	case answer[0] != lockGot:
+		return false, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		s.held = map[[2]int]bool{}
+	}
+	s.held[[2]int{i, proc}] = true
+	return true, nil
+}
+
+// letGo forgets that this rank holds a mutex of another node; false if it does not.
+func (s *MutexSet) letGo(i, proc int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had := s.held[[2]int{i, proc}]
+	delete(s.held, [2]int{i, proc})
+	return had
+}
+
+// maxQueued is how many ranks of other nodes queue for a mutex at a time. Each takes a thread of this process.
+const maxQueued = 8
+
+// lockserver has a line for each mutex that ranks of other nodes wait for.
+type lockserver struct {
+	mu    sync.Mutex
+	lines map[uintptr]*line
+}
+
+type line struct {
+	waiting []claim
+	queued  int
+}
+
+// claim is a rank that wants a mutex.
+type claim struct {
+	who   transport.Rank
+	reply func([]byte)
+}
+
+// handleLock serves a rank of another node. The address is checked like any other.
+func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
+		return false
+	}
+	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
+	size := r.Node.MutexBytes()
+	switch {
+	case addr%uintptr(size) != 0 || !r.Node.Owns(r.Topo.Local(to), addr, size):
+		if reply == nil {
+			return false
+		}
+		reply(nil)
+	case m.Kind == msgUnlock:
+		who, held := r.Node.MutexOwner(addr)
+		if !held || who != from {
+			return false
+		}
+		r.Node.Unlock(addr)
+	case m.Kind == msgTryLock:
+		got := []byte{lockBusy}
+		if !r.lockserver.awaited(addr) && r.Node.TryLock(addr, from) {
+			got[0] = lockGot
+		}
+		reply(got)
+	default:
+		r.queue(addr, claim{from, reply})
+	}
+	return true
+}
+
+func (l *lockserver) awaited(m uintptr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines[m] != nil
+}
+
+// queue gives the mutex at once if it is free and nobody waits.
+func (r *Runtime) queue(m uintptr, c claim) {
+	l := &r.lockserver
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := l.lines[m]
+	if at == nil {
+		if r.Node.TryLock(m, c.who) {
+			c.reply([]byte{lockGot})
+			return
+		}
+		if l.lines == nil {
+			l.lines = map[uintptr]*line{}
+		}
+		at = &line{}
+		l.lines[m] = at
+	}
+	at.waiting = append(at.waiting, c)
+	if at.queued < maxQueued {
+		at.queued++
+		go r.grant(m, at)
+	}
+}
+
+// grant gets the mutex for one after the other of those who wait.
+func (r *Runtime) grant(m uintptr, at *line) {
+	defer log.Guard()
+	l := &r.lockserver
+	for {
+		l.mu.Lock()
+		if len(at.waiting) == 0 {
+			if at.queued--; at.queued == 0 {
+				delete(l.lines, m)
+			}
+			l.mu.Unlock()
+			return
+		}
+		c := at.waiting[0]
+		at.waiting = at.waiting[1:]
+		l.mu.Unlock()
+		r.Node.Lock(m, c.who)
+		c.reply([]byte{lockGot})
+	}
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages between nodes, at the receiving end: one process of each node receives them for all its ranks and acts on
+// what the node shares. Nothing here may wait; what does has a goroutine.
+package core
+
+import (
+	"encoding/binary"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// Kinds of active messages. Between nodes but for the procedure calls, which also go between ranks of a node.
+const (
+	msgProcedure = 1 // gpc.go
+	msgReply     = 2
+	msgForward   = 3 // one of these two that another rank of the node has received: uint32 from, uint8 kind, its body
+	msgMail      = 4 // mail.go
+	msgMailed    = 5
+	msgLock      = 6 // lockserver.go
+	msgTryLock   = 7
+	msgUnlock    = 8
+	msgNotify    = 9 // no body
+)
+
+const forwardHead = 5
+
+// handleMessage receives every active message.
+func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
+	handled := false
+	switch m.Kind {
+	case msgProcedure, msgReply:
+		handled = r.handleProcedure(from, to, m)
+	case msgForward:
+		if handled = len(m.Body) >= forwardHead && int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
+			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
+			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4], Body: m.Body[forwardHead:]})
+		}
+	case msgMail, msgMailed:
+		handled = r.handleMail(from, to, m, reply)
+	case msgLock, msgTryLock, msgUnlock:
+		handled = r.handleLock(from, to, m, reply)
+	case msgNotify:
+		r.Node.Notify(r.Topo.Local(to), from)
+		handled = true
+	}
+	if handled {
+		return
+	}
+	log.Warnf("message of unknown kind %d (%d bytes) from rank %d dropped", m.Kind, len(m.Body), from)
+	if reply != nil {
+		reply(nil)
+	}
+}
+
+// handleProcedure takes calls and replies that are for this rank, and passes on those that are for another.
+func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
+	switch {
+	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
+		go r.serveCall(from, m.Body) // a procedure may wait
+	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
+		r.takeReply(m.Body)
+	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
+		go r.forward(from, to, m)
+	default:
+		return false
+	}
+	return true
+}
+
+// forward passes a message on to another rank of the node.
+func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
+	defer log.Guard()
+	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
+	if err := r.send(to, msgForward, append(append(body, m.Kind), m.Body...)); err != nil {
+		log.Warnf("message from rank %d to rank %d: %v", from, to, err)
+	}
+}
+
+func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
+	way := &r.routes[to]
+	return way.tr.Send(way.peer, transport.Msg{Kind: kind, Body: body})
+}
+
+func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
+	way := &r.routes[to]
+	return way.tr.Call(way.peer, transport.Msg{Kind: kind, Body: body})
+}

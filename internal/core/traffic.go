@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What has been stored at each rank since it was last fenced, so that a fence with nothing outstanding costs nothing,
+// also in C, which reads these counters.
+package core
+
+import "sync/atomic"
+
+// Traffic counts the stores of this process at one rank. Nothing is outstanding while both are equal.
+type Traffic struct {
+	Posted atomic.Uint32 // raised after a store has been handed to its transport
+	Fenced atomic.Uint32 // value of Posted up to which the stores are known to have taken effect
+}
+
+func (t *Traffic) clean() bool { return t.Posted.Load() == t.Fenced.Load() }
+
+// fenced notes that all stores up to a count have taken effect. Several fences may end in any order.
+func (t *Traffic) fenced(upTo uint32) {
+	for {
+		was := t.Fenced.Load()
+		if int32(upTo-was) <= 0 || t.Fenced.CompareAndSwap(was, upTo) {
+			return
+		}
+	}
+}
+
+// traffic has an entry for each rank, and one more for all together.
+type traffic []Traffic
+
+func (t traffic) posted(proc int) {
+	t[proc].Posted.Add(1)
+	t[len(t)-1].Posted.Add(1)
+}
+
+func (t traffic) all() *Traffic { return &t[len(t)-1] }
+
+// Traffic is what C looks at: an entry for each rank and one for all together. It stays where it is.
+func (r *Runtime) Traffic() []Traffic { return r.traffic }

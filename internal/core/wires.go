@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The start of a job on several nodes: all ranks choose the same wire, open it, tell each other their addresses, and
+// take part together or fail together. Which wires there are is the platform's knowledge.
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"libarmci/internal/transport"
+)
+
+// wireCard is what a rank tells the others of one of its wires, in its order of preference.
+type wireCard struct {
+	Name, Problem string
+	Hint          []byte
+}
+
+// chosen is the wire all ranks use; nil if there is one node only.
+type chosen struct {
+	wire  transport.Wire
+	hints [][]byte // by rank
+}
+
+// chooseWire is collective: the first wire that every rank can use. Its error is the same on all ranks.
+func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
+	if len(r.Topo.Nodes) == 1 {
+		return nil, nil
+	}
+	wires, err := r.candidates(p)
+	mine := make([]wireCard, len(wires))
+	for i, w := range wires {
+		mine[i] = wireCard{Name: w.Name, Problem: textOf(w.Probe())}
+		if mine[i].Problem == "" {
+			mine[i].Hint = w.Hint()
+		}
+	}
+	all, lost := swapJSON(r, mine)
+	switch {
+	case lost != nil:
+		return nil, fmt.Errorf("exchange of wires: %w", lost)
+	case err != nil:
+		return nil, err
+	}
+	reasons := ""
+	for i, w := range wires {
+		reason := r.unusable(all, i)
+		if reason != "" {
+			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
+			continue
+		}
+		c := &chosen{wire: w, hints: make([][]byte, r.N)}
+		for rank, cards := range all {
+			c.hints[rank] = cards[i].Hint
+		}
+		return c, nil
+	}
+	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between nodes%s", len(r.Topo.Nodes),
+		r.Topo, reasons)
+}
+
+// candidates are the wires of the platform, or the one that ARMCI_TRANSPORT names.
+func (r *Runtime) candidates(p transport.Platform) ([]transport.Wire, error) {
+	name, wires := r.Cfg.String("ARMCI_TRANSPORT"), p.Wires()
+	if name == "auto" {
+		return wires, nil
+	}
+	if i := slices.IndexFunc(wires, func(w transport.Wire) bool { return w.Name == name }); i >= 0 {
+		return wires[i : i+1], nil
+	}
+	names := ""
+	for _, w := range wires {
+		names += " " + w.Name
+	}
+	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
+}
+
+// unusable is why some rank cannot use the i-th wire, "" if all can. One reason is enough.
+func (r *Runtime) unusable(all [][]wireCard, i int) string {
+	for rank, cards := range all {
+		switch {
+		case i >= len(cards) || cards[i].Name != all[r.Me][i].Name:
+			return fmt.Sprintf("rank %d (%s) does not have it", rank, r.host(transport.Rank(rank)))
+		case cards[i].Problem != "":
+			return fmt.Sprintf("%s (rank %d, %s)", cards[i].Problem, rank, r.host(transport.Rank(rank)))
+		}
+	}
+	return ""
+}
+
+func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
+
+// swapJSON shows every rank a value of every rank.
+func swapJSON[T any](r *Runtime, mine T) ([]T, error) {
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.Job.Exchange(blob)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]T, len(all))
+	for i, b := range all {
+		if err := json.Unmarshal(b, &values[i]); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", i, err)
+		}
+	}
+	return values, nil
+}
+
+// openWire makes this rank ready to be connected to.
+func (r *Runtime) openWire(c *chosen, secret []byte) (transport.Transport, error) {
+	tr, err := c.wire.Open(transport.WireInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
+		Hints: c.hints, Secret: secret, Node: r.Node, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lost})
+	if err != nil {
+		return nil, fmt.Errorf("transport %s: %w", c.wire.Name, err)
+	}
+	r.transports = append(r.transports, tr)
+	return tr, nil
+}
+
+// connectWire tells the wire where the ranks of other nodes are, and makes it their route.
+func (r *Runtime) connectWire(tr transport.Transport, addrs [][]byte) error {
+	peers := make([]transport.PeerAddr, r.N)
+	info := tr.Info()
+	for i := range peers {
+		rank := transport.Rank(i)
+		peers[i].Rank = rank
+		if !r.Topo.SameNode(rank) {
+			peers[i].Addr = addrs[i]
+			r.routes[i] = newRoute(tr, transport.Peer(i), info)
+		}
+	}
+	if err := tr.Connect(peers); err != nil {
+		return fmt.Errorf("transport %s: %w", info.Name, err)
+	}
+	return nil
+}

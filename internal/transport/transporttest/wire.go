@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The wire between the nodes of a Cluster: a Fake with an end for every rank, whose messages are received by the lowest
+// rank of each node, as a data server would. It holds core to what it must say when it opens a wire.
+package transporttest
+
+import (
+	"fmt"
+	"slices"
+
+	"libarmci/internal/transport"
+)
+
+func (c *Cluster) wire(rank int) transport.Wire {
+	hint := func(rank int) []byte { return fmt.Appendf(nil, "hint %d", rank) }
+	return transport.Wire{Name: "fakewire",
+		Probe: func() error { return c.fail("probe", rank) },
+		Hint:  func() []byte { return hint(rank) },
+		Open: func(w transport.WireInfo) (transport.Transport, error) {
+			if err := c.fail("open", rank); err != nil {
+				return nil, err
+			}
+			for i, h := range w.Hints {
+				if string(h) != string(hint(i)) {
+					return nil, fmt.Errorf("rank %d was told that rank %d says %q", rank, i, h)
+				}
+			}
+			return c.openWire(rank, w)
+		}}
+}
+
+// openWire checks what core says.
+func (c *Cluster) openWire(rank int, w transport.WireInfo) (transport.Transport, error) {
+	mine := w.Nodes[w.MyNode]
+	switch {
+	case int(w.Me) != rank || !slices.Equal(w.Node.Ranks(), mine) || len(w.Hosts) != len(w.Nodes) || len(w.Hints) != c.N:
+		return nil, fmt.Errorf("rank %d opens a wire as rank %d of %v, node %d", rank, w.Me, w.Nodes, w.MyNode)
+	case w.Memory == nil || w.Handle == nil || w.Lost == nil || len(w.Secret) == 0:
+		return nil, fmt.Errorf("rank %d opens a wire with less than it needs", rank)
+	}
+	var t transport.Transport = c.between(rank, w).Open(rank, w.Handle)
+	if c.Wrap != nil {
+		t = c.Wrap(rank, t)
+	}
+	return t, nil
+}
+
+// between is the net that all nodes share.
+func (c *Cluster) between(rank int, w transport.WireInfo) *Net {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened[rank] = w
+	if c.Between == nil {
+		o := *c.Wire
+		o.Owns = func(p transport.Peer, addr uintptr, n int64) bool {
+			node := c.nodes[p]
+			return node.Owns(node.Self(), addr, n)
+		}
+		o.Server = func(end int) int {
+			for _, ranks := range w.Nodes {
+				if slices.Contains(ranks, transport.Rank(end)) {
+					return int(ranks[0])
+				}
+			}
+			return end
+		}
+		c.Between = NewNet(c.N, o)
+	}
+	return c.Between
+}
