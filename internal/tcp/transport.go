@@ -27,6 +27,7 @@ type Transport struct {
 	workers   workers
 	buffers   buffers
 	polls     int // most looks of a waiter before it sleeps
+	start     time.Time
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the engine has to end
@@ -37,7 +38,7 @@ type Transport struct {
 // Open makes the process ready to be connected to, and to connect.
 func Open(o Options) (*Transport, error) {
 	o.Eager = min(max(o.Eager, 0), bufferBytes/2)
-	t := &Transport{opt: o, polls: leastPolls}
+	t := &Transport{opt: o, polls: leastPolls, start: time.Now()}
 	if o.Spin != nil {
 		t.polls = min(max(o.Spin(), leastPolls), mostPolls)
 	}

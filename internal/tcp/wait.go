@@ -110,6 +110,7 @@ func (w *wire) slept(d time.Duration) {
 // readFor reads until p is complete. The caller has the role.
 func (w *wire) readFor(p *pending) {
 	tries := 0
+	w.driven.Store(true)
 	for p.state.Load() != isDone {
 		got, err := w.receive()
 		switch {
