@@ -108,8 +108,8 @@ func (w *wire) consume(b []byte) error {
 // start checks a header and prepares for its body.
 func (w *wire) start() error {
 	h := &w.h
-	if h.Bytes > maxPayload && h.payload() != 0 {
-		return fmt.Errorf("%w: an answer of %d bytes", errProtocol, h.Bytes)
+	if h.Bytes > maxPayload && h.payload() != 0 || h.Desc != 0 && h.Kind != kindError {
+		return fmt.Errorf("%w: an answer of %d + %d bytes", errProtocol, h.Desc, h.Bytes)
 	}
 	w.owner, w.left, w.sink, w.big = nil, int64(h.Desc)+h.payload(), &w.plain, false
 	if h.ID != 0 {
@@ -117,22 +117,31 @@ func (w *wire) start() error {
 			return fmt.Errorf("%w: an answer to a question that was not asked", errProtocol)
 		}
 	}
-	if h.Desc != 0 && h.Kind != kindError {
-		return fmt.Errorf("%w: an answer with a descriptor", errProtocol)
+	if err := w.prepare(); err != nil {
+		return err
 	}
+	if w.left == 0 {
+		return w.act()
+	}
+	return nil
+}
+
+// prepare says where the body goes, if it may come.
+func (w *wire) prepare() error {
+	h, p := &w.h, w.owner
 	switch h.Kind {
 	case kindData:
-		if w.owner == nil || w.left > w.owner.room {
+		if p == nil || w.left > p.room {
 			return fmt.Errorf("%w: %d bytes of data that were not asked for", errProtocol, w.left)
 		}
-		w.owner.room -= w.left
-		w.sink, w.big = &w.owner.into, w.owner.big
+		p.room -= w.left
+		w.sink, w.big = &p.into, p.big
 	case kindReply:
-		if w.owner == nil || w.left > maxMsg {
+		if p == nil || w.left > maxMsg {
 			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
 		}
-		w.owner.body, w.big = make([]byte, w.left), w.left > bufferBytes
-		w.plain.bytes(w.owner.body)
+		p.body, w.big = make([]byte, w.left), w.left > bufferBytes
+		w.plain.bytes(p.body)
 	case kindError, kindLost:
 		if h.Desc > errorDesc || h.Bytes > maxText {
 			return fmt.Errorf("%w: a text of %d bytes", errProtocol, w.left)
@@ -141,9 +150,6 @@ func (w *wire) start() error {
 	case kindDone, kindOld, kindFenced, kindBye:
 	default:
 		return fmt.Errorf("%w: an answer of kind %d", errProtocol, h.Kind)
-	}
-	if w.left == 0 {
-		return w.act()
 	}
 	return nil
 }
