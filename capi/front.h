@@ -75,10 +75,12 @@ static inline bool front_known(int proc, const void *p, uint64_t n)
 {
 	unsigned rank = (unsigned)proc;
 	struct front_hit *h = &front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS];
+	uint64_t key = atomic_load_explicit(&front.key, memory_order_acquire) + rank;
+	if (!likely(h->key == key)) // one thing after the other: all at once needs registers that must be saved
+		return false;
 	uint64_t at = (uintptr_t)p - h->lo;
-	__asm__("" : "+r"(at)); // else gcc computes the region's end too, for which registers must be saved
-	return h->key == atomic_load_explicit(&front.key, memory_order_acquire) + rank && at < h->len && n <= h->len - at &&
-	       atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
+	__asm__("" : "+r"(at)); // else gcc computes the region's end too
+	return at < h->len && n <= h->len - at && atomic_load_explicit(h->gen, memory_order_acquire) == h->seen;
 }
 
 // May the n > 0 bytes at p be touched as memory of rank proc, from here, without asking Go?

@@ -86,7 +86,9 @@ func armcigo_finalize() C.int {
 	dropMutexes()
 	if lib.messages {
 		rt.AllFence()
+		rt.Node.Ending(true)
 		rt.Barrier()
+		rt.Node.Ending(false) // armci_msg_* may still be called
 		return 0
 	}
 	return code("ARMCI_Finalize", shut(rt))

@@ -35,13 +35,13 @@ PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
 
 PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 {
-	size_t got;
-	if (!(likely(front_message(buf, cap, from)) && shm_recv(&(int){front.local[from]}, tag, buf, (size_t)cap, &got) == 0)) {
+	struct shm_mail got = {.from = from, .tag = tag};
+	if (!(likely(front_message(buf, cap, from)) && shm_recv(&got, buf, (size_t)cap) == 0)) {
 		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // also tells what is too long: it is unread
 		return;
 	}
 	if (len)
-		*len = (int)got;
+		*len = (int)got.nbytes;
 }
 
 PUBLIC int armci_msg_rcvany(int tag, void *buf, int cap, int *len)

@@ -92,55 +92,48 @@ void parmci_msg_barrier(void)
 }
 WEAK_AS(armci_msg_barrier, parmci_msg_barrier);
 
-// Apart, so that the usual way saves no registers: an atomic operation waits for every store before it.
-static __attribute__((noinline)) int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
+// One operation of either numbering, on an aligned int or long that can be reached. False if it is none.
+static inline bool rmw_int(int op, void *ploc, void *prem, int extra)
 {
-	size_t bytes = op & 1 ? sizeof(long) : sizeof(int); // either numbering: the LONG operations are the odd ones
-	if (op >= 0 && ploc && ((uintptr_t)prem & (bytes - 1)) == 0 && front_reach(proc, prem, bytes)) {
-		switch (op) {
-		case 0:
-		case ARMCI_FETCH_AND_ADD:
-			*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
-			return 0;
-		case 1:
-		case ARMCI_FETCH_AND_ADD_LONG:
-			*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
-			return 0;
-		case 2:
-		case ARMCI_SWAP:
-			*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
-			return 0;
-		case 3:
-		case ARMCI_SWAP_LONG:
-			*(long *)ploc = atomic_exchange((_Atomic long *)prem, *(long *)ploc);
-			return 0;
-		}
-	}
-	return armcigo_rmw(op, ploc, prem, extra, proc);
-}
-
-// The operations on an int. Apart from those on a long: together they would need registers that must be saved first.
-static __attribute__((noinline)) int rmw_int(int op, void *ploc, void *prem, int extra, int proc)
-{
-	if (!likely(ploc && (uintptr_t)prem % sizeof(int) == 0 && front_known(proc, prem, sizeof(int))))
-		return rmw_unusual(op, ploc, prem, extra, proc);
-	if (op == ARMCI_FETCH_AND_ADD || op == 0)
+	if (likely(op == ARMCI_FETCH_AND_ADD || op == 0))
 		*(int *)ploc = atomic_fetch_add((_Atomic int *)prem, extra);
 	else if (op == ARMCI_SWAP || op == 2)
 		*(int *)ploc = atomic_exchange((_Atomic int *)prem, *(int *)ploc);
 	else
-		return rmw_unusual(op, ploc, prem, extra, proc);
-	return 0;
+		return false;
+	return true;
 }
 
+static inline bool rmw_long(int op, void *ploc, void *prem, int extra)
+{
+	if (likely(op == ARMCI_FETCH_AND_ADD_LONG || op == 1))
+		*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
+	else if (op == ARMCI_SWAP_LONG || op == 3)
+		*(long *)ploc = atomic_exchange((_Atomic long *)prem, *(long *)ploc);
+	else
+		return false;
+	return true;
+}
+
+static inline bool is_long(int op) { return op & 1; } // in either numbering
+
+SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
+{
+	size_t bytes = is_long(op) ? sizeof(long) : sizeof(int);
+	if (ploc && (uintptr_t)prem % bytes == 0 && front_reach(proc, prem, bytes) &&
+	    (is_long(op) ? rmw_long(op, ploc, prem, extra) : rmw_int(op, ploc, prem, extra)))
+		return 0;
+	return armcigo_rmw(op, ploc, prem, extra, proc);
+}
+
+// An atomic operation waits for every store before it: the usual way calls nothing and saves no register. Nor does it
+// compute a size, for which all that follows would wait: there is a way for each.
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
-	if (op != ARMCI_FETCH_AND_ADD_LONG && op != 1)
-		return rmw_int(op, ploc, prem, extra, proc);
-	if (!likely(ploc && (uintptr_t)prem % sizeof(long) == 0 && front_known(proc, prem, sizeof(long))))
-		return rmw_unusual(op, ploc, prem, extra, proc);
-	*(long *)ploc = atomic_fetch_add((_Atomic long *)prem, (long)extra);
-	return 0;
+#define RMW_HERE(type)                                                                                	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) &&              	 rmw_##type(op, ploc, prem, extra))
+	if (likely(ploc && (is_long(op) ? RMW_HERE(long) : RMW_HERE(int))))
+		return 0;
+	return rmw_unusual(op, ploc, prem, extra, proc);
 }
 WEAK(ARMCI_Rmw);
 

@@ -32,6 +32,8 @@ var allowed = map[string]string{
 	"internal/transport/transporttest": "internal/transport internal/kernel",
 	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log",
 
+	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
+
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 

@@ -38,7 +38,7 @@ armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_CC)
     set(launcher ${launcher_${flavour}})
-    foreach(part kill signal leave fatal memory shm)
+    foreach(part kill signal leave vain fatal memory shm)
       armci_suite(fault/${launcher}/${part} SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
         ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part}")
     endforeach()

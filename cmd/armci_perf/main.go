@@ -29,6 +29,8 @@ ours, raw, their ratio, and the bar the project has set itself.
                      mpich, all that are here (auto, the default), or none
   -csv FILE          write the figures as CSV too
   -svg DIRECTORY     draw plots of figures over size
+  -nodes N           measure between nodes, beside raw sockets: one rank on each
+                     of N pretended nodes, or, with -launcher, on N real ones
   -launcher COMMAND  start every job with COMMAND, for example
                      "mpirun -n 2", instead of armcirun and the MPIs' own
   -worker FILE       the worker program -launcher starts (default perf-none)
@@ -48,6 +50,7 @@ type options struct {
 	only, mpi                []string
 	reps                     int
 	csv, svg                 string
+	nodes                    int
 	launcher                 []string
 	worker, workers, barFile string
 }
@@ -87,6 +90,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.reps, "reps", 0, "")
 	f.StringVar(&o.csv, "csv", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
+	f.IntVar(&o.nodes, "nodes", 1, "")
 	f.StringVar(&launcher, "launcher", "", "")
 	f.StringVar(&o.worker, "worker", "", "")
 	f.StringVar(&o.workers, "workers", "", "")
@@ -114,6 +118,9 @@ func (o *options) check(rest []string) error {
 	}
 	if o.reps < 0 || o.reps > 99 {
 		return fmt.Errorf("-reps %d: must be 1..99", o.reps)
+	}
+	if o.nodes < 1 || o.nodes > 64 {
+		return fmt.Errorf("-nodes %d: must be 1..64", o.nodes)
 	}
 	if o.worker != "" && len(o.launcher) == 0 {
 		return errors.New("-worker needs -launcher")

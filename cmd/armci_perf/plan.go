@@ -21,6 +21,7 @@ type group struct {
 	ranks []int    // one job for each
 	mpi   bool     // compared with an MPI where there is one
 	apart bool     // in a job of its own
+	nodes bool     // needs ranks on different nodes
 	env   []string // settings of that job
 	doc   string
 	ops   []string // the figures it must produce
@@ -57,6 +58,23 @@ var groups = []group{
 	{name: "init", ranks: []int{4}, apart: true, doc: "time to initialise", ops: []string{"init"}},
 	{name: "idle", ranks: []int{2}, apart: true, doc: "processor time while idle, resident memory",
 		ops: []string{"resident", "idle-asleep", "idle-in-barrier"}},
+	{name: "remote-small", nodes: true, doc: "8-byte get, put and fence, fetch-and-add beside round trips of a raw socket",
+		ops: []string{"remote-get", "remote-put+fence", "remote-put", "remote-fetch-add", "remote-fence-idle"}},
+	{name: "remote-bandwidth", nodes: true, doc: "contiguous put and get of 1 KiB to 8 MiB beside a raw socket",
+		ops: []string{"remote-put-bandwidth", "remote-get-bandwidth", "remote-put-stream"}},
+	{name: "remote-strided", nodes: true, doc: "patches of 16x16 to 512x512 doubles beside as many bytes on a raw socket",
+		ops: []string{"remote-put-strided", "remote-get-strided", "remote-acc-strided"}},
+	{name: "remote-vector", nodes: true, doc: "1000 scattered doubles beside as many bytes on a raw socket",
+		ops: []string{"remote-put-vector", "remote-get-vector"}},
+	{name: "remote-batch", nodes: true, doc: "1000 nonblocking 8-byte puts and a fence, aggregated and not, beside a raw socket",
+		ops: []string{"remote-nbput", "remote-nbput-aggregate"}},
+	{name: "remote-meeting", nodes: true, doc: "locks beside fetch-and-add, a fence of all beside one, barriers beside round trips",
+		ops: []string{"remote-lock+unlock", "remote-lock-contended", "remote-fence-all", "remote-barrier"}},
+	{name: "remote-busy", nodes: true, doc: "operations on a rank that computes beside those on one that sleeps",
+		ops: []string{"remote-busy-get", "remote-busy-put+fence", "remote-busy-acc+fence", "remote-busy-fetch-add",
+			"remote-busy-lock"}},
+	{name: "remote-overlap", nodes: true, doc: "how much of a 1 MiB nonblocking get hides behind computation",
+		ops: []string{"remote-overlap"}},
 }
 
 func findGroup(name string) *group {
@@ -85,7 +103,7 @@ type job struct {
 func plan(o *options, dir string) ([]job, error) {
 	var chosen []*group
 	for i := range groups {
-		if len(o.only) == 0 || slices.Contains(o.only, groups[i].name) {
+		if len(o.only) == 0 && groups[i].nodes == (o.nodes > 1) || slices.Contains(o.only, groups[i].name) {
 			chosen = append(chosen, &groups[i])
 		}
 	}
@@ -122,6 +140,10 @@ func (o *options) plain(chosen []*group, dir string) ([]job, error) {
 	run, err := beside("armcirun")
 	if err != nil {
 		return nil, err
+	}
+	if o.nodes > 1 {
+		launcher := []string{run, "-n", strconv.Itoa(o.nodes), "-nodes", strconv.Itoa(o.nodes)}
+		return o.byLauncher(chosen, launcher, filepath.Join(dir, "perf-none"), "armcirun"), nil
 	}
 	var jobs []job
 	for _, ranks := range []int{2, 4} {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Command armcirun starts a program on several ranks of this machine without
-// MPI. Here is only its command line; package launch does the work.
+// Command armcirun starts a program on several ranks, of this machine or of
+// others, without MPI. Here and in hosts.go is only its command line; package
+// launch does the work.
 package main
 
 import (
@@ -17,14 +18,24 @@ import (
 	"libarmci/internal/bootstrap/launch"
 )
 
-const usage = `usage: armcirun [-n RANKS] [-nodes NODES] [-v] [--] PROGRAM [ARGUMENT]...
+const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
+                [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH] [-v]
+                [--] PROGRAM [ARGUMENT]...
 
-Starts RANKS copies of PROGRAM (default 1) on this machine as one ARMCI job.
+Starts RANKS copies of PROGRAM as one ARMCI job: on this machine (default 1), or
+on other hosts (default as many as these take).
 
-  -n RANKS      number of ranks (also -np)
-  -nodes NODES  pretend NODES hosts: ranks in blocks, ARMCI_NODE=node0, node1, ...
-  -v            print when ranks start and end
-  -h            print this
+  -n RANKS         number of ranks (also -np)
+  -ppn RANKS       ranks for each node or host
+  -nodes NODES     pretend NODES hosts: ranks in blocks, ARMCI_NODE=node0, node1, ...
+  -hosts HOST,...  start the ranks on these hosts, in blocks
+  -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS]"
+  -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh)
+  -x NAME[=VALUE]  also give the ranks on hosts this variable (beside ARMCI_* and LD_LIBRARY_PATH)
+  -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
+  -ports LOW-HIGH  ports to listen on for that
+  -v               print when ranks start and end
+  -h               print this
 
 Rank 0 reads the standard input; the output of all ranks is left as it is. When
 a rank fails, the others are ended: they have 1 s to notice it, 2 s after
@@ -42,6 +53,9 @@ const (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == serveFlag {
+		os.Exit(launch.Serve(os.Stderr))
+	}
 	options, err := parse(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage)
@@ -58,28 +72,68 @@ func parse(args []string) (launch.Options, error) {
 	o := launch.Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
 	flags := flag.NewFlagSet("armcirun", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.IntVar(&o.Ranks, "n", 1, "")
-	flags.IntVar(&o.Ranks, "np", 1, "")
+	flags.IntVar(&o.Ranks, "n", 0, "")
+	flags.IntVar(&o.Ranks, "np", 0, "")
+	flags.IntVar(&o.Remote.PerHost, "ppn", 0, "")
 	flags.IntVar(&o.Nodes, "nodes", 0, "")
 	flags.BoolVar(&o.Verbose, "v", false, "")
+	hosts := hostFlags(flags, &o.Remote)
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.Argv = flags.Args()
-	switch {
-	case o.Ranks < 1 || o.Ranks > mostRanks:
-		return o, fmt.Errorf("-n %d: must be 1..%d", o.Ranks, mostRanks)
-	case o.Nodes < 0 || o.Nodes > o.Ranks:
-		return o, fmt.Errorf("-nodes %d: must be 1..%d, the number of ranks", o.Nodes, o.Ranks)
-	case len(o.Argv) == 0:
-		return o, errors.New("no program given")
+	err := hosts(given)
+	if err == nil {
+		err = count(&o, given)
 	}
-	return o, nil
+	if err == nil && len(o.Argv) == 0 {
+		err = errors.New("no program given")
+	}
+	return o, err
+}
+
+// count settles how many ranks there are, and on how many nodes.
+func count(o *launch.Options, given map[string]bool) error {
+	r := &o.Remote
+	switch {
+	case given["ppn"] && (r.PerHost < 1 || r.PerHost > mostRanks):
+		return fmt.Errorf("-ppn %d: must be 1..%d", r.PerHost, mostRanks)
+	case given["n"] || given["np"]:
+	case len(r.Hosts) > 0:
+		o.Ranks = r.Slots()
+	case given["ppn"]:
+		o.Ranks = max(o.Nodes, 1) * r.PerHost
+	default:
+		o.Ranks = 1
+	}
+	if o.Ranks < 1 || o.Ranks > mostRanks {
+		return fmt.Errorf("-n %d: must be 1..%d", o.Ranks, mostRanks)
+	}
+	if len(r.Hosts) > 0 {
+		if given["nodes"] {
+			return errors.New("-nodes pretends hosts, -hosts and -hostfile name real ones: only one of them")
+		}
+		return nil
+	}
+	if given["ppn"] {
+		nodes := (o.Ranks + r.PerHost - 1) / r.PerHost
+		if given["nodes"] && (o.Nodes != nodes || o.Ranks != nodes*r.PerHost) {
+			return fmt.Errorf("%d ranks are not %d nodes of %d", o.Ranks, o.Nodes, r.PerHost)
+		}
+		o.Nodes, o.PerNode = nodes, r.PerHost
+	}
+	if o.Nodes < 0 || o.Nodes > o.Ranks {
+		return fmt.Errorf("-nodes %d: must be 1..%d, the number of ranks", o.Nodes, o.Ranks)
+	}
+	return nil
 }
 
 func run(o launch.Options) int {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, launch.Signals()...)
+	o.Signals = signals
 	job, err := launch.Start(o)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "armcirun: %v\n", err)
@@ -94,6 +148,9 @@ func run(o launch.Options) int {
 }
 
 func statusOf(err error) int {
+	if stopped := (launch.Interrupted{}); errors.As(err, &stopped) {
+		return 128 + int(stopped.Signal)
+	}
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return statusNotFound
 	}

@@ -46,6 +46,26 @@ func TestParse(t *testing.T) {
 	if err != nil || o.Ranks != 3 || o.Nodes != 0 || !slices.Equal(o.Argv, []string{"-odd"}) {
 		t.Errorf("%+v, error %v", o, err)
 	}
+	for line, want := range map[string][4]int{ // ranks, nodes, ranks a node, hosts
+		"p": {1, 0, 0, 0}, "-ppn 2 p": {2, 1, 2, 0}, "-n 5 -ppn 2 p": {5, 3, 2, 0}, "-nodes 3 -ppn 2 p": {6, 3, 2, 0},
+		"-hosts a,b p": {2, 0, 0, 2}, "-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
+	} {
+		o, err := parse(strings.Fields(line))
+		if got := [4]int{o.Ranks, o.Nodes, o.PerNode, len(o.Remote.Hosts)}; err != nil || got != want {
+			t.Errorf("%s: %v, error %v", line, got, err)
+		}
+	}
+	o, err = parse(strings.Fields("-hosts a -agent rsh -x HOME -x A=b=c -x NOT_THERE -ports 5-9 -interface eth0 p"))
+	if r := o.Remote; err != nil || !slices.Equal(r.Agent, []string{"rsh"}) || r.Ports.Low != 5 || r.Ports.High != 9 ||
+		r.Interface != "eth0" || !slices.Contains(r.Env, "A=b=c") || !slices.Contains(r.Env, "HOME="+os.Getenv("HOME")) {
+		t.Errorf("%+v, error %v", o.Remote, err)
+	}
+	for _, line := range []string{"-nodes 2 -hosts a,b p", "-hosts a -hostfile b p", "-hostfile /nowhere p", "-hosts , p",
+		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p", "-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p"} {
+		if _, err := parse(strings.Fields(line)); err == nil {
+			t.Errorf("%q is accepted", line)
+		}
+	}
 	for _, line := range []string{"", "-n 0 p", "-n -1 p", "-n 5000 p", "-n x p", "-nodes 2 p", "-nodes -1 p", "-n 2", "-what p"} {
 		if _, err := parse(strings.Fields(line)); err == nil {
 			t.Errorf("%q is accepted", line)

@@ -27,7 +27,7 @@ const (
 
 type armcirunJob struct {
 	rank, size int
-	conn       *net.UnixConn
+	conn       net.Conn
 	collected  chan jobwire.Frame // answers to Contribute
 	done       chan struct{}      // closed by the answer to Abort or Bye
 	gone       chan struct{}      // closed when nothing is read any more
@@ -51,11 +51,11 @@ func startArmcirun(s *config.Set) (Job, error) {
 
 // dialArmcirun joins the job; exit is what ends this process.
 func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(int)) (*armcirunJob, error) {
-	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: addr, Net: "unix"})
+	conn, err := jobwire.Dial(addr, connectTime)
 	if err != nil {
 		return nil, err
 	}
-	if err := join(conn, secret, rank, size); err != nil {
+	if err := jobwire.Greet(conn, secret, jobwire.Hello, rank, size); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -68,32 +68,6 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	}
 	go j.listen()
 	return j, nil
-}
-
-// join proves to the server that this process is the rank. The server must be
-// of the same user, since it is going to decide about this process.
-func join(conn *net.UnixConn, secret jobwire.Secret, rank, size int) error {
-	if err := jobwire.SameUser(conn); err != nil {
-		return err
-	}
-	conn.SetDeadline(time.Now().Add(connectTime))
-	defer conn.SetDeadline(time.Time{})
-	challenge, err := jobwire.Read(conn, jobwire.Challenge)
-	if err != nil {
-		return err
-	}
-	err = jobwire.Write(conn, jobwire.Hello, jobwire.NewHello(secret, challenge.Payload, rank, size))
-	if err != nil {
-		return err
-	}
-	answer, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused)
-	if err != nil {
-		return err
-	}
-	if answer.Kind == jobwire.Refused {
-		return fmt.Errorf("refused: %s", answer.Payload)
-	}
-	return nil
 }
 
 // listen hands answers to whoever waits, until the connection ends.

@@ -131,7 +131,7 @@ func joinAll(t *testing.T, s *jobserver.Server, size int) []Job {
 	t.Helper()
 	jobs := make([]Job, size)
 	for r := range jobs {
-		j, err := Start(settings(t, s.Env(r)...), nil)
+		j, err := Start(settings(t, s.Env(0, r)...), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,12 +252,12 @@ func TestArmcirunGoneEndsTheRank(t *testing.T) {
 		defer mu.Unlock()
 		lines = append(lines, string(line))
 	})()
-	secret, err := jobwire.ParseSecret(settings(t, s.Env(0)...).String("ARMCI_JOB_SECRET"))
+	secret, err := jobwire.ParseSecret(settings(t, s.Env(0, 0)...).String("ARMCI_JOB_SECRET"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan int, 1)
-	j, err := dialArmcirun(settings(t, s.Env(0)...).String("ARMCI_JOB_ADDR"), secret, 0, 1, func(status int) { left <- status })
+	j, err := dialArmcirun(settings(t, s.Env(0, 0)...).String("ARMCI_JOB_ADDR"), secret, 0, 1, func(status int) { left <- status })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestArmcirunGoneEndsTheRank(t *testing.T) {
 
 func TestJoinIsRefused(t *testing.T) {
 	s, _ := server(t, 2)
-	env := s.Env(0)
+	env := s.Env(0, 0)
 	other := slices.Clone(env)
 	other[3] = "ARMCI_JOB_SECRET=" + jobwire.NewSecret().String()
 	short := slices.Clone(env)

@@ -168,13 +168,15 @@ func TestLauncher(t *testing.T) {
 		environ string
 		want    Launch
 	}{
-		{"", Launch{"", -1, 0}},
-		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", 3, 4}},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", 1, 2}},
-		{"PMIX_RANK=5", Launch{"mpiexec", 5, 0}},
-		{"PMI_RANK=x", Launch{"", -1, 0}},
-		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", Launch{"", -1, 0}},
-		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7", Launch{"armcirun", 1, 2}},
+		{"", Launch{"", -1, 0, false}},
+		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", 3, 4, false}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", 1, 2, false}},
+		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{"mpiexec", 3, 4, true}},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2", Launch{"armcirun", 1, 2, false}},
+		{"PMIX_RANK=5", Launch{"mpiexec", 5, 0, false}},
+		{"PMI_RANK=x", Launch{"", -1, 0, false}},
+		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", Launch{"", -1, 0, false}},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7", Launch{"armcirun", 1, 2, false}},
 	} {
 		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
 			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)

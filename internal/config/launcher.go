@@ -12,6 +12,8 @@ type Launch struct {
 	Name string // "armcirun", "mpirun", "mpiexec", or "" for none
 	Rank int    // -1 if not told
 	Size int    // 0 if not told
+	// Hydra: MPICH's process manager or one of its kin, which kills all ranks the moment one has died.
+	Hydra bool
 }
 
 // Launcher looks at the environment of the process as it was when Go started.
@@ -38,7 +40,8 @@ func launcherOf(env map[string]string) Launch {
 		}
 		if rank, ok := parseInt(env[l.rank]); ok {
 			size, _ := parseInt(env[l.size])
-			return Launch{l.name, int(rank), int(size)}
+			hydra := l.rank == "PMI_RANK" && env["MPI_LOCALNRANKS"] != ""
+			return Launch{l.name, int(rank), int(size), hydra}
 		}
 	}
 	return Launch{Rank: -1}

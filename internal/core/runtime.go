@@ -165,7 +165,7 @@ func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 		doors[i] = cards[rank].Door
 	}
 	node, tr, err := p.Join(transport.JoinInfo{Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
-		World: r.N, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -183,6 +183,7 @@ func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
+	r.Node.Ending(true)
 	r.Barrier()
 	r.ending.Do(func() {}) // nobody's end concerns us any more
 	r.mail.close()

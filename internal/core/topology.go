@@ -16,6 +16,7 @@ import (
 type Topology struct {
 	Nodes  [][]transport.Rank // ranks of each node, ascending
 	Hosts  []string           // host name of each node
+	Shared int                // ranks on my machine, be it one node or several (pretended, or containers)
 	nodeOf []int              // by rank
 	local  []int              // by rank: place among its node's ranks
 	me     transport.Rank
@@ -36,6 +37,9 @@ func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 		t.nodeOf[r] = n
 		t.local[r] = len(t.Nodes[n])
 		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
+		if machine(id) == machine(ids[me]) {
+			t.Shared++
+		}
 	}
 	return t
 }
@@ -62,6 +66,12 @@ func (t *Topology) String() string {
 		fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
 	}
 	return b.String()
+}
+
+// machine is the part of a node's identity that all nodes of one machine have in common: its boot id.
+func machine(id string) string {
+	boot, _, _ := strings.Cut(id, "|")
+	return boot
 }
 
 // NodeID is this machine's identity for newTopology, and its host name. pretend is ARMCI_NODE.

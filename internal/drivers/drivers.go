@@ -7,6 +7,7 @@ package drivers
 import (
 	"libarmci/internal/config"
 	"libarmci/internal/shm"
+	"libarmci/internal/tcp"
 	"libarmci/internal/transport"
 )
 
@@ -31,15 +32,27 @@ func (p *Platform) Door() (string, error) {
 
 // Join joins the node.
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
-	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, Secret: j.Secret, Lost: j.Lost,
+	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
+		Secret: j.Secret, Lost: j.Lost,
 		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN")})
+		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter()})
 	if err != nil {
 		p.door.Close()
 		return nil, nil, err
 	}
 	p.Machine = m
 	return m, shm.NewDriver(m, j.Handle), nil
+}
+
+// reporter: a launcher that kills at once leaves the ranks no time to say why.
+func (p *Platform) reporter() bool {
+	switch p.cfg.String("ARMCI_REPORTER") {
+	case "y":
+		return true
+	case "n":
+		return false
+	}
+	return p.cfg.Launcher().Hydra
 }
 
 // Abandon closes the door of a rank that does not join.
@@ -49,7 +62,15 @@ func (p *Platform) Abandon() {
 	}
 }
 
-// Wires lists the transports between nodes: there are none yet.
-func (p *Platform) Wires() []transport.Wire { return nil }
+// Wires lists the transports between nodes, the best first.
+func (p *Platform) Wires() []transport.Wire {
+	wire := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
+		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
+		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),
+		Buffer: p.cfg.Size("ARMCI_TCP_BUFFER"), Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")),
+		Spin:   func() int { return p.Machine.Polls() },
+		Unbind: func() { _ = shm.Unbind() }}) // a thread that stays bound is slower, no more
+	return []transport.Wire{wire}
+}
 
 var _ transport.Platform = (*Platform)(nil)

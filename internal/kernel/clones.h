@@ -3,15 +3,17 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * K_CLONES compiles a function once per instruction set; the loader picks one (ifunc). All clones give the same bits:
- * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition. The thread sanitizer cannot
- * run inside a resolver, so there is one plain version then.
+ * K_CLONES compiles a function once per instruction set where that can be (K_BY_CPU). All clones give the same bits:
+ * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition.
+ * K_SAME_OR_APART, before a loop, says that an array written is one read or does not touch it.
  * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
  */
 #ifndef LIBARMCI_KERNEL_CLONES_H
 #define LIBARMCI_KERNEL_CLONES_H
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#include "kernel.h"
+
+#ifdef K_BY_CPU
 #define K_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define K_CLONES
@@ -21,6 +23,12 @@
 #pragma STDC FP_CONTRACT OFF
 #elif !defined(__STRICT_ANSI__)
 #error "compile with -std=c11: results must not depend on fused multiply-add"
+#endif
+
+#if defined(__clang__)
+#define K_SAME_OR_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define K_SAME_OR_APART _Pragma("GCC ivdep")
 #endif
 
 #define K_ANYWHERE __attribute__((aligned(1), may_alias))

@@ -1,10 +1,11 @@
 /*
- * copy.h - the inline copy of kernel.h. Included by kernel.h only; must not call anything but memcpy.
+ * copy.h - the inline copy of kernel.h. Included by kernel.h only; must not call anything but memcpy and k_copy_blocks.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Up to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
  * other. All loads come before the first store. A memcpy of constant size is one unaligned move.
+ * Between K_BLOCKS_MIN and K_BLOCKS_MAX our own loop makes fewer stores than libc's memcpy, which pays for our checks.
  */
 #ifndef LIBARMCI_KERNEL_COPY_H
 #define LIBARMCI_KERNEL_COPY_H
@@ -53,13 +54,22 @@ static inline void k_copy_0_16(char *d, const char *s, size_t n)
 		*d = *s;
 }
 
+/* k_copy_more copies more than 64 bytes. */
+static inline void k_copy_more(char *d, const char *s, size_t n)
+{
+	if (n >= K_BLOCKS_MIN && n <= K_BLOCKS_MAX)
+		k_copy_blocks(d, s, n);
+	else
+		memcpy(d, s, n);
+}
+
 static inline void k_copy(void *dst, const void *src, size_t n)
 {
 	char       *d = dst;
 	const char *s = src;
 
 	if (__builtin_expect(n > 64, 0))
-		memcpy(d, s, n);
+		k_copy_more(d, s, n);
 	else if (n <= 16)
 		k_copy_0_16(d, s, n);
 	else if (n <= 32)

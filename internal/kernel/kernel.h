@@ -26,6 +26,16 @@
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
 #define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
 
+/* K_BY_CPU: functions can be compiled once per instruction set, and the loader picks one (ifunc). The thread sanitizer
+ * cannot run inside a resolver. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define K_BY_CPU     1
+#define K_BLOCKS_MAX 16384 /* most bytes that our own loop copies; beyond that memcpy is as fast */
+#else
+#define K_BLOCKS_MAX 0     /* memcpy knows the machine, we do not */
+#endif
+#define K_BLOCKS_MIN 512   /* below that memcpy has fewer branches, and is as fast */
+
 #pragma GCC visibility push(hidden)
 
 /* Element types. Accumulate takes the first six; reductions take all. */
@@ -92,8 +102,12 @@ size_t k_nruns(const struct k_shape *shape);
 
 /* ---- copies ---------------------------------------------------------------------------------------------------- */
 
-/* k_copy copies n bytes. Inline: up to 64 bytes with a few moves, more with memcpy. */
+/* k_copy copies n bytes. Inline: up to 64 bytes with a few moves, more with memcpy, K_BLOCKS_MIN to K_BLOCKS_MAX bytes
+ * with k_copy_blocks. */
 static inline void k_copy(void *dst, const void *src, size_t n);
+
+/* k_copy_blocks copies n bytes, at least 64, by our own loop. */
+void k_copy_blocks(void *dst, const void *src, size_t n);
 
 /* k_copy_strided copies a shape between two places with different strides. */
 void k_copy_strided(const void *src, const int *sstride, void *dst, const int *dstride, const int *count, int levels);
@@ -164,6 +178,9 @@ int k_reduce_valid(int red, int type);
 
 /* k_reduce sets inout = inout (red) in for nelem elements. Undefined combinations do nothing. */
 void k_reduce(int red, int type, void *inout, const void *in, size_t nelem);
+
+/* k_reduce_to sets out = left (red) right for nelem elements; out may be left or right. Undefined: does nothing. */
+void k_reduce_to(int red, int type, void *out, const void *left, const void *right, size_t nelem);
 
 /* k_reduce_finish does what one contribution alone still needs: absolute values for K_ABSMAX and K_ABSMIN, 0 or 1 for
  * K_LOR and K_LAND. Applying it to the result of k_reduce changes nothing. */

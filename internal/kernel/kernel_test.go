@@ -185,3 +185,52 @@ func TestCopy(t *testing.T) {
 		same(t, "k_copy", dst, want)
 	}
 }
+
+// Every length up to 4200, and for some all alignments of both sides that make a difference to our own loop.
+func TestCopyBlocks(t *testing.T) {
+	const most = 4200
+	src, dst, want := make([]byte, most+128), make([]byte, most+128), make([]byte, most+128)
+	for i := range src {
+		src[i] = byte(i*7 + i>>8)
+	}
+	check := func(n, s, d int) {
+		for i := range dst {
+			dst[i] = 0xA5
+		}
+		copy(want, dst)
+		copy(want[d:], src[s:s+n])
+		Pack(at(src, s), nil, []int32{int32(n)}, at(dst, d)) // through k_copy
+		if string(dst) != string(want) {
+			t.Fatalf("%d bytes from offset %d to offset %d", n, s, d)
+		}
+	}
+	for n := 0; n <= most; n++ {
+		check(n, n%67, n*5%61)
+	}
+	for _, n := range []int{65, 511, 512, 513, 544, 639, 640, 641, 1024, 2049, 4096} {
+		for d := range 64 {
+			for s := range 64 {
+				check(n, s, d)
+			}
+		}
+	}
+}
+
+// Rows of every length of interest, in planes: these have loops of their own.
+func TestCopyLongRows(t *testing.T) {
+	const rows, pitch = 3, 4500
+	src, dst, want := make([]byte, rows*pitch+64), make([]byte, rows*pitch+64), make([]byte, rows*pitch+64)
+	for i := range src {
+		src[i] = byte(i*7 + i>>8)
+	}
+	for row := 1; row <= 4200; row += 1 + row/300 {
+		s, d := row%31, row*3%37
+		clear(dst)
+		clear(want)
+		for i := range rows {
+			copy(want[d+i*(pitch-5):], src[s+i*pitch:][:row])
+		}
+		CopyStrided(at(src, s), []int32{pitch}, at(dst, d), []int32{pitch - 5}, []int32{int32(row), rows})
+		same(t, "rows", dst, want)
+	}
+}

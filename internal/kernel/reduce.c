@@ -9,18 +9,20 @@
 #include "kernel.h"
 #include "clones.h"
 
-typedef void (*reducer)(void *inout, const void *in, size_t n);
+typedef void (*reducer)(void *out, const void *left, const void *right, size_t n);
 
-/* LOOP defines NAME: for every element, x (the old value, of type V) and y give EXPR. T is how elements are stored. */
-#define LOOP(NAME, T, V, EXPR)                                                      \
-	K_CLONES static void NAME(void *inout, const void *in, size_t n)            \
-	{                                                                           \
-		T       *a = inout;                                                 \
-		const T *b = in;                                                    \
-		for (size_t i = 0; i < n; i++) {                                    \
-			V x = a[i], y = b[i];                                       \
-			a[i] = EXPR;                                                \
-		}                                                                   \
+/* LOOP defines NAME: for every element, x (of left, as a V) and y (of right) give EXPR. T is how elements are stored.
+ * out may be left or right, but never part of one (K_SAME_OR_APART). */
+#define LOOP(NAME, T, V, EXPR)                                                                  \
+	K_CLONES static void NAME(void *out, const void *left, const void *right, size_t n)     \
+	{                                                                                       \
+		T       *o = out;                                                               \
+		const T *a = left, *b = right;                                                  \
+		K_SAME_OR_APART                                                                 \
+		for (size_t i = 0; i < n; i++) {                                                \
+			V x = a[i], y = b[i];                                                   \
+			o[i] = EXPR;                                                            \
+		}                                                                               \
 	}
 
 /* ORDERED and LOGICAL define the operators that all real types have; ABS gives an absolute value. */
@@ -63,25 +65,25 @@ LOGICAL(dbl, k_dbl_at, double)
 
 /* COMPLEX defines sum and product of pairs of T. The product is rounded step by step (K_ROUND): vectorised, GCC would
  * fuse it on some machines even where it is told not to. */
-#define COMPLEX(NAME, T, V, REAL_SUM)                                               \
-	static void NAME##_sum(void *inout, const void *in, size_t n)               \
-	{                                                                           \
-		REAL_SUM(inout, in, 2 * n);                                         \
-	}                                                                           \
-	static void NAME##_prod(void *inout, const void *in, size_t n)              \
-	{                                                                           \
-		T       *a = inout;                                                 \
-		const T *b = in;                                                    \
-		for (size_t i = 0; i < 2 * n; i += 2) {                             \
-			V x = a[i], y = a[i + 1], u = b[i], v = b[i + 1];           \
-			V xu = x * u, yv = y * v, xv = x * v, yu = y * u;           \
-			K_ROUND(xu);                                                \
-			K_ROUND(yv);                                                \
-			K_ROUND(xv);                                                \
-			K_ROUND(yu);                                                \
-			a[i] = xu - yv;                                             \
-			a[i + 1] = xv + yu;                                         \
-		}                                                                   \
+#define COMPLEX(NAME, T, V, REAL_SUM)                                                           \
+	static void NAME##_sum(void *out, const void *left, const void *right, size_t n)        \
+	{                                                                                       \
+		REAL_SUM(out, left, right, 2 * n);                                              \
+	}                                                                                       \
+	static void NAME##_prod(void *out, const void *left, const void *right, size_t n)       \
+	{                                                                                       \
+		T       *o = out;                                                               \
+		const T *a = left, *b = right;                                                  \
+		for (size_t i = 0; i < 2 * n; i += 2) {                                         \
+			V x = a[i], y = a[i + 1], u = b[i], v = b[i + 1];                       \
+			V xu = x * u, yv = y * v, xv = x * v, yu = y * u;                       \
+			K_ROUND(xu);                                                            \
+			K_ROUND(yv);                                                            \
+			K_ROUND(xv);                                                            \
+			K_ROUND(yu);                                                            \
+			o[i] = xu - yv;                                                         \
+			o[i + 1] = xv + yu;                                                     \
+		}                                                                               \
 	}
 
 COMPLEX(cpl, k_flt_at, float, flt_sum)
@@ -108,10 +110,15 @@ int k_reduce_valid(int red, int type)
 	return red >= 0 && red < K_NRED && type >= 0 && type < K_NTYPES && table[red][type] != NULL;
 }
 
-void k_reduce(int red, int type, void *inout, const void *in, size_t nelem)
+void k_reduce_to(int red, int type, void *out, const void *left, const void *right, size_t nelem)
 {
 	if (k_reduce_valid(red, type))
-		table[red][type](inout, in, nelem);
+		table[red][type](out, left, right, nelem);
+}
+
+void k_reduce(int red, int type, void *inout, const void *in, size_t nelem)
+{
+	k_reduce_to(red, type, inout, inout, in, nelem);
 }
 
 void k_reduce_finish(int red, int type, void *x, size_t nelem)

@@ -9,6 +9,8 @@ package kernel
 
 #cgo noescape k_reduce
 #cgo nocallback k_reduce
+#cgo noescape k_reduce_to
+#cgo nocallback k_reduce_to
 #cgo noescape k_reduce_finish
 #cgo nocallback k_reduce_finish
 */
@@ -39,6 +41,11 @@ func ReduceValid(r Reduction, t Type) bool { return C.k_reduce_valid(C.int(r), C
 // Reduce sets inout = inout (r) in for nelem elements. Undefined combinations do nothing.
 func Reduce(r Reduction, t Type, inout, in unsafe.Pointer, nelem int) {
 	C.k_reduce(C.int(r), C.int(t), inout, in, C.size_t(nelem))
+}
+
+// ReduceTo sets out = left (r) right for nelem elements; out may be left or right.
+func ReduceTo(r Reduction, t Type, out, left, right unsafe.Pointer, nelem int) {
+	C.k_reduce_to(C.int(r), C.int(t), out, left, right, C.size_t(nelem))
 }
 
 // ReduceFinish does what one contribution alone still needs: absolute values for AbsMax and AbsMin, 0 or 1 for the

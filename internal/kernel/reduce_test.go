@@ -75,6 +75,36 @@ func TestReduceReal(t *testing.T) {
 	testReal(t, Double, func() float64 { return float64(r.Intn(3)) * (r.Float64() - 0.5) })
 }
 
+// Where the result goes makes no difference: elsewhere, over the left operand, or over the right one, where the order
+// still counts (the greatest of 0 and -0 is the left one).
+func TestReduceTo(t *testing.T) {
+	const n = 1000
+	r := rand.New(rand.NewSource(1))
+	some := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), 3, -3}
+	var x, y, want [n]float64
+	for i := range x {
+		x[i], y[i] = some[r.Intn(len(some))], some[r.Intn(len(some))]
+	}
+	bits := func(v *[n]float64) [n]uint64 { return *(*[n]uint64)(unsafe.Pointer(v)) }
+	for typ := Int; typ <= LongLong; typ++ {
+		for op := Sum; op <= LogicalAnd; op++ {
+			count := int(unsafe.Sizeof(x)) / TypeSize(typ)
+			out, left, right := x, x, y // where undefined, x stays
+			want = x
+			Reduce(op, typ, unsafe.Pointer(&want), unsafe.Pointer(&y), count)
+			ReduceTo(op, typ, unsafe.Pointer(&out), unsafe.Pointer(&x), unsafe.Pointer(&y), count)
+			ReduceTo(op, typ, unsafe.Pointer(&left), unsafe.Pointer(&left), unsafe.Pointer(&y), count)
+			if !ReduceValid(op, typ) {
+				right = x
+			}
+			ReduceTo(op, typ, unsafe.Pointer(&right), unsafe.Pointer(&x), unsafe.Pointer(&right), count)
+			if bits(&out) != bits(&want) || bits(&left) != bits(&want) || bits(&right) != bits(&want) {
+				t.Errorf("operator %d, type %d: the result depends on where it goes", op, typ)
+			}
+		}
+	}
+}
+
 func TestReduceBits(t *testing.T) {
 	for _, typ := range []Type{Long, LongLong} {
 		x, y := []int64{5, -1, 0}, []int64{3, 12, 1 << 40}

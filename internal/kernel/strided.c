@@ -6,6 +6,7 @@
  * The inner loop is a plane: n rows of one size. Usual row sizes have a loop of their own, in which a row is one or a
  * few moves; one level of strides goes straight to it, anything else is first brought into its normal form.
  */
+#include "blocks.h"
 #include "clones.h"
 #include "walk.h"
 
@@ -15,19 +16,25 @@
 		memcpy(d, s, (size));                    \
 	break
 
-/* Rows of 65 to ROW_MAX bytes are copied inline: blocks from the front, and one block that ends where the row ends.
- * Beyond that libc's memcpy is faster. */
-enum { BLOCK = 32, ROW_MAX = 192 };
+/* Rows of 65 to ROW_MAX bytes: blocks from the front, and one block that ends where the row ends. Longer ones are worth
+ * the trouble of aligning the destination. */
+enum { ROW_MAX = 192 };
 
 K_CLONES static void plane_of_blocks(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
 {
-	size_t last = row - BLOCK;
+	size_t last = row - K_BLOCK;
 
 	for (; n > 0; n--, d += dstep, s += sstep) {
-		for (size_t o = 0; o < last; o += BLOCK)
-			memcpy(d + o, s + o, BLOCK);
-		memcpy(d + last, s + last, BLOCK);
+		for (size_t o = 0; o < last; o += K_BLOCK)
+			k_move(d + o, s + o, 0);
+		k_move(d + last, s + last, 0);
 	}
+}
+
+K_CLONES static void plane_of_long_rows(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+{
+	for (; n > 0; n--, d += dstep, s += sstep)
+		k_blocks(d, s, row);
 }
 
 /* plane copies n rows of `row` bytes. */
@@ -46,6 +53,8 @@ static void plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t r
 				k_copy(d, s, row);
 		} else if (row <= ROW_MAX) {
 			plane_of_blocks(d, dstep, s, sstep, row, n);
+		} else if (row <= K_BLOCKS_MAX) {
+			plane_of_long_rows(d, dstep, s, sstep, row, n);
 		} else {
 			for (; n > 0; n--, d += dstep, s += sstep)
 				memcpy(d, s, row);

@@ -70,6 +70,9 @@ func WarnOnce(key, format string, args ...any) {
 	}
 }
 
+// Line is a message as it would be printed, for somebody else to print.
+func Line(format string, args ...any) string { return string(render("", fmt.Sprintf(format, args...))) }
+
 func emit(l Level, kind, format string, args []any) {
 	if int32(l) > level.Load() {
 		return

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena: a sparse memory file without a name, mapped at one address by every rank of the node. It disappears with
-// the last process that maps it, however that process ends. This file maps, populates and gives back; it hands out
-// nothing (alloc.go) and agrees on nothing (join.go).
+// The arena: sparse memory files without names, mapped side by side at one address by every rank of the node: the
+// control block, then each rank's slice. They disappear with the last process that maps them, however that process ends.
+// This file maps, populates and gives back; it hands out nothing (alloc.go) and agrees on nothing (join.go, files.go).
 package shm
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
@@ -29,12 +28,12 @@ const (
 // places lists what to try in turn: other addresses first, then smaller arenas. The default base, 64 TiB, is above
 // where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
-	var lim unix.Rlimit
 	shrink := int64(16)
-	if unix.Getrlimit(unix.RLIMIT_AS, &lim) == nil && lim.Cur != unix.RLIM_INFINITY {
-		bytes = min(bytes, int64(lim.Cur/4))
+	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
+		bytes = min(bytes, space/4)
 		shrink = 2 // what is left of the limit is soon found
 	}
+	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // who makes a larger file is killed
 	var all []place
 	for ; bytes >= smallestArena; bytes /= shrink {
 		for i := range uintptr(4) {
@@ -44,22 +43,19 @@ func places(bytes int64, base uintptr) []place {
 	return all
 }
 
-func newFile(bytes int64) (int, error) {
-	fd, err := unix.MemfdCreate("armci", unix.MFD_CLOEXEC)
-	if err != nil {
-		return -1, fmt.Errorf("create the memory file: %w", err)
+func rlimit(what int) int64 {
+	var lim unix.Rlimit
+	if unix.Getrlimit(what, &lim) != nil || lim.Cur > uint64(unlimited) {
+		return unlimited
 	}
-	if err := unix.Ftruncate(fd, bytes); err != nil {
-		unix.Close(fd)
-		return -1, fmt.Errorf("size the memory file to %d bytes: %w", bytes, err)
-	}
-	return fd, nil
+	return int64(lim.Cur)
 }
 
-func mapAt(fd int, p place) error {
-	flags := unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED_NOREPLACE
+// reserve takes the address space of an arena, without memory behind it.
+func reserve(p place) error {
+	flags := unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE | unix.MAP_FIXED_NOREPLACE
 	want := kernel.Ptr(p.base)
-	got, err := unix.MmapPtr(fd, 0, want, uintptr(p.bytes), unix.PROT_READ|unix.PROT_WRITE, flags)
+	got, err := unix.MmapPtr(-1, 0, want, uintptr(p.bytes), unix.PROT_NONE, flags)
 	if err != nil {
 		return err
 	}
@@ -67,8 +63,25 @@ func mapAt(fd int, p place) error {
 		unix.MunmapPtr(got, uintptr(p.bytes))
 		return unix.EEXIST // a kernel before 4.17 takes the address for a hint
 	}
-	unix.Madvise(bytesAt(span{p.base, p.base + uintptr(p.bytes)}), unix.MADV_DONTDUMP)
 	return nil
+}
+
+// mapFile maps a whole file over the beginning of reserved address space and returns what is left of that.
+func mapFile(fd int, left span) (span, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return left, err
+	}
+	if st.Size > left.size() {
+		return left, fmt.Errorf("a file of %d bytes where %d are left", st.Size, left.size())
+	}
+	const access, flags = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED
+	mapped := span{left.lo, left.lo + uintptr(st.Size)}
+	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), access, flags); err != nil {
+		return left, err
+	}
+	unix.Madvise(bytesAt(mapped), unix.MADV_DONTDUMP)
+	return span{mapped.hi, left.hi}, nil
 }
 
 func unmap(p place) { unix.MunmapPtr(kernel.Ptr(p.base), uintptr(p.bytes)) }
@@ -78,7 +91,11 @@ func bytesAt(s span) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(s.lo)), s.hi-s.lo)
 }
 
-// populate gives a span its pages, zeroed, on this rank's memory node. margin is left to the machine.
+// zeros is what new memory is written with. As nobody writes to it, all of it is the kernel's one page of zeros.
+var zeros [256 << 10]byte
+
+// populate gives a span of a file mapped at base its pages, zeroed, on this rank's memory node. margin is left to the
+// machine.
 func populate(fd int, base uintptr, s span, margin int64) error {
 	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
 		step := span{at, min(at+uintptr(populateStep), s.hi)}
@@ -87,46 +104,65 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 				return err
 			}
 		}
-		if err := populateOne(fd, base, step); err != nil {
+		err := fill(fd, base, step)
+		if err == nil {
+			err = enter(step)
+		}
+		if err != nil {
 			return fmt.Errorf("%w: reserve %d bytes: %v", transport.ErrNoMemory, s.size(), err)
 		}
 	}
 	return nil
 }
 
-func populateOne(fd int, base uintptr, s span) error {
-	for {
-		err := populateCall(s)
+// fill makes pages by writing zeros to the file: that is quicker than one page fault each. Where the program has since
+// forbidden itself to write so far, it does nothing: enter makes pages too.
+func fill(fd int, base uintptr, s span) error {
+	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
+		return nil
+	}
+	for at := s.lo; at < s.hi; {
+		n := min(uintptr(len(zeros)), s.hi-at)
+		wrote, e := kernelCall(s, unix.SYS_PWRITE64, uintptr(fd), uintptr(unsafe.Pointer(&zeros)), n, at-base)
 		switch {
-		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN):
-			continue
-		case errors.Is(err, unix.EINVAL): // a kernel before 5.14
-			return unix.Fallocate(fd, 0, int64(s.lo-base), s.size())
+		case e == unix.EINTR || e == unix.EAGAIN:
+		case e != 0:
+			return e
 		default:
-			return err
+			at += wrote
+		}
+	}
+	return nil
+}
+
+// enter maps the pages, many at a time: of a shared memory file, even those that are only read are writable at once.
+func enter(s span) error {
+	for {
+		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_READ, 0)
+		switch e {
+		case unix.EINTR, unix.EAGAIN:
+		case 0, unix.EINVAL: // a kernel before 5.14 maps them when they are touched
+			return nil
+		default:
+			return e
 		}
 	}
 }
 
 func punch(fd int, base uintptr, s span) {
 	const mode = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
-	if s.size() > shortCall {
-		unix.Fallocate(fd, mode, int64(s.lo-base), s.size())
-		return
-	}
-	unix.RawSyscall6(unix.SYS_FALLOCATE, uintptr(fd), mode, s.lo-base, uintptr(s.size()), 0, 0)
+	kernelCall(s, unix.SYS_FALLOCATE, uintptr(fd), mode, s.lo-base, uintptr(s.size()))
 }
 
 // shortCall is the size up to which the kernel needs a millisecond or two. Such calls are made without telling Go's
 // scheduler, which would otherwise wake a thread to stand in for the caller: on a core that another rank works on.
 const shortCall = 4 << 20
 
-func populateCall(s span) error {
+func kernelCall(s span, what, a, b, c, d uintptr) (uintptr, unix.Errno) {
+	call := unix.RawSyscall6
 	if s.size() > shortCall {
-		return unix.Madvise(bytesAt(s), unix.MADV_POPULATE_WRITE)
+		call = unix.Syscall6
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_WRITE); e != 0 {
-		return e
-	}
-	return nil
+	r, _, e := call(what, a, b, c, d, 0, 0)
+	return r, e
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Broadcast, all-gather and all-reduce among the members of a team, in small steps of up to 256 bytes or pipelined
-// bulk steps of up to 64 KiB, the next of which is on its way while one is read. Results of a reduction are the same
+// bulk steps of up to 256 KiB, the next of which is on its way while one is read. Results of a reduction are the same
 // bits on every member: always folded in member order.
 #include <string.h>
 
 #include "../kernel/kernel.h"
-#include "stream.h"
 #include "team.h"
 
-#define PIECE (32u << 10) // bytes of a broadcast's step, at least
+#define BCAST_LEAST (32u << 10)  // bytes of a step of a broadcast, at least
+#define BCAST_MOST (64u << 10)   // and at most
+#define REDUCE_LEAST (64u << 10) // bytes of a step of a reduction, at least; at most SHM_BULK
+#define FOLD (8u << 10)          // bytes folded and published at a time
 
 static void bcast_small(struct shm_hold *h, void *buf, size_t n, int root)
 {
@@ -49,7 +51,7 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root)
 		bcast_small(h, p, nbytes, root);
 		return;
 	}
-	size_t piece = nbytes / 4 < PIECE ? PIECE : SHM_BULK;
+	size_t piece = nbytes / 4 < BCAST_LEAST ? BCAST_LEAST : BCAST_MOST;
 	for (size_t at = 0; at < nbytes; at += piece) bcast_bulk(h, p + at, nbytes - at < piece ? nbytes - at : piece, root);
 }
 
@@ -105,21 +107,26 @@ static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t
 	return p;
 }
 
-// Fold my part, in member order, and put it in my slot where nobody else's part was published.
+// Fold n elements, `at` bytes into a piece, in member order: into buf while my own operand is still to come, then onto it.
+static void fold_some(struct shm_hold *h, const struct piece *p, size_t at, size_t n, int type, int red)
+{
+	_Alignas(SHM_LINE) uint8_t buf[FOLD];
+	uint8_t *x = p->x + at;
+	const uint8_t *sum = h->me == 0 ? x : shm_bulk(h, 0, p->slot) + at;
+	for (int i = 1; i < h->n; i++) {
+		uint8_t *out = i < h->me ? buf : x;
+		k_reduce_to(red, type, out, sum, i == h->me ? x : shm_bulk(h, i, p->slot) + at, n);
+		sum = out;
+	}
+	shm_stream(shm_bulk(h, h->me, p->slot) + at, x, n * p->esize);
+}
+
+// Fold my part, as much at a time as stays in the nearest cache until it is put in my slot, where nobody else's part was.
 static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
 {
-	_Alignas(SHM_LINE) uint8_t buf[SHM_BULK / 2 + 16];
-	size_t from, to, at, n;
+	size_t from, to, most = FOLD / p->esize;
 	part(p->nelem, h->n, h->me, &from, &to);
-	at = from * p->esize;
-	n = to - from;
-	uint8_t *sum = h->me == 0 ? p->x + at : buf;
-	if (h->me != 0)
-		memcpy(sum, shm_bulk(h, 0, p->slot) + at, n * p->esize);
-	for (int i = 1; i < h->n; i++) k_reduce(red, type, sum, i == h->me ? p->x + at : shm_bulk(h, i, p->slot) + at, n);
-	shm_stream(shm_bulk(h, h->me, p->slot) + at, sum, n * p->esize);
-	if (h->me != 0)
-		memcpy(p->x + at, sum, n * p->esize);
+	for (; from < to; from += most) fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
 }
 
 // Copy the parts that the others have folded and published as step k.
@@ -135,10 +142,18 @@ static void collect(struct shm_hold *h, const struct piece *p, uint64_t k)
 	shm_done(h, k);
 }
 
+// Bytes of a piece of nbytes: four pieces are enough to overlap, and larger ones take fewer exchanges.
+static size_t piece_bytes(size_t nbytes)
+{
+	size_t piece = nbytes / 4;
+	piece = piece < REDUCE_LEAST ? REDUCE_LEAST : piece;
+	return piece < SHM_BULK ? piece : SHM_BULK;
+}
+
 // Piece by piece, in the same order of steps on every member: the next piece is published before one is folded.
 static void reduce_bulk(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
-	size_t most = SHM_BULK / esize, at = nelem < most ? nelem : most;
+	size_t most = piece_bytes(nelem * esize) / esize, at = nelem < most ? nelem : most;
 	struct piece now = publish(h, x, at, esize), next = now;
 	for (;; now = next) {
 		size_t more = nelem - at < most ? nelem - at : most;

@@ -27,9 +27,10 @@ const (
 
 const (
 	fHello  = iota + 0x41524d31 // a: purpose
-	fMap                        // a: bytes, b: address; the first one carries the file
-	fVote                       // a: 1 = mapped, 0 = refused
-	fCommit                     // a: 1 = all have mapped, 0 = try the next place
+	fMap                        // a: bytes, b: address of a place to reserve
+	fVote                       // a: 1 = reserved or mapped, 0 = refused
+	fCommit                     // a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
+	fFiles                      // carries a files of the arena, b are still to come
 	fBye                        // a: 1 = finalised, 0 = left without
 )
 
@@ -90,18 +91,23 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-func sameUser(c *net.UnixConn) error {
+// peer tells which process of which user made a connection.
+func peer(c *net.UnixConn) (cred *unix.Ucred, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var cred *unix.Ucred
-	var cerr error
-	if err := raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return err
+	ask := func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }
+	if bad := raw.Control(ask); bad != nil {
+		return nil, bad
 	}
-	if cerr != nil {
-		return cerr
+	return cred, err
+}
+
+func sameUser(c *net.UnixConn) error {
+	cred, err := peer(c)
+	if err != nil {
+		return err
 	}
 	if int(cred.Uid) != os.Geteuid() {
 		return fmt.Errorf("connection from user %d", cred.Uid)

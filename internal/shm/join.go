@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks of a node come to share one arena: the lowest rank (the leader) makes it and hands it to the others
-// over an abstract unix socket, and all agree on an address that is free in every one of them. Who is let in: hello.go.
+// How the ranks of a node come to share one arena: over an abstract unix socket, all agree with the lowest rank (the
+// leader) on an address that is free in every one of them; then it hands its files round. Who is let in: hello.go; the
+// files: files.go.
 package shm
 
 import (
@@ -12,7 +13,6 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"libarmci/internal/transport"
 )
 
@@ -64,23 +64,35 @@ func closeAll(conns []*net.UnixConn) {
 	}
 }
 
-// settle tries one place after the other until all can map the arena there.
+// settle finds a place for the arena and makes it there.
 func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
-	last := fmt.Errorf("an arena of %d bytes is too small, or too much for the limit of address space", o.Arena)
+	p, err := agree(o, conns)
+	if err != nil {
+		return -1, p, err
+	}
+	fd := -1
+	sizes, err := fileSizes(p.bytes, len(o.Ranks), o.World)
+	if err == nil {
+		fd, err = distribute(p, sizes, conns, o.Ranks)
+	}
+	if err != nil {
+		unmap(p)
+	}
+	return fd, p, err
+}
+
+// agree tries one place after the other until all have reserved it.
+func agree(o *Options, conns []*net.UnixConn) (place, error) {
+	last := fmt.Errorf("an arena of %d bytes is too small, or the limit of address space or file size is", o.Arena)
 	for _, p := range places(o.Arena, o.Base) {
-		fd, err := newFile(p.bytes)
-		if err != nil {
-			return -1, p, err
+		if last = offer(p, conns, o.Ranks); last == nil {
+			return p, nil
 		}
-		if last = offer(fd, p, conns, o.Ranks); last == nil {
-			return fd, p, nil
-		}
-		unix.Close(fd)
 		if errors.Is(last, errGone) {
-			return -1, p, last
+			return p, last
 		}
 	}
-	return -1, place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
+	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
 		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA, or raise the limit of address space (ulimit -v)", transport.ErrNoMemory, last)
 }
 
@@ -105,13 +117,13 @@ func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 	return conns, nil
 }
 
-// offer maps the file at p here and in all members, or nowhere.
-func offer(fd int, p place, conns []*net.UnixConn, ranks []transport.Rank) error {
-	err := mapAt(fd, p)
-	mapped := err == nil
+// offer reserves p here and in all members, or nowhere.
+func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
+	err := reserve(p)
+	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			c.WriteMsgUnix(frame{kind: fMap, a: uint64(p.bytes), b: uint64(p.base)}.encode(), unix.UnixRights(fd), nil)
+			c.Write(frame{kind: fMap, a: uint64(p.bytes), b: uint64(p.base)}.encode())
 		}
 	}
 	for i, c := range conns {
@@ -122,7 +134,7 @@ func offer(fd int, p place, conns []*net.UnixConn, ranks []transport.Rank) error
 		f, rerr := readFrame(c, fVote)
 		c.SetReadDeadline(time.Time{})
 		if rerr != nil {
-			if mapped {
+			if reserved {
 				unmap(p)
 			}
 			return fmt.Errorf("rank %d %w (%w)", ranks[i], errGone, rerr)
@@ -134,7 +146,7 @@ func offer(fd int, p place, conns []*net.UnixConn, ranks []transport.Rank) error
 	verdict := frame{kind: fCommit}
 	if err == nil {
 		verdict.a = 1
-	} else if mapped {
+	} else if reserved {
 		unmap(p)
 	}
 	for _, c := range conns {
@@ -152,61 +164,42 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
-	for {
-		if fd, p, err = takeOffer(c, o.Self); err != nil {
-			c.Close()
-			return -1, p, nil, fmt.Errorf("take the arena from rank %d: %w", o.Ranks[0], err)
-		}
-		if fd >= 0 {
-			return fd, p, c, nil
+	for reserved := false; !reserved && err == nil; {
+		p, reserved, err = takeOffer(c, o.Self)
+	}
+	if err == nil {
+		if fd, err = takeFiles(c, p, o.Self); err != nil {
+			unmap(p)
 		}
 	}
+	if err != nil {
+		c.Close()
+		return -1, p, nil, fmt.Errorf("take the arena from rank %d: %w", o.Ranks[0], err)
+	}
+	return fd, p, c, nil
 }
 
-// takeOffer handles one offer; fd is -1 when some rank refused it.
-func takeOffer(c *net.UnixConn, self int) (int, place, error) {
-	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
-	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
+// takeOffer handles one offer, and tells whether all have reserved the place.
+func takeOffer(c *net.UnixConn, self int) (place, bool, error) {
+	f, err := readFrame(c, fMap)
 	if err != nil {
-		return -1, place{}, err
-	}
-	f := decode(body)
-	if n != frameBytes || f.kind != fMap {
-		return -1, place{}, errors.New("no usable place was found")
-	}
-	fd, err := received(oob[:oobn])
-	if err != nil {
-		return -1, place{}, err
+		return place{}, false, fmt.Errorf("no usable place was found (%w)", err)
 	}
 	p := place{int64(f.a), uintptr(f.b)}
 	vote := frame{kind: fVote, from: uint32(self)}
-	mapped := mapAt(fd, p) == nil
-	if mapped {
+	reserved := reserve(p) == nil
+	if reserved {
 		vote.a = 1
 	}
-	if _, err := c.Write(vote.encode()); err != nil {
-		return -1, p, err
+	var verdict frame
+	if _, err = c.Write(vote.encode()); err == nil {
+		verdict, err = readFrame(c, fCommit)
 	}
-	verdict, err := readFrame(c, fCommit)
-	if err == nil && verdict.a == 1 {
-		return fd, p, nil
+	if reserved && verdict.a == 1 {
+		return p, true, nil
 	}
-	if mapped {
+	if reserved {
 		unmap(p)
 	}
-	unix.Close(fd)
-	return -1, p, err
-}
-
-func received(oob []byte) (int, error) {
-	msgs, err := unix.ParseSocketControlMessage(oob)
-	if err != nil || len(msgs) != 1 {
-		return -1, errors.New("the offer carries no file")
-	}
-	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) != 1 {
-		return -1, errors.New("the offer carries no file")
-	}
-	unix.CloseOnExec(fds[0])
-	return fds[0], nil
+	return p, false, err
 }

@@ -5,6 +5,7 @@
 package shm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -181,6 +182,7 @@ var scenarios = map[string]func(*rank){
 	"squat":             squat,
 	"fail to join":      failToJoin,
 	"wrong secret":      wrongSecret,
+	"few descriptors":   fewDescriptors,
 }
 
 // dieWhileJoining kills rank 2 after its hello, before its vote.
@@ -204,7 +206,8 @@ func failToJoin(r *rank) {
 	r.Machine = nil
 	r.say("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
-	if merr != nil || strings.Contains(string(maps), "memfd:armci") {
+	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
+		strings.Contains(string(maps), "memfd:armci") {
 		r.Errorf("the arena is still mapped (%v)", merr)
 	}
 }
@@ -299,7 +302,7 @@ func FuzzAdmit(f *testing.F) {
 	})
 }
 
-// Whatever a leader sends, a member maps nothing that it was not given a file for.
+// Whatever a leader sends, a member keeps no place that not all have.
 func FuzzOffer(f *testing.F) {
 	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.encode())
 	f.Add([]byte("short"))
@@ -308,13 +311,13 @@ func FuzzOffer(f *testing.F) {
 		defer mine.Close()
 		theirs.Write(b)
 		theirs.Close()
-		if fd, p, err := takeOffer(mine, 1); err == nil || fd >= 0 {
-			t.Errorf("%x: file %d at %+v", b, fd, p)
+		if p, reserved, err := takeOffer(mine, 1); err == nil || reserved {
+			t.Errorf("%x: reserved %+v", b, p)
 		}
 	})
 }
 
-// Whatever a rank of the job sends, receive hands over whole messages only.
+// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -323,17 +326,21 @@ func FuzzReceive(f *testing.F) {
 		mine, theirs := socketPair(t)
 		theirs.Write(b)
 		theirs.Close()
-		m := &Machine{}
+		violated := false
+		m := &Machine{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
 		rest := b
-		m.Handle(func(from transport.Rank, msg transport.Msg) {
+		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)
 			if from != 7 || len(rest) < messageHead+n || rest[4] != msg.Kind || string(rest[messageHead:messageHead+n]) != string(msg.Body) {
 				t.Fatalf("%x: kind %d, %x", rest, msg.Kind, msg.Body)
 			}
 			rest = rest[messageHead+n:]
 		})
-		m.receive(mine, 7)
+		m.receive(mine, 0)
 		mine.Close()
+		if tooLong := len(rest) >= messageHead && binary.LittleEndian.Uint32(rest) > maxMessage; tooLong != violated {
+			t.Errorf("%x: reported is %v", rest, violated)
+		}
 	})
 }
 

@@ -11,13 +11,14 @@ struct shm_view shm;
 
 static uint64_t page_up(uint64_t x) { return (x + 4095) & ~4095ull; }
 
-uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal)
+uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uint32_t world)
 {
 	uint64_t n = nlocal, off;
 	memset(p, 0, sizeof *p);
 	p->magic = SHM_MAGIC;
 	p->version = SHM_VERSION;
 	p->nlocal = nlocal;
+	p->world = world;
 	p->arena_bytes = arena_bytes;
 	p->stripes = 4096;
 	p->teams = 4096;
@@ -31,7 +32,7 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal)
 	p->rank_off = page_up(sizeof *p);
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
-	p->region_off = off = page_up(off + n * n * sizeof(uint32_t));
+	p->region_off = off = page_up(off + n * world * sizeof(uint32_t));
 	p->mail_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
 	p->team_off = off = page_up(off + n * n * p->ring_bytes);
 	off += p->teams * p->team_bytes;
@@ -60,6 +61,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.polls = UINT32_MAX;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
+	shm_mail_open();
 	return 0;
 }
 
@@ -67,6 +69,24 @@ void shm_detach(void)
 {
 	shm_mail_reset();
 	memset(&shm, 0, sizeof shm);
+}
+
+// Ranks of a node are ascending, and most often consecutive.
+int shm_local_of(int world)
+{
+	int lo = 0, hi = shm.nlocal - 1, i = world - shm.rank[0].world;
+	while (lo <= hi) {
+		if (i < lo || i > hi)
+			i = lo + (hi - lo) / 2;
+		if (shm.rank[i].world == world)
+			return i;
+		if (shm.rank[i].world < world)
+			lo = i + 1;
+		else
+			hi = i - 1;
+		i = -1;
+	}
+	return -1;
 }
 
 static struct shm_region *table(int local)

@@ -33,7 +33,7 @@ static void ask_owner(struct shm_mutex *m)
 {
 	uint32_t owner = atomic_load(&m->owner);
 	for (int i = 0; owner && i < shm.nlocal; i++)
-		if (shm.rank[i].world + 1 == (int32_t)owner)
+		if (shm.rank[i].world + 1 == (int32_t)owner && shm_gone(i, false) && atomic_load(&m->owner) == owner)
 			shm.stuck("ARMCI_Lock", i);
 }
 

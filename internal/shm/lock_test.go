@@ -109,7 +109,7 @@ func hog(r *rank) {
 				r.Errorf("lock %d took %v", i, took)
 			}
 		}
-		r.Notify(0)
+		r.Notify(0, me)
 		return
 	}
 	stop := make(chan struct{})
@@ -128,7 +128,7 @@ func hog(r *rank) {
 		})
 	}
 	for other := 1; other < len(r.Ranks()); other++ {
-		r.NotifyWait(other, 1)
+		r.NotifyWait(worldRank(other), 1)
 	}
 	close(stop)
 	running.Wait()

@@ -27,12 +27,16 @@ type Options struct {
 	Ranks  []transport.Rank // world ranks of the node, ascending
 	Doors  []string         // their doors' names
 	Self   int              // my local number
+	World  int              // ranks of the job
+	Shared int              // ranks of the job on this machine, those of pretended other nodes included
 	Secret []byte           // of the job, secretLen bytes
 	Arena  int64            // bytes of address space
 	Base   uintptr          // where to try first
 	Keep   int64            // bytes of freed memory a rank keeps populated
 	Margin int64            // bytes always left to the machine
 	Spin   int              // polls before yielding; 0 = by the number of cores
+	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
+	Reporter bool
 	// Lost is called once, from a goroutine, when a rank of the node has died or left while it was needed.
 	Lost func(rank transport.Rank, reason string)
 }
@@ -41,7 +45,7 @@ type Options struct {
 type Machine struct {
 	opt    Options
 	door   *Door
-	fd     int
+	fd     int // of the file my slice is
 	place  place
 	own    *slice
 	head   *C.struct_shm_head
@@ -51,8 +55,11 @@ type Machine struct {
 	wires  wires
 	once   sync.Once
 	lost   sync.Once
-	mu     sync.Mutex // region table
-	look   look
+	// The connection to the reporter, -1 if there is none, and whether this rank has said its word.
+	reporter int
+	word     sync.Once
+	mu       sync.Mutex // region table
+	look     look
 }
 
 var current *Machine // for the C callback; set while joined
@@ -62,7 +69,7 @@ const SecretBytes = secretLen
 
 // Join makes or takes the node's arena and attaches to it. Collective over the ranks of the node.
 func (d *Door) Join(o Options) (*Machine, error) {
-	m := &Machine{opt: o, door: d, fd: -1}
+	m := &Machine{opt: o, door: d, fd: -1, reporter: -1}
 	var err error
 	if o.Self == 0 {
 		m.fd, m.place, m.member, err = d.lead(&o)
@@ -73,6 +80,7 @@ func (d *Door) Join(o Options) (*Machine, error) {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
+		m.tellReporter(wordTold) // the error that follows
 		closeAll(append(m.member, m.leader))
 		unmap(m.place)
 		unix.Close(m.fd)
@@ -85,21 +93,28 @@ func (d *Door) Join(o Options) (*Machine, error) {
 	return m, nil
 }
 
+// fileSizes are those of an arena's files: the control block and each rank's slice.
+func fileSizes(arena int64, ranks, world int) ([]int64, error) {
+	var plan C.struct_shm_head
+	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
+		return nil, fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", arena, ranks)
+	}
+	sizes := []int64{int64(plan.slice_off)}
+	for range ranks {
+		sizes = append(sizes, int64(plan.slice_bytes))
+	}
+	return sizes, nil
+}
+
 // attach lays the control block out (leader), waits until that is done (the others) and looks at it.
 func (m *Machine) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
 		var plan C.struct_shm_head
-		if C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks))) == 0 {
-			return fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", m.place.bytes, len(m.opt.Ranks))
-		}
+		C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)), C.uint32_t(m.opt.World))
 		C.shm_format(base, &plan)
-		for _, c := range m.member {
-			if c != nil {
-				c.Write(frame{kind: fCommit, a: 1}.encode())
-			}
-		}
-	} else if _, err := readFrame(m.leader, fCommit); err != nil {
+		m.release()
+	} else if err := m.awaitRelease(m.leader); err != nil {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
 	me := m.opt.Self
@@ -109,8 +124,8 @@ func (m *Machine) attach() error {
 	m.head = (*C.struct_shm_head)(base)
 	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
-		func(s span) error { return populate(m.fd, m.place.base, s, m.opt.Margin) },
-		func(s span) { punch(m.fd, m.place.base, s) })
+		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
+		func(s span) { punch(m.fd, lo, s) })
 	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // slot 0 is the world's
 	if me == 0 {
 		C.shm_team_claim()

@@ -11,41 +11,39 @@
 #include "mail.h"
 
 struct match;
-// A message of which at least the label has arrived; complete once got == nbytes. data is its own memory, or the buffer
-// of the receiver that waits for it and nobody else may take it.
+// A message of which at least the label has arrived; complete once got == mail.nbytes. data is its own memory, or the
+// buffer of the receiver that waits for it and nobody else may take it.
 struct letter {
 	struct letter *next;
-	int from;
-	int64_t tag;
-	size_t nbytes, got;
+	struct shm_mail mail;
+	size_t got;
 	struct match *receiver;
 	uint8_t *data;
 	uint8_t own[];
 };
-// What this process has read so far; guarded by lock. open[i]: the message from i whose data are still arriving.
+// What this process has read so far; guarded by lock. open[i]: the message in local rank i's ring whose data are still
+// arriving.
 static struct {
 	pthread_mutex_t lock;
 	struct letter *first, **last;
 	struct letter **open;
 } inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void append(struct letter *l)
-{
-	if (!inbox.last)
-		inbox.last = &inbox.first;
-	*inbox.last = l;
-	inbox.last = &l->next;
-}
-
 // data: where the message goes, NULL for memory of its own.
-static struct letter *new_letter(int from, int64_t tag, size_t nbytes, uint8_t *data)
+static struct letter *new_letter(const struct shm_mail *m, uint8_t *data)
 {
-	struct letter *l = malloc(sizeof *l + (data ? 0 : nbytes));
+	struct letter *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
 	if (!l)
 		abort();
-	*l = (struct letter){.from = from, .tag = tag, .nbytes = nbytes, .data = data ? data : l->own};
-	append(l);
+	*l = (struct letter){.mail = *m, .data = data ? data : l->own};
+	*inbox.last = l;
+	inbox.last = &l->next;
 	return l;
+}
+
+static struct shm_mail mail_of(const struct label *b)
+{
+	return (struct shm_mail){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
 }
 
 // Move what has arrived from one rank into letters. True if anything moved.
@@ -62,13 +60,14 @@ static bool drain_ring(int from)
 				break;
 			shm_ring_copy(r, tail, &b, sizeof b, false);
 			tail += sizeof b;
-			inbox.open[from] = l = new_letter(from, b.tag, b.nbytes, NULL);
+			struct shm_mail m = mail_of(&b);
+			inbox.open[from] = l = new_letter(&m, NULL);
 		}
-		size_t n = l->nbytes - l->got < head - tail ? l->nbytes - l->got : head - tail;
+		size_t n = l->mail.nbytes - l->got < head - tail ? l->mail.nbytes - l->got : head - tail;
 		shm_ring_copy(r, tail, l->data + l->got, n, false);
 		l->got += n;
 		tail += n;
-		if (l->got == l->nbytes)
+		if (l->got == l->mail.nbytes)
 			inbox.open[from] = NULL;
 	}
 	if (tail == start)
@@ -78,17 +77,8 @@ static bool drain_ring(int from)
 	return true;
 }
 
-static void open_inbox(void)
-{
-	if (!inbox.open)
-		inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
-	if (!inbox.open)
-		abort();
-}
-
 static void drain(void)
 {
-	open_inbox();
 	for (int i = 0; i < shm.nlocal; i++)
 		if (i != shm.me)
 			drain_ring(i);
@@ -101,23 +91,22 @@ void shm_mail_drain(void)
 	pthread_mutex_unlock(&inbox.lock);
 }
 
-void shm_mail_keep(int64_t tag, const void *buf, size_t nbytes)
+void shm_mail_keep(const struct shm_mail *m, const void *buf)
 {
 	pthread_mutex_lock(&inbox.lock);
-	struct letter *l = new_letter(shm.me, tag, nbytes, NULL);
-	memcpy(l->data, buf, nbytes);
-	l->got = nbytes;
+	struct letter *l = new_letter(m, NULL);
+	if (m->nbytes > 0)
+		memcpy(l->data, buf, m->nbytes);
+	l->got = m->nbytes;
 	pthread_mutex_unlock(&inbox.lock);
 }
 
 struct match {
-	int from;
-	int64_t tag;
+	struct shm_mail *mail; // what is looked for, and once done what was found
+	int local;             // whose ring it comes through if it is of this node, else -1
 	uint8_t *buf;
 	size_t cap;
 	bool done;
-	int source; // once done: of the message that was found
-	size_t nbytes;
 	struct letter *found; // the message, NULL if it is too long: then it stays where it is, in its order
 };
 
@@ -126,7 +115,8 @@ static struct letter **oldest(const struct match *m)
 {
 	for (struct letter **p = &inbox.first; *p; p = &(*p)->next) {
 		const struct letter *l = *p;
-		if (l->tag == m->tag && (m->from < 0 || l->from == m->from) && (!l->receiver || l->receiver == m))
+		if (l->mail.tag == m->mail->tag && (m->mail->from < 0 || l->mail.from == m->mail->from) &&
+		    (!l->receiver || l->receiver == m))
 			return p;
 	}
 	return NULL;
@@ -135,19 +125,20 @@ static struct letter **oldest(const struct match *m)
 // If what comes next from the source is the message that is waited for, it shall go straight to its buffer.
 static void aim(struct match *m)
 {
-	struct shm_ring *r = shm_ring_of(shm.me, m->from);
+	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	struct label b;
-	if (m->from == shm.me || inbox.open[m->from] ||
+	if (m->local == shm.me || inbox.open[m->local] ||
 	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
 		return;
 	shm_ring_copy(r, tail, &b, sizeof b, false);
-	if (b.tag != m->tag || b.nbytes > m->cap || b.nbytes == 0)
+	if (b.from != m->mail->from || b.tag != m->mail->tag || b.total > m->cap || b.nbytes == 0)
 		return;
 	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
-	struct letter *l = new_letter(m->from, b.tag, b.nbytes, m->buf);
+	struct shm_mail mail = mail_of(&b);
+	struct letter *l = new_letter(&mail, m->buf);
 	l->receiver = m;
-	inbox.open[m->from] = l;
+	inbox.open[m->local] = l;
 }
 
 // Takes the letter off the list once it is complete, if it fits.
@@ -155,38 +146,43 @@ static bool matched(void *arg)
 {
 	struct match *m = arg;
 	pthread_mutex_lock(&inbox.lock);
-	open_inbox();
-	if (m->from >= 0)
+	if (m->local >= 0)
 		aim(m);
 	drain();
 	struct letter **p = oldest(m);
-	if (p && (*p)->got == (*p)->nbytes) {
-		m->done = true;
-		m->source = (*p)->from;
-		m->nbytes = (*p)->nbytes;
-	}
-	if (m->done && m->nbytes <= m->cap) {
+	m->done = p && (*p)->got == (*p)->mail.nbytes;
+	if (m->done && (*p)->mail.total <= m->cap) {
 		m->found = *p;
 		*p = m->found->next;
 		if (!*p)
 			inbox.last = p;
 	}
+	if (m->done)
+		*m->mail = m->found ? m->found->mail : (*p)->mail;
 	pthread_mutex_unlock(&inbox.lock);
 	return m->done;
 }
 
-int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes)
+int shm_recv(struct shm_mail *mail, void *buf, size_t cap)
 {
-	struct match m = {.from = *from, .tag = tag, .buf = buf, .cap = cap};
-	shm_wait(matched, &m, "armci_msg_rcv", *from);
-	*from = m.source;
-	*nbytes = m.nbytes;
+	struct match m = {.mail = mail, .local = mail->from < 0 ? -1 : shm_local_of(mail->from), .buf = buf, .cap = cap};
+	shm_wait(matched, &m, "armci_msg_rcv", m.local);
 	if (!m.found)
 		return -1;
-	if (m.found->data != buf)
-		memcpy(buf, m.found->data, m.found->nbytes);
+	if (m.found->data != buf && mail->nbytes > 0)
+		memcpy(buf, m.found->data, mail->nbytes);
 	free(m.found);
 	return 0;
+}
+
+void shm_mail_open(void)
+{
+	inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
+	if (!inbox.open)
+		abort();
+	inbox.first = NULL;
+	inbox.last = &inbox.first;
+	shm_send_open();
 }
 
 void shm_mail_reset(void)
@@ -198,7 +194,7 @@ void shm_mail_reset(void)
 	}
 	free(inbox.open);
 	inbox.first = NULL;
-	inbox.last = NULL;
 	inbox.open = NULL;
 	pthread_mutex_unlock(&inbox.lock);
+	shm_send_reset();
 }

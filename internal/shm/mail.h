@@ -7,12 +7,15 @@
 #include "stream.h"
 
 struct label { // what precedes a message in a ring
-	uint64_t nbytes;
+	uint64_t nbytes, total;
 	int64_t tag;
+	int32_t from, unused; // world rank
 };
 
 void shm_mail_drain(void); // move what has arrived to where it belongs; senders do so too, so that no two block each other
-void shm_mail_keep(int64_t tag, const void *buf, size_t nbytes); // a message to myself
+void shm_mail_keep(const struct shm_mail *m, const void *buf); // a message to myself
+void shm_send_open(void);
+void shm_send_reset(void);
 
 static inline struct shm_ring *shm_ring_of(int to, int from)
 {
@@ -29,6 +32,7 @@ static inline void shm_ring_copy(struct shm_ring *r, uint64_t at, void *mem, siz
 	if (write) {
 		shm_stream(r->data + off, p, first);
 		shm_stream(r->data, p + first, n - first);
+		shm_stream_end();
 	} else {
 		memcpy(p, r->data + off, first);
 		memcpy(p + first, r->data, n - first);

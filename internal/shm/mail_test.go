@@ -58,10 +58,24 @@ func mail(r *rank) {
 	running.Wait()
 }
 
+// take is Recv from a local rank, -1 for any; everything comes in one part.
+func (r *rank) take(from int, tag int64, buf []byte) (source, n int, err error) {
+	who := transport.Rank(-1)
+	if from >= 0 {
+		who = worldRank(from)
+	}
+	l, err := r.Recv(who, tag, buf)
+	source, here := r.localOf(l.From)
+	if !here || l.Bytes != l.Total {
+		r.Errorf("%d of %d bytes came from rank %d", l.Bytes, l.Total, l.From)
+	}
+	return source, l.Bytes, err
+}
+
 // receive takes a message and compares it with the next one that its source has sent.
 func receive(r *rank, from int, tag int64, next []int) int {
 	buf := make([]byte, biggest)
-	source, n, err := r.Recv(from, tag, buf)
+	source, n, err := r.take(from, tag, buf)
 	if err != nil || from >= 0 && source != from {
 		r.Fatalf("message from %d came from %d, %v", from, source, err)
 	}
@@ -89,22 +103,22 @@ func mailWords(r *rank) {
 	theirs := content(uint64(other), 0, len(big))
 	buf := make([]byte, len(big)-1)
 	for range 2 {
-		source, n, err := r.Recv(other, 0, buf)
+		source, n, err := r.take(other, 0, buf)
 		if !errors.Is(err, transport.ErrTooLong) || n != len(big) || source != other {
 			r.Errorf("into too small a buffer: %d bytes from %d, %v", n, source, err)
 		}
 	}
 	buf = make([]byte, len(big))
 	for _, tag := range []int64{3, 1, 0, 2} {
-		source, n, err := r.Recv(-1, tag, buf)
+		source, n, err := r.take(-1, tag, buf)
 		if err != nil || source != other || !bytes.Equal(buf[:n], theirs[:len(big)>>tag]) {
 			r.Errorf("tag %d: %d bytes from %d, %v", tag, n, source, err)
 		}
 	}
-	if _, n, err := r.Recv(r.Self(), 9, buf); err != nil || string(buf[:n]) != "self" {
+	if _, n, err := r.take(r.Self(), 9, buf); err != nil || string(buf[:n]) != "self" {
 		r.Errorf("from myself: %q, %v", buf[:n], err)
 	}
-	if _, n, err := r.Recv(other, 9, nil); err != nil || n != 0 {
+	if _, n, err := r.take(other, 9, nil); err != nil || n != 0 {
 		r.Errorf("an empty message has %d bytes, %v", n, err)
 	}
 	r.Send(r.Self(), 10, []byte("never received")) // forgotten when the rank leaves
@@ -143,7 +157,7 @@ func shortBuffers(r *rank) {
 	running.Go(func() {
 		b := make([]byte, 16)
 		for {
-			source, n, err := r.Recv(-1, tag, b)
+			source, n, err := r.take(-1, tag, b)
 			if source == 0 {
 				return
 			}
@@ -156,7 +170,7 @@ func shortBuffers(r *rank) {
 	})
 	for got.Load() < n { // the last message is a long one
 		b := make([]byte, 100000)
-		_, n, err := r.Recv(1, tag, b)
+		_, n, err := r.take(1, tag, b)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -178,12 +192,12 @@ func notify(r *rank) {
 	for i := uint32(1); i <= 50; i++ {
 		for to := range ranks {
 			at(mem, page)[ranks*r.Self()+to] = byte(i)
-			if n := r.Notify(to); n != i {
+			if n := r.Notify(to, worldRank(r.Self())); n != i {
 				r.Errorf("notification %d of %d is counted as %d", i, to, n)
 			}
 		}
 		for from := range ranks {
-			if n := r.NotifyWait(from, i); n < i {
+			if n := r.NotifyWait(worldRank(from), i); n < i {
 				r.Errorf("waited for %d notifications of %d, got %d", i, from, n)
 			}
 			if b := at(mem, page)[ranks*from+r.Self()]; b < byte(i) {

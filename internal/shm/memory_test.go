@@ -118,20 +118,24 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A limit of address space makes the arena smaller before it is tried.
+// A limit of address space, or of file sizes, makes the arena smaller before it is tried.
 func TestPlacesUnderLimit(t *testing.T) {
-	var old unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &old); err != nil {
-		t.Fatal(err)
-	}
-	limited := unix.Rlimit{Cur: 1 << 46, Max: old.Max}
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &limited); err != nil {
-		t.Skipf("the limit cannot be set here: %v", err)
-	}
-	defer unix.Setrlimit(unix.RLIMIT_AS, &old)
-	for _, p := range places(1<<50, testBase) {
-		if p.bytes > 1<<44 {
-			t.Errorf("%d bytes with a limit of %d", p.bytes, limited.Cur)
+	for _, l := range []struct {
+		what  int
+		limit uint64
+		most  int64
+	}{{unix.RLIMIT_AS, 1 << 46, 1 << 44}, {unix.RLIMIT_FSIZE, 1 << 40, 1 << 40}} {
+		var old unix.Rlimit
+		if err := unix.Getrlimit(l.what, &old); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Setrlimit(l.what, &unix.Rlimit{Cur: l.limit, Max: old.Max}); err != nil {
+			t.Skipf("the limit cannot be set here: %v", err)
+		}
+		all := places(1<<50, testBase)
+		unix.Setrlimit(l.what, &old)
+		if len(all) == 0 || all[0].bytes != l.most {
+			t.Errorf("limit %d of %d: %+v", l.what, l.limit, all)
 		}
 	}
 }

@@ -19,6 +19,8 @@ import (
 var joined = map[string]func(*rank){
 	"conformance":   serveConformance,
 	"memory":        memory,
+	"files":         files,
+	"file limit":    fileLimit,
 	"regions":       regions,
 	"collectives":   collectives,
 	"teams":         teams,
@@ -29,9 +31,20 @@ var joined = map[string]func(*rank){
 	"mail words":    mailWords,
 	"short buffers": shortBuffers,
 	"notify":        notify,
+	"delivery":      delivery,
+	"full ring":     fullRing,
+	"violation":     violation,
 	"leave":         func(*rank) {},
 	"wait to die":   waitToDie,
 	"exit early":    exitEarly,
+	"end late":      endLate,
+
+	"finalise early":   finaliseEarly,
+	"barrier too many": barrierTooMany,
+
+	"be watched":  beWatched,
+	"tell":        tell,
+	"leave alone": leaveAlone,
 }
 
 func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
@@ -206,14 +219,14 @@ func regions(r *rank) {
 			r.Fatalf("look %d: region %d seems to be longer than it can be", i, i%slots)
 		}
 	}
-	r.Notify(0)
+	r.Notify(0, worldRank(r.Self()))
 }
 
 // changeTable publishes and withdraws regions around one that stays.
 func changeTable(r *rank, base uintptr, slots, size int) {
 	open := make([]bool, slots)
 	x := uint32(1)
-	for r.NotifyWait(1, 0) == 0 || r.NotifyWait(2, 0) == 0 {
+	for r.NotifyWait(worldRank(1), 0) == 0 || r.NotifyWait(worldRank(2), 0) == 0 {
 		x = x*1664525 + 1013904223
 		i := int(x>>16) % slots
 		lo := base + uintptr(i*size)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How long a waiting rank polls before it yields: long while every rank has a core of its own, hardly at all when they
-// share. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count.
+// share. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count. Nodes that share a
+// machine do not see each other's masks: there must be cores enough for all ranks of the machine besides.
 package shm
 
 // #include "shm.h"
 // static inline uint64_t *cpus_of(int local) { return shm.rank[local].cpus; }
 // static inline void set_spin(unsigned polls) { shm.spin = polls; }
+// static inline unsigned get_spin(void) { return shm.spin; }
 import "C"
 
 import (
@@ -30,9 +32,21 @@ func (m *Machine) setPatience() {
 	switch {
 	case m.opt.Spin > 0:
 		C.set_spin(C.uint(m.opt.Spin))
-	case len(m.opt.Ranks) <= m.cores():
+	case len(m.opt.Ranks) <= m.cores() && m.opt.Shared <= coresOfMachine():
 		C.set_spin(patient)
 	}
+}
+
+// Polls is how often a waiter of this rank looks before it yields.
+func (m *Machine) Polls() int { return int(C.get_spin()) }
+
+// coresOfMachine counts the CPUs that the job could use here if no rank were bound.
+func coresOfMachine() int {
+	set, err := allowed()
+	if err != nil {
+		return 0
+	}
+	return set.Count()
 }
 
 func cpusOf(local int) []uint64 {

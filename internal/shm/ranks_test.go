@@ -45,7 +45,10 @@ type order struct {
 	Base     uintptr
 	Keep     int64
 	Margin   int64
+	Reporter bool
 }
+
+const testWorld = 100 // ranks of the job, of which most are elsewhere
 
 // worldRank differs from the local number, so that mixing them up is found.
 func worldRank(local int) transport.Rank { return transport.Rank(3*local + 2) }
@@ -55,8 +58,8 @@ func (o *order) options() Options {
 	for i := range ranks {
 		ranks[i] = worldRank(i)
 	}
-	return Options{Ranks: ranks, Doors: o.Doors, Self: o.Self, Secret: o.Secret, Arena: o.Arena, Base: o.Base,
-		Keep: o.Keep, Margin: o.Margin}
+	return Options{Ranks: ranks, Doors: o.Doors, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
+		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.

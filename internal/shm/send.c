@@ -1,36 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sending half of messages between ranks of a node. A sender that finds no room drains its own mail meanwhile.
+// The sending half of messages between ranks of a node, also on behalf of ranks elsewhere. A sender that finds no room
+// drains its own mail meanwhile.
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "mail.h"
 
-static pthread_mutex_t sending = PTHREAD_MUTEX_INITIALIZER; // one message at a time goes into a ring
+// One message at a time goes into a ring: a lock for each, so that a receiver that does not come holds up its own senders only.
+static pthread_mutex_t *sending;
 
 struct space {
 	struct shm_ring *ring;
 	uint64_t head, need;
 };
 
+static uint64_t space_in(const struct shm_ring *r, uint64_t head)
+{
+	return shm_room() - (head - atomic_load_explicit(&r->tail, memory_order_acquire));
+}
+
 static bool has_space(void *arg)
 {
 	struct space *s = arg;
-	if (shm_room() - (s->head - atomic_load_explicit(&s->ring->tail, memory_order_acquire)) >= s->need)
+	if (space_in(s->ring, s->head) >= s->need)
 		return true;
 	shm_mail_drain();
 	return false;
 }
 
-// The label and, if it is short, the message go in one piece.
+// The label and, if it is short, the message go in one piece: there is room for it.
+static void push_at(int to, struct shm_ring *r, uint64_t head, const struct label *b, const void *buf)
+{
+	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
+	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
+	atomic_store_explicit(&r->head, head + sizeof *b + b->nbytes, memory_order_release);
+	shm_ring(to);
+}
+
 static void push_short(int to, const struct label *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	struct space s = {.ring = r, .head = head, .need = sizeof *b + b->nbytes};
 	shm_wait(has_space, &s, "armci_msg_snd", to);
-	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
-	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
-	atomic_store_explicit(&r->head, head + s.need, memory_order_release);
-	shm_ring(to);
+	push_at(to, r, head, b, buf);
+}
+
+static bool try_push(int to, const struct label *b, const void *buf)
+{
+	struct shm_ring *r = shm_ring_of(to, shm.me);
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (space_in(r, head) < sizeof *b + b->nbytes)
+		return false;
+	push_at(to, r, head, b, buf);
+	return true;
 }
 
 static void push(int to, const void *buf, size_t nbytes)
@@ -41,7 +64,7 @@ static void push(int to, const void *buf, size_t nbytes)
 		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 		struct space s = {.ring = r, .head = head, .need = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4};
 		shm_wait(has_space, &s, "armci_msg_snd", to);
-		uint64_t space = shm_room() - (head - atomic_load_explicit(&r->tail, memory_order_acquire));
+		uint64_t space = space_in(r, head);
 		size_t n = nbytes < space ? nbytes : space;
 		shm_ring_copy(r, head, (void *)(uintptr_t)p, n, true);
 		atomic_store_explicit(&r->head, head + n, memory_order_release);
@@ -51,20 +74,53 @@ static void push(int to, const void *buf, size_t nbytes)
 	}
 }
 
-void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
+static void push_all(int to, const struct label *b, const void *buf)
+{
+	if (b->nbytes <= shm_room() / 4) {
+		push_short(to, b, buf);
+	} else {
+		push(to, b, sizeof *b);
+		push(to, buf, b->nbytes);
+	}
+}
+
+bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait)
 {
 	if (to == shm.me) {
-		shm_mail_keep(tag, buf, nbytes);
+		shm_mail_keep(m, buf);
 		shm_ring(shm.me); // another thread of mine may be waiting for it
-		return;
+		return true;
 	}
-	struct label b = {.nbytes = nbytes, .tag = tag};
-	pthread_mutex_lock(&sending);
-	if (nbytes <= shm_room() / 4) {
-		push_short(to, &b, buf);
-	} else {
-		push(to, &b, sizeof b);
-		push(to, buf, nbytes);
-	}
-	pthread_mutex_unlock(&sending);
+	struct label b = {.nbytes = m->nbytes, .total = m->total, .tag = m->tag, .from = m->from};
+	bool done = true;
+	if (wait)
+		pthread_mutex_lock(&sending[to]);
+	else if (pthread_mutex_trylock(&sending[to]) != 0)
+		return false;
+	if (wait)
+		push_all(to, &b, buf);
+	else
+		done = try_push(to, &b, buf);
+	pthread_mutex_unlock(&sending[to]);
+	return done;
+}
+
+void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
+{
+	struct shm_mail m = {.from = shm.rank[shm.me].world, .tag = tag, .nbytes = nbytes, .total = nbytes};
+	shm_deliver(to, &m, buf, true);
+}
+
+void shm_send_open(void)
+{
+	sending = malloc((size_t)shm.nlocal * sizeof *sending);
+	if (!sending)
+		abort();
+	for (int i = 0; i < shm.nlocal; i++) pthread_mutex_init(&sending[i], NULL);
+}
+
+void shm_send_reset(void)
+{
+	free(sending);
+	sending = NULL;
 }

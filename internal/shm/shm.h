@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 1u
+#define SHM_VERSION 2u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_CPUS    1024 // as many as the kernel's CPU set has
@@ -24,22 +24,23 @@ typedef _Atomic uint64_t shm_u64;
  *   0            struct shm_head
  *   rank_off     struct shm_rank [nlocal]                     one per rank of the node
  *   stripe_off   lines [stripes]                              accumulate locks, one word a line
- *   notify_off   uint32 [nlocal target][nlocal source]        notify counters
+ *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
  *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
  *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
- * All of it is sparse: a page costs memory once it is touched. */
+ * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
+ * rank's slice another; what is left behind the last slice cannot be accessed. */
 struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
 	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, team_off;
 	uint64_t region_cap, ring_bytes, team_bytes;
-	uint32_t stripes, teams;
+	uint32_t stripes, teams, world; // world: ranks of the job
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
-	shm_u32 departed;           // ranks that left with exit status 0 but without finalising
+	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
 };
 
@@ -55,6 +56,10 @@ struct shm_mutex {
 	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
 
+// What a rank will still do for others. SHM_ENDING: enter the barrier of all ranks, in order to
+// finalise, and nothing else.
+enum shm_left { SHM_HERE, SHM_ENDING, SHM_FINALISED, SHM_EXITED /* status 0, not finalised */ };
+
 // One rank. Line 1 is written at allocation only, line 2 by those who wake it, line 3 at start and end.
 struct shm_rank {
 	SHM_ALIGNED shm_u64 gen; // seqlock of its region table: odd while it is being changed
@@ -62,7 +67,7 @@ struct shm_rank {
 	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
 	shm_u32 sleepers;         // threads of the rank asleep on bell
 	SHM_ALIGNED int32_t world, pid;
-	shm_u32 left;               // 1 = departed without finalising
+	shm_u32 left;               // enum shm_left
 	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
@@ -81,8 +86,8 @@ struct shm_view {
 	unsigned spin;  // polls before yielding, at most
 	shm_u32 polls;  // polls that have lately been worth while
 	unsigned yield; // yields before sleeping
-	// Called about once a second by a sleeping waiter when some rank has left without finalising: the waiter needs
-	// local rank `peer` to go on. Ends the job if that rank has left, else returns.
+	// Called by a waiter that sleeps when it can never go on, because of what local rank `peer` no longer does
+	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
 };
 extern struct shm_view shm;
@@ -91,9 +96,11 @@ extern struct shm_view shm;
 static inline bool shm_crowded(void) { return shm.spin <= SHM_SPIN_CROWDED; }
 
 void shm_format(void *base, struct shm_head *plan);      // lay the control block out in fresh zeroed memory
-uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal); // fill the layout; 0 if too small, else bytes of control block
+// Fill the layout for nlocal of the job's world ranks. 0 if the arena is too small, else bytes of control block.
+uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal, uint32_t world);
 int shm_attach(void *base, int me, int world, int pid); // 0, or -1 if not a control block of this version
 void shm_detach(void);
+int shm_local_of(int world); // local number of a world rank; -1 if it is not of this node
 
 /* regions ------------------------------------------------------------------------------------------------------- */
 struct shm_found {
@@ -109,6 +116,9 @@ static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 typedef bool (*shm_cond)(void *arg);
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
+// Will local rank `peer` never do what is awaited? last: it is to enter the barrier of all ranks. Who finds so looks once
+// more at what it awaits, which may have been the last the rank did, and then calls shm.stuck.
+bool shm_gone(int peer, bool last);
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // what became of it
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
@@ -137,7 +147,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
 #define SHM_SMALL       256u          // bytes a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
-#define SHM_BULK        (64u << 10)   // bytes a member publishes in one bulk step
+#define SHM_BULK        (256u << 10)  // bytes a member publishes in one bulk step
 #define SHM_BULK_SLOTS  4u
 
 // A small slot says itself which step it holds, so that up to 56 bytes arrive with the line that announces them.
@@ -181,21 +191,33 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root);
 void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
 void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
 
-/* messages: one ring per ordered pair of ranks ------------------------------------------------------------------- */
+/* messages: one ring per ordered pair of processes; what comes from ranks of other nodes travels in that of the process
+ * that delivers it, so a message says itself who it is from ------------------------------------------------------- */
 struct shm_ring {
 	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
 	SHM_ALIGNED uint8_t data[];
 };
-void shm_send(int to, int64_t tag, const void *buf, size_t nbytes);
-// Receive the oldest message with this tag from rank `from` (-1 = any). *from and *nbytes are written. A message longer
-// than cap is left unread (in the unexpected list): returns -1 with *nbytes its length.
-int shm_recv(int *from, int64_t tag, void *buf, size_t cap, size_t *nbytes);
+struct shm_mail {
+	int from; // world rank
+	int64_t tag;
+	size_t nbytes, total; // what is here; of the message, whose rest comes by other means
+};
+void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
+// The same on behalf of any rank. Without `wait` false if there is no room at once, or another thread is sending there.
+bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait);
+// Receive the oldest message with m->tag from world rank m->from (-1 = any). The rest of *m is written. A message of more
+// than cap bytes in total is left unread (in the unexpected list): returns -1.
+int shm_recv(struct shm_mail *m, void *buf, size_t cap);
+void shm_mail_open(void);
 void shm_mail_reset(void); // forget messages never received
 
 /* notify --------------------------------------------------------------------------------------------------------- */
-uint32_t shm_notify(int to);                     // returns how often I have notified `to`
-uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from `from`, at least want (modulo 2^32)
+uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how often it has notified local rank `to`
+uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from a world rank, at least want (modulo 2^32)
+
+/* threads -------------------------------------------------------------------------------------------------------- */
+int shm_unbind(void); // let the calling thread run on every CPU its control group allows; 0 or an error number
 
 /* the lines a kernel's accumulate locks live in */
 static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }

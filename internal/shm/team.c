@@ -70,22 +70,37 @@ void shm_team_let_go(struct shm_hold *h)
 	free(h);
 }
 
-static void ask_members(struct shm_hold *h)
+// The local rank because of which `word` will never be what is awaited, -1 if there is hope. A counter of a member is
+// that member's affair alone; the barrier's common one is everybody's. The last thing a rank does is the world's barrier.
+static int gone(struct shm_hold *h, const shm_u64 *word)
 {
-	if (shm.stuck && atomic_load(&shm.head->departed))
-		for (int i = 0; i < h->n; i++) shm.stuck("a collective call", h->local[i]);
+	struct shm_team *t = h->team;
+	int from = 0, to = h->n;
+	if (!shm.stuck || !atomic_load(&shm.head->departed))
+		return -1;
+	bool barrier = word == &t->phase;
+	if (!barrier) {
+		from = (int)(((const uint8_t *)word - (const uint8_t *)t->member) / (ptrdiff_t)sizeof(struct shm_member));
+		to = from + 1;
+		barrier = word == &t->member[from].phase;
+	}
+	for (int i = from; i < to; i++)
+		if (shm_gone(h->local[i], barrier && h->slot == 0))
+			return h->local[i];
+	return -1;
 }
 
 static void sleep_for(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 {
 	struct shm_team *t = h->team;
 	atomic_fetch_add(&t->sleepers, 1);
-	for (;;) {
+	for (int because = -1;; because = gone(h, word)) {
 		uint32_t seen = atomic_load(&t->event);
 		if (atomic_load(word) >= want)
 			break;
+		if (because >= 0)
+			shm.stuck("a collective call", because);
 		shm_futex_wait(&t->event, seen, 1000);
-		ask_members(h);
 	}
 	atomic_fetch_sub(&t->sleepers, 1);
 }

@@ -92,33 +92,31 @@ func (m *Machine) Send(to int, tag int64, body []byte) {
 	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
 }
 
-// Deliver is Send on behalf of a rank of another node.
+// Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
 func (m *Machine) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
-	panic("to be written")
+	l := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
+	return bool(C.shm_deliver(C.int(to), &l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
 func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error) {
-	who, n := C.int(-1), C.size_t(0)
-	if from >= 0 {
-		local, _ := m.localOf(from)
-		who = C.int(local)
-	}
-	code := C.shm_recv(&who, C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)), &n)
-	l := transport.Letter{From: m.opt.Ranks[who], Bytes: int(n), Total: int(n)}
+	got := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag)}
+	code := C.shm_recv(&got, unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+	l := transport.Letter{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
 	if code != 0 {
 		return l, transport.ErrTooLong
 	}
 	return l, nil
 }
 
-// Notify raises the counter of a rank and returns how often this rank has done so.
-func (m *Machine) Notify(to int, _ transport.Rank) uint32 { return uint32(C.shm_notify(C.int(to))) }
+// Notify raises the counter that a rank of the job keeps at a rank of the node, and returns it.
+func (m *Machine) Notify(to int, from transport.Rank) uint32 {
+	return uint32(C.shm_notify(C.int(to), C.int(from)))
+}
 
 // NotifyWait waits until a rank has notified this one often enough.
 func (m *Machine) NotifyWait(from transport.Rank, want uint32) uint32 {
-	local, _ := m.localOf(from)
-	return uint32(C.shm_notify_wait(C.int(local), C.uint32_t(want)))
+	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))
 }
 
 func mutexAt(addr uintptr) *C.struct_shm_mutex {

@@ -7,6 +7,7 @@
 #define ARMCI_SHM_TEAM_H
 
 #include "shm.h"
+#include "stream.h"
 
 void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want);
@@ -36,7 +37,11 @@ static inline void shm_await_small(struct shm_hold *h, int member, uint64_t k)
 {
 	shm_team_wait(h, &shm_slot(h, member, k)->step, k);
 }
-static inline void shm_post(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->post, k); }
+static inline void shm_post(struct shm_hold *h, uint64_t k)
+{
+	shm_stream_end();
+	shm_team_set(h->team, &shm_mine(h)->post, k);
+}
 static inline void shm_done(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->done, k); }
 
 #endif

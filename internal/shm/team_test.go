@@ -38,7 +38,7 @@ func form(r *rank, members []int) transport.Team {
 			r.Send(m, tagStart, body)
 		}
 	} else {
-		if _, _, err := r.Recv(members[0], tagStart, body); err != nil {
+		if _, err := r.Recv(worldRank(members[0]), tagStart, body); err != nil {
 			r.Fatal(err)
 		}
 		s = transport.TeamStart{Slot: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),
@@ -132,14 +132,16 @@ func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 }
 
 func someSize(g *rand.Rand) int {
-	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep, bulkStep + 1, 5*bulkStep + 13}
+	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep, bulkStep + 1, 5*bulkStep + 13,
+		4*mostStep - 8, 4*mostStep + 13}
 	return edges[g.IntN(len(edges))]
 }
 
-// The limits of shm.h, SHM_SMALL and SHM_BULK.
+// The limits of shm.h and collect.c, SHM_SMALL, REDUCE_LEAST and SHM_BULK.
 const (
 	smallStep = 256
 	bulkStep  = 64 << 10
+	mostStep  = 256 << 10
 )
 
 // content is what member m has in collective number seed.

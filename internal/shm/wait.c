@@ -19,18 +19,45 @@ void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
 
 void shm_futex_wake(shm_u32 *word, int n) { syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0); }
 
-// Sleep until cond or, a second at a time, until the runtime has found out that it can never be.
+bool shm_gone(int peer, bool last)
+{
+	uint32_t left = atomic_load(&shm.rank[peer].left);
+	return left != SHM_HERE && !(last && left == SHM_ENDING);
+}
+
+// The rank because of which there is nothing to wait for, -1 if there is hope. For peer -1 any rank will do, which may be
+// one of another node.
+static int gone(int peer)
+{
+	if (!shm.stuck || !atomic_load(&shm.head->departed))
+		return -1;
+	if (peer >= 0)
+		return shm_gone(peer, false) ? peer : -1;
+	if (shm.head->world > (uint32_t)shm.nlocal)
+		return -1;
+	int who = -1;
+	for (int i = 0; i < shm.nlocal; i++) {
+		if (i == shm.me)
+			continue;
+		if (!shm_gone(i, false))
+			return -1;
+		who = i;
+	}
+	return who;
+}
+
+// Sleep until cond or, looked at once a second, until it can never be.
 static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
 	atomic_fetch_add(&r->sleepers, 1);
-	for (;;) {
+	for (int because = -1;; because = gone(peer)) {
 		uint32_t seen = atomic_load(&r->bell);
 		if (cond(arg))
 			break;
+		if (because >= 0)
+			shm.stuck(what, because);
 		shm_futex_wait(&r->bell, seen, 1000);
-		if (shm.stuck && peer >= 0 && atomic_load(&shm.head->departed))
-			shm.stuck(what, peer);
 	}
 	atomic_fetch_sub(&r->sleepers, 1);
 }
@@ -88,12 +115,12 @@ struct notify_cond {
 
 static shm_u32 *notify_word(int target, int source)
 {
-	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * (uint64_t)shm.nlocal + (uint64_t)source;
+	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * shm.head->world + (uint64_t)source;
 }
 
-uint32_t shm_notify(int to)
+uint32_t shm_notify(int to, int from)
 {
-	uint32_t n = atomic_fetch_add(notify_word(to, shm.me), 1) + 1;
+	uint32_t n = atomic_fetch_add(notify_word(to, from), 1) + 1;
 	shm_ring(to);
 	return n;
 }
@@ -107,6 +134,6 @@ static bool notified(void *arg)
 uint32_t shm_notify_wait(int from, uint32_t want)
 {
 	struct notify_cond c = {.word = notify_word(shm.me, from), .want = want};
-	shm_wait(notified, &c, "armci_notify_wait", from);
+	shm_wait(notified, &c, "armci_notify_wait", shm_local_of(from));
 	return atomic_load_explicit(c.word, memory_order_acquire);
 }

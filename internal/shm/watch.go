@@ -9,11 +9,11 @@ package shm
 // 	uint32_t none = 0;
 // 	return atomic_compare_exchange_strong(&shm.head->dead, &none, 1u + (uint32_t)me);
 // }
-// static inline void depart(void) {
-// 	atomic_store(&shm.rank[shm.me].left, 1);
-// 	atomic_fetch_add(&shm.head->departed, 1);
+// static inline void leave_as(uint32_t how) {
+// 	uint32_t was = atomic_exchange(&shm.rank[shm.me].left, how);
+// 	atomic_fetch_add(&shm.head->departed, (uint32_t)(how != SHM_HERE) - (uint32_t)(was != SHM_HERE));
 // }
-// static inline int has_left(int local) { return atomic_load(&shm.rank[local].left); }
+// static inline uint32_t how_left(int local) { return atomic_load(&shm.rank[local].left); }
 // static inline int leads_pid(int local) { return shm.rank[local].pid; }
 import "C"
 
@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"net"
 
+	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -46,7 +47,10 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 		return
 	}
 	m.gone(local, func() string { // asked only while the control block is still mapped
-		return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", m.opt.Ranks[local], C.leads_pid(C.int(local)))
+		if m.reporter >= 0 {
+			C.claim_end(C.int(m.opt.Self)) // the reporter says so
+		}
+		return obituary(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
@@ -55,13 +59,25 @@ func (m *Machine) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
+// Ending tells who waits for this rank that it only enters one more barrier of the world, or that it is back.
+func (m *Machine) Ending(yes bool) {
+	if yes {
+		C.leave_as(C.SHM_ENDING)
+	} else {
+		C.leave_as(C.SHM_HERE)
+	}
+}
+
 // goodbye tells whoever watches this rank that its end is no accident.
 func (m *Machine) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
+		C.leave_as(C.SHM_FINALISED)
+		m.tellReporter(wordFinalised)
 	} else {
-		C.depart()
+		C.leave_as(C.SHM_EXITED)
+		m.tellReporter(wordLeft)
 	}
 	m.lost.Do(func() {}) // from here on nobody's end concerns us
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
@@ -74,23 +90,36 @@ func (m *Machine) goodbye(clean bool) {
 	}
 	if clean {
 		m.door.Close()
+		if m.reporter >= 0 {
+			unix.Close(m.reporter)
+		}
 	}
 }
 
-// ClaimEnd is true for the first rank of the node that asks.
-func (m *Machine) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+// ClaimEnd is true for the first rank of the node that asks. The reporter need not speak then.
+func (m *Machine) ClaimEnd() bool {
+	first := C.claim_end(C.int(m.opt.Self)) != 0
+	if first {
+		m.tellReporter(wordTold)
+	}
+	return first
+}
 
-// armcigo_stuck is called by a waiter that needs a rank while some rank has left the job without finalising.
+// armcigo_stuck is called by a waiter that has found that the rank it needs will never do what it waits for.
 //
 //export armcigo_stuck
 func armcigo_stuck(what *C.char, peer C.int) {
 	m := current
-	if m == nil || C.has_left(peer) == 0 {
+	if m == nil {
 		return
 	}
+	how := "called"
+	if C.how_left(peer) == C.SHM_EXITED {
+		how = "exited without"
+	}
 	m.gone(int(peer), func() string {
-		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while rank %d waits for it in %s",
-			m.opt.Ranks[peer], m.opt.Ranks[m.opt.Self], C.GoString(what))
+		return fmt.Sprintf("rank %d has %s ARMCI_Finalize while rank %d waits for it in %s",
+			m.opt.Ranks[peer], how, m.opt.Ranks[m.opt.Self], C.GoString(what))
 	})
 }
 

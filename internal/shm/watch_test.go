@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
 )
 
 // report passes a loss on to the parent, once, and then waits for the parent's word.
@@ -76,11 +77,11 @@ func exitEarly(r *rank) {
 		r.Leave(false)
 		os.Exit(0)
 	case 2:
-		go r.Recv(1, 5, nil)
+		go r.Recv(worldRank(1), 5, nil)
 	case 3:
 		go r.Lock(mem, r.Ranks()[3])
 	case 4:
-		go r.NotifyWait(1, 1)
+		go r.NotifyWait(worldRank(1), 1)
 	}
 	r.report()
 }
@@ -102,6 +103,103 @@ func TestExitWithoutFinalize(t *testing.T) {
 			p.tell("end")
 		}
 		p.end(t, false)
+	}
+}
+
+// finaliseEarly: local rank 1 is in its last barrier while each of the others waits for something else from it.
+func finaliseEarly(r *rank) {
+	mem := shared(r, page)
+	if r.Self() == 1 {
+		r.Lock(mem, r.Ranks()[1])
+	}
+	r.World().Barrier()
+	switch r.Self() {
+	case 0:
+		go r.World().Bcast(kernel.Ptr(mem), 8, 1)
+	case 1:
+		r.Ending(true)
+		go r.World().Barrier()
+		r.hear()
+		os.Exit(0)
+	case 2:
+		go r.Recv(1, 5, nil)
+	case 3:
+		go r.Lock(mem, r.Ranks()[3])
+	case 4:
+		go r.NotifyWait(1, 1)
+	}
+	r.report()
+}
+
+// barrierTooMany: local rank 1 has finalised; the others enter another barrier.
+func barrierTooMany(r *rank) {
+	if r.Self() == 1 {
+		r.Ending(true)
+		r.World().Barrier()
+		r.Leave(true)
+		os.Exit(0)
+	}
+	r.World().Barrier()
+	go r.World().Barrier()
+	r.report()
+}
+
+func TestWaitForTheFinalised(t *testing.T) {
+	leaktest.Check(t)
+	for _, c := range []struct {
+		scenario string
+		what     []string
+	}{
+		{"finalise early", []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"}},
+		{"barrier too many", []string{"a collective call", "", "a collective call"}},
+		{"barrier too many", []string{"a collective call", "", "", "", "", "", "", "", "", ""}}, // a counter, not flags
+	} {
+		all := launch(t, len(c.what), c.scenario, nil)
+		for i, what := range c.what {
+			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+			if what == "" {
+				continue
+			}
+			if got := all[i].hear(t); got != want {
+				t.Errorf("%q, expected %q", got, want)
+			}
+		}
+		for i, p := range all {
+			if c.what[i] == "" && i != 1 {
+				p.hear(t)
+			}
+			p.tell("end")
+		}
+		for _, p := range all {
+			p.end(t, false)
+		}
+	}
+}
+
+// endLate: nobody is to take offence at ranks that have long been in the last barrier, nor at a message and a broadcast
+// that were the last a rank did before it.
+func endLate(r *rank) {
+	mem := shared(r, page)
+	switch r.Self() {
+	case 1:
+		r.Send(2, 5, []byte("last"))
+		r.World().Bcast(kernel.Ptr(mem), 8, 1)
+	case 2:
+		time.Sleep(2500 * time.Millisecond)
+		if l, err := r.Recv(worldRank(1), 5, make([]byte, 4)); l.Bytes != 4 || err != nil {
+			r.Errorf("%d bytes, %v", l.Bytes, err)
+		}
+		fallthrough
+	default:
+		r.World().Bcast(kernel.Ptr(mem), 8, 1)
+	}
+	r.Ending(true)
+}
+
+func TestEndLate(t *testing.T) {
+	leaktest.Check(t)
+	for _, n := range []int{4, 10} {
+		run(t, n, "end late")
 	}
 }
 

@@ -46,7 +46,7 @@ func (m *Machine) accept() {
 			c.Close()
 			continue
 		}
-		go m.receive(c, m.opt.Ranks[f.from])
+		go m.receive(c, int(f.from))
 	}
 }
 
@@ -59,8 +59,9 @@ func (w *wires) keep(c net.Conn) bool {
 	return !w.closed
 }
 
-func (m *Machine) receive(c net.Conn, from transport.Rank) {
+func (m *Machine) receive(c net.Conn, local int) {
 	defer log.Guard()
+	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {
@@ -68,7 +69,7 @@ func (m *Machine) receive(c net.Conn, from transport.Rank) {
 		}
 		n := binary.LittleEndian.Uint32(head)
 		if n > maxMessage {
-			c.Close()
+			m.violation(c, local, n)
 			return
 		}
 		body := make([]byte, n)
@@ -82,6 +83,15 @@ func (m *Machine) receive(c net.Conn, from transport.Rank) {
 			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body}, nil)
 		}
 	}
+}
+
+// violation: a rank of this node that sends what this library never sends is as bad as a lost one.
+func (m *Machine) violation(c net.Conn, local int, n uint32) {
+	c.Close()
+	m.gone(local, func() string {
+		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, where %d are the most: its memory is damaged",
+			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], maxMessage)
+	})
 }
 
 // Handle sets who receives messages. Before the first one may be sent.

@@ -44,6 +44,9 @@ type Node interface {
 	Unlock(m uintptr)
 	MutexOwner(m uintptr) (who Rank, held bool)
 
+	// Ending(true) says that this rank enters the world's barrier to finalise, and does nothing else for others until it
+	// is through or says Ending(false): who waits for anything else from it ends the job.
+	Ending(yes bool)
 	// Leave says goodbye, so that the others do not take this rank for dead. clean: the library was finalised.
 	Leave(clean bool)
 	// ClaimEnd is true for the one rank that is to print why the job ends.

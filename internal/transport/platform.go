@@ -9,6 +9,7 @@ type JoinInfo struct {
 	Doors  []string                       // what each of them returned from Door
 	Self   int                            // my local number
 	World  int                            // ranks of the job
+	Shared int                            // ranks of the job on this machine, those of pretended other nodes included
 	Secret []byte                         // of the job
 	Lost   func(rank Rank, reason string) // called once when a rank of the node is lost
 	Handle Handler                        // receives active messages

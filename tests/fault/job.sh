@@ -4,6 +4,7 @@
 
 failures=0
 ranks=4
+patience=10
 
 fail() {
 	failures=$((failures + 1))
@@ -31,9 +32,20 @@ sockets() {
 # What the job left: its sockets that are still there, and new names that no living process has mapped.
 left_behind() {
 	awk 'NF >= 8 { print $8 }' /proc/net/unix | grep -x -F -f "$dir/sockets" | sed 's/^/socket /'
+	reporters | sed 's/^/process /'
 	names | grep -v -x -F -f "$dir/before" | while read -r kind name rest; do
 		[ "$kind" = shm ] && grep -q -s -F "/dev/shm/$name" /proc/[0-9]*/maps && continue
 		echo "$kind $name $rest"
+	done
+}
+
+# The reporters of this job that live: their arguments are lines with the numbers of the ranks.
+reporters() {
+	for f in /proc/[0-9]*/comm; do
+		grep -q -s -x armci-reporter "$f" || continue
+		for p in "$dir"/pids/*; do
+			[ -f "$p" ] && grep -q -s -F "(pid $(cat "$p"))" "${f%comm}cmdline" && basename "${f%/comm}" && break
+		done
 	done
 }
 
@@ -109,13 +121,13 @@ force() {
 	kill -9 $job 2>/dev/null
 }
 
-# No rank lives within the 10 s, and no name is there that was not there before (2 s for the system to tidy up).
+# No rank lives within $patience seconds, and no name is there that was not there before (2 s for the system to tidy up).
 clean() {
 	while :; do
 		left=$(alive)
 		[ -z "$left" ] && break
-		if [ "$(since "$began" | cut -d. -f1)" -ge 10 ]; then
-			fail "ranks still alive after 10 s: $(echo $left)"
+		if [ "$(since "$began" | cut -d. -f1)" -ge $patience ]; then
+			fail "ranks still alive after $patience s: $(echo $left)"
 			force
 			break
 		fi
@@ -132,23 +144,20 @@ clean() {
 	done
 }
 
-# names_dead RANK PID: a line tells who died. An MPI launcher sees the death too and kills the others at once, sometimes
-# before the library comes to write; then its own report counts, which for MPICH's need not name the right process.
+# names_dead RANK PID: a line tells who died. Open MPI's launcher sees the death too and ends the others, sometimes before
+# the library comes to write; then its own report counts. MPICH's kills them at once, and its report need not name the
+# right process: there the library's reporter must tell, once.
 names_dead() {
 	if grep -q -E "^\[[0-9]+@[^]]*\].*rank $1 " "$dir/err"; then
 		teller=library
-	elif [ "$flavour" != none ] && grep -q -E "rank $1 |PID $2 |BAD TERMINATION" "$dir/err" "$dir/out"; then
+		lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+		[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
+	elif [ "$flavour" = openmpi ] && grep -q -E "rank $1 |PID $2 " "$dir/err" "$dir/out"; then
 		teller=launcher
 	else
 		teller=nobody
 		fail "no line names rank $1 (process $2)"
 	fi
-}
-
-# MPICH's launcher kills the others within a fraction of a millisecond, now and then before anybody has written a line.
-# Such a run proves nothing about the line, and is repeated.
-nobody_could_tell() {
-	[ "$flavour" = mpich ] && ! grep -q -E "^\[[0-9]+@|BAD TERMINATION" "$dir/err" "$dir/out"
 }
 
 # says PATTERN: a line of the library matches.

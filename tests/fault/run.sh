@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - the fault tests: kills, signals, ranks that leave, calls that end the job, more memory than there is, a
-# small /dev/shm; under every launcher that is there. It must end only what it started.
+# run.sh - the fault tests: kills, signals, ranks that leave, ranks that wait for one that has finalised, calls that end
+# the job, more memory than there is, a small /dev/shm; under every launcher that is there. It must end only what it
+# started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave fatal memory shm"  choose
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain fatal memory shm"  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -26,7 +27,7 @@ build() {
 
 # One rank is killed; all others end in time, the launcher reports failure, a line names the dead rank.
 kill_rank() {
-	way=$1 victim=$2 attempt=${3:-1} case="$flavour kill rank $2 of $ranks during $1"
+	way=$1 victim=$2 case="$flavour kill rank $2 of $ranks during $1"
 	start "$dir/victim" "$dir/pids" "$way" "$victim"
 	started || { fail "did not start"; force; return; }
 	sleep 0.3
@@ -36,11 +37,6 @@ kill_rank() {
 	clean
 	[ $status -ne 0 ] || fail "exit status 0"
 	awk -v t="$took" 'BEGIN { exit !(t > 10) }' && fail "took $took s"
-	if nobody_could_tell && [ "$attempt" -lt 6 ]; then
-		echo "again $case: the launcher was faster than any line (attempt $attempt)"
-		kill_rank "$way" "$victim" $((attempt + 1))
-		return
-	fi
 	names_dead "$victim" "$(cat "$dir/pids/$victim")"
 	echo "done $case: status $status after $took s, said by the $teller"
 }
@@ -76,7 +72,7 @@ part_signal() {
 		signal_job INT $way
 		signal_job TERM $way
 	done
-	[ "$flavour" = none ] && signal_job KILL late
+	[ "$flavour" = openmpi ] || signal_job KILL late
 }
 
 # A rank ends by itself.
@@ -92,6 +88,30 @@ leave() {
 	esac
 	[ "$way$flavour" = exit3none ] && [ $status -ne 3 ] && fail "exit status $status, not 3"
 	echo "done $case: status $status after $took s"
+}
+
+# A rank has finalised, or all but one, and others wait for it: the job ends with one line.
+in_vain() {
+	way=$1 victim=$2 case="$flavour wait for the finalised rank $2: $1"
+	start "$dir/victim" "$dir/pids" "$way" "$victim"
+	began=$(now)
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	says "rank [0-3] has called ARMCI_Finalize while rank [0-3] waits for it in $3: the job ends\$"
+	[ "$way" = last-any ] || says "rank $2 has called"
+	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+	[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
+	echo "done $case: status $status after $took s"
+}
+
+part_vain() {
+	for victim in 0 2; do
+		in_vain last-barrier $victim 'a collective call'
+		in_vain last-receive $victim armci_msg_rcv
+		in_vain last-any $victim armci_msg_rcv
+		in_vain last-lock $victim ARMCI_Lock
+	done
 }
 
 part_leave() {
@@ -165,7 +185,7 @@ for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 		echo "skip $flavour: no compiler or launcher"
 		continue
 	fi
-	for part in ${FAULT_PARTS:-kill signal leave fatal memory shm}; do
+	for part in ${FAULT_PARTS:-kill signal leave vain fatal memory shm}; do
 		"part_$part"
 	done
 done

@@ -160,6 +160,52 @@ static void all_leave(void)
 	exit(0);
 }
 
+// The victim finalises while the others wait for something it would have to do.
+static void finalize(void)
+{
+	ready();
+	ARMCI_Finalize();
+	armci_msg_finalize();
+	exit(0);
+}
+
+static void last_barrier(void)
+{
+	if (me == victim)
+		finalize();
+	ready();
+	for (;;) ARMCI_Barrier();
+}
+
+static void last_receive(void)
+{
+	if (me == victim)
+		finalize();
+	ready();
+	armci_msg_rcv(1, local, 8, NULL, victim);
+}
+
+static void last_any(void)
+{
+	if (me != victim)
+		finalize();
+	ready();
+	armci_msg_rcvany(1, local, 8, NULL);
+}
+
+static void last_lock(void)
+{
+	if (ARMCI_Create_mutexes(1))
+		die("ARMCI_Create_mutexes");
+	if (me == victim)
+		ARMCI_Lock(0, 1);
+	ARMCI_Barrier();
+	if (me == victim)
+		finalize();
+	ready();
+	ARMCI_Lock(0, 1);
+}
+
 static const struct way {
 	const char *name;
 	void (*run)(void);
@@ -167,6 +213,7 @@ static const struct way {
 	{"puts", puts_}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier}, {"late", late},
 	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
+	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ARMCI_Malloc and ARMCI_Free of 1 MiB a rank: reused memory, and, in a job that keeps none (ARMCI_SHM_KEEP=0), new
-// pages each time beside what the kernel takes to populate as much of a memory file and to take it back.
+// pages each time beside what the kernel takes to populate as much of a memory file and to take it back. The
+// baseline does that in all ranks at once too, each in a file of its own, the plain way: a page fault for every page.
 #define _GNU_SOURCE
 #include "perf.h"
 

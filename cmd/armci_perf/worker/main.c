@@ -30,6 +30,14 @@ static const struct {
 	{"collective", perf_collective},
 	{"init", perf_init},
 	{"idle", perf_idle},
+	{"remote-small", perf_remote_small},
+	{"remote-bandwidth", perf_remote_bandwidth},
+	{"remote-strided", perf_remote_strided},
+	{"remote-vector", perf_remote_vector},
+	{"remote-batch", perf_remote_batch},
+	{"remote-meeting", perf_remote_meeting},
+	{"remote-busy", perf_remote_busy},
+	{"remote-overlap", perf_remote_overlap},
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 

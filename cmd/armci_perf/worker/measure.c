@@ -71,17 +71,35 @@ static double in_unit(const struct perf_case *c, double seconds, long n, bool al
 	}
 }
 
+enum { FEW = 64, TURNS = 8 };
+
+// One repetition: `turns` samples each of n of ours and of m of the raw operation.
+static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first, double *ours, double *raw)
+{
+	double t = 0, raw_t = 0;
+	for (int i = 0; i < turns; i++, raw_first = !raw_first) {
+		if (c->raw && raw_first)
+			raw_t += sample(c, c->raw, m, all);
+		t += sample(c, c->ours, n, all);
+		if (c->raw && !raw_first)
+			raw_t += sample(c, c->raw, m, all);
+	}
+	*ours = in_unit(c, t, n * turns, all);
+	if (c->raw)
+		*raw = in_unit(c, raw_t, m * turns, all);
+}
+
 static void run(const struct perf_case *c, double seconds, bool all)
 {
 	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
 	long n = enough(c, c->ours, seconds, all), m = c->raw ? enough(c, c->raw, seconds, all) : 0;
-	for (int i = 0; i < perf_reps; i++) {
-		if (c->raw && i % 2)
-			raw[i] = in_unit(c, sample(c, c->raw, m, all), m, all);
-		ours[i] = in_unit(c, sample(c, c->ours, n, all), n, all);
-		if (c->raw && i % 2 == 0)
-			raw[i] = in_unit(c, sample(c, c->raw, m, all), m, all);
+	int turns = 1;
+	if (!all && n < FEW) { // long operations: memory's mood changes between two samples, so they take turns within them
+		turns = TURNS;
+		n = n / TURNS + 1;
+		m = m / TURNS + 1;
 	}
+	for (int i = 0; i < perf_reps; i++) repeat(c, n, m, all, turns, i % 2, &ours[i], &raw[i]);
 	perf_figures(c, ours, c->raw ? raw : NULL, perf_reps);
 }
 

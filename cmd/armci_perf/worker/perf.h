@@ -101,5 +101,13 @@ void perf_message(void);
 void perf_collective(void);
 void perf_init(void);
 void perf_idle(void);
+void perf_remote_small(void);
+void perf_remote_bandwidth(void);
+void perf_remote_strided(void);
+void perf_remote_vector(void);
+void perf_remote_batch(void);
+void perf_remote_meeting(void);
+void perf_remote_busy(void);
+void perf_remote_overlap(void);
 
 #endif

@@ -33,7 +33,7 @@ func start(t *testing.T, size int) (*Server, chan abortion) {
 
 func dial(t *testing.T, s *Server) *net.UnixConn {
 	t.Helper()
-	conn, err := net.DialUnix("unix", nil, s.listener.Addr().(*net.UnixAddr))
+	conn, err := net.DialUnix("unix", nil, s.listeners[0].Addr().(*net.UnixAddr))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net
 	if err != nil {
 		t.Fatal(err)
 	}
-	send(t, conn, jobwire.Hello, jobwire.NewHello(secret, challenge.Payload, rank, size))
+	send(t, conn, jobwire.Hello, jobwire.NewHello(secret, jobwire.Hello, challenge.Payload, rank, size))
 	return conn, receive(t, conn, jobwire.Welcome, jobwire.Refused)
 }
 
@@ -96,6 +96,75 @@ func TestWhoIsAdmitted(t *testing.T) {
 	join(t, s, 1)
 	_, f = greet(t, s, s.secret, 1, 3)
 	refusedWith(t, f, "already taken")
+}
+
+// Starters are only let in where hosts are expected, with their own kind of proof, and strangers not in any number.
+func TestStarters(t *testing.T) {
+	leaktest.Check(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attached := make(chan int, 1)
+	s := NewRemote(2, func(int, int, []int) {}, func(host int, conn net.Conn) {
+		conn.Close()
+		attached <- host
+	}, []net.Listener{l, l})
+	t.Cleanup(func() { s.Close() })
+	greet := func(kind jobwire.Kind, secret jobwire.Secret, who, of int) error {
+		conn, err := jobwire.Dial(s.Addr(1), time.Second)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		return jobwire.Greet(conn, secret, kind, who, of)
+	}
+	if err := greet(jobwire.Attach, s.Secret(), 1, 2); err != nil || <-attached != 1 {
+		t.Errorf("a starter: %v", err)
+	}
+	if err := greet(jobwire.Hello, s.Secret(), 0, 2); err != nil {
+		t.Errorf("a rank: %v", err)
+	}
+	for what, err := range map[string]error{
+		"other secret": greet(jobwire.Attach, jobwire.NewSecret(), 1, 2),
+		"no such host": greet(jobwire.Attach, s.Secret(), 2, 2),
+		"other number": greet(jobwire.Attach, s.Secret(), 1, 3),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "refused: ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	crowd(t, s)
+}
+
+// crowd: of too many silent connections those that are too many are closed at once.
+func crowd(t *testing.T, s *Server) {
+	closed := 0
+	for range 2*s.size + strangers + 10 {
+		conn, err := net.Dial("tcp", s.Addr(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := jobwire.Read(conn, jobwire.Challenge); err != nil {
+			closed++
+		}
+	}
+	if closed < 10 {
+		t.Errorf("%d of too many connections were closed", closed)
+	}
+}
+
+// A server of this machine knows no starters.
+func TestNoStarters(t *testing.T) {
+	s, _ := start(t, 1)
+	conn := dial(t, s)
+	challenge := receive(t, conn, jobwire.Challenge)
+	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload, 0, 1))
+	if _, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused); err == nil {
+		t.Error("a starter was let in")
+	}
 }
 
 func TestGarbageEndsOnlyItsConnection(t *testing.T) {

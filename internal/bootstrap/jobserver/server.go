@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package jobserver is what the ranks of a job started by armcirun talk to: it
-// admits them, carries their exchanges and hears of aborts. It starts and ends
-// no process; see launch.
+// admits them, carries their exchanges and hears of aborts. Starters on other
+// hosts come in by the same door and are handed on. It starts and ends no
+// process; see launch.
 package jobserver
 
 import (
@@ -16,15 +17,19 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-const acceptPause = 10 * time.Millisecond
+const (
+	acceptPause = 10 * time.Millisecond
+	strangers   = 64 // connections at most beyond those that ranks and starters need
+)
 
 // Server serves one job.
 type Server struct {
-	size     int
-	secret   jobwire.Secret
-	listener *net.UnixListener
-	onAbort  AbortFunc
-	sessions sync.WaitGroup
+	size      int
+	secret    jobwire.Secret
+	listeners []net.Listener // one, or one for each host
+	onAbort   AbortFunc
+	onAttach  AttachFunc
+	sessions  sync.WaitGroup
 
 	mu      sync.Mutex
 	open    map[*session]struct{} // nil once closed
@@ -37,38 +42,73 @@ type Server struct {
 // the abort may be because of them.
 type AbortFunc func(rank, status int, lost []int)
 
-// New begins to serve a job of size ranks.
+// AttachFunc is given the connection of a starter, which is its own from then
+// on, and the number of its host.
+type AttachFunc func(host int, conn net.Conn)
+
+// New begins to serve a job of size ranks on this machine.
 func New(size int, onAbort AbortFunc) (*Server, error) {
-	addr := jobwire.NewAddress()
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: addr, Net: "unix"})
+	listener, err := net.Listen("unix", jobwire.NewAddress())
 	if err != nil {
 		return nil, fmt.Errorf("job server: %w", err)
 	}
-	s := &Server{
-		size:     size,
-		secret:   jobwire.NewSecret(),
-		listener: listener,
-		onAbort:  onAbort,
-		open:     make(map[*session]struct{}),
-		ranks:    make([]slot, size),
-	}
-	s.sessions.Go(s.accept)
-	return s, nil
+	return serve(size, onAbort, nil, []net.Listener{listener}), nil
 }
 
-// Env returns the variables that make a process a rank of the job.
-func (s *Server) Env(rank int) []string {
+// NewRemote begins to serve a job on several hosts: listeners[i] is where host i
+// is to connect; the same one may be there for several.
+func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
+	return serve(size, onAbort, onAttach, listeners)
+}
+
+func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
+	s := &Server{
+		size:      size,
+		secret:    jobwire.NewSecret(),
+		listeners: listeners,
+		onAbort:   onAbort,
+		onAttach:  onAttach,
+		open:      make(map[*session]struct{}),
+		ranks:     make([]slot, size),
+	}
+	started := map[net.Listener]bool{}
+	for _, l := range listeners {
+		if !started[l] {
+			s.sessions.Go(func() { s.accept(l) })
+		}
+		started[l] = true
+	}
+	return s
+}
+
+// Env returns the variables that make a process a rank of the job; host is
+// where it runs, 0 if the job has only one.
+func (s *Server) Env(host, rank int) []string { return Env(s.Addr(host), s.secret, rank, s.size) }
+
+// Env is what Server.Env returns, for who knows the rest.
+func Env(addr string, secret jobwire.Secret, rank, size int) []string {
 	return []string{
-		"ARMCI_JOB_ADDR=" + s.listener.Addr().String(),
+		"ARMCI_JOB_ADDR=" + addr,
 		"ARMCI_JOB_RANK=" + strconv.Itoa(rank),
-		"ARMCI_JOB_SIZE=" + strconv.Itoa(s.size),
-		"ARMCI_JOB_SECRET=" + s.secret.String(),
+		"ARMCI_JOB_SIZE=" + strconv.Itoa(size),
+		"ARMCI_JOB_SECRET=" + secret.String(),
 	}
 }
+
+// Addr is where a host's ranks connect.
+func (s *Server) Addr(host int) string { return s.listeners[host].Addr().String() }
+
+// Secret is the job's.
+func (s *Server) Secret() jobwire.Secret { return s.secret }
 
 // Close ends all connections and waits until nothing of the server runs.
 func (s *Server) Close() error {
-	err := s.listener.Close()
+	var err error
+	for _, l := range s.listeners {
+		if e := l.Close(); !errors.Is(e, net.ErrClosed) {
+			err = errors.Join(err, e)
+		}
+	}
 	s.mu.Lock()
 	for se := range s.open {
 		se.conn.Close()
@@ -79,9 +119,9 @@ func (s *Server) Close() error {
 	return err
 }
 
-func (s *Server) accept() {
+func (s *Server) accept(l net.Listener) {
 	for {
-		conn, err := s.listener.AcceptUnix()
+		conn, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -95,6 +135,11 @@ func (s *Server) accept() {
 			s.mu.Unlock()
 			conn.Close()
 			return
+		}
+		if len(s.open) >= 2*s.size+strangers {
+			s.mu.Unlock()
+			conn.Close() // whoever is of the job and came too late tries in vain; so many come from elsewhere
+			continue
 		}
 		s.open[se] = struct{}{}
 		s.mu.Unlock()

@@ -6,6 +6,7 @@
 package jobserver
 
 import (
+	"fmt"
 	"net"
 	"time"
 
@@ -21,23 +22,24 @@ const (
 
 type session struct {
 	server *Server
-	conn   *net.UnixConn
+	conn   net.Conn
 	rank   int // -1 before hello and after bye
 	outbox chan jobwire.Frame
 }
 
-func newSession(s *Server, conn *net.UnixConn) *session {
+func newSession(s *Server, conn net.Conn) *session {
 	return &session{server: s, conn: conn, rank: -1, outbox: make(chan jobwire.Frame, unsentMost)}
 }
 
-// serve owns the connection and closes it.
+// serve owns the connection and closes it, unless it is a starter's.
 func (se *session) serve() {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		se.deliver()
 	}()
-	if se.hello() {
+	host := -1
+	if admitted := se.hello(&host); admitted && host < 0 {
 		for se.request() {
 		}
 	}
@@ -46,6 +48,11 @@ func (se *session) serve() {
 	select {
 	case <-sent:
 	case <-time.After(time.Second): // a rank that does not read its last answer
+	}
+	if host >= 0 {
+		<-sent
+		se.server.onAttach(host, se.conn)
+		return
 	}
 	se.conn.Close()
 	<-sent
@@ -73,28 +80,39 @@ func (se *session) refuse(err error) {
 	se.send(jobwire.Refused, []byte(err.Error()))
 }
 
-// hello admits the rank, or tells it why not.
-func (se *session) hello() bool {
-	if jobwire.SameUser(se.conn) != nil {
+// hello admits the rank, or tells it why not. A starter gives the number of its
+// host instead.
+func (se *session) hello(host *int) bool {
+	if jobwire.Trust(se.conn) != nil {
 		return false
 	}
 	se.conn.SetReadDeadline(time.Now().Add(helloTime))
 	nonce := jobwire.NewNonce()
 	se.send(jobwire.Challenge, nonce)
-	f, err := jobwire.Read(se.conn, jobwire.Hello)
+	kinds := []jobwire.Kind{jobwire.Hello, jobwire.Attach}
+	if se.server.onAttach == nil {
+		kinds = kinds[:1]
+	}
+	f, err := jobwire.Read(se.conn, kinds...)
 	if err != nil {
 		return false
 	}
-	rank, size, err := jobwire.CheckHello(se.server.secret, nonce, f.Payload)
-	if err == nil {
-		err = se.server.admit(se, rank, size)
+	who, of, err := jobwire.CheckHello(se.server.secret, f.Kind, nonce, f.Payload)
+	switch {
+	case err != nil:
+	case f.Kind == jobwire.Hello:
+		err = se.server.admit(se, who, of)
+	case of != len(se.server.listeners) || who < 0 || who >= of:
+		err = fmt.Errorf("host %d of %d is not of this job on %d", who, of, len(se.server.listeners))
+	default:
+		*host = who
 	}
 	if err != nil {
 		se.refuse(err)
 		return false
 	}
 	se.conn.SetReadDeadline(time.Time{})
-	se.send(jobwire.Welcome, nil)
+	se.send(jobwire.Welcome, jobwire.NewWelcome(se.server.secret, f.Payload))
 	return true
 }
 

@@ -56,7 +56,7 @@ func UnpackCollected(payload []byte, count int) ([][]byte, error) {
 
 // PackStatus and UnpackStatus are the payload of an Abort frame.
 func PackStatus(status int) []byte {
-	return binary.LittleEndian.AppendUint32(nil, uint32(status))
+	return PackNumbers(status)
 }
 
 // UnpackStatus gives an exit status of 1..255, whatever was sent.

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package jobwire is the language between armcirun's job server and the ranks:
-// frames over a unix stream socket, and the proof that a rank belongs to the
-// job. It knows neither jobs nor processes.
+// Package jobwire is the language between armcirun's job server, the ranks and
+// the starters on other hosts: frames over a stream socket (unix on one machine,
+// TCP between hosts), and the proof that each end belongs to the job. It knows
+// neither jobs nor processes.
 //
 // A frame is a header and a payload; numbers are little endian.
 //
 //	offset bytes  field
 //	0      4      magic "ARMJ"
-//	4      1      version, 1
+//	4      1      version, 2
 //	5      1      kind
 //	6      2      zero
 //	8      4      payload bytes, at most what the kind allows
 //
 //	kind        from    payload (at most)
 //	Challenge   server  nonce (32)
-//	Hello       rank    rank uint32, ranks in the job uint32, proof (40)
-//	Welcome     server  none
+//	Hello       rank    rank uint32, ranks in the job uint32, nonce (32), proof (32)
+//	Attach      starter host uint32, hosts of the job uint32, nonce (32), proof (32)
+//	Welcome     server  proof (32): answers Hello and Attach
 //	Contribute  rank    this rank's string for the next exchange (1 MiB)
 //	Collected   server  every rank's string: count uint32, lengths uint32 each, bytes (64 MiB)
 //	Abort       rank    exit status uint32 (4); ends the job
 //	Bye         rank    none; the rank is done with the job
 //	Done        server  none; answers Abort and Bye
 //	Refused     server  the reason, text; answers Hello and Contribute (1 KiB)
+//	Started     starter process id of each of its ranks, uint32 each (1 MiB)
+//	Unable      starter kind uint32, reason, text: the ranks could not be started (1 KiB)
+//	Ended       starter rank uint32, wait status uint32 (8)
+//	Signal      server  signal number uint32, for all ranks of the starter (4)
+//	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4)
+//
+// A proof is an HMAC with the job's secret, over both nonces: of the one who
+// connects over the Challenge and what it says of itself, of the server over
+// what it was told.
 //
 // The server speaks first. A rank has one Contribute, Abort or Bye unanswered at
 // most, but may send Abort while an exchange is under way.
@@ -49,10 +60,16 @@ const (
 	Bye
 	Done
 	Refused
+	Attach
+	Started
+	Unable
+	Ended
+	Signal
+	Finish
 )
 
 const (
-	version     = 1
+	version     = 2
 	headerBytes = 12
 
 	// MaxContribution bounds one rank's string, MaxCollected all of them together
@@ -75,17 +92,21 @@ func (k Kind) limit() int {
 	switch k {
 	case Challenge:
 		return nonceBytes
-	case Hello:
+	case Hello, Attach:
 		return helloBytes
-	case Contribute:
+	case Contribute, Started:
 		return MaxContribution
 	case Collected:
 		return MaxCollected
-	case Abort:
+	case Abort, Signal, Finish:
 		return 4
-	case Welcome, Bye, Done:
+	case Ended:
+		return 8
+	case Welcome:
+		return proofBytes
+	case Bye, Done:
 		return 0
-	case Refused:
+	case Refused, Unable:
 		return maxReason
 	}
 	return -1

@@ -13,12 +13,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
+	"time"
 )
 
 const (
 	secretBytes = 32
 	nonceBytes  = 32
-	helloBytes  = 8 + sha256.Size
+	greetTime   = 10 * time.Second
+	proofBytes  = sha256.Size
+	helloBytes  = 8 + nonceBytes + proofBytes
 )
 
 // Secret is what a job's ranks and server share.
@@ -48,30 +52,84 @@ func NewNonce() []byte {
 	return nonce
 }
 
-// NewHello makes the payload that answers a Challenge.
-func NewHello(s Secret, nonce []byte, rank, size int) []byte {
-	b := binary.LittleEndian.AppendUint32(nil, uint32(rank))
-	b = binary.LittleEndian.AppendUint32(b, uint32(size))
-	return append(b, proof(s, nonce, b)...)
+// NewHello makes the payload of a Hello or Attach, the answer to a Challenge:
+// who of how many.
+func NewHello(s Secret, kind Kind, challenge []byte, who, of int) []byte {
+	b := PackNumbers(who, of)
+	b = append(b, NewNonce()...)
+	return append(b, proof(s, kind, challenge, b)...)
 }
 
-// CheckHello reads the payload of a Hello and checks the proof.
-func CheckHello(s Secret, nonce, payload []byte) (rank, size int, err error) {
+// CheckHello reads the payload of a Hello or Attach and checks the proof.
+func CheckHello(s Secret, kind Kind, challenge, payload []byte) (who, of int, err error) {
 	if len(payload) != helloBytes {
 		return 0, 0, errors.New("hello of wrong length")
 	}
-	who := payload[:8]
-	if !hmac.Equal(payload[8:], proof(s, nonce, who)) {
+	told := payload[:helloBytes-proofBytes]
+	if !hmac.Equal(payload[len(told):], proof(s, kind, challenge, told)) {
 		return 0, 0, errors.New("wrong secret")
 	}
-	rank = int(binary.LittleEndian.Uint32(who))
-	size = int(binary.LittleEndian.Uint32(who[4:]))
-	return rank, size, nil
+	n := UnpackNumbers(told[:8])
+	return n[0], n[1], nil
 }
 
-func proof(s Secret, nonce, who []byte) []byte {
+// NewWelcome makes the server's proof: it knows the secret too.
+func NewWelcome(s Secret, hello []byte) []byte { return proof(s, Welcome, nil, hello) }
+
+// CheckWelcome tells whether a Welcome answers this hello.
+func CheckWelcome(s Secret, hello, payload []byte) error {
+	if !hmac.Equal(payload, NewWelcome(s, hello)) {
+		return errors.New("what answers is not the job server")
+	}
+	return nil
+}
+
+// Greet proves to a job server, on a new connection, who this process is, and has
+// the server prove that it is of the job too: it is going to decide about this
+// process.
+func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
+	conn.SetDeadline(time.Now().Add(greetTime))
+	defer conn.SetDeadline(time.Time{})
+	challenge, err := Read(conn, Challenge)
+	if err != nil {
+		return err
+	}
+	hello := NewHello(s, kind, challenge.Payload, who, of)
+	if err := Write(conn, kind, hello); err != nil {
+		return err
+	}
+	answer, err := Read(conn, Welcome, Refused)
+	if err != nil {
+		return err
+	}
+	if answer.Kind == Refused {
+		return fmt.Errorf("refused: %s", answer.Payload)
+	}
+	return CheckWelcome(s, hello, answer.Payload)
+}
+
+func proof(s Secret, kind Kind, challenge, told []byte) []byte {
 	mac := hmac.New(sha256.New, s[:])
-	mac.Write(nonce)
-	mac.Write(who)
+	mac.Write([]byte{byte(kind)})
+	mac.Write(challenge)
+	mac.Write(told)
 	return mac.Sum(nil)
+}
+
+// PackNumbers makes a payload of uint32 numbers, UnpackNumbers reads one.
+func PackNumbers(numbers ...int) []byte {
+	b := make([]byte, 0, 4*len(numbers))
+	for _, n := range numbers {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	}
+	return b
+}
+
+// UnpackNumbers ignores an incomplete last number.
+func UnpackNumbers(payload []byte) []int {
+	numbers := make([]int, len(payload)/4)
+	for i := range numbers {
+		numbers[i] = int(binary.LittleEndian.Uint32(payload[4*i:]))
+	}
+	return numbers
 }

@@ -41,7 +41,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for what, b := range map[string][]byte{
 		"magic":            change(0, 'X'),
-		"other version":    change(4, 2),
+		"other version":    change(4, version+1),
 		"unexpected kind":  change(5, byte(Bye)),
 		"no kind at all":   change(5, 200),
 		"reserved":         change(7, 1),
@@ -59,7 +59,8 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestWriteKeepsLimits(t *testing.T) {
-	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0} {
+	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0,
+		Finish: 5, Ended: 9, Welcome: 33, Unable: maxReason + 1, Attach: helloBytes + 1} {
 		if err := Write(io.Discard, kind, make([]byte, n)); err == nil {
 			t.Errorf("kind %d with %d bytes was written", kind, n)
 		}
@@ -68,22 +69,37 @@ func TestWriteKeepsLimits(t *testing.T) {
 
 func TestHello(t *testing.T) {
 	secret, nonce := NewSecret(), NewNonce()
-	hello := NewHello(secret, nonce, 3, 5)
-	rank, size, err := CheckHello(secret, nonce, hello)
+	hello := NewHello(secret, Hello, nonce, 3, 5)
+	rank, size, err := CheckHello(secret, Hello, nonce, hello)
 	if err != nil || rank != 3 || size != 5 {
 		t.Fatalf("rank %d of %d, error %v", rank, size, err)
+	}
+	if err := CheckWelcome(secret, hello, NewWelcome(secret, hello)); err != nil {
+		t.Error(err)
 	}
 	forged := slices.Clone(hello)
 	forged[0] = 4
 	for what, check := range map[string]func() error{
-		"other secret": func() error { _, _, err := CheckHello(NewSecret(), nonce, hello); return err },
-		"other nonce":  func() error { _, _, err := CheckHello(secret, NewNonce(), hello); return err },
-		"other rank":   func() error { _, _, err := CheckHello(secret, nonce, forged); return err },
-		"short":        func() error { _, _, err := CheckHello(secret, nonce, hello[:39]); return err },
+		"other secret":               func() error { _, _, err := CheckHello(NewSecret(), Hello, nonce, hello); return err },
+		"other nonce":                func() error { _, _, err := CheckHello(secret, Hello, NewNonce(), hello); return err },
+		"other rank":                 func() error { _, _, err := CheckHello(secret, Hello, nonce, forged); return err },
+		"short":                      func() error { _, _, err := CheckHello(secret, Hello, nonce, hello[:71]); return err },
+		"as a starter":               func() error { _, _, err := CheckHello(secret, Attach, nonce, hello); return err },
+		"the server's, other secret": func() error { return CheckWelcome(secret, hello, NewWelcome(NewSecret(), hello)) },
+		"the server's, other hello":  func() error { return CheckWelcome(secret, hello, NewWelcome(secret, forged)) },
 	} {
 		if check() == nil {
 			t.Errorf("%s: accepted", what)
 		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	if got := UnpackNumbers(append(PackNumbers(1, 0, 1<<32-1), 9)); !slices.Equal(got, []int{1, 0, 1<<32 - 1}) {
+		t.Errorf("%v", got)
+	}
+	if got := UnpackNumbers(nil); len(got) != 0 {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One rank's process: how it is started and signalled, and how it ended.
+// One rank's process, here or on another host: how it is started and signalled,
+// and how it ended.
 
 package launch
 
@@ -11,48 +12,85 @@ import (
 	"syscall"
 )
 
+// child is a rank's process. On another host its starter holds cmd.
 type child struct {
-	rank  int
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when the event of its end is on the way
+	rank   int
+	pid    int
+	host   *host // nil: this machine
+	cmd    *exec.Cmd
+	status syscall.WaitStatus // once it has ended
+	lost   string             // why it is not known how it ended
+	ended  chan struct{}      // closed when the event of its end is on the way
 }
 
 func (c *child) String() string {
-	return fmt.Sprintf("rank %d (pid %d)", c.rank, c.cmd.Process.Pid)
+	if c.host != nil {
+		return fmt.Sprintf("rank %d (pid %d on %s)", c.rank, c.pid, c.host.name)
+	}
+	return fmt.Sprintf("rank %d (pid %d)", c.rank, c.pid)
 }
 
-// startRank starts a rank in a process group of its own, so that everything it
-// starts can be ended with it. At a terminal that we read from, the ranks stay
-// in our group instead: only the foreground group may read, and Ctrl-C and
-// Ctrl-Z reach all of it from the kernel.
-func (j *Job) startRank(rank int) (*child, error) {
-	o := &j.options
-	cmd := exec.Command(o.Argv[0], o.Argv[1:]...)
-	cmd.Env = append(append(cmd.Environ(), o.Env...), j.server.Env(rank)...)
-	if name := nodeName(*o, rank); name != "" {
-		cmd.Env = append(cmd.Env, "ARMCI_NODE="+name)
-	}
+// spec says what a rank's process is.
+type spec struct {
+	argv           []string
+	env            []string // added to this process's
+	stdin          *os.File // of rank 0
+	stdout, stderr *os.File
+	group          bool // leads a process group, so that everything it starts can be ended with it
+}
+
+// start starts a rank. The thread that calls must stay: the child is killed when
+// it ends.
+func (s *spec) start(rank int, env ...string) (*child, error) {
+	cmd := exec.Command(s.argv[0], s.argv[1:]...)
+	cmd.Env = append(append(cmd.Environ(), s.env...), env...)
 	// Only files that exist: a nil *os.File in an interface would not be nil.
-	if rank == 0 && o.Stdin != nil {
-		cmd.Stdin = o.Stdin
+	if rank == 0 && s.stdin != nil {
+		cmd.Stdin = s.stdin
 	}
-	if o.Stdout != nil {
-		cmd.Stdout = o.Stdout
+	if s.stdout != nil {
+		cmd.Stdout = s.stdout
 	}
-	if o.Stderr != nil {
-		cmd.Stderr = o.Stderr
+	if s.stderr != nil {
+		cmd.Stderr = s.stderr
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: j.groups, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: s.group, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &child{rank: rank, cmd: cmd, ended: make(chan struct{})}, nil
+	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, ended: make(chan struct{})}, nil
+}
+
+// wait returns when the process has ended.
+func (c *child) wait() {
+	c.cmd.Wait() // the process state tells what its error does
+	if ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
+		c.status = ws
+	} else {
+		c.lost = "was lost"
+	}
+}
+
+// startRank starts a rank here, in a process group of its own. At a terminal
+// that we read from, the ranks stay in our group instead: only the foreground
+// group may read, and Ctrl-C and Ctrl-Z reach all of it from the kernel.
+func (j *Job) startRank(rank int) (*child, error) {
+	o := &j.options
+	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, stdout: o.Stdout, stderr: o.Stderr, group: j.groups}
+	env := j.server.Env(0, rank)
+	if name := nodeName(*o, rank); name != "" {
+		env = append(env, "ARMCI_NODE="+name)
+	}
+	return s.start(rank, env...)
 }
 
 // nodeName is the pretended node of a rank: ranks in blocks as equal as possible.
 func nodeName(o Options, rank int) string {
 	if o.Nodes == 0 {
 		return ""
+	}
+	if o.PerNode > 0 {
+		return fmt.Sprintf("node%d", rank/o.PerNode)
 	}
 	return fmt.Sprintf("node%d", rank*o.Nodes/o.Ranks)
 }
@@ -65,16 +103,36 @@ func node(o Options, rank int) string {
 }
 
 // signal reaches the process and, if it leads a group, all of the group. A
-// group can outlive its leader; an ended process is not signalled.
+// group can outlive its leader; an ended process is not signalled. Ranks on
+// other hosts are signalled host by host.
 func (c *child) signal(s os.Signal, group bool) {
-	if group {
-		syscall.Kill(-c.cmd.Process.Pid, s.(syscall.Signal))
-		return
+	switch {
+	case c.host != nil:
+	case group:
+		syscall.Kill(-c.pid, s.(syscall.Signal))
+	default:
+		c.cmd.Process.Signal(s)
 	}
-	c.cmd.Process.Signal(s)
 }
 
 // groupAlive tells whether anything is left of the group a rank led.
 func (c *child) groupAlive() bool {
-	return syscall.Kill(-c.cmd.Process.Pid, 0) == nil
+	return c.host == nil && syscall.Kill(-c.pid, 0) == nil
+}
+
+func signalAll(children []*child, s os.Signal, group bool) {
+	for _, c := range children {
+		c.signal(s, group)
+	}
+}
+
+// describe says how a process ended, as os.ProcessState does.
+func (c *child) describe() string {
+	switch {
+	case c.lost != "":
+		return c.lost
+	case c.status.Signaled():
+		return "signal: " + c.status.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", c.status.ExitStatus())
 }

@@ -6,7 +6,6 @@ package launch
 
 import (
 	"fmt"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,19 +55,28 @@ func (j *Job) aborted(rank, status int, lost []int) {
 	}
 }
 
-// dead tells whether the process has ended, reaped or not.
+// dead tells whether the process has ended, reaped or not. On another host it
+// has when its starter has said so.
 func (c *child) dead() bool {
+	if c.host != nil {
+		select {
+		case <-c.ended:
+			return true
+		default:
+			return false
+		}
+	}
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, c.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	err := unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return err == unix.ECHILD || err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
 // failed tells how an ended process failed, nil if it did not.
 func (c *child) failed() *failure {
-	ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	ws := c.status
 	switch {
-	case !ok:
-		return &failure{way: byExit, rank: c.rank, status: 1, how: "was lost"}
+	case c.lost != "":
+		return &failure{way: bySignal, rank: c.rank, status: 1, how: c.lost}
 	case ws.Signaled():
 		how := fmt.Sprintf("killed by signal %d (%s)", int(ws.Signal()), ws.Signal())
 		return &failure{way: bySignal, rank: c.rank, status: 128 + int(ws.Signal()), how: how}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package launch starts the ranks of a job on this machine, without MPI, and
-// ends them all when one of them fails. armcirun is this package with a command
-// line; tests use it directly. What the ranks say to each other at init is
-// jobserver's matter.
+// Package launch starts the ranks of a job, without MPI, on this machine or by a
+// starter on each of several hosts, and ends them all when one of them fails.
+// armcirun is this package with a command line; tests use it directly. What the
+// ranks say to each other at init is jobserver's matter.
 package launch
 
 import (
@@ -21,6 +21,7 @@ import (
 type Options struct {
 	Ranks   int
 	Nodes   int      // pretended nodes, ranks in blocks; 0 is none pretended
+	PerNode int      // ranks of each of them but the last; 0: as equal as possible
 	Argv    []string // program and arguments; the program is looked up in PATH
 	Env     []string // added to the environment of this process
 	Stdin   *os.File // of rank 0, nil for /dev/null; the others have /dev/null
@@ -28,6 +29,9 @@ type Options struct {
 	Stderr  *os.File
 	Report  io.Writer // one line about how the job failed
 	Verbose bool      // report starts and ends too
+	Remote  Remote    // other hosts; none: this machine
+	// Signals to us while the ranks are being started; nil: none.
+	Signals <-chan os.Signal
 }
 
 // Job is a running job.
@@ -36,6 +40,7 @@ type Job struct {
 	times    times
 	server   *jobserver.Server
 	children []*child
+	hosts    []*host
 	groups   bool // every rank leads a process group of its own
 
 	events  chan event     // in the order in which they happened
@@ -78,19 +83,26 @@ func Start(o Options) (*Job, error) {
 		aborters: make(map[int]bool),
 	}
 	j.timer.Stop()
-	server, err := jobserver.New(o.Ranks, j.aborted)
+	err := j.openServer()
 	if err != nil {
 		return nil, err
 	}
-	j.server = server
 	started := make(chan error)
 	go j.parent(started)
 	if err := <-started; err != nil {
 		close(j.over)
-		server.Close()
+		j.server.Close()
 		return nil, err
 	}
 	return j, nil
+}
+
+func (j *Job) openServer() (err error) {
+	if len(j.options.Remote.Hosts) > 0 {
+		return j.openRemote()
+	}
+	j.server, err = jobserver.New(j.options.Ranks, j.aborted)
+	return err
 }
 
 // parent starts the ranks and stays as long as they run: a child is killed when
@@ -98,8 +110,11 @@ func Start(o Options) (*Job, error) {
 func (j *Job) parent(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := j.startAll()
-	started <- err
+	start := j.startAll
+	if len(j.hosts) > 0 {
+		start = j.startHosts
+	}
+	started <- start()
 	<-j.over
 }
 
@@ -107,10 +122,7 @@ func (j *Job) startAll() error {
 	for rank := range j.options.Ranks {
 		c, err := j.startRank(rank)
 		if err != nil {
-			for _, c := range j.children {
-				c.signal(syscall.SIGKILL, j.groups)
-				c.cmd.Wait()
-			}
+			endAll(j.children, j.groups)
 			return err
 		}
 		j.children = append(j.children, c)
@@ -120,12 +132,20 @@ func (j *Job) startAll() error {
 	j.running = len(j.children)
 	for _, c := range j.children {
 		go func() {
-			c.cmd.Wait() // the process state tells what its error does
+			c.wait()
 			j.events <- event{ended: c}
 			close(c.ended)
 		}()
 	}
 	return nil
+}
+
+// endAll is for ranks that were started in vain.
+func endAll(children []*child, groups bool) {
+	signalAll(children, syscall.SIGKILL, groups)
+	for _, c := range children {
+		c.wait()
+	}
 }
 
 // Signal hands the job a signal that was sent to the launcher.

@@ -46,7 +46,7 @@ func begin(t *testing.T, o Options, program ...string) *run {
 	r := &run{out: out}
 	o.Argv = append([]string{os.Args[0], "as-rank"}, program...)
 	o.Stdout, o.Stderr, o.Report = out, out, &r.report
-	o.Env = []string{"GORACE=atexit_sleep_ms=0"} // ranks built for the race detector end at once
+	o.Env = append(o.Env, "GORACE=atexit_sleep_ms=0") // ranks built for the race detector end at once
 	if r.Job, err = Start(o); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (r *run) ends(t *testing.T, status int, report string) {
 		t.Errorf("reported %q, want %q", got, report)
 	}
 	for _, c := range r.children {
-		if syscall.Kill(c.cmd.Process.Pid, 0) == nil {
+		if syscall.Kill(c.pid, 0) == nil {
 			t.Errorf("%s still runs", c)
 		}
 	}
@@ -157,17 +157,22 @@ func TestWhatRanksStartedEndsToo(t *testing.T) {
 	if got := r.Wait(); got == 0 {
 		t.Error("status 0")
 	}
-	var pids []int
+	leaktest.AllEnd(t, r.pids(t, 2))
+}
+
+// pids are those that ranks have printed.
+func (r *run) pids(t *testing.T, n int) (pids []int) {
+	t.Helper()
 	for _, line := range r.lines(t) {
 		var pid int
 		if n, _ := fmt.Sscanf(line, "pid %d", &pid); n == 1 {
 			pids = append(pids, pid)
 		}
 	}
-	if len(pids) != 2 {
+	if len(pids) != n {
 		t.Errorf("printed %q", r.output(t))
 	}
-	leaktest.AllEnd(t, pids)
+	return pids
 }
 
 func TestOnlyRankZeroReadsStdin(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -40,6 +41,12 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "as-rank" {
 		os.Exit(runRank(os.Args[2], append(os.Args[3:], "")[0]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "as-agent" {
+		syscall.Exec("/bin/sh", []string{"sh", "-c", strings.Join(os.Args[3:], " ")}, os.Environ())
+	}
+	if len(os.Args) == 2 && os.Args[1] == "as-starter" {
+		os.Exit(Serve(os.Stderr))
 	}
 	os.Exit(m.Run())
 }

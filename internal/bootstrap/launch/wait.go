@@ -6,6 +6,7 @@ package launch
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -61,6 +62,7 @@ func (j *Job) Wait() int {
 	}
 	j.timer.Stop()
 	j.sweep()
+	j.dismiss(j.stage != working)
 	close(j.over)
 	j.server.Close()
 	switch {
@@ -81,7 +83,7 @@ func (j *Job) happened(e event) {
 		j.running--
 		j.server.Left(e.ended.rank)
 		f = e.ended.failed()
-		j.verbosely("%s ended: %s", e.ended, e.ended.cmd.ProcessState)
+		j.verbosely("%s ended: %s", e.ended, e.ended.describe())
 	}
 	if f == nil || j.stage > judging {
 		return
@@ -137,8 +139,9 @@ func (j *Job) kill() {
 }
 
 func (j *Job) signalAll(s os.Signal) {
-	for _, c := range j.children {
-		c.signal(s, j.groups)
+	signalAll(j.children, s, j.groups)
+	for _, h := range j.hosts {
+		h.signal(s.(syscall.Signal))
 	}
 }
 
@@ -150,17 +153,15 @@ func (j *Job) sweep() {
 	if j.stage < asked {
 		j.signalAll(syscall.SIGTERM)
 	}
-	for end := time.Now().Add(j.times.asked); j.anyGroup() && time.Now().Before(end); {
-		time.Sleep(sweepPause)
-	}
+	awaitGroups(j.children, j.times.asked)
 	j.signalAll(syscall.SIGKILL)
 }
 
-func (j *Job) anyGroup() bool {
-	for _, c := range j.children {
-		if c.groupAlive() {
-			return true
-		}
+// awaitGroups waits until nothing is left of what the ranks have started, for a
+// time.
+func awaitGroups(children []*child, most time.Duration) {
+	end := time.Now().Add(most)
+	for slices.ContainsFunc(children, (*child).groupAlive) && time.Now().Before(end) {
+		time.Sleep(sweepPause)
 	}
-	return false
 }

@@ -38,8 +38,10 @@ type End struct {
 	Control   Control
 	Ranks     []transport.Rank // of all places
 	Self      int
-	Mem       uintptr // MemBytes, of which the others may reach the first half
-	Inbox     *Inbox  // where the transport's messages go
+	Mem       uintptr  // MemBytes, of which the others may reach the first half
+	Inbox     *Inbox   // where the transport's messages go
+	Addrs     [][]byte // what every place's Info().Addr says; nil if the transport needs none
+	Guarded   bool     // the targets check addresses
 }
 
 // Inbox keeps messages by sender.
@@ -83,6 +85,9 @@ func (e *End) addrs() []transport.PeerAddr {
 	all := make([]transport.PeerAddr, len(e.Ranks))
 	for i, r := range e.Ranks {
 		all[i] = transport.PeerAddr{Rank: r}
+		if e.Addrs != nil {
+			all[i].Addr = e.Addrs[i]
+		}
 	}
 	return all
 }

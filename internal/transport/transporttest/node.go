@@ -248,6 +248,9 @@ func (n *Node) NotifyWait(from transport.Rank, want uint32) (got uint32) {
 	return got
 }
 
+// Ending makes no difference: nobody waits in vain here.
+func (n *Node) Ending(bool) {}
+
 // Leave is noted.
 func (n *Node) Leave(clean bool) { n.c.change(func() { n.left = append(n.left, clean) }) }
 

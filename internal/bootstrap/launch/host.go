@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A host with ranks of the job, as armcirun sees it: the agent that brings the
+// starter there, and the starter's connection. The starter's own side is serve.go.
+
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"libarmci/internal/bootstrap/jobserver"
+	"libarmci/internal/bootstrap/jobwire"
+)
+
+const (
+	attachTime = 60 * time.Second // for an agent to bring its starter to the host
+	writeTime  = 5 * time.Second
+)
+
+// host is one of the job's hosts.
+type host struct {
+	name     string
+	index    int
+	first    int // rank
+	ranks    int
+	agent    *exec.Cmd
+	stdin    io.WriteCloser
+	left     chan struct{}   // closed when the agent has ended
+	arrived  chan net.Conn   // the starter's connection
+	news     chan<- *arrival // what becomes of the start; of no interest later
+	writing  sync.Mutex
+	conn     net.Conn // nil before the starter came and after it has gone
+	children []*child
+}
+
+// arrival is how the start on a host went.
+type arrival struct {
+	h   *host
+	err error
+}
+
+// order is what a starter is told, as a line of JSON on its standard input. It
+// never stands on a command line: it holds the job's secret.
+type order struct {
+	Address, Secret string
+	Host, Hosts     int
+	First, Ranks    int // of this host
+	Size            int // of the job
+	Argv, Env       []string
+	Dir             string
+	Stdin           bool // what follows on standard input is for rank 0
+}
+
+// openRemote plans where ranks go and opens the server for them.
+func (j *Job) openRemote() error {
+	r := &j.options.Remote
+	counts, err := r.place(j.options.Ranks)
+	if err != nil {
+		return err
+	}
+	for len(counts) > 0 && counts[len(counts)-1] == 0 {
+		counts = counts[:len(counts)-1]
+	}
+	r.Hosts = r.Hosts[:len(counts)]
+	listeners, err := r.listeners()
+	if err != nil {
+		return err
+	}
+	j.groups = true
+	first := 0
+	for i, n := range counts {
+		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, first: first, ranks: n,
+			left: make(chan struct{}), arrived: make(chan net.Conn, 1)})
+		first += n
+	}
+	j.server = jobserver.NewRemote(j.options.Ranks, j.aborted, j.attached, listeners)
+	return nil
+}
+
+// attached is called by the job server with a starter's connection.
+func (j *Job) attached(index int, conn net.Conn) {
+	select {
+	case j.hosts[index].arrived <- conn:
+	default:
+		conn.Close() // there is one already
+	}
+}
+
+// startHosts has all hosts start their ranks, or none.
+func (j *Job) startHosts() error {
+	news := make(chan *arrival, len(j.hosts))
+	var failed error
+	for _, h := range j.hosts {
+		h.news = news
+		if failed = j.send(h); failed != nil {
+			break
+		}
+		go j.attend(h)
+	}
+	late := time.After(attachTime)
+	for n := 0; n < len(j.hosts) && failed == nil; n++ {
+		select {
+		case a := <-news:
+			failed = a.err
+		case s := <-j.options.Signals:
+			failed = Interrupted{s.(syscall.Signal)}
+		case <-late:
+			failed = fmt.Errorf("no answer from all hosts after %v", attachTime)
+		}
+	}
+	if failed != nil {
+		j.dismiss(true)
+		return failed
+	}
+	for _, h := range j.hosts {
+		j.children = append(j.children, h.children...)
+	}
+	for _, c := range j.children {
+		j.verbosely("%s started", c)
+	}
+	j.running = len(j.children)
+	close(j.started)
+	return nil
+}
+
+// Interrupted is the error of Start when a signal came first.
+type Interrupted struct{ Signal syscall.Signal }
+
+func (i Interrupted) Error() string {
+	return fmt.Sprintf("received signal %d (%s)", int(i.Signal), i.Signal)
+}
+
+// send runs the agent, which brings the starter to the host, and writes its order.
+func (j *Job) send(h *host) (err error) {
+	o := &j.options
+	words := append(append([]string{}, o.Remote.Agent...), h.name)
+	for _, word := range o.Remote.Starter {
+		words = append(words, quote(word))
+	}
+	h.agent = exec.Command(words[0], words[1:]...)
+	if h.stdin, err = h.agent.StdinPipe(); err != nil {
+		return err
+	}
+	if o.Stdout != nil {
+		h.agent.Stdout = o.Stdout
+	}
+	if o.Stderr != nil {
+		h.agent.Stderr = o.Stderr
+	}
+	// Ctrl-C is for us, not for the agents. They end with us.
+	h.agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if err := h.agent.Start(); err != nil {
+		h.agent = nil
+		return err
+	}
+	dir, _ := os.Getwd()
+	text, err := json.Marshal(order{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
+		Host: h.index, Hosts: len(j.hosts), First: h.first, Ranks: h.ranks, Size: o.Ranks,
+		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: h.first == 0 && o.Stdin != nil})
+	go h.write(append(text, '\n'), o.Stdin)
+	go func() {
+		h.agent.Wait() // its process state is asked for
+		close(h.left)
+	}()
+	return err
+}
+
+// quote protects a word from the remote shell that an agent may use.
+func quote(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (h *host) write(order []byte, stdin *os.File) {
+	defer h.stdin.Close()
+	if _, err := h.stdin.Write(order); err == nil && h.first == 0 && stdin != nil {
+		io.Copy(h.stdin, stdin)
+	}
+}
+
+// attend hears what becomes of a host's ranks, until its connection ends.
+func (j *Job) attend(h *host) {
+	var conn net.Conn
+	select {
+	case conn = <-h.arrived:
+	case <-h.left:
+		h.news <- &arrival{h, fmt.Errorf("host %s: %s has ended before any rank was started: %s", h.name,
+			j.options.Remote.Agent[0], h.agent.ProcessState)}
+		return
+	}
+	defer conn.Close()
+	h.connect(conn)
+	defer h.connect(nil)
+	err := h.begin(conn)
+	h.news <- &arrival{h, err}
+	for err == nil {
+		err = j.hear(h, conn)
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("its connection has ended")
+	}
+	for _, c := range h.children {
+		if !c.dead() {
+			c.lost = fmt.Sprintf("was lost with its host: %v", err)
+			j.gone(c)
+		}
+	}
+}
+
+func (j *Job) gone(c *child) {
+	j.events <- event{ended: c}
+	close(c.ended)
+}
+
+func (h *host) connect(conn net.Conn) {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	h.conn = conn
+}
+
+// begin hears whether the ranks have been started.
+func (h *host) begin(conn net.Conn) error {
+	f, err := jobwire.Read(conn, jobwire.Started, jobwire.Unable)
+	if err != nil {
+		return fmt.Errorf("host %s: %w", h.name, err)
+	}
+	numbers := jobwire.UnpackNumbers(f.Payload)
+	switch {
+	case f.Kind == jobwire.Unable && len(numbers) > 0:
+		return fmt.Errorf("host %s: %s%w", h.name, f.Payload[4:], unable(numbers[0]))
+	case f.Kind == jobwire.Unable || len(numbers) != h.ranks:
+		return fmt.Errorf("host %s: malformed answer", h.name)
+	}
+	for i, pid := range numbers {
+		h.children = append(h.children, &child{rank: h.first + i, pid: pid, host: h, ended: make(chan struct{})})
+	}
+	return nil
+}
+
+// unable is a reason that ranks could not be started: it says nothing more, but
+// tells this error from others.
+type unable int
+
+const (
+	cannotRun unable = iota
+	notFound
+)
+
+func (unable) Error() string { return "" }
+
+func (u unable) Is(target error) bool { return u == notFound && target == fs.ErrNotExist }
+
+func (j *Job) hear(h *host, conn net.Conn) error {
+	f, err := jobwire.Read(conn, jobwire.Ended)
+	if err != nil {
+		return err
+	}
+	n := jobwire.UnpackNumbers(f.Payload)
+	if len(n) != 2 || n[0] < h.first || n[0] >= h.first+h.ranks || h.children[n[0]-h.first].dead() {
+		return errors.New("malformed message of its starter")
+	}
+	c := h.children[n[0]-h.first]
+	c.status = syscall.WaitStatus(n[1])
+	j.gone(c)
+	return nil
+}
+
+// signal has the starter signal all ranks of the host.
+func (h *host) signal(s syscall.Signal) { h.tell(jobwire.Signal, int(s)) }
+
+// tell is in vain where the starter has gone.
+func (h *host) tell(kind jobwire.Kind, n int) bool {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if h.conn == nil {
+		return false
+	}
+	h.conn.SetWriteDeadline(time.Now().Add(writeTime))
+	return jobwire.Write(h.conn, kind, jobwire.PackNumbers(n)) == nil
+}
+
+// dismiss ends the starters, which end what is left of their ranks, and waits
+// for the agents, so that all output has come.
+func (j *Job) dismiss(failed bool) {
+	how := 0
+	if failed {
+		how = 1
+	}
+	var all sync.WaitGroup
+	for _, h := range j.hosts {
+		if h.agent != nil {
+			all.Go(func() { h.dismiss(how, j.times) })
+		}
+	}
+	all.Wait()
+	for _, h := range j.hosts {
+		select {
+		case conn := <-h.arrived: // came too late
+			conn.Close()
+		default:
+		}
+	}
+}
+
+func (h *host) dismiss(how int, t times) {
+	patience := t.asked + time.Second // the starter's, and some for the way
+	if !h.tell(jobwire.Finish, how) {
+		patience = 0
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		select {
+		case <-h.left:
+			return
+		case <-time.After(patience):
+			syscall.Kill(-h.agent.Process.Pid, s)
+		}
+		patience = t.asked + time.Second
+	}
+	<-h.left
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The starter: what armcirun runs on each host to start the ranks there, to
+// watch them and to end them, also when armcirun is gone.
+
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+
+	"libarmci/internal/bootstrap/jobserver"
+	"libarmci/internal/bootstrap/jobwire"
+)
+
+const mostOrder = 16 << 20 // bytes
+
+// starter is the state of Serve.
+type starter struct {
+	order    order
+	secret   jobwire.Secret
+	conn     net.Conn
+	writing  sync.Mutex
+	children []*child
+	waiting  sync.WaitGroup
+}
+
+// Serve is the starter's whole life; its order comes from standard input. It
+// returns the exit status.
+func Serve(report io.Writer) int {
+	runtime.LockOSThread() // the ranks are killed when this thread ends
+	s := &starter{}
+	err := s.join(os.Stdin)
+	if err == nil {
+		defer s.conn.Close()
+		err = s.serve()
+	}
+	if err != nil {
+		host, _ := os.Hostname()
+		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err)
+		return 1
+	}
+	return 0
+}
+
+// join reads the order and connects to armcirun.
+func (s *starter) join(stdin *os.File) (err error) {
+	line, err := readLine(stdin)
+	if err == nil {
+		err = json.Unmarshal(line, &s.order)
+	}
+	if err == nil {
+		s.secret, err = jobwire.ParseSecret(s.order.Secret)
+	}
+	if err != nil {
+		return fmt.Errorf("the order of armcirun: %w", err)
+	}
+	if s.conn, err = jobwire.Dial(s.order.Address, attachTime/2); err == nil {
+		err = jobwire.Greet(s.conn, s.secret, jobwire.Attach, s.order.Host, s.order.Hosts)
+	}
+	if err != nil {
+		return fmt.Errorf("connect to armcirun: %w", err)
+	}
+	return nil
+}
+
+// readLine reads no byte beyond the line: they are rank 0's.
+func readLine(f *os.File) (line []byte, err error) {
+	b := make([]byte, 1)
+	for len(line) < mostOrder {
+		if _, err := io.ReadFull(f, b); err != nil {
+			return nil, err
+		}
+		if b[0] == '\n' {
+			return line, nil
+		}
+		line = append(line, b[0])
+	}
+	return nil, errors.New("too long")
+}
+
+// serve starts the ranks and stays until armcirun lets it go, or is gone.
+func (s *starter) serve() error {
+	if err := s.startAll(); err != nil {
+		kind := cannotRun
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+			kind = notFound
+		}
+		text := []byte(err.Error())
+		s.tell(jobwire.Unable, append(jobwire.PackNumbers(int(kind)), text[:min(len(text), 1000)]...))
+		jobwire.Read(s.conn, jobwire.Finish) // it has been read
+		return nil
+	}
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	go func() {
+		<-ends
+		s.conn.Close() // as if armcirun were gone
+	}()
+	failed, err := s.obey()
+	s.sweep(failed)
+	return err
+}
+
+func (s *starter) tell(kind jobwire.Kind, payload []byte) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	jobwire.Write(s.conn, kind, payload) // who reads finds out when it ends
+}
+
+func (s *starter) startAll() error {
+	o := &s.order
+	if err := os.Chdir(o.Dir); err != nil {
+		return err
+	}
+	for _, e := range o.Env { // the program is looked up with it, too
+		if name, value, found := strings.Cut(e, "="); found {
+			os.Setenv(name, value)
+		}
+	}
+	spec := spec{argv: o.Argv, stdout: os.Stdout, stderr: os.Stderr, group: true}
+	if o.Stdin {
+		spec.stdin = os.Stdin
+	}
+	pids := []int{}
+	for rank := o.First; rank < o.First+o.Ranks; rank++ {
+		c, err := spec.start(rank, jobserver.Env(o.Address, s.secret, rank, o.Size)...)
+		if err != nil {
+			endAll(s.children, true)
+			return err
+		}
+		s.children = append(s.children, c)
+		pids = append(pids, c.pid)
+	}
+	s.tell(jobwire.Started, jobwire.PackNumbers(pids...))
+	for _, c := range s.children {
+		s.waiting.Go(func() {
+			c.wait()
+			s.tell(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
+		})
+	}
+	return nil
+}
+
+// obey passes signals on until armcirun lets the host go.
+func (s *starter) obey() (failed bool, err error) {
+	for {
+		f, err := jobwire.Read(s.conn, jobwire.Signal, jobwire.Finish)
+		if err != nil {
+			return true, fmt.Errorf("the connection to armcirun has ended (%w): ending its ranks here", err)
+		}
+		n := jobwire.UnpackNumbers(f.Payload)
+		switch {
+		case len(n) != 1:
+			return true, errors.New("malformed message of armcirun")
+		case f.Kind == jobwire.Finish:
+			return n[0] != 0, nil
+		}
+		signalAll(s.children, syscall.Signal(n[0]), true)
+	}
+}
+
+// sweep ends what is left of a failed job; of another one nothing runs.
+func (s *starter) sweep(failed bool) {
+	if failed {
+		signalAll(s.children, syscall.SIGTERM, true)
+		awaitGroups(s.children, usual.asked)
+		signalAll(s.children, syscall.SIGKILL, true)
+	}
+	s.waiting.Wait()
+}

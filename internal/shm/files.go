@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The arena's files: the leader makes them, maps them and hands them to the members, which do the same and keep the one
+// their memory comes from. Each rank has its own, since the kernel locks a file while it gains or loses pages: ranks
+// that allocate at the same time must not wait for each other. The address space is reserved before (join.go).
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/transport"
+)
+
+// filesAtOnce go in one message. The kernel takes 253, and counts those on their way against the limit of open files.
+const filesAtOnce = 128
+
+// newFiles makes files of these sizes.
+func newFiles(sizes []int64) ([]int, error) {
+	fds := make([]int, 0, len(sizes))
+	for _, bytes := range sizes {
+		fd, err := unix.MemfdCreate("armci", unix.MFD_CLOEXEC)
+		if err != nil {
+			return fds, fmt.Errorf("create a memory file: %w", err)
+		}
+		fds = append(fds, fd)
+		if err := unix.Ftruncate(fd, bytes); err != nil {
+			return fds, fmt.Errorf("size a memory file to %d bytes: %w", bytes, err)
+		}
+	}
+	return fds, nil
+}
+
+func closeFiles(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}
+
+// distribute makes the files of an arena at a reserved place and brings all to map them. The leader keeps its own
+// slice's.
+func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int, error) {
+	fds, err := newFiles(sizes)
+	left := span{p.base, p.base + uintptr(p.bytes)}
+	for i := 0; err == nil && i < len(fds); i++ {
+		left, err = mapFile(fds[i], left)
+	}
+	for i, c := range conns { // one after the other: so few files are on their way at a time
+		if c != nil && err == nil {
+			err = hand(fds, c, ranks[i])
+		}
+	}
+	if err != nil {
+		closeFiles(fds)
+		return -1, err
+	}
+	closeFiles(fds[:1])
+	closeFiles(fds[2:])
+	return fds[1], nil
+}
+
+// hand gives a member the files, in the order of their addresses, and waits until it has mapped them.
+func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
+	for rest := fds; len(rest) > 0; {
+		now := rest[:min(filesAtOnce, len(rest))]
+		rest = rest[len(now):]
+		f := frame{kind: fFiles, a: uint64(len(now)), b: uint64(len(rest))}
+		if _, _, err := c.WriteMsgUnix(f.encode(), unix.UnixRights(now...), nil); err != nil {
+			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
+		}
+	}
+	c.SetReadDeadline(time.Now().Add(joinTimeout))
+	defer c.SetReadDeadline(time.Time{})
+	f, err := readFrame(c, fVote)
+	if err != nil {
+		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
+	}
+	if f.a != 1 {
+		return fmt.Errorf("rank %d cannot map the %d files of the arena; see its limit of open files (ulimit -n)",
+			to, len(fds))
+	}
+	return nil
+}
+
+// takeFiles maps what the leader hands over at a reserved place, and keeps this rank's own slice's.
+func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
+	mine, err := mapHanded(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
+	vote := frame{kind: fVote, from: uint32(self)}
+	if err == nil {
+		vote.a = 1
+	}
+	if _, werr := c.Write(vote.encode()); err == nil {
+		err = werr
+	}
+	if err != nil && mine >= 0 {
+		unix.Close(mine)
+	}
+	return mine, err
+}
+
+// mapHanded returns file number keep even with an error, if it has come that far; -1 if not.
+func mapHanded(c *net.UnixConn, left span, keep int) (mine int, err error) {
+	mine = -1
+	for n, more := 0, true; more; {
+		fds, rest, err := readFiles(c)
+		if err != nil {
+			return mine, err
+		}
+		for _, fd := range fds {
+			if err == nil {
+				left, err = mapFile(fd, left)
+			}
+			if n == keep {
+				mine = fd
+			} else {
+				unix.Close(fd)
+			}
+			n++
+		}
+		if err != nil {
+			return mine, err
+		}
+		more = rest > 0
+	}
+	if mine < 0 {
+		return mine, errors.New("the arena has no part for this rank")
+	}
+	return mine, nil
+}
+
+// readFiles takes one message with files, all of them or none, and how many are still to come.
+func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
+	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4*filesAtOnce))
+	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
+	if err != nil {
+		return nil, 0, err
+	}
+	msgs, err := unix.ParseSocketControlMessage(oob[:oobn])
+	for i := range msgs {
+		some, _ := unix.ParseUnixRights(&msgs[i])
+		fds = append(fds, some...)
+	}
+	f := decode(body)
+	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 || uint64(len(fds)) != f.a {
+		closeFiles(fds)
+		return nil, 0, errors.New("the files of the arena did not come")
+	}
+	return fds, f.b, nil
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The ranks' side of the reporter, a process of the node that outlives them all by a moment (reporter.c). The leader
+// starts it while the ranks join; each rank holds a connection to it and says a word before it ends. Where there is no
+// reporter the ranks report deaths themselves (watch.go).
+package shm
+
+// #include <stdlib.h>
+// #include "reporter.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// A rank's words, see reporter.h.
+const (
+	wordFinalised = C.REPORTER_FINALISED
+	wordLeft      = C.REPORTER_LEFT
+	wordTold      = C.REPORTER_TOLD
+)
+
+const (
+	reporterName  = "armci-reporter"
+	aboveOthers   = 256
+	reporterStart = 5 * time.Second // it may take to start, on a busy machine
+)
+
+// obituary is what is said of a rank whose connection ends without a goodbye.
+func obituary(who transport.Rank, pid int) string {
+	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
+}
+
+// startReporter returns the ranks' ends of the connections, none if there is no reporter: not wanted or not possible.
+func (m *Machine) startReporter() []int {
+	n := len(m.opt.Ranks)
+	if !m.opt.Reporter || n == 1 {
+		return nil
+	}
+	ranks, watched, err := pairs(n)
+	if err == nil {
+		err = m.launchReporter(watched)
+		closeFds(watched)
+	}
+	if err == nil {
+		err = awaitReporter(ranks[0])
+	}
+	if err != nil {
+		if len(ranks) > 0 {
+			say(ranks[0], wordTold) // it may only be late
+		}
+		closeFds(ranks)
+		log.Infof("no reporter (%v): the launcher may end the job before a rank can say why", err)
+		return nil
+	}
+	return ranks
+}
+
+func pairs(n int) (ranks, watched []int, err error) {
+	for range n {
+		p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			closeFds(watched)
+			return ranks, nil, err
+		}
+		ranks, watched = append(ranks, p[0]), append(watched, p[1])
+	}
+	return ranks, watched, nil
+}
+
+func closeFds(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}
+
+// launchReporter prepares every line the reporter may have to write.
+func (m *Machine) launchReporter(watched []int) error {
+	n := len(watched)
+	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
+	fds := make([]C.int, n)
+	argv[0] = C.CString(reporterName)
+	for i, rank := range m.opt.Ranks {
+		argv[i+1] = C.CString(log.Line("%s: the job ends", obituary(rank, m.pidOf(i))))
+		fds[i] = C.int(watched[i])
+	}
+	bad, err := C.shm_reporter_start(&argv[0], C.int(n), &fds[0])
+	for _, s := range argv {
+		C.free(unsafe.Pointer(s))
+	}
+	C.free(unsafe.Pointer(&argv[0]))
+	if bad == 0 {
+		return nil
+	}
+	return err
+}
+
+// awaitReporter waits until the reporter watches: of deaths before that it would not know the order.
+func awaitReporter(end int) error {
+	word := make([]byte, 1)
+	limit := unix.NsecToTimeval(int64(reporterStart))
+	unix.SetsockoptTimeval(end, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
+	for {
+		n, err := unix.Read(end, word)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err == nil && n == 0 {
+			err = errors.New("it has ended")
+		}
+		return err
+	}
+}
+
+// pidOf asks the connection to a member for its process.
+func (m *Machine) pidOf(local int) int {
+	if local == m.opt.Self {
+		return os.Getpid()
+	}
+	cred, err := peer(m.member[local])
+	if err != nil {
+		return 0
+	}
+	return int(cred.Pid)
+}
+
+// release tells the members that the arena is laid out, and gives them their connections to the reporter.
+func (m *Machine) release() {
+	ends := m.startReporter()
+	for i, c := range m.member {
+		if c == nil {
+			continue
+		}
+		var rights []byte
+		if ends != nil {
+			rights = unix.UnixRights(ends[i])
+		}
+		c.WriteMsgUnix(frame{kind: fCommit, a: 1}.encode(), rights, nil)
+	}
+	if ends != nil {
+		m.reporter = aloft(ends[0]) // the leader's number is 0
+		closeFds(ends[1:])
+	}
+}
+
+// awaitRelease is the members' half.
+func (m *Machine) awaitRelease(c *net.UnixConn) error {
+	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
+	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
+	if err != nil {
+		return err
+	}
+	if n != frameBytes || decode(body).kind != fCommit {
+		return errors.New("an unexpected frame")
+	}
+	if oobn == 0 {
+		return nil
+	}
+	end, err := received(oob[:oobn])
+	if err == nil {
+		m.reporter = aloft(end)
+	}
+	return err
+}
+
+// received is the one descriptor that a message carries.
+func received(oob []byte) (int, error) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(msgs) != 1 {
+		return -1, errors.New("no connection to the reporter came")
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return -1, errors.New("no connection to the reporter came")
+	}
+	unix.CloseOnExec(fds[0])
+	return fds[0], nil
+}
+
+// aloft gives a descriptor a number above those the launcher has left open. A process that ends closes the highest first,
+// so that the reporter hears of the end before the launcher can, and of what the launcher then does after it.
+func aloft(fd int) int {
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, aboveOthers)
+	if err != nil { // so few are allowed
+		return fd
+	}
+	unix.Close(fd)
+	return high
+}
+
+// tellReporter says a word, once: whatever comes after it is of no interest to the reporter.
+func (m *Machine) tellReporter(word byte) {
+	if m.reporter >= 0 {
+		m.word.Do(func() { say(m.reporter, word) })
+	}
+}
+
+func say(end int, word byte) { unix.SendmsgN(end, []byte{word}, nil, nil, unix.MSG_NOSIGNAL) }

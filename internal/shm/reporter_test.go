@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The reporter names the rank that died first when all others are killed right after it, is silent when nobody dies or
+// somebody else tells, and leaves no trace in the leader or after the ranks. Its line is on the leader's standard error,
+// which is read until everybody who holds it has ended.
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/bootstrap/leaktest"
+)
+
+func watched(t *testing.T, n int, scenario string) []*process {
+	t.Helper()
+	return launch(t, n, scenario, func(o *order) { o.Reporter = true })
+}
+
+// beWatched: what the application would see of the reporter, then a loss or the parent's word.
+func beWatched(r *rank) {
+	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); !errors.Is(err, unix.ECHILD) {
+		r.Errorf("a child: %d, %v", pid, err)
+	}
+	waitToDie(r)
+}
+
+// tell: local rank 1 says itself why the job ends.
+func tell(r *rank) {
+	r.World().Barrier()
+	if r.Self() == 1 {
+		if !r.ClaimEnd() {
+			r.Errorf("somebody else is to report")
+		}
+		os.Exit(1)
+	}
+	r.report()
+}
+
+// leaveAlone: local rank 1 exits without finalising.
+func leaveAlone(r *rank) {
+	r.World().Barrier()
+	if r.Self() == 1 {
+		r.Leave(false)
+		os.Exit(0)
+	}
+	waitToDie(r)
+}
+
+// kill returns when the process is dead, as a launcher knows it, but lets its exit status be.
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	p.cmd.Process.Kill()
+	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *process) obituary() string { return obituary(worldRank(p.Local), p.cmd.Process.Pid) }
+
+// reporterOf finds the directory of a job's reporter under /proc.
+func reporterOf(t *testing.T, p *process) string {
+	t.Helper()
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		name, _ := os.ReadFile(dir + "/comm")
+		line, _ := os.ReadFile(dir + "/cmdline")
+		if string(name) == reporterName+"\n" && strings.Contains(string(line), p.obituary()) {
+			return dir
+		}
+	}
+	return ""
+}
+
+func TestReporterNamesTheFirst(t *testing.T) {
+	leaktest.Check(t)
+	for victim := range 4 {
+		all := watched(t, 4, "be watched")
+		for _, p := range all {
+			p.hear(t)
+		}
+		all[victim].kill(t)
+		for _, p := range all {
+			p.cmd.Process.Kill()
+		}
+		for _, p := range all {
+			p.end(t, true)
+		}
+		got := all[0].err.String()
+		if !strings.Contains(got, "] "+all[victim].obituary()+": the job ends\n") || strings.Count(got, "\n") != 1 {
+			t.Errorf("victim %d: %q", victim, got)
+		}
+	}
+}
+
+// Of the leader's files it holds standard error only, and it is in no process group of a rank.
+func TestReporterKeepsToItself(t *testing.T) {
+	leaktest.Check(t)
+	all := watched(t, 3, "be watched")
+	for _, p := range all {
+		p.hear(t)
+	}
+	dir := reporterOf(t, all[0])
+	if dir == "" {
+		t.Fatal("there is none")
+	}
+	fds, _ := os.ReadDir(dir + "/fd")
+	var open []string
+	for _, fd := range fds {
+		to, _ := os.Readlink(dir + "/fd/" + fd.Name())
+		open = append(open, fd.Name()+" "+strings.Split(to, ":")[0])
+	}
+	if got := strings.Join(open, ", "); got != "0 anon_inode, 2 pipe, 3 socket, 4 socket, 5 socket" {
+		t.Errorf("open: %s", got)
+	}
+	var pid int
+	fmt.Sscanf(filepath.Base(dir), "%d", &pid)
+	if group, err := unix.Getpgid(pid); err != nil || group == unix.Getpgrp() {
+		t.Errorf("process group %d, %v", group, err)
+	}
+	for _, p := range all {
+		p.kill(t)
+		p.end(t, true)
+	}
+	if dir := reporterOf(t, all[0]); dir != "" {
+		t.Errorf("it outlives the ranks: %s", dir)
+	}
+}
+
+func TestReporterIsSilent(t *testing.T) {
+	leaktest.Check(t)
+	for _, p := range watched(t, 4, "leave") {
+		p.end(t, false)
+		if p.err.Len() > 0 {
+			t.Errorf("after a clean end: %q", p.err.String())
+		}
+	}
+	all := watched(t, 3, "tell")
+	all[1].end(t, true)
+	for i, p := range all {
+		if i != 1 { // the leader first: the others see no end but its
+			p.hear(t)
+			p.tell("end")
+			p.end(t, false)
+		}
+		if p.err.Len() > 0 {
+			t.Errorf("somebody else has told: %q", p.err.String())
+		}
+	}
+}
+
+// Who has left without finalising may be why the launcher ends the others.
+func TestReporterNamesWhoLeft(t *testing.T) {
+	leaktest.Check(t)
+	all := watched(t, 3, "leave alone")
+	all[0].hear(t)
+	all[2].hear(t)
+	all[1].end(t, false)
+	all[2].kill(t)
+	all[0].kill(t)
+	all[2].end(t, true)
+	all[0].end(t, true)
+	left := strings.Index(all[0].err.String(), all[1].obituary())
+	dead := strings.Index(all[0].err.String(), all[2].obituary())
+	if left < 0 || dead < left {
+		t.Errorf("%q", all[0].err.String())
+	}
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Which CPUs the library's own threads run on: all that the job was given, not the core its launcher bound a rank to.
+package shm
+
+// #include "shm.h"
+// #cgo nocallback shm_unbind
+// #cgo noescape shm_unbind
+import "C"
+
+import (
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Unbind lets the calling thread run on every CPU that the process's control group allows. The caller has locked itself
+// to its thread or does not mind which one it is; asking again costs next to nothing.
+func Unbind() error {
+	if code := C.shm_unbind(); code != 0 {
+		return syscall.Errno(code)
+	}
+	return nil
+}
+
+// allowed is what an unbound thread may run on: asked by a thread that ends with its goroutine.
+func allowed() (set unix.CPUSet, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err = Unbind(); err == nil {
+			err = unix.SchedGetaffinity(0, &set)
+		}
+	}()
+	<-done
+	return set, err
+}

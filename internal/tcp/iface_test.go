@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The choice of the address to listen at, and ports.
+package tcp
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/transport"
+)
+
+// withHints makes options of nodes with one rank each; the first is this host.
+func withHints(t *testing.T, hosts ...hint) *Options {
+	o := &Options{}
+	for i, h := range hosts {
+		b, err := json.Marshal(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Nodes = append(o.Nodes, []transport.Rank{transport.Rank(i)})
+		o.Hosts = append(o.Hosts, "host"+string(rune('0'+i)))
+		o.Hints = append(o.Hints, b)
+	}
+	return o
+}
+
+func prefixes(texts ...string) (out []netip.Prefix) {
+	for _, t := range texts {
+		out = append(out, netip.MustParsePrefix(t))
+	}
+	return out
+}
+
+func TestSameHostUsesLoopback(t *testing.T) {
+	var mine hint
+	if err := json.Unmarshal(makeHint(), &mine); err != nil || mine.Host == "" {
+		t.Fatalf("%+v, %v", mine, err)
+	}
+	o := withHints(t, mine, mine, mine)
+	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
+		t.Errorf("%v, %v", a, err)
+	}
+	o.Interface = "127.0.0.0/8"
+	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
+		t.Errorf("by network: %v, %v", a, err)
+	}
+	o.Interface = "lo"
+	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
+		t.Errorf("by name: %v, %v", a, err)
+	}
+	for _, wrong := range []string{"nosuch0", "203.0.113.0/24"} {
+		o.Interface = wrong
+		if _, err := o.chooseAddr(); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_INTERFACE") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	others := []hint{{Host: "a"}, {"b", []string{"172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24"}},
+		{"c", []string{"172.17.0.1/16", "10.2.0.3/24", "fd00::3/64"}}}
+	o := withHints(t, others...)
+	for want, own := range map[string][]netip.Prefix{
+		"10.2.0.1": prefixes("172.17.0.1/16", "10.1.0.1/24", "10.2.0.1/24"), // two hosts against one; equal addresses are none
+		"10.1.0.1": prefixes("10.1.0.1/24", "fd00::1/64"),
+		"fd00::1":  prefixes("10.9.0.1/24", "fd00::1/64"),
+		"":         prefixes("172.17.0.1/16", "10.9.0.1/24"),
+	} {
+		if a, ok := o.nearest(own, others); ok != (want != "") || ok && a.String() != want {
+			t.Errorf("of %v: %v, want %s", own, a, want)
+		}
+	}
+}
+
+func TestPorts(t *testing.T) {
+	for _, bad := range []string{"x", "0", "1-", "9-8", "70000", "1-2-3"} {
+		if _, _, err := ports(bad); err == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+	fd, at, err := listen(loopback, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	text := at.String()[strings.LastIndex(at.String(), ":")+1:]
+	if _, _, err := listen(loopback, text); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_PORTS") {
+		t.Errorf("a taken port: %v", err)
+	}
+	if fd6, at, err := listen(netip.IPv6Loopback(), ""); err != nil {
+		t.Logf("no IPv6 here: %v", err)
+	} else if unix.Close(fd6); at.Port() == 0 {
+		t.Error("no port")
+	}
+}
+
+func TestServersAreSpread(t *testing.T) {
+	o := &Options{WireInfo: transport.WireInfo{Nodes: [][]transport.Rank{{0, 1, 2}, {3, 4, 5}}}, Servers: 2}
+	for client, want := range map[transport.Rank]transport.Rank{3: 0, 4: 1, 5: 0} {
+		if got := o.serverOf(0, client); got != want {
+			t.Errorf("client %d uses %d", client, got)
+		}
+	}
+	for me, want := range map[transport.Rank]bool{3: true, 4: true, 5: false} {
+		if o.Me, o.MyNode = me, 1; o.serves() != want {
+			t.Errorf("rank %d", me)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Put, get and accumulate: from a transfer to frames. A transfer that somebody waits for is complete when its call
+// returns; one that nobody waits for is put off, queued, or answered later.
+package tcp
+
+import (
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// transfer is a put, get or accumulate.
+type transfer struct {
+	x     *transport.Xfer
+	h     header // what all its frames have in common
+	scale [scaleBytes]byte
+	p     *pending // nil if no answer is expected
+}
+
+// sent reports the local completion of a store that was queued; one with an answer is complete when that has come.
+func (r *transfer) sent(err error) {
+	if r.p == nil {
+		r.x.Finish(err)
+	}
+}
+
+// Put sends local memory to remote memory.
+func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
+	return t.post(p, &transfer{x: x, h: header{Kind: kindPut}})
+}
+
+// Get fetches remote memory.
+func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
+	return t.post(p, &transfer{x: x, h: header{Kind: kindGet}})
+}
+
+// Acc sends local memory to be added to remote memory.
+func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	r := transfer{x: x, h: header{Kind: kindAcc, Flags: uint8(s.Type) << typeShift}}
+	copy(r.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
+	return t.post(p, &r)
+}
+
+// post sends a request, or sees that it is sent.
+func (t *Transport) post(peer transport.Peer, r *transfer) error {
+	x, nbytes := r.x, r.x.Bytes()
+	if nbytes == 0 {
+		x.Finish(nil)
+		return nil
+	}
+	w, err := t.wire(peer)
+	if err != nil {
+		return err
+	}
+	r.h.Rank = uint32(t.peers[peer].Rank)
+	if err := w.expect(r, nbytes); err != nil {
+		return err
+	}
+	small := nbytes <= int64(t.opt.Eager)
+	if x.Later && !small && r.h.Kind != kindGet {
+		queued := *r
+		w.enqueue(&queued)
+		return nil
+	}
+	err = w.submit(r, x.Later && small)
+	switch {
+	case r.p == nil && err != nil:
+		return err
+	case r.p == nil:
+		x.Finish(nil)
+	case !x.Later:
+		w.await(r.p)
+		err := r.p.err
+		w.table.release(r.p)
+		x.Finish(err)
+	}
+	return nil // from here on errors go to Done: what is open on a wire that fails is told
+}
+
+// expect opens an entry for a request that will be answered.
+func (w *wire) expect(r *transfer, nbytes int64) (err error) {
+	switch {
+	case r.h.Kind == kindGet:
+		r.p, err = w.table.open(r.x, nbytes, r.x.Later)
+	case !r.x.Known:
+		r.p, err = w.table.open(r.x, 0, r.x.Later)
+		r.h.Flags |= flagAck
+	}
+	if r.p != nil {
+		r.h.ID = r.p.id
+	}
+	return err
+}
+
+// submit sends a request; if it may wait, it does so in out when other things are on their way already.
+func (w *wire) submit(r *transfer, mayWait bool) error {
+	if err := w.lock(); err != nil {
+		return err
+	}
+	defer w.mu.Unlock()
+	if err := w.send(r); err != nil {
+		return err
+	}
+	later := w.table.later.Load()
+	if mayWait && (r.h.Kind != kindGet || later > 1) && !w.t.buffers.scarce(w.t.opt.Buffer) {
+		w.deferred.Store(true)
+	} else if err := w.flush(); err != nil {
+		return err
+	}
+	if later > 0 || w.deferred.Load() {
+		w.t.engine.attend(w)
+	}
+	return nil
+}
+
+// send writes a request to out, or past it: one frame, or several for a long list. The caller has the lock.
+func (w *wire) send(r *transfer) error {
+	if r.h.Kind == kindGet {
+		r.p.into.begin(r.x)
+	} else {
+		w.from.begin(r.x)
+	}
+	if r.x.Vector != nil {
+		return w.sendList(r)
+	}
+	n := r.x.Bytes()
+	need := headerBytes + scaleBytes + 8*len(r.x.Count)
+	if n <= int64(w.t.opt.Eager) {
+		need += int(n)
+	}
+	if err := w.room(need); err != nil {
+		return err
+	}
+	at := w.begin(r)
+	h := r.h
+	h.Addr, h.Bytes = uint64(r.x.Remote.Base), uint64(n)
+	if len(r.x.Count) > 1 {
+		h.Flags |= flagStrided
+		w.out = appendStrided(w.out, r.x.Count, r.x.Remote.Stride)
+	}
+	w.end(r, &h, at)
+	return w.body(&h)
+}
+
+// listBytes bounds the descriptor of one frame of a list.
+const listBytes = 16 << 10
+
+func (w *wire) sendList(r *transfer) error {
+	left := r.x.Bytes()
+	for from := (place{}); left > 0; {
+		if err := w.room(headerBytes + scaleBytes + listBytes); err != nil {
+			return err
+		}
+		at := w.begin(r)
+		h := r.h
+		h.Flags |= flagVector
+		h.Addr = uint64(firstAddr(r.x.Vector, from))
+		var n int64
+		w.out, from, n = appendVector(w.out, r.x.Vector, from, h.Addr, listBytes)
+		h.Bytes = uint64(n)
+		if left -= n; left > 0 && r.p != nil {
+			r.p.parts.Add(1)
+		}
+		w.end(r, &h, at)
+		if err := w.body(&h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstAddr is the remote address of the first segment from a place on.
+func firstAddr(v []transport.Segments, from place) uintptr {
+	for from.i >= len(v[from.d].Remote) || v[from.d].Bytes <= 0 {
+		from = place{from.d + 1, 0}
+	}
+	return v[from.d].Remote[from.i]
+}
+
+// begin makes room for a header in out and writes the fixed part of the descriptor. It returns the header's place.
+func (w *wire) begin(r *transfer) int {
+	at := len(w.out)
+	w.out = w.out[:at+headerBytes]
+	if r.h.Kind == kindAcc {
+		w.out = append(w.out, r.scale[:]...)
+	}
+	return at
+}
+
+// end writes the header, and counts a store.
+func (w *wire) end(r *transfer, h *header, at int) {
+	h.Desc = uint16(len(w.out) - at - headerBytes)
+	h.encode(w.out[at:])
+	stores := w.stores.Load()
+	if h.Kind != kindGet {
+		stores = w.stores.Add(1)
+	}
+	if r.p != nil && !r.p.asked.Load() {
+		r.p.stores = stores
+		r.p.asked.Store(true)
+	}
+}
+
+// body sends the data of a store: from where it is, or through out if it is little or in short pieces.
+func (w *wire) body(h *header) error {
+	n := h.payload()
+	if n > int64(w.t.opt.Eager) && w.from.left >= w.t.opt.Gather {
+		return w.sendAll(&w.from, n)
+	}
+	for n > 0 {
+		if err := w.room(1); err != nil {
+			return err
+		}
+		at := len(w.out)
+		k := int(min(n, int64(cap(w.out)-at)))
+		w.out = w.out[:at+k]
+		w.from.gather(w.out[at:])
+		n -= int64(k)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The receiving side of a wire. Answers are read by whoever has the reader's role: a caller that waits for one, else the
+// engine. He completes whatever comes, others' requests too. Data goes straight to where it belongs.
+package tcp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/transport"
+)
+
+// replies is the state of receiving. All is used by the one who has the role.
+type replies struct {
+	role  sync.Mutex
+	part  [headerBytes]byte         // of a header that has not come completely
+	nhead int                       // bytes of it
+	h     header                    // of the answer whose body is being received
+	owner *pending                  // whose answer it is; nil if nobody's
+	left  int64                     // bytes of the body to come
+	text  [errorDesc + maxText]byte // body of an error or a loss
+	sink  *cursor                   // where the body goes
+	plain cursor                    // the sink of what is no data
+	riov  [iovMost]unix.Iovec
+	polls int // how often it lately paid to look again
+}
+
+// errorDesc is the length of an error's descriptor: the number of bytes that were not moved.
+const errorDesc = 8
+
+// iovMost is how many pieces are received at once.
+const iovMost = 128
+
+// receive takes what is there and acts on it: false if nothing was.
+func (w *wire) receive() (bool, error) {
+	if w.left >= bigBytes {
+		return w.receiveBody()
+	}
+	buf := w.t.buffers.get()
+	defer w.t.buffers.put(buf)
+	have := copy(buf[:headerBytes], w.part[:w.nhead])
+	most := bufferBytes
+	if w.left == 0 && w.table.big.Load() > 0 {
+		most = headerBytes // so that data does not pass through the buffer
+	}
+	n, err := recvNow(w.fd, buf[have:most])
+	if err == unix.EAGAIN {
+		return false, nil
+	}
+	if err != nil {
+		return false, w.ended(err)
+	}
+	w.nhead = 0
+	return true, w.consume(buf[:have+n])
+}
+
+// receiveBody receives straight to where the body goes.
+func (w *wire) receiveBody() (bool, error) {
+	iov := w.sink.pieces(w.riov[:0], w.left)
+	n, err := recvPieces(w.fd, iov)
+	if err == unix.EAGAIN {
+		return false, nil
+	}
+	if err != nil {
+		return false, w.ended(err)
+	}
+	w.sink.skip(n)
+	w.left -= int64(n)
+	if w.left == 0 {
+		return true, w.act()
+	}
+	return true, nil
+}
+
+// consume takes frames from b; what is left of the last header is kept.
+func (w *wire) consume(b []byte) error {
+	for {
+		if w.left > 0 {
+			n := int(min(w.left, int64(len(b))))
+			w.sink.scatter(b[:n])
+			b, w.left = b[n:], w.left-int64(n)
+			if w.left > 0 {
+				return nil
+			}
+			if err := w.act(); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(b) < headerBytes {
+			w.nhead = copy(w.part[:], b)
+			return nil
+		}
+		w.h.decode(b)
+		b = b[headerBytes:]
+		if err := w.start(); err != nil {
+			return err
+		}
+	}
+}
+
+// start checks a header and prepares for its body.
+func (w *wire) start() error {
+	h := &w.h
+	w.owner, w.left, w.sink = nil, int64(h.Desc)+h.payload(), &w.plain
+	if h.ID != 0 {
+		if w.owner = w.table.find(h.ID); w.owner == nil {
+			return fmt.Errorf("%w: an answer to a question that was not asked", errProtocol)
+		}
+	}
+	if h.Desc != 0 && h.Kind != kindError {
+		return fmt.Errorf("%w: an answer with a descriptor", errProtocol)
+	}
+	switch h.Kind {
+	case kindData:
+		if w.owner == nil || w.left > w.owner.room {
+			return fmt.Errorf("%w: %d bytes of data that were not asked for", errProtocol, w.left)
+		}
+		w.owner.room -= w.left
+		w.sink = &w.owner.into
+	case kindReply:
+		if w.owner == nil || w.left > maxMsg {
+			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
+		}
+		w.owner.body = make([]byte, w.left)
+		w.plain.bytes(w.owner.body)
+	case kindError, kindLost:
+		if h.Desc > errorDesc || h.Bytes > maxText {
+			return fmt.Errorf("%w: a text of %d bytes", errProtocol, w.left)
+		}
+		w.plain.bytes(w.text[:w.left])
+	case kindDone, kindOld, kindFenced, kindBye:
+	default:
+		return fmt.Errorf("%w: an answer of kind %d", errProtocol, h.Kind)
+	}
+	if w.left == 0 {
+		return w.act()
+	}
+	return nil
+}
+
+// act does what a complete answer says.
+func (w *wire) act() error {
+	p := w.owner
+	switch w.h.Kind {
+	case kindOld:
+		if p != nil {
+			p.old = int64(w.h.Addr)
+		}
+	case kindError:
+		w.refuse(p)
+	case kindLost:
+		w.t.lost(transport.Rank(w.h.Rank), errors.New(string(w.text[:w.h.Bytes])))
+	case kindBye:
+		w.bye.Store(true)
+	}
+	w.owner = nil
+	if p != nil {
+		if p.stores > w.settled.Load() {
+			w.settled.Store(p.stores)
+		}
+		w.table.finish(p)
+	}
+	return nil
+}
+
+// refuse passes on that the node has refused a request: to its owner, else to the next fence.
+func (w *wire) refuse(p *pending) {
+	h := &w.h
+	text := string(w.text[h.Desc : uint64(h.Desc)+h.Bytes])
+	err := fmt.Errorf("refused: %s", text)
+	if h.Flags == codeBadAddr {
+		n := uint64(0)
+		if h.Desc == errorDesc {
+			n = binary.LittleEndian.Uint64(w.text[:])
+		}
+		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, n, h.Addr, h.Rank)
+	}
+	if p != nil {
+		p.err = err
+		return
+	}
+	w.refused.CompareAndSwap(nil, &err)
+}
+
+var errProtocol = errors.New("violation of the wire format")
+
+// ended is the error of a connection that gives no more.
+func (w *wire) ended(err error) error {
+	if err == io.EOF {
+		err = errors.New("connection lost")
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Memory and View stand in for what a data server acts on: a node's own transport, whose every operation is complete
+// when it returns, and a node that is some of a Cluster's ranks.
+package transporttest
+
+import (
+	"sync"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Memory accumulates and does read-modify-writes in the memory of this process. It has no other operations.
+type Memory struct {
+	transport.Transport
+	mu      sync.Mutex
+	stripes [64]uint32
+}
+
+// Acc adds under locks.
+func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	st := kernel.Stripes{Word: unsafe.Pointer(&m.stripes[0]), Mask: 63, PitchWords: 1, Owner: 1}
+	for _, v := range x.Vector {
+		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
+	}
+	if x.Vector == nil {
+		kernel.AccStrided(st, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base), x.Local.Stride,
+			kernel.Ptr(x.Remote.Base), x.Remote.Stride, x.Count)
+	}
+	x.Finish(nil)
+	return nil
+}
+
+// RMW is atomic against every other one.
+func (m *Memory) RMW(_ transport.Peer, r *transport.RMW) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	readModifyWrite(r)
+	return nil
+}
+
+// View is a node of ranks First, First+1 ... of a Cluster: its local number 0 is First.
+type View struct {
+	*Node
+	First int
+}
+
+// Owns looks an address up.
+func (v View) Owns(local int, addr uintptr, n int64) bool { return v.Node.Owns(v.First+local, addr, n) }

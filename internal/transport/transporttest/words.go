@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What only wires between nodes have: calls, fences of several peers, transfers to known addresses and such that nobody
+// waits for, and errors that name a bad address. A transport of one node passes by doing nothing special.
+package transporttest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// testCalls: replies belong to their calls, also when several threads call several places at once. A handler of the
+// suite returns the body.
+func (s *suite) testCalls(t *testing.T) {
+	if _, err := s.e.Transport.Call(1, transport.Msg{}); errors.Is(err, transport.ErrNotNative) {
+		t.Skip("calls are not native to this transport")
+	}
+	const threads, n = 4, 30
+	var running sync.WaitGroup
+	for th := range threads {
+		running.Go(func() {
+			for i := range n {
+				to := transport.Peer((th + i) % len(s.mem))
+				body := bytes.Repeat([]byte{byte(th), byte(i)}, i*i*th)
+				got, err := s.e.Transport.Call(to, transport.Msg{Kind: uint8(i), Body: body})
+				if err != nil || !bytes.Equal(got, body) {
+					t.Errorf("thread %d, call %d to place %d: %d bytes became %d, %v", th, i, to, len(body), len(got), err)
+					return
+				}
+			}
+		})
+	}
+	running.Wait()
+	body := make([]byte, s.info.MaxMsg)
+	fill(body, 4)
+	if got, err := s.e.Transport.Call(1, transport.Msg{Body: body}); err != nil || !bytes.Equal(got, body) {
+		t.Errorf("a call with %d bytes: %d came back, %v", len(body), len(got), err)
+	}
+}
+
+// testFenceSeveral: one fence for what went to all places.
+func (s *suite) testFenceSeveral(t *testing.T) {
+	var all []transport.Peer
+	for round := range 5 {
+		all = all[:0]
+		for place := range s.mem {
+			s.must(t, place, command{Do: "clear"})
+			all = append(all, transport.Peer(place), transport.Peer(place))
+		}
+		fill(s.e.bytes(scratchAt, dataBytes), uint64(round))
+		for place := range s.mem {
+			x := contiguous(s.e.Mem+scratchAt, s.mem[place], 100+30000*(round%2))
+			x.Known = round%3 > 0
+			s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(transport.Peer(place), x) }, x)
+		}
+		if err := s.e.Transport.Fence(all...); err != nil {
+			t.Fatal(err)
+		}
+		model := make([]byte, reachBytes)
+		copy(model, s.e.bytes(scratchAt, 100+30000*(round%2)))
+		for place := range s.mem {
+			got := s.must(t, place, command{Do: "read"}).Body
+			if i := firstDifference(got, model); i >= 0 {
+				t.Fatalf("round %d, place %d: byte %d is %#x, expected %#x", round, place, i, got[i], model[i])
+			}
+		}
+	}
+	if err := s.e.Transport.Fence(); err != nil {
+		t.Errorf("a fence of nobody: %v", err)
+	}
+}
+
+// testLater: many transfers that nobody waits for, all open at once, some of known and some of unknown addresses.
+func (s *suite) testLater(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 0))
+	for place := range s.mem {
+		s.must(t, place, command{Do: "fill", Seed: 8})
+		model := s.model(8)
+		fill(s.e.bytes(scratchAt, dataBytes), 9)
+		const part = dataBytes / 16
+		done := make(chan error, 16)
+		for i, at := range r.Perm(16) {
+			n := []int{8, 100, part}[i%3]
+			x := contiguous(s.e.Mem+scratchAt+uintptr(i*part), s.mem[place]+uintptr(at*part), n)
+			x.Known, x.Later, x.Done = i%2 == 0, true, func(err error) { done <- err }
+			start := s.e.Transport.Put
+			if i%4 == 3 {
+				start = s.e.Transport.Get
+			} else {
+				copy(model[at*part:], s.e.bytes(scratchAt+i*part, n))
+			}
+			if err := start(transport.Peer(place), x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.finishAll(done, 16); err != nil {
+			t.Fatal(err)
+		}
+		s.compare(t, place, model)
+		for i := 3; i < 16; i += 4 {
+			s.foundIn(t, model, s.e.bytes(scratchAt+i*part, []int{8, 100, part}[i%3]))
+		}
+	}
+}
+
+// finishAll drives progress until n transfers are complete.
+func (s *suite) finishAll(done chan error, n int) error {
+	for end := time.Now().Add(20 * time.Second); n > 0; {
+		if _, err := s.e.Transport.Progress(time.Millisecond); err != nil {
+			return err
+		}
+		for ; n > 0 && len(done) > 0; n-- {
+			if err := <-done; err != nil {
+				return err
+			}
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%d transfers that nobody waited for are not complete after 20 s", n)
+		}
+	}
+	return nil
+}
+
+// foundIn checks that bytes were got from somewhere in the memory.
+func (s *suite) foundIn(t *testing.T, model, got []byte) {
+	t.Helper()
+	if !bytes.Contains(model, got) {
+		t.Errorf("%d bytes that were got are nowhere in the memory of the place", len(got))
+	}
+}
+
+// testBadAddress: where the target checks, a bad address is an error for its caller and for nobody else.
+func (s *suite) testBadAddress(t *testing.T) {
+	if !s.e.Guarded {
+		t.Skip("this transport's targets do not check addresses")
+	}
+	s.must(t, 1, command{Do: "fill", Seed: 12})
+	bad := s.mem[1] + MemBytes + 64<<20
+	for _, n := range []int{8, 20000} {
+		for name, start := range map[string]func(transport.Peer, *transport.Xfer) error{
+			"put": s.e.Transport.Put, "get": s.e.Transport.Get,
+		} {
+			for _, x := range []*transport.Xfer{contiguous(s.e.Mem+scratchAt, bad, n), s.halfBad(bad, n)} {
+				if err := wait(func(x *transport.Xfer) error { return start(1, x) }, x); !errors.Is(err, transport.ErrBadAddr) {
+					t.Errorf("%s of %d bytes at a bad address: %v", name, n, err)
+				}
+			}
+		}
+		x := contiguous(s.e.Mem+scratchAt, bad, n)
+		x.Known = true
+		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
+		if err := s.e.Transport.Fence(1); !errors.Is(err, transport.ErrBadAddr) {
+			t.Errorf("a fence after a put of %d bytes to a bad address: %v", n, err)
+		}
+	}
+	if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err, transport.ErrBadAddr) {
+		t.Errorf("a read-modify-write at a bad address: %v", err)
+	}
+	s.compare(t, 1, s.model(12))
+}
+
+// halfBad is a list of which only the last segment is bad.
+func (s *suite) halfBad(bad uintptr, n int) *transport.Xfer {
+	mine := s.e.Mem + scratchAt
+	return &transport.Xfer{Vector: []transport.Segments{
+		{Local: []uintptr{mine, mine}, Remote: []uintptr{s.mem[1], bad}, Bytes: n}}}
+}

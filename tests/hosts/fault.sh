@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# fault.sh FLAVOUR - what can go wrong between hosts: a killed rank, a host of which everything is killed at once, a link
+# that goes down without a word, a process that is stopped for a while. All ranks on both sides end in time, a line
+# names a rank or a host, nothing is left; who was only stopped goes on. FLAVOUR none is armcirun.
+#
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
+#   HOSTS_PARTS="kill node link stop" chooses
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
+. "$here/launch.sh"
+. "$here/../fault/job.sh"
+flavour=${1:?the flavour}
+dir=${WORK:-$BUILD/tests/hosts/fault}/$flavour
+timeout=10 # of the transport and of armcirun: how long a host may be silent
+mkdir -p "$dir" || exit 1
+
+eval "cc=\$CC_$flavour run=\$RUN_$flavour"
+[ -n "$cc" ] && [ -n "$run" ] || { echo "skip: no compiler or launcher of $flavour"; exit 77; }
+$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/victim" "$here/../fault/victim.c" \
+	-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci -lm || exit 1
+
+"$here/hosts.sh" down $prefix
+trap '"$here/hosts.sh" down $prefix' EXIT
+trap 'exit 1' HUP INT TERM
+"$here/hosts.sh" up $prefix 2 || exit
+launch_on hosts "$flavour" 2 2
+
+# begin WAY VICTIM: a job of ranks 0 and 1 on host a, 2 and 3 on host b; false if it does not start, or not stay.
+begin() {
+	start "$dir/victim" "$dir/pids" "$1" "$2"
+	if ! started; then
+		fail "did not start"
+	elif sleep 0.3 && [ "$(alive | wc -l)" -ne $ranks ]; then
+		fail "ranks have ended before anything was done to them"
+	else
+		began=$(now)
+		return 0
+	fi
+	force
+	wait $job 2>/dev/null
+	return 1
+}
+
+# over LIMIT PATTERN: the job ends in time and not as if nothing had happened; a line matches.
+over() {
+	patience=$1
+	finish $(($1 + 5))
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	grep -E -q "$2" "$dir/err" "$dir/out" || fail "no line says \"$2\""
+	echo "done $case: status $status after $took s: $(cat "$dir/err" "$dir/out" | grep -E -m 1 "$2")"
+}
+
+part_kill() {
+	for way in puts lock barrier receive; do
+		for victim in 0 3; do
+			case="$flavour kill rank $victim during $way"
+			begin $way $victim || continue
+			kill -9 "$(cat "$dir/pids/$victim")"
+			over 10 "rank $victim |PID $(cat "$dir/pids/$victim") |BAD TERMINATION"
+		done
+	done
+}
+
+part_node() {
+	for way in puts barrier; do
+		case="$flavour kill host ${prefix}b during $way"
+		begin $way 0 || continue
+		# shellcheck disable=SC2046 # several numbers
+		kill -9 $(ip netns pids ${prefix}b)
+		over 10 "rank [23] |${prefix}b|BAD TERMINATION"
+	done
+}
+
+part_link() {
+	for way in puts barrier; do
+		case="$flavour link down during $way"
+		begin $way 0 || continue
+		ip -n ${prefix}b link set eth0 down
+		over $((timeout + 10)) "rank [0-3] |${prefix}[ab]"
+		force
+		"$here/hosts.sh" down $prefix
+		"$here/hosts.sh" up $prefix 2
+	done
+}
+
+# Rank 2 is the one that serves its host.
+part_stop() {
+	for victim in 2 3; do
+		case="$flavour rank $victim is stopped for 5 s"
+		begin puts 0 || continue
+		pid=$(cat "$dir/pids/$victim")
+		kill -STOP "$pid"
+		sleep 5
+		kill -CONT "$pid"
+		sleep 3
+		[ "$(alive | wc -l)" -eq $ranks ] || fail "only ranks $(echo $(alive)) live on"
+		began=$(now)
+		kill -TERM $job
+		patience=10
+		finish 15
+		clean
+		echo "done $case"
+	done
+}
+
+for part in ${HOSTS_PARTS:-kill node link stop}; do
+	"part_$part"
+done
+echo "$failures failures"
+[ $failures -eq 0 ]

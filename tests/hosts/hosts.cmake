@@ -1,0 +1,33 @@
+# The programs on several nodes: pretended ones (label nodes), and two hosts as network namespaces (label hosts), under
+# every launcher; and what can go wrong between hosts. One test is one launcher, one shape (nodes x ranks) and one room
+# of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(shapes_nodes 2x2 4x1)
+set(shapes_hosts 2x1 2x2)
+
+# The namespaces are the same for all.
+foreach(flavour IN LISTS ARMCI_CAN_CC)
+  set(launcher ${launcher_${flavour}})
+  set(rooms c)
+  if(flavour IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
+    list(APPEND rooms fortran)
+  endif()
+  if(flavour IN_LIST ARMCI_FLAVOURS)
+    list(APPEND rooms ga)
+  endif()
+  foreach(mode nodes hosts)
+    foreach(shape IN LISTS shapes_${mode})
+      foreach(room IN LISTS rooms)
+        armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
+          ARGS ${mode} ${flavour} ${shape} ${room})
+      endforeach()
+      if("ga" IN_LIST rooms)
+        set_tests_properties(${mode}/${launcher}/${shape}/ga PROPERTIES DEPENDS ga/${flavour})
+      endif()
+    endforeach()
+  endforeach()
+  armci_suite(nodes/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 600
+    ARGS nodes ${flavour} 8x1 few)
+  armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
+endforeach()

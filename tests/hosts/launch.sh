@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# launch.sh - how a program is started on several nodes, pretended or real, under each launcher. Sourced, never run; it
+# starts nothing itself. Needs here, BUILD and RUN_<flavour>, which ends in "-n 2".
+
+prefix=armcih # of the hosts' names
+
+# launch_on MODE FLAVOUR NODES PER: sets launch, the words before the program, and ranks.
+launch_on() {
+	ranks=$(($3 * $4))
+	eval "run=\${RUN_$2% *}"
+	case $1-$2 in
+	nodes-none) launch="$run $ranks -nodes $3" ;;
+	nodes-*) launch="$run $ranks $here/pretend.sh $3 $ranks" ;;
+	hosts-*) launch="$here/inside.sh ${prefix}a $(hosts_"$2" "$4")" ;;
+	esac
+}
+
+hosts_none() {
+	echo "$run $ranks -hosts ${prefix}a,${prefix}b -ppn $1 -agent $here/agent.sh"
+}
+
+# Both hosts are this machine: binding by the launchers would put one rank of each on the same core.
+hosts_openmpi() {
+	echo "$run $ranks --host ${prefix}a:$1,${prefix}b:$1 --map-by slot --bind-to none" \
+		"--mca plm rsh --mca plm_rsh_agent $here/agent.sh --mca plm_rsh_no_tree_spawn 1" \
+		"--mca oob_tcp_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24" \
+		"--mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1"
+}
+
+hosts_mpich() {
+	echo "env UCX_TLS=tcp,self,sm $run $ranks -launcher rsh -launcher-exec $here/agent.sh" \
+		"-hosts ${prefix}a,${prefix}b -ppn $1 -iface eth0"
+}

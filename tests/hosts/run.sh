@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or two
+# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
+# tests have built there), or few: those of c that do most between nodes.
+#
+#   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
+#
+# The exit codes of the programs are the verdict: 0 all passed, 1 not, 77 skipped.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/launch.sh"
+[ $# -ge 4 ] || { sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
+shift 3
+tests=$(dirname "$here")
+WORK=${WORK:-$BUILD/tests/$mode/$flavour/${nodes}x$per}
+mkdir -p "$WORK" && cd "$WORK" || exit 1
+few="init malloc contiguous strided vector accumulate rmw mutex fence order nonblocking notify group_use message gop gpc"
+failed=0
+passed=0
+
+if [ "$mode" = hosts ]; then
+	"$here/hosts.sh" down $prefix
+	trap '"$here/hosts.sh" down $prefix' EXIT
+	trap 'exit 1' HUP INT TERM
+	"$here/hosts.sh" up $prefix 2 || exit
+fi
+launch_on "$mode" "$flavour" "$nodes" "$per"
+
+# listed ROOM: lines "NAME RANKS SETTING..." of the programs of a room.
+listed() {
+	case $1 in
+	c) grep '^[a-z]' "$tests/c/programs.txt" ;;
+	few) for name in $few; do grep "^$name " "$tests/c/programs.txt" | sed "s/ [0-9,]*/ $ranks/"; done ;;
+	ga) sed -n 's/^\([a-z]*\) [cf] /\1 /p' "$tests/ga/programs.txt" ;;
+	fortran) for f in "$tests"/fortran/*.f90; do echo "$(basename "$f" .f90) 1,2,4"; done ;;
+	esac
+}
+
+program_of() { # ROOM NAME
+	case $1 in
+	few) echo "$BUILD/tests/c/$flavour/$2" ;;
+	ga) echo "$BUILD/tests/ga/$flavour/$2" ;;
+	*) echo "$BUILD/tests/$1/$flavour/$2" ;;
+	esac
+}
+
+run() { # ROOM NAME SETTING...
+	program=$(program_of "$1" "$2") room=$1 name=$2
+	shift 2
+	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
+	log=$WORK/$room.$name.log
+	status=0
+	# shellcheck disable=SC2086 # words
+	timeout -k 10 120 $launch env "$@" "$program" >"$log" 2>&1 </dev/null || status=$?
+	if [ $status -eq 77 ]; then
+		echo "skip $room/$name: $(tail -n 1 "$log")"
+	elif [ $status -ne 0 ] || { [ "$room" = ga ] && ! grep -q "^ok ga/$name on $ranks ranks" "$log"; }; then
+		echo "FAIL $room/$name on $nodes nodes with $per ranks each: exit $status"
+		tail -n 20 "$log" | sed 's/^/    | /'
+		failed=$((failed + 1))
+	else
+		passed=$((passed + 1))
+	fi
+}
+
+for room; do
+	listed "$room" >"$WORK/$room.programs"
+	while read -r name counts settings; do
+		case ,$counts, in
+		*,$ranks,*) run "$room" "$name" ${settings:-A=} ;;
+		esac
+	done <"$WORK/$room.programs"
+done
+echo "$mode $flavour ${nodes}x$per: $passed passed, $failed failed"
+[ $failed -eq 0 ]
