@@ -62,6 +62,17 @@ $network.$i $name"
 		ip -n "$name" addr add "$network.$i/24" dev eth0
 		ip -n "$name" link set eth0 up
 	done
+	for name in $(names "$1"); do running "$name"; done
+}
+
+# running HOST: waits until its link is, which takes a second now and then: UCX does not see it before.
+running() {
+	tries=0
+	until ip -n "$1" -o link show eth0 | grep -q 'state UP'; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || { echo "hosts.sh: the link of $1 does not come up" >&2; exit 1; }
+		sleep 0.05
+	done
 }
 
 down() {

@@ -27,7 +27,8 @@ hosts_openmpi() {
 		"--mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1"
 }
 
+# UCX would take the hosts for one, by the machine's identity, and try shared memory.
 hosts_mpich() {
-	echo "env UCX_TLS=tcp,self,sm $run $ranks -launcher rsh -launcher-exec $here/agent.sh" \
+	echo "env UCX_TLS=tcp,self $run $ranks -launcher rsh -launcher-exec $here/agent.sh" \
 		"-hosts ${prefix}a,${prefix}b -ppn $1 -iface eth0"
 }
