@@ -75,6 +75,9 @@ func welcomes(t testing.TB, fd int) header {
 	return h
 }
 
+// noOwner stands for the ID of what is no answer.
+const noOwner = math.MaxUint64
+
 // A server that has proved itself and then says what no server says ends the job, with a reason.
 func TestNonsense(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -86,19 +89,25 @@ func TestNonsense(t *testing.T) {
 		"another's answer":  {header{Kind: kindData, ID: 1, Bytes: 8}, "12345678", "not asked"},
 		"an old answer":     {header{Kind: kindData, ID: math.MaxUint64 - 1<<placeBits + 1, Bytes: 8}, "12345678", "not asked"},
 		"an unknown answer": {header{Kind: 99}, "", "kind 99"},
+		"too little data":   {header{Kind: kindData, Bytes: 7}, "1234567", "missing"},
+		"no data":           {header{Kind: kindDone}, "", "not asked"},
 		"too much data":     {header{Kind: kindData, Bytes: 9}, "123456789", "not asked for"},
 		"endless data":      {header{Kind: kindData, Bytes: 1 << 63}, "", "violation"},
 		"cut data":          {header{Kind: kindData, Bytes: 8}, "1234", "connection lost"},
-		"an endless reply":  {header{Kind: kindReply, Bytes: 1 << 40}, "", "reply of"},
+		"a reply":           {header{Kind: kindReply, Bytes: 8}, "12345678", "not asked"},
 		"an endless error":  {header{Kind: kindError, Bytes: 1 << 40}, "", "text of"},
 		"a long descriptor": {header{Kind: kindError, Desc: 16}, "", "text of"},
 		"data, described":   {header{Kind: kindData, Desc: 8, Bytes: 8}, "", "violation"},
-		"the job ends":      {header{Kind: kindLost, Rank: 7, Bytes: 4}, "fire", "fire"},
+		"the job ends":      {header{Kind: kindLost, ID: noOwner, Rank: 7, Bytes: 4}, "fire", "fire"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
 			addr := impostor(t, func(fd int) {
-				c.h.ID += welcomes(t, fd).ID
+				if asked := welcomes(t, fd).ID; c.h.ID == noOwner {
+					c.h.ID = 0
+				} else {
+					c.h.ID += asked
+				}
 				sendFull(fd, append(c.h.append(nil), c.body...), soon())
 			})
 			me := newClient(t, addr, nil)
@@ -108,6 +117,20 @@ func TestNonsense(t *testing.T) {
 			me.expectLoss(c.words)
 		})
 	}
+}
+
+// A reply that is too long is not received.
+func TestEndlessReply(t *testing.T) {
+	leaktest.Check(t)
+	addr := impostor(t, func(fd int) {
+		h := header{Kind: kindReply, ID: welcomes(t, fd).ID, Bytes: 1 << 40}
+		sendFull(fd, h.append(nil), soon())
+	})
+	c := newClient(t, addr, nil)
+	if _, err := c.Call(1, transport.Msg{}); !errors.Is(err, transport.ErrPeerDead) {
+		t.Errorf("the call ended with %v", err)
+	}
+	c.expectLoss("reply of")
 }
 
 // A server that breaks off, or says things that are no frame at all.

@@ -57,7 +57,7 @@ func (g *ground) Owns(_ int, addr uintptr, n int64) bool {
 func alone(rank int, g *ground) Options {
 	hint := makeHint()
 	o := Options{Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
-		Gather: 512, Spin: func() int { return 100 }}
+		Gather: 1024, Spin: func() int { return 100 }}
 	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: twoNodes, MyNode: rank, Hosts: []string{"here", "there"},
 		Hints: [][]byte{hint, hint}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{}, Handle: echo}
 	return o

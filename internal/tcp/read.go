@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -113,8 +114,9 @@ func (w *wire) start() error {
 	}
 	w.owner, w.left, w.sink, w.big = nil, int64(h.Desc)+h.payload(), &w.plain, false
 	if h.ID != 0 {
-		if w.owner = w.table.find(h.ID); w.owner == nil {
-			return fmt.Errorf("%w: an answer to a question that was not asked", errProtocol)
+		w.owner = w.table.find(h.ID)
+		if p := w.owner; p == nil || h.Kind != p.answer && h.Kind != kindError {
+			return fmt.Errorf("%w: an answer of kind %d to a question that was not asked", errProtocol, h.Kind)
 		}
 	}
 	if err := w.prepare(); err != nil {
@@ -165,6 +167,11 @@ func (w *wire) act() error {
 		}
 	case kindError:
 		err = w.refusal(p)
+		fallthrough
+	case kindData:
+		if p != nil && p.room > 0 && p.parts.Load() == 1 {
+			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, p.room)
+		}
 	case kindLost:
 		w.t.lost(transport.Rank(w.h.Rank), errors.New(string(w.text[:w.h.Bytes])))
 	case kindBye:
@@ -181,17 +188,19 @@ func (w *wire) act() error {
 // refusal is what the node says against a request: for its owner, else for the next fence.
 func (w *wire) refusal(p *pending) error {
 	h := &w.h
+	nbytes := int64(0) // that were not moved
+	if h.Desc == errorDesc {
+		nbytes = int64(binary.LittleEndian.Uint64(w.text[:]) & math.MaxInt64)
+	}
 	err := fmt.Errorf("refused: %s", w.text[h.Desc:uint64(h.Desc)+h.Bytes])
 	if h.Flags == codeBadAddr {
-		n := uint64(0)
-		if h.Desc == errorDesc {
-			n = binary.LittleEndian.Uint64(w.text[:])
-		}
-		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, n, h.Addr, h.Rank)
+		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, nbytes, h.Addr, h.Rank)
 	}
 	if p == nil || p.manner == silent {
 		w.refused.CompareAndSwap(nil, &err)
+		return err
 	}
+	p.room -= min(nbytes, p.room)
 	return err
 }
 
