@@ -7,6 +7,7 @@ package tcp
 import (
 	"fmt"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,9 +36,16 @@ type Transport struct {
 	loss    sync.Once
 }
 
+// leastProcs is how many goroutines can run at the same time. Those of this package are few, but most of them spend
+// their time in system calls, and Go's scheduler takes long to notice that one of its processors is free meanwhile.
+const leastProcs = 8
+
 // Open makes the process ready to be connected to, and to connect.
 func Open(o Options) (*Transport, error) {
 	o.Eager = min(max(o.Eager, 0), bufferBytes/2)
+	if runtime.GOMAXPROCS(0) < leastProcs {
+		runtime.GOMAXPROCS(leastProcs)
+	}
 	t := &Transport{opt: o, polls: leastPolls, start: time.Now()}
 	if o.Spin != nil {
 		t.polls = min(max(o.Spin(), leastPolls), mostPolls)
