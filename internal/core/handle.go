@@ -65,7 +65,7 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		return Done, err
 	}
 	to := &r.routes[o.Proc]
-	o.Xfer.Later = o.Kind != Get
+	o.Xfer.Later = true
 	if to.atOnce(o) {
 		o.Xfer.Done = nil
 		return Done, r.post(o)

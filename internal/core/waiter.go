@@ -4,6 +4,7 @@
 package core
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,9 +31,20 @@ func newWaiter() *waiter {
 // progressStep bounds one call of Progress: who waits looks again at least this often.
 const progressStep = time.Millisecond
 
+// wait drives the transport. Where that finds nothing to do, as while another goroutine sends, the core goes to others.
 func (w *waiter) wait(tr transport.Transport) error {
-	for !w.done.Load() {
-		tr.Progress(progressStep)
+	const yields, pause = 50, 20 * time.Microsecond
+	for idle := 0; !w.done.Load(); idle++ {
+		if n, _ := tr.Progress(progressStep); n > 0 {
+			idle = 0
+		}
+		switch {
+		case w.done.Load():
+		case idle < yields:
+			runtime.Gosched()
+		default:
+			time.Sleep(pause)
+		}
 	}
 	return w.err
 }

@@ -7,6 +7,7 @@ package drivers
 import (
 	"libarmci/internal/config"
 	"libarmci/internal/shm"
+	"libarmci/internal/tcp"
 	"libarmci/internal/transport"
 )
 
@@ -61,7 +62,15 @@ func (p *Platform) Abandon() {
 	}
 }
 
-// Wires lists the transports between nodes: there are none yet.
-func (p *Platform) Wires() []transport.Wire { return nil }
+// Wires lists the transports between nodes, the best first.
+func (p *Platform) Wires() []transport.Wire {
+	wire := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
+		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
+		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),
+		Buffer: p.cfg.Size("ARMCI_TCP_BUFFER"), Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")),
+		Spin:   func() int { return p.Machine.Polls() },
+		Unbind: func() { _ = shm.Unbind() }}) // a thread that stays bound is slower, no more
+	return []transport.Wire{wire}
+}
 
 var _ transport.Platform = (*Platform)(nil)

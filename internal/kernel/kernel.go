@@ -26,6 +26,20 @@ static inline void copy_vector(const uintptr_t *src, const uintptr_t *dst, size_
 	k_copy_vector((void *const *)src, (void *const *)dst, bytes, n);
 }
 
+static inline void pack_vector(const uintptr_t *src, size_t bytes, size_t n, void *buf)
+{
+	k_pack_vector((void *const *)src, bytes, n, buf);
+}
+
+static inline void unpack_vector(const uintptr_t *dst, size_t bytes, size_t n, const void *buf)
+{
+	k_unpack_vector((void *const *)dst, bytes, n, buf);
+}
+
+#cgo noescape pack_vector
+#cgo nocallback pack_vector
+#cgo noescape unpack_vector
+#cgo nocallback unpack_vector
 #cgo noescape runs
 #cgo nocallback runs
 #cgo noescape nruns
@@ -113,6 +127,19 @@ func Unpack(dst unsafe.Pointer, stride, count []int32, buf unsafe.Pointer) {
 func CopyVector(src, dst []uintptr, nbytes int) {
 	_ = dst[:len(src)]
 	C.copy_vector(words(src), words(dst), C.size_t(nbytes), C.size_t(len(src)))
+}
+
+// PackVector gathers len(src) segments of nbytes each into buf, which has room for them. For the addresses see
+// CopyVector.
+func PackVector(src []uintptr, nbytes int, buf []byte) {
+	_ = buf[:len(src)*nbytes]
+	C.pack_vector(words(src), C.size_t(nbytes), C.size_t(len(src)), unsafe.Pointer(unsafe.SliceData(buf)))
+}
+
+// UnpackVector scatters buf into len(dst) segments of nbytes each.
+func UnpackVector(dst []uintptr, nbytes int, buf []byte) {
+	_ = buf[:len(dst)*nbytes]
+	C.unpack_vector(words(dst), C.size_t(nbytes), C.size_t(len(dst)), unsafe.Pointer(unsafe.SliceData(buf)))
 }
 
 func words(s []uintptr) *C.uintptr_t { return (*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -121,6 +121,12 @@ void k_unpack(void *dst, const int *stride, const int *count, int levels, const 
 /* k_copy_vector copies n segments of `bytes` bytes each, src[i] to dst[i], in order. */
 void k_copy_vector(void *const *src, void *const *dst, size_t bytes, size_t n);
 
+/* k_pack_vector gathers n segments of `bytes` bytes each into contiguous memory at buf. */
+void k_pack_vector(void *const *src, size_t bytes, size_t n, void *buf);
+
+/* k_unpack_vector scatters contiguous bytes at buf into n segments: the inverse of k_pack_vector. */
+void k_unpack_vector(void *const *dst, size_t bytes, size_t n, const void *buf);
+
 /* k_span finds the lowest and the highest of n > 0 addresses, as signed numbers: those of a process are positive. */
 void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
 

@@ -167,8 +167,13 @@ func FuzzCopyVector(f *testing.F) {
 			copy(want[b:], src[a:a+nbytes])
 			from, to = append(from, uintptr(at(src, a))), append(to, uintptr(at(dst, b)))
 		}
+		blank, packed := append([]byte(nil), dst...), make([]byte, n*nbytes)
 		CopyVector(from, to, nbytes)
 		same(t, "destination", dst, want)
+		PackVector(from, nbytes, packed)
+		copy(dst, blank)
+		UnpackVector(to, nbytes, packed)
+		same(t, "destination of packed segments", dst, want)
 	})
 }
 

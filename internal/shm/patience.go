@@ -8,6 +8,7 @@ package shm
 // #include "shm.h"
 // static inline uint64_t *cpus_of(int local) { return shm.rank[local].cpus; }
 // static inline void set_spin(unsigned polls) { shm.spin = polls; }
+// static inline unsigned get_spin(void) { return shm.spin; }
 import "C"
 
 import (
@@ -35,6 +36,9 @@ func (m *Machine) setPatience() {
 		C.set_spin(patient)
 	}
 }
+
+// Polls is how often a waiter of this rank looks before it yields.
+func (m *Machine) Polls() int { return int(C.get_spin()) }
 
 // coresOfMachine counts the CPUs that the job could use here if no rank were bound.
 func coresOfMachine() int {

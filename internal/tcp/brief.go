@@ -42,6 +42,9 @@ func (s *server) serveBriefly(c *conn) bool {
 		w.err = err
 	}
 	if w.err != nil {
+		if s.last == c {
+			s.last = nil
+		}
 		s.end(w)
 		return true
 	}

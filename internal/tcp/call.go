@@ -58,7 +58,7 @@ func (t *Transport) ask(peer transport.Peer, h header, body []byte) (reply []byt
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := w.table.open(nil, 0, false)
+	p, err := w.table.open(nil, awaited, 0, false)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -86,7 +86,11 @@ func (w *wire) say(h *header, body []byte, p *pending) error {
 	if p != nil {
 		p.stores = w.stores.Load()
 		p.asked.Store(true)
+		if h.Kind != kindCall { // a reply may take any time
+			w.asked.Store(p.stores)
+		}
 	}
+	w.burst.end()
 	if len(body) <= cap(w.out)-len(w.out) {
 		w.out = append(w.out, body...)
 		return w.flush()

@@ -22,8 +22,8 @@ func TestConformance(t *testing.T) {
 		{"nothing eager", []int{1, 1}, func(o *Options) { o.Eager = 0 }},
 		{"always gathered", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1 }},
 		{"always packed", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1<<30 }},
-		{"no polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = 0, 0 }},
-		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, 10000 }},
+		{"no polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = 0, nil }},
+		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }},
 		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

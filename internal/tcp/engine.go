@@ -28,14 +28,15 @@ type engine struct {
 	epoll  int
 	bell   int // eventfd
 	mu     sync.Mutex
-	wires  []*wire // that want attention
+	wires  []*wire         // that want attention
+	known  map[int32]*wire // all, by number
 	asleep atomic.Bool
 	ended  chan struct{}
 }
 
 // start makes the engine run.
 func (e *engine) start(t *Transport) error {
-	e.t, e.ended = t, make(chan struct{})
+	e.t, e.ended, e.known = t, make(chan struct{}), map[int32]*wire{}
 	var err error
 	if e.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return err
@@ -51,6 +52,9 @@ func (e *engine) start(t *Transport) error {
 
 // watch begins to look after a new connection.
 func (e *engine) watch(w *wire) {
+	e.mu.Lock()
+	e.known[w.number] = w
+	e.mu.Unlock()
 	unix.EpollCtl(e.epoll, unix.EPOLL_CTL_ADD, w.fd, &unix.EpollEvent{Events: gone, Fd: w.number})
 }
 
@@ -114,7 +118,11 @@ func (e *engine) tend() bool {
 		if w.push() {
 			e.attend(w)
 		}
-		if w.table.later.Load() > 0 {
+		switch {
+		case w.table.later.Load() == 0:
+		case w.driven.Swap(false):
+			e.attend(w)
+		default:
 			w.collect()
 		}
 	}
@@ -145,13 +153,26 @@ func (e *engine) events() bool {
 	n, _ := unix.EpollWait(e.epoll, list[:], 0)
 	for i := range max(n, 0) {
 		if number := list[i].Fd; number >= 0 {
-			e.t.wires[number].collect()
+			e.mu.Lock()
+			w := e.known[number]
+			e.mu.Unlock()
+			e.noticed(w)
 			continue
 		}
 		var b [8]byte
 		unix.Read(e.bell, b[:])
 	}
 	return n > 0
+}
+
+// noticed reads what has come, unless a caller is about to.
+func (e *engine) noticed(w *wire) {
+	if w.table.later.Load() > 0 && w.driven.Load() && w.broken.Load() == nil {
+		e.arm(w, gone)
+		e.attend(w)
+		return
+	}
+	w.collect()
 }
 
 // push sends what was put off: true if something is left.

@@ -6,6 +6,9 @@ package tcp
 
 import (
 	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/transport"
 )
@@ -66,14 +69,26 @@ func (w *wire) askFence() (*pending, error) {
 	if e := w.broken.Load(); e != nil && !w.bye.Load() {
 		return nil, *e
 	}
-	if w.queue.length.Load() == 0 && w.stores.Load() == w.settled.Load() {
+	stores := w.stores.Load()
+	if w.queue.length.Load() == 0 && stores == w.settled.Load() {
 		return nil, nil
 	}
-	p, err := w.table.open(nil, 0, false)
-	if err == nil {
-		w.say(&header{Kind: kindFence, Rank: uint32(w.server), ID: p.id}, nil, p)
+	p, err := w.table.open(nil, awaited, 0, false)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	w.fences.note(stores)
+	if w.queue.length.Load() == 0 && w.asked.Load() >= stores {
+		w.fences.add(p, stores)
+		w.settle(w.settled.Load()) // the answer may have come meanwhile
+		if w.deferred.Load() && w.lock() == nil {
+			w.flush()
+			w.mu.Unlock()
+		}
+		return p, nil
+	}
+	w.say(&header{Kind: kindFence, Rank: uint32(w.server), ID: p.id}, nil, p)
+	return p, nil
 }
 
 // fenced waits for the answer, and tells what the node has refused meanwhile.
@@ -81,6 +96,7 @@ func (w *wire) fenced(p *pending) error {
 	if p != nil {
 		w.await(p)
 		err := p.err
+		w.fences.remove(p)
 		w.table.release(p)
 		if err != nil {
 			return err
@@ -90,4 +106,62 @@ func (w *wire) fenced(p *pending) error {
 		return *e
 	}
 	return nil
+}
+
+// fences are those that wait for an answer to something else, which says as much as one of their own. And they are
+// remembered: where every store is followed by a fence, the stores themselves ask for an answer, which saves the
+// fence's way.
+type fences struct {
+	mu   sync.Mutex
+	list []*pending // stores: what each waits for
+	n    atomic.Int32
+	last atomic.Uint64 // stores before the last fence
+	lone atomic.Int32  // fences in a row that were for one store
+}
+
+func (f *fences) add(p *pending, stores uint64) {
+	f.mu.Lock()
+	p.stores = stores
+	f.list = append(f.list, p)
+	f.n.Store(int32(len(f.list)))
+	f.mu.Unlock()
+}
+
+func (f *fences) remove(p *pending) {
+	if f.n.Load() == 0 {
+		return
+	}
+	f.mu.Lock()
+	f.list = slices.DeleteFunc(f.list, func(q *pending) bool { return p == q })
+	f.n.Store(int32(len(f.list)))
+	f.mu.Unlock()
+}
+
+// settle notes that so many stores have taken effect, and completes the fences that wait for that.
+func (w *wire) settle(stores uint64) {
+	f := &w.fences
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if stores > w.settled.Load() {
+		w.settled.Store(stores)
+	}
+	for _, p := range f.list {
+		if p.stores <= w.settled.Load() {
+			w.table.complete(p, nil)
+		}
+	}
+}
+
+// note remembers for how many stores a fence was.
+func (f *fences) note(stores uint64) {
+	if stores-f.last.Swap(stores) == 1 {
+		f.lone.Add(1)
+	} else {
+		f.lone.Store(0)
+	}
+}
+
+// fenceExpected tells whether a store should ask for an answer. One at a time is enough.
+func (w *wire) fenceExpected() bool {
+	return w.fences.lone.Load() >= 2 && w.asked.Load() <= w.settled.Load()
 }

@@ -14,9 +14,7 @@ import (
 func (p *part) scatter(b []byte) {
 	switch {
 	case p.addrs != nil:
-		for i, a := range p.addrs {
-			copy(bytesAt(a, p.size), b[i*p.size:])
-		}
+		kernel.UnpackVector(p.addrs, p.size, b)
 	case p.shape != nil:
 		kernel.Unpack(kernel.Ptr(p.addr), p.shape.strides(), p.shape.counts(), unsafe.Pointer(&b[0]))
 	default:
@@ -28,9 +26,7 @@ func (p *part) scatter(b []byte) {
 func (p *part) gather(b []byte) {
 	switch {
 	case p.addrs != nil:
-		for i, a := range p.addrs {
-			copy(b[i*p.size:], bytesAt(a, p.size))
-		}
+		kernel.PackVector(p.addrs, p.size, b)
 	case p.shape != nil:
 		kernel.Pack(kernel.Ptr(p.addr), p.shape.strides(), p.shape.counts(), unsafe.Pointer(&b[0]))
 	default:

@@ -18,11 +18,20 @@ const (
 	isSleeping        // its owner wants a word through wake
 )
 
+// manner is what becomes of a request's answer.
+type manner uint8
+
+const (
+	awaited manner = iota // a caller waits for it
+	later                 // nobody does: the transfer's Done tells
+	silent                // it only says that stores have taken effect
+)
+
 // pending is a request that will be answered.
 type pending struct {
 	id     uint64 // place in the table, and how often it was used
 	x      *transport.Xfer
-	later  bool         // nobody waits: x's Done tells
+	manner manner
 	stores uint64       // sent on the wire before or with it: an answer says that they have taken effect
 	asked  atomic.Bool  // the request has been written: what is above and into will not change
 	parts  atomic.Int32 // answers to come
@@ -30,8 +39,8 @@ type pending struct {
 	wake   chan struct{} // one word
 
 	into cursor // where data goes (get)
-	want int64  // bytes of it in all
 	room int64  // bytes of it that have not begun to come
+	big  bool   // it is received straight to where it goes
 	body []byte // what came (call)
 	old  int64  // what was there (rmw)
 	err  error
@@ -47,13 +56,10 @@ type table struct {
 	gone  error        // the wire is dead: nothing may be opened
 }
 
-// bigBytes is the least data that is received straight to where it belongs.
-const bigBytes = 4 << 10
-
 const placeBits = 32
 
-// open makes an entry for a request of one answer.
-func (t *table) open(x *transport.Xfer, want int64, later bool) (*pending, error) {
+// open makes an entry for a request of one answer, with nbytes bytes of data. big: too much to pass through a buffer.
+func (t *table) open(x *transport.Xfer, m manner, nbytes int64, big bool) (*pending, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone != nil {
@@ -68,15 +74,14 @@ func (t *table) open(x *transport.Xfer, want int64, later bool) (*pending, error
 		t.all = append(t.all, p)
 	}
 	p.id += 1 << placeBits
-	p.x, p.want, p.room, p.later, p.err, p.body = x, want, want, later, nil, nil
-	p.stores = 0
+	p.x, p.manner, p.room, p.big, p.err, p.body, p.stores = x, m, nbytes, big, nil, nil, 0
 	p.asked.Store(false)
 	p.parts.Store(1)
 	p.state.Store(isOpen)
-	if later {
+	if m == later {
 		t.later.Add(1)
 	}
-	if want >= bigBytes {
+	if big {
 		t.big.Add(1)
 	}
 	return p, nil
@@ -94,28 +99,40 @@ func (t *table) find(id uint64) *pending {
 	return nil
 }
 
-// finish takes one answer off. With the last one the entry is complete: its owner is told.
-func (t *table) finish(p *pending) {
+// finish takes one answer off, which may have been an error. With the last one the entry is complete.
+func (t *table) finish(p *pending, err error) {
 	if p.parts.Add(-1) <= 0 {
-		t.complete(p)
+		t.complete(p, err)
+	} else if err != nil {
+		t.mu.Lock()
+		p.err = err
+		t.mu.Unlock()
 	}
 }
 
-// complete happens once, even if the wire fails while the last answer is read.
-func (t *table) complete(p *pending) {
-	x, later, err := p.x, p.later, p.err
-	before := p.state.Swap(isDone)
-	if before == isDone {
+// complete tells the owner, once, even if the wire fails while the last answer is read.
+func (t *table) complete(p *pending, err error) {
+	t.mu.Lock()
+	if p.state.Load() == isDone {
+		t.mu.Unlock()
 		return
 	}
-	if p.want >= bigBytes {
+	if err != nil {
+		p.err = err
+	}
+	x, m, big, err := p.x, p.manner, p.big, p.err
+	sleeping := p.state.Swap(isDone) == isSleeping
+	if m != awaited {
+		t.putBack(p)
+	}
+	t.mu.Unlock()
+	if big {
 		t.big.Add(-1)
 	}
-	if before == isSleeping {
+	if sleeping {
 		p.nudge()
 	}
-	if later {
-		t.release(p)
+	if m == later {
 		t.later.Add(-1)
 		x.Finish(err)
 	}
@@ -131,10 +148,14 @@ func (p *pending) nudge() {
 
 // release makes a complete entry available again.
 func (t *table) release(p *pending) {
-	p.x = nil
 	t.mu.Lock()
-	t.free = append(t.free, p)
+	t.putBack(p)
 	t.mu.Unlock()
+}
+
+func (t *table) putBack(p *pending) {
+	p.x = nil
+	t.free = append(t.free, p)
 }
 
 // fail completes everything with an error and lets nothing new in.
@@ -149,7 +170,6 @@ func (t *table) fail(err error) {
 	}
 	t.mu.Unlock()
 	for _, p := range open {
-		p.err = err
-		t.complete(p)
+		t.complete(p, err)
 	}
 }

@@ -26,9 +26,12 @@ func (p *poller) paid(yes bool) {
 	}
 }
 
+// wakeTime is what it may take until a thread runs that was woken: a processor that has nothing else to do halts.
+const wakeTime = 80 * time.Microsecond
+
 // slept is told how long the loop has slept: if that was short, polling would have been better.
 func (p *poller) slept(d time.Duration) {
-	if d < p.longest {
+	if d < p.longest+wakeTime {
 		p.window = p.longest
 	}
 }

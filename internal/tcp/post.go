@@ -5,6 +5,7 @@
 package tcp
 
 import (
+	"time"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -17,11 +18,12 @@ type transfer struct {
 	h     header // what all its frames have in common
 	scale [scaleBytes]byte
 	p     *pending // nil if no answer is expected
+	wait  bool     // for the answer
 }
 
 // sent reports the local completion of a store that was queued; one with an answer is complete when that has come.
 func (r *transfer) sent(err error) {
-	if r.p == nil {
+	if !r.wait {
 		r.x.Finish(err)
 	}
 }
@@ -64,11 +66,11 @@ func (t *Transport) post(peer transport.Peer, r *transfer) error {
 		w.enqueue(&queued)
 		return nil
 	}
-	err = w.submit(r, x.Later && small)
+	err = w.submit(r, small)
 	switch {
-	case r.p == nil && err != nil:
+	case !r.wait && err != nil:
 		return err
-	case r.p == nil:
+	case !r.wait:
 		x.Finish(nil)
 	case !x.Later:
 		w.await(r.p)
@@ -81,21 +83,43 @@ func (t *Transport) post(peer transport.Peer, r *transfer) error {
 
 // expect opens an entry for a request that will be answered.
 func (w *wire) expect(r *transfer, nbytes int64) (err error) {
-	switch {
-	case r.h.Kind == kindGet:
-		r.p, err = w.table.open(r.x, nbytes, r.x.Later)
-	case !r.x.Known:
-		r.p, err = w.table.open(r.x, 0, r.x.Later)
-		r.h.Flags |= flagAck
+	m := awaited
+	if r.x.Later {
+		m = later
 	}
-	if r.p != nil {
+	r.wait = r.h.Kind == kindGet || !r.x.Known
+	switch {
+	case r.wait:
+	case !r.x.Later && w.fenceExpected():
+		m = silent
+	default:
+		return nil
+	}
+	if r.h.Kind == kindGet {
+		r.p, err = w.table.open(r.x, m, nbytes, nbytes >= bigBytes && firstRow(r.x) >= w.t.opt.Gather)
+	} else {
+		r.h.Flags |= flagAck
+		r.p, err = w.table.open(r.x, m, 0, false)
+	}
+	if err == nil {
 		r.h.ID = r.p.id
 	}
 	return err
 }
 
-// submit sends a request; if it may wait, it does so in out when other things are on their way already.
-func (w *wire) submit(r *transfer, mayWait bool) error {
+// bigBytes is the least data that is received straight to where it belongs.
+const bigBytes = 4 << 10
+
+// firstRow is the length of the first contiguous piece of a transfer, at least.
+func firstRow(x *transport.Xfer) int {
+	if x.Vector != nil {
+		return x.Vector[0].Bytes
+	}
+	return int(x.Count[0])
+}
+
+// submit sends a request. A small one may stay in out for a while.
+func (w *wire) submit(r *transfer, small bool) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
@@ -103,17 +127,56 @@ func (w *wire) submit(r *transfer, mayWait bool) error {
 	if err := w.send(r); err != nil {
 		return err
 	}
-	later := w.table.later.Load()
-	if mayWait && (r.h.Kind != kindGet || later > 1) && !w.t.buffers.scarce(w.t.opt.Buffer) {
+	if small && w.mayWait(r) && !w.t.buffers.scarce(w.t.opt.Buffer) {
 		w.deferred.Store(true)
 	} else if err := w.flush(); err != nil {
 		return err
 	}
-	if later > 0 || w.deferred.Load() {
+	if r.x.Later || w.deferred.Load() {
+		w.driven.Store(true)
 		w.t.engine.attend(w)
 	}
 	return nil
 }
+
+// mayWait tells whether a small request may be put off: a get that nobody waits for, when others are on their way; a
+// store, if nobody waits for it, or if it is one of many.
+func (w *wire) mayWait(r *transfer) bool {
+	switch {
+	case r.h.Kind == kindGet:
+		return r.x.Later && w.table.later.Load() > 1
+	case r.p != nil:
+		w.burst.end()
+		return r.x.Later
+	}
+	return w.burst.next(w.t) || r.x.Later
+}
+
+// burst recognises stores that follow each other closely. They are worth sending together: a system call for each takes
+// longer than all the rest of it.
+type burst struct {
+	last  time.Duration // when the last one was
+	count int           // of those that came soon after the one before
+}
+
+const (
+	burstGap   = 10 * time.Microsecond
+	burstStart = 8 // so many are sent one by one first
+)
+
+// next counts a store and tells whether it is one of a burst.
+func (b *burst) next(t *Transport) bool {
+	now := time.Since(t.start)
+	if now-b.last > burstGap {
+		b.count = 0
+	}
+	b.last = now
+	b.count++
+	return b.count > burstStart
+}
+
+// end is called when something else is sent.
+func (b *burst) end() { b.count = 0 }
 
 // send writes a request to out, or past it: one frame, or several for a long list. The caller has the lock.
 func (w *wire) send(r *transfer) error {
@@ -200,13 +263,14 @@ func (w *wire) end(r *transfer, h *header, at int) {
 	if r.p != nil && !r.p.asked.Load() {
 		r.p.stores = stores
 		r.p.asked.Store(true)
+		w.asked.Store(stores)
 	}
 }
 
 // body sends the data of a store: from where it is, or through out if it is little or in short pieces.
 func (w *wire) body(h *header) error {
 	n := h.payload()
-	if n > int64(w.t.opt.Eager) && w.from.left >= w.t.opt.Gather {
+	if n > int64(w.t.opt.Eager) && w.from.row() >= w.t.opt.Gather {
 		return w.sendAll(&w.from, n)
 	}
 	for n > 0 {

@@ -15,7 +15,7 @@ import (
 func (t *Transport) Progress(wait time.Duration) (int, error) {
 	var deadline time.Time
 	for tries := 0; ; tries++ {
-		found, open := t.poll()
+		found, open := t.poll(wait > 0)
 		if found > 0 || wait <= 0 || open == 0 {
 			return found, nil
 		}
@@ -34,18 +34,25 @@ func (t *Transport) Progress(wait time.Duration) (int, error) {
 	}
 }
 
-// poll looks at every wire once. open is the number of those on which something is.
-func (t *Transport) poll() (found, open int) {
+// poll looks at every wire once. open is the number of those on which something is. wait: for large stores too.
+func (t *Transport) poll(wait bool) (found, open int) {
 	for _, w := range t.wires {
 		if !w.live.Load() {
 			continue
 		}
 		w.push()
-		queued := w.queue.length.Load() > 0
-		if w.table.later.Load() == 0 && !queued {
+		if w.queue.length.Load() > 0 {
+			open++
+			if wait && w.lock() == nil { // which sends them
+				w.mu.Unlock()
+				found++
+			}
+		}
+		if w.table.later.Load() == 0 {
 			continue
 		}
 		open++
+		w.driven.Store(true)
 		if !w.role.TryLock() {
 			continue
 		}

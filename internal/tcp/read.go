@@ -23,6 +23,7 @@ type replies struct {
 	h     header                    // of the answer whose body is being received
 	owner *pending                  // whose answer it is; nil if nobody's
 	left  int64                     // bytes of the body to come
+	big   bool                      // it is received straight to where it goes
 	text  [errorDesc + maxText]byte // body of an error or a loss
 	sink  *cursor                   // where the body goes
 	plain cursor                    // the sink of what is no data
@@ -38,7 +39,7 @@ const iovMost = 128
 
 // receive takes what is there and acts on it: false if nothing was.
 func (w *wire) receive() (bool, error) {
-	if w.left >= bigBytes {
+	if w.left > 0 && w.big {
 		return w.receiveBody()
 	}
 	buf := w.t.buffers.get()
@@ -107,7 +108,10 @@ func (w *wire) consume(b []byte) error {
 // start checks a header and prepares for its body.
 func (w *wire) start() error {
 	h := &w.h
-	w.owner, w.left, w.sink = nil, int64(h.Desc)+h.payload(), &w.plain
+	if h.Bytes > maxPayload && h.payload() != 0 {
+		return fmt.Errorf("%w: an answer of %d bytes", errProtocol, h.Bytes)
+	}
+	w.owner, w.left, w.sink, w.big = nil, int64(h.Desc)+h.payload(), &w.plain, false
 	if h.ID != 0 {
 		if w.owner = w.table.find(h.ID); w.owner == nil {
 			return fmt.Errorf("%w: an answer to a question that was not asked", errProtocol)
@@ -122,12 +126,12 @@ func (w *wire) start() error {
 			return fmt.Errorf("%w: %d bytes of data that were not asked for", errProtocol, w.left)
 		}
 		w.owner.room -= w.left
-		w.sink = &w.owner.into
+		w.sink, w.big = &w.owner.into, w.owner.big
 	case kindReply:
 		if w.owner == nil || w.left > maxMsg {
 			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
 		}
-		w.owner.body = make([]byte, w.left)
+		w.owner.body, w.big = make([]byte, w.left), w.left > bufferBytes
 		w.plain.bytes(w.owner.body)
 	case kindError, kindLost:
 		if h.Desc > errorDesc || h.Bytes > maxText {
@@ -147,13 +151,14 @@ func (w *wire) start() error {
 // act does what a complete answer says.
 func (w *wire) act() error {
 	p := w.owner
+	var err error
 	switch w.h.Kind {
 	case kindOld:
 		if p != nil {
 			p.old = int64(w.h.Addr)
 		}
 	case kindError:
-		w.refuse(p)
+		err = w.refusal(p)
 	case kindLost:
 		w.t.lost(transport.Rank(w.h.Rank), errors.New(string(w.text[:w.h.Bytes])))
 	case kindBye:
@@ -161,19 +166,16 @@ func (w *wire) act() error {
 	}
 	w.owner = nil
 	if p != nil {
-		if p.stores > w.settled.Load() {
-			w.settled.Store(p.stores)
-		}
-		w.table.finish(p)
+		w.settle(p.stores)
+		w.table.finish(p, err)
 	}
 	return nil
 }
 
-// refuse passes on that the node has refused a request: to its owner, else to the next fence.
-func (w *wire) refuse(p *pending) {
+// refusal is what the node says against a request: for its owner, else for the next fence.
+func (w *wire) refusal(p *pending) error {
 	h := &w.h
-	text := string(w.text[h.Desc : uint64(h.Desc)+h.Bytes])
-	err := fmt.Errorf("refused: %s", text)
+	err := fmt.Errorf("refused: %s", w.text[h.Desc:uint64(h.Desc)+h.Bytes])
 	if h.Flags == codeBadAddr {
 		n := uint64(0)
 		if h.Desc == errorDesc {
@@ -181,11 +183,10 @@ func (w *wire) refuse(p *pending) {
 		}
 		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, n, h.Addr, h.Rank)
 	}
-	if p != nil {
-		p.err = err
-		return
+	if p == nil || p.manner == silent {
+		w.refused.CompareAndSwap(nil, &err)
 	}
-	w.refused.CompareAndSwap(nil, &err)
+	return err
 }
 
 var errProtocol = errors.New("violation of the wire format")

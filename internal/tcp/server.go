@@ -222,6 +222,7 @@ func (s *server) serve(c *conn) bool {
 	case s.w.status == idle:
 		s.w.fresh(nil)
 	case s.w.status == ended:
+		s.last = nil
 		s.end(s.w)
 	case s.w.status == choked && !s.w.holds: // somebody else is writing: that may take long
 		s.handOver()
@@ -233,9 +234,6 @@ func (s *server) serve(c *conn) bool {
 func (s *server) end(w *work) {
 	c, reason, broke := w.c, w.reason(), w.broke
 	w.fresh(nil)
-	if s.last == c {
-		s.last = nil
-	}
 	if broke {
 		c.blame(reason)
 	}

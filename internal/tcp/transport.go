@@ -27,6 +27,7 @@ type Transport struct {
 	workers   workers
 	buffers   buffers
 	polls     int // most looks of a waiter before it sleeps
+	start     time.Time
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the engine has to end
@@ -37,39 +38,21 @@ type Transport struct {
 // Open makes the process ready to be connected to, and to connect.
 func Open(o Options) (*Transport, error) {
 	o.Eager = min(max(o.Eager, 0), bufferBytes/2)
-	t := &Transport{opt: o, polls: min(max(o.Spin, leastPolls), mostPolls)}
+	t := &Transport{opt: o, polls: leastPolls, start: time.Now()}
+	if o.Spin != nil {
+		t.polls = min(max(o.Spin(), leastPolls), mostPolls)
+	}
 	t.opt.Lost = t.reportLoss(o.Lost)
 	t.buffers.keep = int(o.Buffer / bufferBytes / 2)
 	var err error
-	if err = t.serve(); err != nil {
-		return nil, err
+	if t.server, t.listensAt, err = openServer(&t.opt); err != nil {
+		return nil, fmt.Errorf("tcp: %w", err)
 	}
 	if err = t.engine.start(t); err != nil {
 		t.closeServer()
 		return nil, fmt.Errorf("tcp: start the engine: %w", err)
 	}
 	return t, nil
-}
-
-// serve starts this process's data server if it is to have one.
-func (t *Transport) serve() error {
-	if !t.opt.serves() {
-		return nil
-	}
-	at, err := t.opt.chooseAddr()
-	if err != nil {
-		return fmt.Errorf("tcp: %w", err)
-	}
-	fd, bound, err := listen(at, t.opt.Ports)
-	if err != nil {
-		return fmt.Errorf("tcp: %w", err)
-	}
-	t.listensAt = []byte(bound.String())
-	if t.server, err = startServer(&t.opt, fd); err != nil {
-		unix.Close(fd)
-		return fmt.Errorf("tcp: %w", err)
-	}
-	return nil
 }
 
 // reportLoss passes on the first loss only, and none while the transport is being closed.

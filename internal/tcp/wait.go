@@ -90,16 +90,27 @@ func (w *wire) leave() {
 	}
 }
 
-// Looking costs about half a microsecond, so these bound the time between them and sleeping: an answer that comes
-// within about 100 microseconds is met awake, unless that was in vain lately.
+// Looking costs about half a microsecond, so these bound the time until a waiter sleeps: an answer that comes within
+// about 100 microseconds is met awake, unless that was in vain lately.
 const (
 	mostPolls  = 200
 	leastPolls = 4
 )
 
+// slept is told how long the reader has slept: if that was hardly longer than it takes to wake, looking would have been
+// better.
+func (w *wire) slept(d time.Duration) {
+	if d < wakeTime {
+		w.polls = w.t.polls
+	} else {
+		w.polls = max(w.polls/2, leastPolls)
+	}
+}
+
 // readFor reads until p is complete. The caller has the role.
 func (w *wire) readFor(p *pending) {
 	tries := 0
+	w.driven.Store(true)
 	for p.state.Load() != isDone {
 		got, err := w.receive()
 		switch {
@@ -112,13 +123,14 @@ func (w *wire) readFor(p *pending) {
 			tries++
 			yield()
 		default:
-			w.polls = max(w.polls/2, leastPolls)
-			waitFor(w.fd, unix.POLLIN, time.Time{})
+			begin := time.Now()
+			waitFor(w.fd, unix.POLLIN, noDeadline)
+			w.slept(time.Since(begin))
 			tries = 0
 		}
 	}
 	if tries > 0 {
-		w.polls = min(w.polls+tries, w.t.polls)
+		w.polls = w.t.polls
 	}
 }
 

@@ -33,6 +33,7 @@ type wire struct {
 
 	stores  atomic.Uint64         // stores and messages sent; written under mu
 	settled atomic.Uint64         // so many of them have taken effect; written by the reader
+	asked   atomic.Uint64         // so many of them will be known to have, by answers on their way; written under mu
 	refused atomic.Pointer[error] // what the node refused without being asked for an answer
 	broken  atomic.Pointer[error] // why the wire is of no more use
 	bye     atomic.Bool           // the node has said goodbye
@@ -40,8 +41,11 @@ type wire struct {
 	table table
 	replies
 	sleepers sleepers
-	number   int32 // place in t.wires: what the engine's epoll calls it
-	listed   bool  // wants the engine's attention: its lock
+	fences   fences
+	burst    burst       // under mu
+	driven   atomic.Bool // a caller has lately read or sent: the engine need not
+	number   int32       // place in t.wires: what the engine's epoll calls it
+	listed   bool        // wants the engine's attention: its lock
 }
 
 // lock makes the caller the one who sends. What was queued before goes first.
@@ -70,6 +74,7 @@ func (w *wire) ready() error {
 		return w.fail(err)
 	}
 	w.fd = fd
+	w.iov = make([]unix.Iovec, 0, 2*batchRuns)
 	w.live.Store(true)
 	w.t.engine.watch(w)
 	return nil

@@ -28,10 +28,12 @@ type Xfer struct {
 	// Known says that the caller knows the remote addresses to be good. Otherwise Done waits for what the target finds:
 	// ErrBadAddr if they are not. (The target checks in any case; for a Known transfer it may be told later, by Fence.)
 	Known bool
-	// Later says that nobody waits for this put or accumulate: it may travel together with later ones, but soon.
+	// Later says that nobody waits for this transfer now: its call returns at once, and it may travel together with later
+	// ones, but soon. Otherwise the transport may wait until it is complete.
 	Later bool
 	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
-	// the data (get). A transport that completes at once calls it before it returns. Not called if the call fails.
+	// the data (get). A transport that completes at once calls it before it returns. Not called if the call fails. It
+	// must not call the transport.
 	Done func(error)
 }
 
