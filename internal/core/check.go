@@ -185,18 +185,22 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 // checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
 // known is false for an address on another node that this rank has not been told of: then the target has to say.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
-	rank := transport.Rank(proc)
+	rank, beyond := transport.Rank(proc), false
 	switch {
 	case addr == 0:
 		return false, argErr(CodeArgument, arg, "null pointer")
 	case !r.Topo.SameNode(rank):
-		return r.known.has(rank, addr, n), nil
+		known, beyond = r.known.has(rank, addr, n)
 	case rank == r.Me && !r.Node.Inside(addr):
 		return true, nil
-	case !r.Node.Owns(r.Topo.Local(rank), addr, n):
+	default:
+		known = r.Node.Owns(r.Topo.Local(rank), addr, n)
+		beyond = !known
+	}
+	if beyond {
 		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
 	}
-	return true, nil
+	return known, nil
 }
 
 // CheckFlag: a flag is an aligned int in one live allocation of proc. Where only the target knows, it is asked.

@@ -160,7 +160,7 @@ func (w *wire) act() error {
 	case kindError:
 		err = w.refusal(p)
 	case kindLost:
-		w.t.lost(transport.Rank(w.h.Rank), errors.New(string(w.text[:w.h.Bytes])))
+		w.t.opt.Lost(transport.Rank(w.h.Rank), string(w.text[:w.h.Bytes]))
 	case kindBye:
 		w.bye.Store(true)
 	}
