@@ -37,7 +37,7 @@ var allowed = map[string]string{
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
-	"internal/drivers": "internal/shm internal/transport internal/config internal/log",
+	"internal/drivers": "internal/shm internal/tcp internal/transport internal/config internal/log",
 
 	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",

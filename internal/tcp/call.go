@@ -21,7 +21,7 @@ func (t *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 	if r.Bytes == 8 {
 		h.Flags |= flagWide
 	}
-	_, old, err := t.ask(peer, h, nil)
+	_, old, err := t.ask(peer, h, nil, kindOld)
 	r.Old = old
 	return err
 }
@@ -41,7 +41,7 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	if _, err := t.messageWire(peer, m); err != nil {
 		return nil, err
 	}
-	body, _, err := t.ask(peer, header{Kind: kindCall, Flags: m.Kind, Bytes: uint64(len(m.Body))}, m.Body)
+	body, _, err := t.ask(peer, header{Kind: kindCall, Flags: m.Kind, Bytes: uint64(len(m.Body))}, m.Body, kindReply)
 	return body, err
 }
 
@@ -53,12 +53,12 @@ func (t *Transport) messageWire(peer transport.Peer, m transport.Msg) (*wire, er
 }
 
 // ask sends a frame and waits for the answer.
-func (t *Transport) ask(peer transport.Peer, h header, body []byte) (reply []byte, old int64, err error) {
+func (t *Transport) ask(peer transport.Peer, h header, body []byte, answer kind) (reply []byte, old int64, err error) {
 	w, err := t.wire(peer)
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := w.table.open(nil, awaited, 0, false)
+	p, err := w.table.open(nil, awaited, answer)
 	if err != nil {
 		return nil, 0, err
 	}

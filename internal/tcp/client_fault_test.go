@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Faults as a client meets them: peers that die, stop, leave, or talk nonsense. No operation hangs, the loss is told
-// once and names the rank, and what is not a fault is survived.
+// Faults as a client meets them: peers that die, stop or leave. No operation hangs, the loss is told once, and what is
+// no fault is survived.
 package tcp
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
-	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/bootstrap/leaktest"
@@ -220,190 +217,6 @@ func TestCloseWithOpen(t *testing.T) {
 	}
 	p.signal(syscall.SIGCONT)
 	c.expectNoLoss()
-}
-
-// impostor listens, and does with each connection what it is told.
-func impostor(t testing.TB, serve func(fd int)) string {
-	t.Helper()
-	ln, at, err := listen(netip.MustParseAddr("127.0.0.1"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for waitFor(ln, unix.POLLIN, soon()) == nil {
-			fd, _, err := unix.Accept4(ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-			if err != nil {
-				return
-			}
-			serve(fd)
-			unix.Close(fd)
-		}
-	}()
-	t.Cleanup(func() {
-		unix.Shutdown(ln, unix.SHUT_RDWR)
-		<-ended
-		unix.Close(ln)
-	})
-	return at.String()
-}
-
-// welcomes does the server's side of the handshake and reads the client's first frame header.
-func welcomes(t testing.TB, fd int) header {
-	c := newChallenge(1)
-	var p proof
-	var b [headerBytes]byte
-	var h header
-	err := sendFull(fd, c[:], soon())
-	if err == nil {
-		err = recvFull(fd, p[:], soon())
-	}
-	_, w, e := c.admit([]byte("secret"), &p)
-	if e != nil {
-		t.Errorf("the client's proof: %v", e)
-		return h
-	}
-	if err == nil {
-		err = sendFull(fd, w[:], soon())
-	}
-	if err == nil {
-		err = recvFull(fd, b[:], soon())
-	}
-	if err != nil {
-		t.Errorf("the client's first request: %v", err)
-	}
-	h.decode(b[:])
-	return h
-}
-
-// A server that has proved itself and then says what no server says ends the job, with a reason.
-func TestNonsense(t *testing.T) {
-	answer := func(h header, body string) []byte { return append(h.append(nil), body...) }
-	for what, c := range map[string]struct {
-		say   func(asked header) []byte
-		words string
-	}{
-		"zeros":            {func(header) []byte { return make([]byte, 64) }, "kind 0"},
-		"letters":          {func(header) []byte { return bytes.Repeat([]byte("x"), 64) }, "violation"},
-		"half a header":    {func(header) []byte { return make([]byte, 7) }, "connection lost"},
-		"another's answer": {func(h header) []byte { return answer(header{Kind: kindData, ID: h.ID + 1, Bytes: 8}, "12345678") }, "not asked"},
-		"an old answer": {func(h header) []byte {
-			return answer(header{Kind: kindData, ID: h.ID - 1<<placeBits, Bytes: 8}, "12345678")
-		}, "not asked"},
-		"too much data":     {func(h header) []byte { return answer(header{Kind: kindData, ID: h.ID, Bytes: 9}, "123456789") }, "not asked for"},
-		"endless data":      {func(h header) []byte { return answer(header{Kind: kindData, ID: h.ID, Bytes: 1 << 63}, "") }, "violation"},
-		"data for nobody":   {func(header) []byte { return answer(header{Kind: kindData, Bytes: 8}, "12345678") }, "not asked for"},
-		"cut data":          {func(h header) []byte { return answer(header{Kind: kindData, ID: h.ID, Bytes: 8}, "1234") }, "connection lost"},
-		"an endless reply":  {func(h header) []byte { return answer(header{Kind: kindReply, ID: h.ID, Bytes: 1 << 40}, "") }, "reply of"},
-		"an endless error":  {func(h header) []byte { return answer(header{Kind: kindError, ID: h.ID, Bytes: 1 << 40}, "") }, "text of"},
-		"a long descriptor": {func(h header) []byte { return answer(header{Kind: kindError, Desc: 16, ID: h.ID}, "") }, "text of"},
-		"data, described":   {func(h header) []byte { return answer(header{Kind: kindData, Desc: 8, ID: h.ID, Bytes: 8}, "") }, "descriptor"},
-		"the job ends":      {func(header) []byte { return answer(header{Kind: kindLost, Rank: 7, Bytes: 4}, "fire") }, "fire"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			leaktest.Check(t)
-			addr := impostor(t, func(fd int) { sendFull(fd, c.say(welcomes(t, fd)), soon()) })
-			me := newClient(t, addr, nil)
-			if err := me.within(started(me.Get, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
-				t.Errorf("the get ended with %v", err)
-			}
-			me.expectLoss(c.words)
-		})
-	}
-}
-
-// Answers that come byte by byte are understood.
-func TestSlowAnswers(t *testing.T) {
-	leaktest.Check(t)
-	addr := impostor(t, func(fd int) {
-		h := welcomes(t, fd)
-		b := append((&header{Kind: kindData, ID: h.ID, Bytes: 8}).append(nil), "12345678"...)
-		for i := range b {
-			sendFull(fd, b[i:i+1], soon())
-			time.Sleep(time.Millisecond)
-		}
-		waitFor(fd, unix.POLLIN, soon())
-	})
-	c := newClient(t, addr, nil)
-	if err := c.within(started(c.Get, plain(c.g.base, 4096, 8))); err != nil || string(memory(c.g.base, 8)) != "12345678" {
-		t.Errorf("%q, %v", memory(c.g.base, 8), err)
-	}
-	c.expectNoLoss()
-}
-
-// A server that reads slowly gets everything, and the caller waits no longer than it takes.
-func TestSlowReader(t *testing.T) {
-	leaktest.Check(t)
-	const n = 12 << 20
-	sum := make(chan uint64, 1)
-	addr := impostor(t, func(fd int) {
-		if h := welcomes(t, fd); h.Bytes != n {
-			t.Errorf("a put of %d bytes", h.Bytes)
-		}
-		total, b := uint64(0), make([]byte, 64<<10)
-		for range n / len(b) {
-			recvFull(fd, b, soon())
-			for i := 0; i < len(b); i += 8 {
-				total += binary.LittleEndian.Uint64(b[i:])
-			}
-			time.Sleep(time.Millisecond)
-		}
-		sum <- total
-		waitFor(fd, unix.POLLIN, soon())
-	})
-	c := newClient(t, addr, nil)
-	want := uint64(0)
-	words := unsafe.Slice((*uint64)(unsafe.Pointer(&memory(c.g.base, n)[0])), n/8)
-	for i := range words {
-		words[i] = uint64(i) * 0x9e3779b97f4a7c15
-		want += words[i]
-	}
-	x := plain(c.g.base, 4096, n)
-	x.Known = true
-	if err := c.within(started(c.Put, x)); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-sum; got != want {
-		t.Error("other bytes have arrived than were put")
-	}
-}
-
-// Who is there but is no server of this job: nobody hangs, and the reason is told.
-func TestWrongServer(t *testing.T) {
-	for what, c := range map[string]struct {
-		serve func(fd int)
-		words string
-	}{
-		"nothing said": {func(fd int) { waitFor(fd, unix.POLLIN, soon()) }, "no answer"},
-		"gone at once": {func(int) {}, "EOF"},
-		"web server":   {func(fd int) { sendFull(fd, bytes.Repeat([]byte("HTTP/1.1 "), 20), soon()) }, "not an ARMCI"},
-		"another job": {func(fd int) {
-			c := newChallenge(1)
-			sendFull(fd, c[:], soon())
-			var p proof
-			recvFull(fd, p[:], soon())
-			sendFull(fd, make([]byte, welcomeBytes), soon())
-		}, "no proof"},
-		"another rank": {func(fd int) { c := newChallenge(5); sendFull(fd, c[:], soon()) }, "of rank 5"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			leaktest.Check(t)
-			me := newClient(t, impostor(t, c.serve), func(o *Options) { o.Timeout = 300 * time.Millisecond })
-			if err := me.within(started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
-				t.Errorf("the put ended with %v", err)
-			}
-			me.expectLoss(c.words)
-		})
-	}
-	t.Run("nobody", func(t *testing.T) {
-		leaktest.Check(t)
-		me := newClient(t, "127.0.0.1:1", nil)
-		if err := me.within(started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
-			t.Errorf("the put ended with %v", err)
-		}
-		me.expectLoss("refused")
-	})
 }
 
 // A silent host is noticed by the kernel, which has been told when.

@@ -27,7 +27,7 @@ type cursor struct {
 	elem int
 }
 
-const batchRuns = 64
+const batchRuns = 256
 
 // begin goes to the first byte. There must be one.
 func (c *cursor) begin(x *transport.Xfer) {

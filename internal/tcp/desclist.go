@@ -80,23 +80,51 @@ func (l *list) decode(b []byte, base, nbytes uint64) error {
 
 // addresses reads those of one group.
 func (l *list) addresses(r *reader, n int, regular bool, size uint64, prev *uint64) bool {
-	a, step := *prev+r.varint(), uint64(0)
-	if regular && n > 1 {
-		step = r.varint()
+	a := *prev + r.varint()
+	if a > maxAddr || size > maxAddr-a {
+		return false
 	}
-	for i := 0; ; i++ {
-		if a > maxAddr || size > maxAddr-a {
+	first := len(l.addrs)
+	l.addrs = l.addrs[:first+n]
+	out := l.addrs[first:]
+	out[0] = uintptr(a)
+	if regular && n > 1 {
+		step := r.varint()
+		for i := range out[1:] {
+			if a += step; a > maxAddr || size > maxAddr-a {
+				return false
+			}
+			out[1+i] = uintptr(a)
+		}
+	} else if !r.irregular(out, size) {
+		return false
+	}
+	*prev = uint64(out[n-1])
+	return !r.bad
+}
+
+// irregular reads all addresses but the first, which is there. Distances of up to three bytes have a short way.
+func (r *reader) irregular(out []uintptr, size uint64) bool {
+	a, b := uint64(out[0]), r.b
+	for i := range out[1:] {
+		var v uint64
+		switch {
+		case len(b) > 0 && b[0] < 0x80:
+			v, b = uint64(b[0]), b[1:]
+		case len(b) > 1 && b[1] < 0x80:
+			v, b = uint64(b[0]&0x7f)|uint64(b[1])<<7, b[2:]
+		case len(b) > 2 && b[2] < 0x80:
+			v, b = uint64(b[0]&0x7f)|uint64(b[1]&0x7f)<<7|uint64(b[2])<<14, b[3:]
+		default:
+			r.b = b
+			v = r.uvarint()
+			b = r.b
+		}
+		if a += v>>1 ^ -(v & 1); a > maxAddr || size > maxAddr-a {
 			return false
 		}
-		l.addrs = append(l.addrs, uintptr(a))
-		if i == n-1 {
-			break
-		}
-		if !regular {
-			step = r.varint()
-		}
-		a += step
+		out[1+i] = uintptr(a)
 	}
-	*prev = a
-	return !r.bad
+	r.b = b
+	return true
 }

@@ -73,7 +73,7 @@ func (w *wire) askFence() (*pending, error) {
 	if w.queue.length.Load() == 0 && stores == w.settled.Load() {
 		return nil, nil
 	}
-	p, err := w.table.open(nil, awaited, 0, false)
+	p, err := w.table.open(nil, awaited, kindFenced)
 	if err != nil {
 		return nil, err
 	}

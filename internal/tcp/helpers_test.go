@@ -61,9 +61,10 @@ func (j *job) open(t testing.TB, r transport.Rank, node int, memory transport.Tr
 	first := int(j.nodes[node][0])
 	o := Options{Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
 		Gather: 512, Spin: func() int { return 100 }}
-	o.WireInfo = transport.WireInfo{Me: r, Nodes: j.nodes, MyNode: node, Hosts: make([]string, len(j.nodes)), Hints: j.hints,
-		Secret: []byte("the secret of a test's job"), Node: transporttest.View{Node: j.Node(int(r)), First: first}, Memory: memory,
-		Handle: j.handle, Lost: func(who transport.Rank, reason string) { j.note(r, who, reason) }}
+	o.WireInfo = transport.WireInfo{Me: r, Nodes: j.nodes, MyNode: node, Hosts: make([]string, len(j.nodes)),
+		Hints: j.hints, Secret: []byte("the secret of a test's job"), Memory: memory,
+		Node: transporttest.View{Node: j.Node(int(r)), First: first}, Handle: j.handle,
+		Lost: func(who transport.Rank, reason string) { j.note(r, who, reason) }}
 	for i := range o.Hosts {
 		o.Hosts[i] = fmt.Sprintf("host%d", i)
 	}

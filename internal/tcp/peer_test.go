@@ -56,9 +56,11 @@ func (g *ground) Owns(_ int, addr uintptr, n int64) bool {
 // alone are the options of one of two nodes of one rank.
 func alone(rank int, g *ground) Options {
 	hint := makeHint()
-	return Options{Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20, Gather: 512, Spin: func() int { return 100 },
-		WireInfo: transport.WireInfo{Me: transport.Rank(rank), Nodes: twoNodes, MyNode: rank, Hosts: []string{"here", "there"},
-			Hints: [][]byte{hint, hint}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{}, Handle: echo}}
+	o := Options{Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
+		Gather: 1024, Spin: func() int { return 100 }}
+	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: twoNodes, MyNode: rank, Hosts: []string{"here", "there"},
+		Hints: [][]byte{hint, hint}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{}, Handle: echo}
+	return o
 }
 
 // greeting is what a peer process says first.

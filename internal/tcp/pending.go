@@ -32,6 +32,7 @@ type pending struct {
 	id     uint64 // place in the table, and how often it was used
 	x      *transport.Xfer
 	manner manner
+	answer kind         // of its answers, if they are no errors
 	stores uint64       // sent on the wire before or with it: an answer says that they have taken effect
 	asked  atomic.Bool  // the request has been written: what is above and into will not change
 	parts  atomic.Int32 // answers to come
@@ -58,8 +59,13 @@ type table struct {
 
 const placeBits = 32
 
-// open makes an entry for a request of one answer, with nbytes bytes of data. big: too much to pass through a buffer.
-func (t *table) open(x *transport.Xfer, m manner, nbytes int64, big bool) (*pending, error) {
+// open makes an entry for a request of one answer.
+func (t *table) open(x *transport.Xfer, m manner, answer kind) (*pending, error) {
+	return t.openGet(x, m, answer, 0, false)
+}
+
+// openGet is open for nbytes bytes of data. big: they are too much to pass through a buffer.
+func (t *table) openGet(x *transport.Xfer, m manner, answer kind, nbytes int64, big bool) (*pending, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.gone != nil {
@@ -74,7 +80,7 @@ func (t *table) open(x *transport.Xfer, m manner, nbytes int64, big bool) (*pend
 		t.all = append(t.all, p)
 	}
 	p.id += 1 << placeBits
-	p.x, p.manner, p.room, p.big, p.err, p.body, p.stores = x, m, nbytes, big, nil, nil, 0
+	p.x, p.manner, p.answer, p.room, p.big, p.err, p.body, p.stores = x, m, answer, nbytes, big, nil, nil, 0
 	p.asked.Store(false)
 	p.parts.Store(1)
 	p.state.Store(isOpen)

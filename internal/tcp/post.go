@@ -96,10 +96,10 @@ func (w *wire) expect(r *transfer, nbytes int64) (err error) {
 		return nil
 	}
 	if r.h.Kind == kindGet {
-		r.p, err = w.table.open(r.x, m, nbytes, nbytes >= bigBytes && firstRow(r.x) >= w.t.opt.Gather)
+		r.p, err = w.table.openGet(r.x, m, kindData, nbytes, nbytes >= bigBytes && firstRow(r.x) >= w.t.opt.Gather)
 	} else {
 		r.h.Flags |= flagAck
-		r.p, err = w.table.open(r.x, m, 0, false)
+		r.p, err = w.table.open(r.x, m, kindDone)
 	}
 	if err == nil {
 		r.h.ID = r.p.id

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -108,31 +109,41 @@ func (w *wire) consume(b []byte) error {
 // start checks a header and prepares for its body.
 func (w *wire) start() error {
 	h := &w.h
-	if h.Bytes > maxPayload && h.payload() != 0 {
-		return fmt.Errorf("%w: an answer of %d bytes", errProtocol, h.Bytes)
+	if h.Bytes > maxPayload && h.payload() != 0 || h.Desc != 0 && h.Kind != kindError {
+		return fmt.Errorf("%w: an answer of %d + %d bytes", errProtocol, h.Desc, h.Bytes)
 	}
 	w.owner, w.left, w.sink, w.big = nil, int64(h.Desc)+h.payload(), &w.plain, false
 	if h.ID != 0 {
-		if w.owner = w.table.find(h.ID); w.owner == nil {
-			return fmt.Errorf("%w: an answer to a question that was not asked", errProtocol)
+		w.owner = w.table.find(h.ID)
+		if p := w.owner; p == nil || h.Kind != p.answer && h.Kind != kindError {
+			return fmt.Errorf("%w: an answer of kind %d to a question that was not asked", errProtocol, h.Kind)
 		}
 	}
-	if h.Desc != 0 && h.Kind != kindError {
-		return fmt.Errorf("%w: an answer with a descriptor", errProtocol)
+	if err := w.prepare(); err != nil {
+		return err
 	}
+	if w.left == 0 {
+		return w.act()
+	}
+	return nil
+}
+
+// prepare says where the body goes, if it may come.
+func (w *wire) prepare() error {
+	h, p := &w.h, w.owner
 	switch h.Kind {
 	case kindData:
-		if w.owner == nil || w.left > w.owner.room {
+		if p == nil || w.left > p.room {
 			return fmt.Errorf("%w: %d bytes of data that were not asked for", errProtocol, w.left)
 		}
-		w.owner.room -= w.left
-		w.sink, w.big = &w.owner.into, w.owner.big
+		p.room -= w.left
+		w.sink, w.big = &p.into, p.big
 	case kindReply:
-		if w.owner == nil || w.left > maxMsg {
+		if p == nil || w.left > maxMsg {
 			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
 		}
-		w.owner.body, w.big = make([]byte, w.left), w.left > bufferBytes
-		w.plain.bytes(w.owner.body)
+		p.body, w.big = make([]byte, w.left), w.left > bufferBytes
+		w.plain.bytes(p.body)
 	case kindError, kindLost:
 		if h.Desc > errorDesc || h.Bytes > maxText {
 			return fmt.Errorf("%w: a text of %d bytes", errProtocol, w.left)
@@ -141,9 +152,6 @@ func (w *wire) start() error {
 	case kindDone, kindOld, kindFenced, kindBye:
 	default:
 		return fmt.Errorf("%w: an answer of kind %d", errProtocol, h.Kind)
-	}
-	if w.left == 0 {
-		return w.act()
 	}
 	return nil
 }
@@ -159,6 +167,11 @@ func (w *wire) act() error {
 		}
 	case kindError:
 		err = w.refusal(p)
+		fallthrough
+	case kindData:
+		if p != nil && p.room > 0 && p.parts.Load() == 1 {
+			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, p.room)
+		}
 	case kindLost:
 		w.t.opt.Lost(transport.Rank(w.h.Rank), string(w.text[:w.h.Bytes]))
 	case kindBye:
@@ -175,17 +188,19 @@ func (w *wire) act() error {
 // refusal is what the node says against a request: for its owner, else for the next fence.
 func (w *wire) refusal(p *pending) error {
 	h := &w.h
+	nbytes := int64(0) // that were not moved
+	if h.Desc == errorDesc {
+		nbytes = int64(binary.LittleEndian.Uint64(w.text[:]) & math.MaxInt64)
+	}
 	err := fmt.Errorf("refused: %s", w.text[h.Desc:uint64(h.Desc)+h.Bytes])
 	if h.Flags == codeBadAddr {
-		n := uint64(0)
-		if h.Desc == errorDesc {
-			n = binary.LittleEndian.Uint64(w.text[:])
-		}
-		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, n, h.Addr, h.Rank)
+		err = fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, nbytes, h.Addr, h.Rank)
 	}
 	if p == nil || p.manner == silent {
 		w.refused.CompareAndSwap(nil, &err)
+		return err
 	}
+	p.room -= min(nbytes, p.room)
 	return err
 }
 

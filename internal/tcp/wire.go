@@ -74,7 +74,7 @@ func (w *wire) ready() error {
 		return w.fail(err)
 	}
 	w.fd = fd
-	w.iov = make([]unix.Iovec, 0, 2*batchRuns)
+	w.iov = make([]unix.Iovec, 0, batchRuns+2)
 	w.live.Store(true)
 	w.t.engine.watch(w)
 	return nil
@@ -98,10 +98,10 @@ func (w *wire) room(n int) error {
 
 // flush sends all of out.
 func (w *wire) flush() error {
-	for b := w.out; len(b) > 0; {
+	for b, tries := w.out, 0; len(b) > 0; tries++ {
 		n, err := sendNow(w.fd, b)
 		if err == unix.EAGAIN {
-			err = w.waitToSend()
+			err = w.waitToSend(tries)
 		}
 		if err != nil {
 			return w.fail(err)
@@ -161,13 +161,16 @@ func (w *wire) sendAll(c *cursor, nbytes int64) error {
 
 // sendVector sends all of iov and returns how much that was.
 func (w *wire) sendVector(iov []unix.Iovec) (total int64, err error) {
-	for len(iov) > 0 {
+	for tries := 0; len(iov) > 0; tries++ {
 		n, err := sendPieces(w.fd, iov)
 		if err == unix.EAGAIN {
-			err = w.waitToSend()
+			err = w.waitToSend(tries)
 		}
 		if err != nil {
 			return 0, w.fail(err)
+		}
+		if n > 0 {
+			tries = 0
 		}
 		total += int64(n)
 		iov = skip(iov, n)
@@ -175,9 +178,13 @@ func (w *wire) sendVector(iov []unix.Iovec) (total int64, err error) {
 	return total, nil
 }
 
-// waitToSend waits until the socket takes more, or the wire breaks. Answers are read by others meanwhile: whoever waits
-// for one, or the engine.
-func (w *wire) waitToSend() error {
+// waitToSend waits until the socket takes more, or the wire breaks; the first tries are for nothing but looking again.
+// Answers are read by others meanwhile: whoever waits for one, or the engine.
+func (w *wire) waitToSend(tries int) error {
+	if tries < w.t.polls {
+		yield()
+		return nil
+	}
 	err := waitFor(w.fd, unix.POLLOUT, time.Now().Add(time.Second))
 	if e := w.broken.Load(); e != nil {
 		return *e

@@ -45,7 +45,7 @@ func Run(t *testing.T, e *End) {
 		{"rmw/contended", s.testRMWContended}, {"rmw/swap", s.testSwapContended}, {"order", s.testOrder},
 		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
 		{"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"calls", s.testCalls},
-		{"fence/several", s.testFenceSeveral}, {"later", s.testLater}, {"address", s.testBadAddress}, {"register", s.testRegister},
+		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach}, {"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress}, {"register", s.testRegister},
 		{"progress", s.testProgress}, {"close", s.testClose},
 	} {
 		t.Run(test.name, test.run)

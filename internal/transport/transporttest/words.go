@@ -77,6 +77,66 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 	}
 }
 
+// testFenceEach: every store is followed by a fence, which is when a wire may begin to answer stores unasked. The
+// errors of such stores are the fence's too.
+func (s *suite) testFenceEach(t *testing.T) {
+	s.must(t, 1, command{Do: "fill", Seed: 21})
+	model := s.model(21)
+	put := func(addr uintptr, n int) error {
+		x := contiguous(s.e.Mem+scratchAt, addr, n)
+		x.Known = true
+		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
+		return s.e.Transport.Fence(1)
+	}
+	for round := range 12 {
+		n := 8 << (round % 12)
+		fill(s.e.bytes(scratchAt, n), uint64(round))
+		if err := put(s.mem[1]+uintptr(round), n); err != nil {
+			t.Fatal(err)
+		}
+		copy(model[round:], s.e.bytes(scratchAt, n))
+		got := s.must(t, 1, command{Do: "read"}).Body
+		if i := firstDifference(got, model); i >= 0 {
+			t.Fatalf("round %d: byte %d is %#x, expected %#x", round, i, got[i], model[i])
+		}
+	}
+	if !s.e.Guarded {
+		return
+	}
+	if err := put(s.mem[1]+MemBytes+64<<20, 8); !errors.Is(err, transport.ErrBadAddr) {
+		t.Errorf("a fence after a put to a bad address: %v", err)
+	}
+	if err := put(s.mem[1], 8); err != nil {
+		t.Errorf("the fence after that: %v", err)
+	}
+}
+
+// testArrive: stores arrive without any further call, be they many or one, waited for or not.
+func (s *suite) testArrive(t *testing.T) {
+	for _, later := range []bool{false, true} {
+		for _, n := range []int{1, 300} {
+			s.must(t, 1, command{Do: "clear"})
+			model := make([]byte, reachBytes)
+			fill(s.e.bytes(scratchAt, 8*n), uint64(n))
+			copy(model, s.e.bytes(scratchAt, 8*n))
+			for i := range n {
+				x := contiguous(s.e.Mem+scratchAt+uintptr(8*i), s.mem[1]+uintptr(8*i), 8)
+				x.Known, x.Later = true, later
+				if err := s.e.Transport.Put(1, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			different := 0
+			for end := time.Now().Add(10 * time.Second); different >= 0 && time.Now().Before(end); {
+				different = firstDifference(s.must(t, 1, command{Do: "read"}).Body, model)
+			}
+			if different >= 0 {
+				t.Errorf("of %d puts (later: %v) not all arrive: byte %d", n, later, different)
+			}
+		}
+	}
+}
+
 // testLater: many transfers that nobody waits for, all open at once, some of known and some of unknown addresses.
 func (s *suite) testLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
