@@ -16,9 +16,52 @@ type aggregates struct {
 	set map[uintptr]*aggregate
 }
 
-// aggregate collects operations in the order they came.
+// aggregate collects operations in the order they came: those of one kind and target that follow each other are one.
 type aggregate struct {
 	ops []*Op
+}
+
+// mostBlocks is up to how many blocks a strided operation is taken apart: a larger one stays what it is.
+const mostBlocks = 64
+
+// add takes a copy of an operation that has been checked.
+func (a *aggregate) add(o *Op) {
+	x := &o.Xfer
+	if o.Kind == Acc || x.Vector == nil && kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
+		c := *o
+		c.Xfer = *x.Clone()
+		a.ops = append(a.ops, &c)
+		return
+	}
+	var to *transport.Xfer
+	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc && a.ops[n-1].Xfer.Vector != nil {
+		to = &a.ops[n-1].Xfer
+		to.Known = to.Known && x.Known
+	} else {
+		a.ops = append(a.ops, &Op{Kind: o.Kind, Proc: o.Proc, Suffix: o.Suffix, Xfer: transport.Xfer{Known: x.Known}})
+		to = &a.ops[n].Xfer
+	}
+	for _, s := range x.Vector {
+		to.Vector = appendSegments(to.Vector, s.Bytes, s.Local, s.Remote)
+	}
+	switch {
+	case x.Vector != nil:
+	case len(x.Count) == 1:
+		local, remote := [1]uintptr{x.Local.Base}, [1]uintptr{x.Remote.Base}
+		to.Vector = appendSegments(to.Vector, int(x.Count[0]), local[:], remote[:])
+	default:
+		to.Vector = appendRuns(to.Vector, x)
+	}
+}
+
+// appendSegments adds segments, to the last descriptor where the size is the same.
+func appendSegments(v []transport.Segments, nbytes int, local, remote []uintptr) []transport.Segments {
+	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
+		v = append(v, transport.Segments{Bytes: nbytes})
+	}
+	s := &v[len(v)-1]
+	s.Local, s.Remote = append(s.Local, local...), append(s.Remote, remote...)
+	return v
 }
 
 // SetAggregate marks the handle at an address as collecting; false if it was already.
@@ -58,10 +101,8 @@ func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
 	if err != nil || !some {
 		return true, err
 	}
-	c := *o
-	c.Xfer = *o.Xfer.Clone()
 	r.aggregates.mu.Lock()
-	a.ops = append(a.ops, &c)
+	a.add(o)
 	r.aggregates.mu.Unlock()
 	if o.Kind == Acc {
 		return true, r.WaitAggregate(handle)
@@ -78,17 +119,13 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 		ops, a.ops = a.ops, nil
 	}
 	r.aggregates.mu.Unlock()
-	for len(ops) > 0 {
-		n := 1
-		for n < len(ops) && ops[n].Kind != Acc && ops[n].Kind == ops[0].Kind && ops[n].Proc == ops[0].Proc {
-			n++
+	var first error
+	for _, o := range ops {
+		if err := r.Do(o); err != nil && first == nil {
+			first = err
 		}
-		if err := r.Do(joined(ops[:n])); err != nil {
-			return err
-		}
-		ops = ops[n:]
 	}
-	return nil
+	return first
 }
 
 // FlushAggregates carries out everything collected under any handle.
@@ -112,35 +149,14 @@ func (r *Runtime) FlushAggregates() error {
 	return first
 }
 
-// joined makes one vector operation of several operations of the same kind and target.
-func joined(ops []*Op) *Op {
-	if len(ops) == 1 {
-		return ops[0]
-	}
-	all := &Op{Kind: ops[0].Kind, Proc: ops[0].Proc}
-	for _, o := range ops {
-		if o.Xfer.Vector != nil {
-			all.Xfer.Vector = append(all.Xfer.Vector, o.Xfer.Vector...)
-			continue
-		}
-		all.Xfer.Vector = appendRuns(all.Xfer.Vector, &o.Xfer)
-	}
-	return all
-}
-
-// appendRuns adds a strided transfer's blocks, to the last descriptor where the size is the same.
+// appendRuns adds a strided transfer's blocks.
 func appendRuns(v []transport.Segments, x *transport.Xfer) []transport.Segments {
-	blocks := transport.Segments{Bytes: int(x.Count[0])}
+	var blocks transport.Segments
 	walk(x, func(local, remote uintptr) {
 		blocks.Local = append(blocks.Local, local)
 		blocks.Remote = append(blocks.Remote, remote)
 	})
-	if n := len(v); n > 0 && v[n-1].Bytes == blocks.Bytes {
-		v[n-1].Local = append(v[n-1].Local, blocks.Local...)
-		v[n-1].Remote = append(v[n-1].Remote, blocks.Remote...)
-		return v
-	}
-	return append(v, blocks)
+	return appendSegments(v, int(x.Count[0]), blocks.Local, blocks.Remote)
 }
 
 // walk visits the blocks of Count[0] bytes: the kernel walks both sides as shapes whose rows never touch.

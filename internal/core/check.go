@@ -7,6 +7,7 @@ package core
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -143,36 +144,63 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 		if s.Bytes == 0 {
 			continue
 		}
-		for j := range s.Local {
-			if s.Local[j] == 0 {
-				return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is null", i, o.local(), j)
-			}
-			known, err := r.checkRemote(o.remote(), o.Proc, s.Remote[j], int64(s.Bytes))
-			if err != nil {
-				return false, err
-			}
-			o.Xfer.Known = o.Xfer.Known && known
-			some = true
+		if j := slices.Index(s.Local, 0); j >= 0 {
+			return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is null", i, o.local(), j)
 		}
+		known, err := r.checkRemoteAll(o, &s)
+		if err != nil {
+			return false, err
+		}
+		o.Xfer.Known = o.Xfer.Known && known
+		some = some || len(s.Local) > 0
 	}
 	return some, nil
+}
+
+// checkRemoteAll is checkRemote for every segment of a descriptor. It asks once where one allocation holds them all.
+func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err error) {
+	if len(s.Remote) == 0 {
+		return true, nil
+	}
+	lo, hi := s.Remote[0], s.Remote[0]
+	for _, a := range s.Remote {
+		lo, hi = min(lo, a), max(hi, a)
+	}
+	if o.Proc != int(r.Me) { // of my own memory, what is outside the arena is as good: each is looked at
+		if known, err = r.checkRemote(o.remote(), o.Proc, lo, int64(hi-lo)+int64(s.Bytes)); known && err == nil {
+			return true, nil
+		}
+	}
+	known = true
+	for _, a := range s.Remote {
+		one, err := r.checkRemote(o.remote(), o.Proc, a, int64(s.Bytes))
+		if err != nil {
+			return false, err
+		}
+		known = known && one
+	}
+	return known, nil
 }
 
 // checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
 // known is false for an address on another node that this rank has not been told of: then the target has to say.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
-	rank := transport.Rank(proc)
+	rank, beyond := transport.Rank(proc), false
 	switch {
 	case addr == 0:
 		return false, argErr(CodeArgument, arg, "null pointer")
 	case !r.Topo.SameNode(rank):
-		return r.known.has(rank, addr, n), nil
+		known, beyond = r.known.has(rank, addr, n)
 	case rank == r.Me && !r.Node.Inside(addr):
 		return true, nil
-	case !r.Node.Owns(r.Topo.Local(rank), addr, n):
+	default:
+		known = r.Node.Owns(r.Topo.Local(rank), addr, n)
+		beyond = !known
+	}
+	if beyond {
 		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
 	}
-	return true, nil
+	return known, nil
 }
 
 // CheckFlag: a flag is an aligned int in one live allocation of proc. Where only the target knows, it is asked.

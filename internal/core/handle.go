@@ -64,6 +64,9 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 	if err != nil || !some {
 		return Done, err
 	}
+	if err := r.verify(o); err != nil {
+		return Done, err
+	}
 	to := &r.routes[o.Proc]
 	o.Xfer.Later = true
 	if to.atOnce(o) {

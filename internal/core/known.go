@@ -58,12 +58,16 @@ func (k *known) drop(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// has tells whether n bytes at an address lie in one region.
-func (k *known) has(rank transport.Rank, addr uintptr, n int64) bool {
+// has tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
+func (k *known) has(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
 	list := k.list(rank)
 	i, found := at(list, addr)
 	if !found {
 		i--
 	}
-	return i >= 0 && n >= 0 && addr < list[i].hi && uintptr(n) <= list[i].hi-addr
+	if i < 0 || n < 0 || addr >= list[i].hi {
+		return false, false
+	}
+	yes = uintptr(n) <= list[i].hi-addr
+	return yes, !yes
 }

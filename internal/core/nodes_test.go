@@ -7,6 +7,7 @@ package core
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,8 +75,10 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 					wantArg(r, name+": put", r.Do(op(Put, to, buf, at, 8)), "dst", CodeAddress, "")
 					wantArg(r, name+": get", r.Do(op(Get, to, buf, at, 8)), "src", CodeAddress, "")
 					id, err := r.Start(op(Put, to, buf, at, 8), false)
-					r.must(err)
-					wantArg(r, name+": nonblocking", r.Wait(id), "dst", CodeAddress, "")
+					if err == nil { // where this rank knows better, the call itself fails
+						err = r.Wait(id)
+					}
+					wantArg(r, name+": nonblocking", err, "dst", CodeAddress, "")
 					if at%8 == 0 {
 						err = r.RMW(to, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: at})
 						wantArg(r, name+": rmw", err, "prem", CodeAddress, "")
@@ -96,6 +99,51 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 	}
 }
 
+// A large store to a wrong address is not sent: its local side may be as wrong as the other.
+func TestLargeBadStores(t *testing.T) {
+	shape{2, 2, false}.run(t, nil, func(r *tr) {
+		mem, own := r.alloc(64), uintptr(0)
+		if r.Me == 1 {
+			var err error
+			own, err = r.MallocLocal(100000)
+			r.must(err)
+		}
+		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		if r.Me == 0 {
+			r.badStores(1, mem[1])
+			there, buf := uintptr(binary.LittleEndian.Uint64(all[8:])), r.local(100000)
+			copy(memory(buf, 100000), pattern(3, 100000))
+			r.must(r.Do(op(Put, 1, buf, there, 100000))) // not known, but good
+			r.must(r.Fence(1))
+		}
+		r.barrier()
+		if r.Me == 1 && !bytes.Equal(memory(own, 100000), pattern(3, 100000)) {
+			r.wrong("a large store to memory that was not known has not come")
+		}
+		r.barrier()
+	})
+}
+
+func (r *tr) badStores(to int, good uintptr) {
+	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
+	const nowhere = 8192
+	one := int64(1)
+	wantArg(r, "large put", r.Do(op(Put, to, nowhere, good+8, 1<<20)), "dst", CodeAddress, "1048576 bytes at")
+	_, err := r.Start(strided(Put, to, nowhere, good, 1024, 64, 4096), true)
+	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress, "are not within one allocation of rank")
+	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst", CodeAddress, "1048576 bytes at")
+	local, remote := make([]uintptr, 3*maxPieces), make([]uintptr, 3*maxPieces)
+	for i := range local {
+		local[i], remote[i] = nowhere, good
+	}
+	remote[2*maxPieces+7] = good + 60
+	err = r.Do(vector(Put, to, 8, local, remote))
+	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress, fmt.Sprintf("8 bytes at %#x", good+60))
+	if got := r.c.Between.Count("put") + r.c.Between.Count("acc") - before; got != 0 {
+		r.wrong("%d stores were sent", got)
+	}
+}
+
 // Memory of a rank's own, which the others have not been told of, is good all the same; what is freed is known no more.
 func TestKnownMemory(t *testing.T) {
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
@@ -107,8 +155,8 @@ func TestKnownMemory(t *testing.T) {
 			rank, there := transport.Rank(i), uintptr(binary.LittleEndian.Uint64(all[8*i:]))
 			far := !r.Topo.SameNode(rank)
 			size := int64(8 + 8*i)
-			if r.known.has(rank, mem[i], size) != far || r.known.has(rank, mem[i], size+1) || r.known.has(rank, there, 8) ||
-				r.known.has(rank, mem[i]-1, 1) || r.known.has(rank, mem[i]+uintptr(size), 1) {
+			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) || knows(r, rank, there, 8) ||
+				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size), 1) {
 				r.wrong("what is known of rank %d: %v", i, r.known.list(rank))
 			}
 			*long(buf) = 7
@@ -123,7 +171,7 @@ func TestKnownMemory(t *testing.T) {
 		}
 		r.must(r.Free(r.world, mem[r.Me]))
 		for i := range r.N {
-			if r.known.has(transport.Rank(i), mem[i], 1) {
+			if knows(r, transport.Rank(i), mem[i], 1) {
 				r.wrong("freed memory of rank %d is known", i)
 			}
 		}
@@ -349,4 +397,9 @@ func TestLockLine(t *testing.T) {
 		}
 		r.must(r.DestroyMutexes())
 	})
+}
+
+func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
+	yes, _ := r.known.has(rank, addr, n)
+	return yes
 }

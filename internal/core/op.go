@@ -35,6 +35,9 @@ func (r *Runtime) Do(o *Op) error {
 	if err != nil || !some {
 		return err
 	}
+	if err := r.verify(o); err != nil {
+		return err
+	}
 	to := &r.routes[o.Proc]
 	if to.atOnce(o) {
 		o.Xfer.Done = nil

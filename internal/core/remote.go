@@ -21,7 +21,8 @@ const (
 	msgLock      = 6 // lockserver.go
 	msgTryLock   = 7
 	msgUnlock    = 8
-	msgNotify    = 9 // no body
+	msgNotify    = 9  // no body
+	msgOwns      = 10 // verify.go
 )
 
 const forwardHead = 5
@@ -41,6 +42,8 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.handleMail(from, to, m, reply)
 	case msgLock, msgTryLock, msgUnlock:
 		handled = r.handleLock(from, to, m, reply)
+	case msgOwns:
+		handled = r.handleOwns(to, m, reply)
 	case msgNotify:
 		r.Node.Notify(r.Topo.Local(to), from)
 		handled = true

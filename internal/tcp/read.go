@@ -173,7 +173,7 @@ func (w *wire) act() error {
 			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, p.room)
 		}
 	case kindLost:
-		w.t.lost(transport.Rank(w.h.Rank), errors.New(string(w.text[:w.h.Bytes])))
+		w.t.opt.Lost(transport.Rank(w.h.Rank), string(w.text[:w.h.Bytes]))
 	case kindBye:
 		w.bye.Store(true)
 	}

@@ -72,8 +72,10 @@ func (t *Transport) reportLoss(tell func(transport.Rank, string)) func(transport
 	}
 }
 
-// lost reports that a rank is lost.
-func (t *Transport) lost(rank transport.Rank, why error) { t.opt.Lost(rank, why.Error()) }
+// lost reports that the rank at the other end of a wire is lost.
+func (t *Transport) lost(w *wire, why error) {
+	t.opt.Lost(w.server, fmt.Sprintf("rank %d (host %s): connection lost: %v", w.server, w.host, why))
+}
 
 // Info tells what is native, and where this process listens.
 func (t *Transport) Info() transport.Info {

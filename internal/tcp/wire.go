@@ -207,7 +207,7 @@ func (w *wire) fail(why error) error {
 	}
 	w.table.fail(err)
 	if !w.bye.Load() && !w.t.closing.Load() {
-		w.t.lost(w.server, why)
+		w.t.lost(w, why)
 	}
 	return err
 }

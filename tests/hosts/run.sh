@@ -74,4 +74,5 @@ for room; do
 	done <"$WORK/$room.programs"
 done
 echo "$mode $flavour ${nodes}x$per: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+[ $failed -eq 0 ] || exit 1
+[ $passed -gt 0 ] || exit 77
