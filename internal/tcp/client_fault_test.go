@@ -142,7 +142,7 @@ func TestPeerKilled(t *testing.T) {
 func TestPeerStopped(t *testing.T) {
 	leaktest.Check(t)
 	p := startPeer(t)
-	c := newClient(t, p.Addr, func(o *Options) { o.Timeout = 2 * time.Second })
+	c := newClient(t, p.Addr, nil)
 	const n = 8 << 20 // more than the sockets hold
 	mine := memory(c.g.base, 2*n)
 	for i := range n {
