@@ -13,6 +13,7 @@ import (
 type poller struct {
 	longest time.Duration
 	window  time.Duration
+	crowd   crowd
 }
 
 // paid is told whether a round of polling was of use.
@@ -61,7 +62,7 @@ func (s *server) pollLast() {
 			s.event(events[0].Pad, int(events[0].Fd))
 			start = time.Now()
 		}
-		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		s.poll.crowd.yield()
 	}
 	s.poll.paid(time.Since(start) < s.poll.window)
 }
