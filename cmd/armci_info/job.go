@@ -117,12 +117,13 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		fmt.Fprintf(out, "  none that all ranks can use: %v\n", err)
 		return err
 	}
-	for _, t := range rt.Transports() {
-		fmt.Fprintf(out, "  %s: usable: in use within the node; accumulate %s, read-modify-write %s, messages up to %s\n",
-			t.Name, native(t.Native.Acc), native(t.Native.RMW), bytesText(int64(t.MaxMsg)))
-	}
-	if len(p.Wires()) == 0 {
-		fmt.Fprintf(out, "  between nodes: none in this version of the library\n")
+	for i, t := range rt.Transports() {
+		where := "within the node"
+		if i > 0 {
+			where = "between nodes"
+		}
+		fmt.Fprintf(out, "  %s: in use %s; accumulate %s, read-modify-write %s, messages up to %s\n",
+			t.Name, where, native(t.Native.Acc), native(t.Native.RMW), bytesText(int64(t.MaxMsg)))
 	}
 	m := p.Machine
 	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",

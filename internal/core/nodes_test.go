@@ -6,8 +6,6 @@ package core
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,125 +53,6 @@ func TestOperationsAcrossNodes(t *testing.T) {
 		}
 		if got := *long(mem[me] + 3000); got != int64(r.N) {
 			r.wrong("%d numbers were taken", got)
-		}
-		r.barrier()
-	})
-}
-
-// A bad address on another node is an error that names it, at once where this rank does not know the memory, and at the
-// fence where it thought it did.
-func TestBadAddressesAcrossNodes(t *testing.T) {
-	for _, s := range shapes[1:] {
-		t.Run(s.String(), func(t *testing.T) {
-			s.run(t, nil, func(r *tr) {
-				mem, buf := r.alloc(64), r.local(64)
-				to := (int(r.Me) + 1) % r.N
-				for r.Topo.SameNode(transport.Rank(to)) {
-					to = (to + 1) % r.N
-				}
-				for name, at := range map[string]uintptr{"beyond": mem[to] + 60, "nowhere": 4096, "before": mem[to] - 8} {
-					wantArg(r, name+": put", r.Do(op(Put, to, buf, at, 8)), "dst", CodeAddress, "")
-					wantArg(r, name+": get", r.Do(op(Get, to, buf, at, 8)), "src", CodeAddress, "")
-					id, err := r.Start(op(Put, to, buf, at, 8), false)
-					if err == nil { // where this rank knows better, the call itself fails
-						err = r.Wait(id)
-					}
-					wantArg(r, name+": nonblocking", err, "dst", CodeAddress, "")
-					if at%8 == 0 {
-						err = r.RMW(to, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: at})
-						wantArg(r, name+": rmw", err, "prem", CodeAddress, "")
-					}
-					wantArg(r, name+": flag", r.CheckFlag("f", to, (at+7)&^3), "f", CodeAddress, "")
-				}
-				r.must(r.CheckFlag("f", to, mem[to]))
-				r.must(r.AllFence())
-				r.known.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
-				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
-				if err := r.Fence(to); err == nil {
-					r.wrong("the fence tells nothing of a bad address")
-				}
-				r.must(r.Fence(to))
-				r.barrier()
-			})
-		})
-	}
-}
-
-// A large store to a wrong address is not sent: its local side may be as wrong as the other.
-func TestLargeBadStores(t *testing.T) {
-	shape{2, 2, false}.run(t, nil, func(r *tr) {
-		mem, own := r.alloc(64), uintptr(0)
-		if r.Me == 1 {
-			var err error
-			own, err = r.MallocLocal(100000)
-			r.must(err)
-		}
-		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
-		if r.Me == 0 {
-			r.badStores(1, mem[1])
-			there, buf := uintptr(binary.LittleEndian.Uint64(all[8:])), r.local(100000)
-			copy(memory(buf, 100000), pattern(3, 100000))
-			r.must(r.Do(op(Put, 1, buf, there, 100000))) // not known, but good
-			r.must(r.Fence(1))
-		}
-		r.barrier()
-		if r.Me == 1 && !bytes.Equal(memory(own, 100000), pattern(3, 100000)) {
-			r.wrong("a large store to memory that was not known has not come")
-		}
-		r.barrier()
-	})
-}
-
-func (r *tr) badStores(to int, good uintptr) {
-	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
-	const nowhere = 8192
-	one := int64(1)
-	wantArg(r, "large put", r.Do(op(Put, to, nowhere, good+8, 1<<20)), "dst", CodeAddress, "1048576 bytes at")
-	_, err := r.Start(strided(Put, to, nowhere, good, 1024, 64, 4096), true)
-	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress, "are not within one allocation of rank")
-	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst", CodeAddress, "1048576 bytes at")
-	local, remote := make([]uintptr, 3*maxPieces), make([]uintptr, 3*maxPieces)
-	for i := range local {
-		local[i], remote[i] = nowhere, good
-	}
-	remote[2*maxPieces+7] = good + 60
-	err = r.Do(vector(Put, to, 8, local, remote))
-	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress, fmt.Sprintf("8 bytes at %#x", good+60))
-	if got := r.c.Between.Count("put") + r.c.Between.Count("acc") - before; got != 0 {
-		r.wrong("%d stores were sent", got)
-	}
-}
-
-// Memory of a rank's own, which the others have not been told of, is good all the same; what is freed is known no more.
-func TestKnownMemory(t *testing.T) {
-	shape{2, 4, true}.run(t, nil, func(r *tr) {
-		mem, buf := r.alloc(8+8*int64(r.Me)), r.local(64)
-		own, err := r.MallocLocal(64)
-		r.must(err)
-		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
-		for i := range r.N {
-			rank, there := transport.Rank(i), uintptr(binary.LittleEndian.Uint64(all[8*i:]))
-			far := !r.Topo.SameNode(rank)
-			size := int64(8 + 8*i)
-			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) || knows(r, rank, there, 8) ||
-				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size), 1) {
-				r.wrong("what is known of rank %d: %v", i, r.known.list(rank))
-			}
-			*long(buf) = 7
-			r.must(r.Do(op(Put, i, buf, there+8*uintptr(r.Me), 8)))
-		}
-		r.must(r.AllFence())
-		r.barrier()
-		for i := range uintptr(r.N) {
-			if *long(own + 8*i) != 7 {
-				r.wrong("rank %d has not stored", i)
-			}
-		}
-		r.must(r.Free(r.world, mem[r.Me]))
-		for i := range r.N {
-			if knows(r, transport.Rank(i), mem[i], 1) {
-				r.wrong("freed memory of rank %d is known", i)
-			}
 		}
 		r.barrier()
 	})
@@ -397,9 +276,4 @@ func TestLockLine(t *testing.T) {
 		}
 		r.must(r.DestroyMutexes())
 	})
-}
-
-func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
-	yes, _ := r.known.has(rank, addr, n)
-	return yes
 }

@@ -54,7 +54,7 @@ static void visible(void **base)
 		CHECK_OK(ARMCI_Put(source + r, (char *)base[r] + slot * me, slot, r));
 	ARMCI_Barrier();
 	for (int r = 0; r < np; r++) {
-		check_fill(back, (size_t)slot + 16, (uint64_t)r);
+		check_fill(back, (size_t)(slot + np), (uint64_t)r);
 		CHECK_MEM((char *)base[me] + slot * r, back + me, (size_t)slot);
 	}
 	ARMCI_Barrier();
