@@ -60,7 +60,7 @@ func TestEverything(t *testing.T) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	wants(t, out, `(?m)^libarmci \d+\.\d+\.\d+$`, `built with go1\.`, `Open MPI: \S`, `Job: 1 rank\(s\) on 1 node\(s\), not started`,
-		`shm: usable`, `of address space at 0x[0-9a-f]+`, `may allocate [\d.]+ [KMGT]iB more`, `the machine: [\d.]+ GiB, of which`,
+		`shm: in use within the node`, `of address space at 0x[0-9a-f]+`, `may allocate [\d.]+ [KMGT]iB more`, `the machine: [\d.]+ GiB, of which`,
 		`(?m)^ARMCI_FASTPATH=y$`)
 }
 
@@ -155,8 +155,10 @@ func TestJob(t *testing.T) {
 		ranks, nodes, status int
 		parts                []string
 	}{
-		{3, 0, 0, []string{`3 rank\(s\) on 1 node\(s\), started by armcirun`, `ranks 0 \(\d+ cores\), 1 \(\d+ cores\), 2 \(`, `shm: usable`}},
-		{4, 2, 1, []string{`4 rank\(s\) on 2 node\(s\)`, `node 0, host node0: ranks 0 .*, 1 `, `node 1, host node1: ranks 2 .*, 3 `}},
+		{3, 0, 0, []string{`3 rank\(s\) on 1 node\(s\), started by armcirun`, `ranks 0 \(\d+ cores\), 1 \(\d+ cores\), 2 \(`,
+			`shm: in use within the node`}},
+		{4, 2, 0, []string{`4 rank\(s\) on 2 node\(s\)`, `node 0, host node0: ranks 0 .*, 1 `, `node 1, host node1: ranks 2 .*, 3 `,
+			`tcp: in use between nodes`}},
 	} {
 		out, stderr, status := inJob(t, c.ranks, c.nodes)
 		if status != c.status {
