@@ -122,11 +122,11 @@ func finaliseEarly(r *rank) {
 		r.hear()
 		os.Exit(0)
 	case 2:
-		go r.Recv(1, 5, nil)
+		go r.Recv(worldRank(1), 5, nil)
 	case 3:
 		go r.Lock(mem, r.Ranks()[3])
 	case 4:
-		go r.NotifyWait(1, 1)
+		go r.NotifyWait(worldRank(1), 1)
 	}
 	r.report()
 }
