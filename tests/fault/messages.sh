@@ -79,7 +79,7 @@ armcirun_cases() {
 	lines 1 '^\[2@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often"'
 	lines 1 .
 	launch="$plain -nodes 3"
-	run 'nodes that cannot reach each other'
+	run 'nodes that cannot reach each other' ARMCI_TCP_INTERFACE=nowhere0
 	ends badly
 	lines 1 'the job spans 3 nodes'
 	lines 1 .
