@@ -17,6 +17,8 @@ import (
 	"os"
 	"time"
 	"unsafe"
+
+	"libarmci/internal/log"
 )
 
 const lengthBytes = 8 // of a length in the first half of Exchange
@@ -128,12 +130,12 @@ func (j *mpiJob) FreeComm(comm uintptr) {
 	}
 }
 
-// lastWords is how long a launcher gets to read what was just printed: MPICH's
-// drops what it has not read when it ends a job.
-const lastWords = 20 * time.Millisecond
+// lastWords is how long a launcher gets to read what was printed: MPICH's drops
+// what it has not read when a rank aborts the job.
+const lastWords = 2 * time.Second
 
 func (j *mpiJob) Abort(code int) {
-	time.Sleep(lastWords)
+	log.AwaitReader(lastWords)
 	if j.mpi.active() {
 		C.boot_mpi_abort(C.int(exitStatus(code)))
 	}
@@ -141,7 +143,7 @@ func (j *mpiJob) Abort(code int) {
 }
 
 func (j *mpiJob) Die(code int) {
-	time.Sleep(lastWords)
+	log.AwaitReader(lastWords)
 	os.Exit(exitStatus(code))
 }
 
