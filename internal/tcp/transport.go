@@ -54,11 +54,11 @@ func Open(o Options) (*Transport, error) {
 	t.buffers.keep = int(o.Buffer / bufferBytes / 2)
 	var err error
 	if t.server, t.listensAt, err = openServer(&t.opt); err != nil {
-		return nil, fmt.Errorf("tcp: %w", err)
+		return nil, err
 	}
 	if err = t.engine.start(t); err != nil {
 		t.closeServer()
-		return nil, fmt.Errorf("tcp: start the engine: %w", err)
+		return nil, fmt.Errorf("start the engine: %w", err)
 	}
 	return t, nil
 }
@@ -93,7 +93,7 @@ func (t *Transport) Connect(peers []transport.PeerAddr) error {
 	}
 	for _, p := range peers {
 		if _, ok := node[p.Rank]; !ok {
-			return fmt.Errorf("tcp: rank %d is not in this job", p.Rank)
+			return fmt.Errorf("rank %d is not in this job", p.Rank)
 		}
 		addr[p.Rank] = p.Addr
 	}
