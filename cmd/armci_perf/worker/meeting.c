@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of different nodes meeting: locks, alone and contended, and barriers, beside a round trip of a raw socket;
-// a fence of all ranks beside the fence of one.
+// Ranks of different nodes meeting: locks beside fetch-and-add, all ranks wanting the same lock, with the share each
+// gets, and barriers beside a round trip of a raw socket.
 #include "perf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "wire.h"
 
 struct meeting {
-	char *mine, **theirs;
+	char **theirs;
 	struct perf_wire wire;
+	enum perf_style style;
 	double clock;
 };
 
@@ -32,13 +32,31 @@ static void fetch_add(void *arg, long n)
 	}
 }
 
-static void contended(void *arg, long n)
+// Everybody locks and unlocks rank 0's mutex for so long; how often this rank did. No clock is shared between nodes.
+static double compete(double seconds)
 {
-	(void)arg;
-	for (long i = 0; i < n; i++) {
+	double made = 0;
+	ARMCI_Barrier();
+	for (double end = perf_now() + seconds; perf_now() < end; made++) {
 		ARMCI_Lock(0, 0);
 		ARMCI_Unlock(0, 0);
 	}
+	return made;
+}
+
+static void contended(void)
+{
+	double rate[PERF_REPS_MAX], share[PERF_REPS_MAX], seconds;
+	perf_pace(&seconds, 0.02, 0.2);
+	for (int i = 0; i < perf_reps; i++) {
+		double made = compete(seconds), all = perf_total(made);
+		rate[i] = all / seconds / 1e6;
+		share[i] = -perf_greatest(-made) * perf_n / all;
+	}
+	struct perf_case c = {.op = "remote-lock-contended", .shape = "-", .unit = PERF_MOPS};
+	perf_figures(&c, rate, NULL, perf_reps);
+	c.op = "remote-lock-least-share", c.unit = PERF_SHARE;
+	perf_figures(&c, share, NULL, perf_reps);
 }
 
 static void barriers(void *arg, long n)
@@ -55,47 +73,30 @@ static void round_trips(void *arg, long n)
 	struct meeting *m = arg;
 	if (m->wire.fd < 0)
 		return;
-	perf_wire_style(&m->wire, true);
+	perf_wire_style(&m->wire, m->style);
 	double begin = perf_now();
-	for (long i = 0; i < n; i++) perf_wire_ask(&m->wire, 8, 8);
+	for (long i = 0; i < n; i++) perf_wire_ask(&m->wire, 8, 32);
 	m->clock += perf_now() - begin;
-	perf_wire_style(&m->wire, false);
-}
-
-static void fence_one(void *arg, long n)
-{
-	struct meeting *m = arg;
-	for (long i = 0; i < n; i++) {
-		ARMCI_Put(m->mine, m->theirs[perf_peer], 8, perf_peer);
-		ARMCI_Fence(perf_peer);
-	}
-}
-
-static void fence_all(void *arg, long n)
-{
-	struct meeting *m = arg;
-	for (long i = 0; i < n; i++) {
-		for (int r = 1; r < perf_n; r++) ARMCI_Put(m->mine, m->theirs[r], 8, r);
-		ARMCI_AllFence();
-	}
+	perf_wire_style(&m->wire, PERF_ASLEEP);
 }
 
 void perf_remote_meeting(void)
 {
 	void **all = perf_malloc(4096);
-	struct meeting m = {.mine = perf_private(4096), .theirs = (char **)all, .wire = perf_wire_open(4096)};
+	struct meeting m = {.theirs = (char **)all, .wire = perf_wire_open(4096, perf_peer)};
 	ARMCI_Create_mutexes(1);
 	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &m};
 	c.op = "remote-lock+unlock", c.ours = lock_unlock, c.raw = fetch_add;
 	perf_solo(&c);
-	c.op = "remote-fence-all", c.ours = fence_all, c.raw = fence_one;
-	perf_solo(&c);
-	c.op = "remote-lock-contended", c.ours = contended, c.raw = NULL, c.unit = PERF_MOPS;
+	contended();
+	c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
+	c.op = "remote-barrier/mixed", m.style = PERF_MIXED;
 	perf_all(&c);
-	c.op = "remote-barrier", c.ours = barriers, c.raw = round_trips, c.unit = PERF_NS, c.clock = &m.clock;
+	c.op = "remote-barrier/spinning", m.style = PERF_SPINNING;
+	perf_all(&c);
+	c.op = "remote-barrier/blocking", m.style = PERF_ASLEEP;
 	perf_all(&c);
 	ARMCI_Destroy_mutexes();
 	perf_wire_close(&m.wire);
-	free(m.mine);
 	perf_free(all);
 }
