@@ -31,3 +31,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     ARGS nodes ${flavour} 8x1 few)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
+
+# 16 ranks on 8 nodes, 64 on 2, 64 on 8. An MPI's own connections would be among those counted.
+if("none" IN_LIST ARMCI_CAN_CC)
+  armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600 ARGS 8x2 2x32 8x8)
+endif()
