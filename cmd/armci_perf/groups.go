@@ -67,16 +67,17 @@ var groups = []group{
 		ops: []string{"remote-put-vector", "remote-get-vector"}},
 	{name: "remote-batch", nodes: true, doc: "1000 nonblocking 8-byte puts and a fence, aggregated and not, beside a raw socket",
 		ops: []string{"remote-nbput", "remote-nbput-aggregate"}},
-	{name: "remote-meeting", nodes: true, doc: "locks beside fetch-and-add, contended with shares, barriers beside raw round trips",
-		ops: styles("remote-barrier", "remote-lock+unlock", "remote-lock-contended", "remote-lock-least-share")},
+	{name: "remote-meeting", nodes: true, doc: "locks beside fetch-and-add, alone and contended, barriers beside raw round trips",
+		ops: styles("remote-barrier", "remote-lock+unlock", "remote-lock-beside-owner", "remote-lock-contended")},
 	{name: "remote-busy", nodes: true, doc: "operations on a rank that computes beside those on one that sleeps",
 		ops: busy("remote-busy")},
 	{name: "remote-crowded", nodes: true, doc: "the same with a thread that computes on each of the target's cores",
 		ops: busy("remote-crowded")},
 	{name: "remote-overlap", nodes: true, doc: "how much of a 1 MiB nonblocking get hides behind computation, with a core to spare and without",
 		ops: []string{"remote-overlap", "remote-overlap-crowded"}},
-	{name: "remote-fence", nodes: true, all: true, doc: "a fence of all nodes beside one, and beside raw sockets to all; for 3 nodes and more",
-		ops: []string{"remote-fence-all/one", "remote-fence-all/raw"}},
+	{name: "remote-all", nodes: true, all: true,
+		doc: "a fence of all nodes beside one and beside raw sockets to all, a lock wanted by all; for 3 nodes and more",
+		ops: []string{"remote-fence-all/one", "remote-fence-all/raw", "remote-lock-all", "remote-lock-least-share"}},
 }
 
 // styles adds to ops a figure for each way a raw socket waits.

@@ -25,11 +25,11 @@ func TestHostOptions(t *testing.T) {
 // Most groups take the first two hosts, whose number matters not; those about all take all.
 func TestJobsOnHosts(t *testing.T) {
 	o := options{reps: 1, nodes: 3, hosts: []string{"a", "b", "c"}, agent: "rsh -4"}
-	jobs := o.between([]*group{findGroup("remote-small"), findGroup("remote-fence"), findGroup("remote-asleep")}, "run", "w")
+	jobs := o.between([]*group{findGroup("remote-small"), findGroup("remote-all"), findGroup("remote-asleep")}, "run", "w")
 	want := []string{
 		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w -r 1 remote-small",
 		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w -r 1 remote-asleep",
-		"run -n 3 -ppn 1 -hosts a,b,c -agent rsh -4 w -r 1 remote-fence",
+		"run -n 3 -ppn 1 -hosts a,b,c -agent rsh -4 w -r 1 remote-all",
 	}
 	if len(jobs) != len(want) {
 		t.Fatalf("got %+v", jobs)
@@ -45,9 +45,9 @@ func TestJobsOnHosts(t *testing.T) {
 }
 
 func TestGroupsByNodes(t *testing.T) {
-	for nodes, want := range map[int]string{1: "put", 2: "remote-small", 3: "remote-fence"} {
+	for nodes, want := range map[int]string{1: "put", 2: "remote-small", 3: "remote-all"} {
 		o := options{nodes: nodes}
-		for _, name := range []string{"put", "remote-small", "remote-fence"} {
+		for _, name := range []string{"put", "remote-small", "remote-all"} {
 			if is, should := o.takes(findGroup(name)), name == want || nodes == 3 && name == "remote-small"; is != should {
 				t.Errorf("%d nodes, %s: %v", nodes, name, is)
 			}

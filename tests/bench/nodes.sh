@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # nodes.sh ARMCI_PERF DIRECTORY [OPTION]... - the figures and plots between nodes that docs/validation.md shows: on two
-# hosts of a network of their own (network namespaces and a veth pair), and the fences of all nodes on eight (a bridge).
+# hosts of a network of their own (network namespaces and a veth pair), and what all nodes do at once on eight (a bridge).
 # Writes hosts-2.txt, hosts-2.csv, hosts-8.txt, hosts-8.csv and plots, remote-*.svg. OPTIONs are armci_perf's. Exit status
 # 77: no namespaces here.
 set -eu
@@ -29,4 +29,4 @@ on() {
 }
 
 on 2 -svg "$dir" "$@"
-on 8 -only remote-fence "$@"
+on 8 -only remote-all "$@"

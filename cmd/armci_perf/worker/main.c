@@ -37,7 +37,7 @@ static const struct {
 	{"remote-vector", perf_remote_vector},
 	{"remote-batch", perf_remote_batch},
 	{"remote-meeting", perf_remote_meeting},
-	{"remote-fence", perf_remote_fence},
+	{"remote-all", perf_remote_all},
 	{"remote-busy", perf_remote_busy},
 	{"remote-crowded", perf_remote_crowded},
 	{"remote-overlap", perf_remote_overlap},

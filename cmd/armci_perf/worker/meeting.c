@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of different nodes meeting: locks beside fetch-and-add, all ranks wanting the same lock, with the share each
-// gets, and barriers beside a round trip of a raw socket.
+// Two ranks of different nodes meeting: locks beside fetch-and-add, both wanting the same lock, and barriers beside a
+// round trip of a raw socket.
 #include "perf.h"
 
 #include <stdlib.h>
@@ -32,31 +32,47 @@ static void fetch_add(void *arg, long n)
 	}
 }
 
-// Everybody locks and unlocks rank 0's mutex for so long; how often this rank did. No clock is shared between nodes.
-static double compete(double seconds)
+// Both ranks as often: the slower one counts, so being served first gains nothing.
+static void contended(void *arg, long n)
 {
-	double made = 0;
-	ARMCI_Barrier();
-	for (double end = perf_now() + seconds; perf_now() < end; made++) {
+	(void)arg;
+	for (long i = 0; i < n; i++) {
 		ARMCI_Lock(0, 0);
 		ARMCI_Unlock(0, 0);
 	}
-	return made;
 }
 
-static void contended(void)
+// Rank 0 takes a mutex of its peer while that one takes it all the time, which needs no message; then alone.
+static void beside_owner(struct meeting *m)
 {
-	double rate[PERF_REPS_MAX], share[PERF_REPS_MAX], seconds;
-	perf_pace(&seconds, 0.02, 0.2);
+	double contended[PERF_REPS_MAX], alone[PERF_REPS_MAX], begin;
+	int n = perf_quick ? 20 : 500;
 	for (int i = 0; i < perf_reps; i++) {
-		double made = compete(seconds), all = perf_total(made);
-		rate[i] = all / seconds / 1e6;
-		share[i] = -perf_greatest(-made) * perf_n / all;
+		volatile long *stop = (volatile long *)m->theirs[perf_me];
+		long one = 1;
+		*stop = 0;
+		ARMCI_Barrier();
+		if (perf_me == 0) {
+			lock_unlock(m, 3);
+			begin = perf_now();
+			lock_unlock(m, n);
+			contended[i] = (perf_now() - begin) / n * 1e9;
+			for (int r = 1; r < perf_n; r++) ARMCI_Put(&one, m->theirs[r], sizeof one, r);
+		} else {
+			while (!*stop) {
+				ARMCI_Lock(0, perf_me);
+				ARMCI_Unlock(0, perf_me);
+			}
+		}
+		ARMCI_Barrier();
+		begin = perf_now();
+		if (perf_me == 0)
+			lock_unlock(m, n);
+		alone[i] = (perf_now() - begin) / n * 1e9;
+		ARMCI_Barrier();
 	}
-	struct perf_case c = {.op = "remote-lock-contended", .shape = "-", .unit = PERF_MOPS};
-	perf_figures(&c, rate, NULL, perf_reps);
-	c.op = "remote-lock-least-share", c.unit = PERF_SHARE;
-	perf_figures(&c, share, NULL, perf_reps);
+	struct perf_case c = {.op = "remote-lock-beside-owner", .shape = "-", .unit = PERF_NS};
+	perf_figures(&c, contended, alone, perf_reps);
 }
 
 static void barriers(void *arg, long n)
@@ -83,13 +99,15 @@ static void round_trips(void *arg, long n)
 void perf_remote_meeting(void)
 {
 	void **all = perf_malloc(4096);
-	struct meeting m = {.theirs = (char **)all, .wire = perf_wire_open(4096, perf_peer)};
+	struct meeting m = {.theirs = (char **)all, .wire = perf_wire_open(4096, 1)};
 	ARMCI_Create_mutexes(1);
 	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &m};
 	c.op = "remote-lock+unlock", c.ours = lock_unlock, c.raw = fetch_add;
 	perf_solo(&c);
-	contended();
-	c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
+	beside_owner(&m);
+	c.op = "remote-lock-contended", c.ours = contended, c.raw = NULL, c.unit = PERF_MOPS;
+	perf_all(&c);
+	c.unit = PERF_NS, c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
 	c.op = "remote-barrier/mixed", m.style = PERF_MIXED;
 	perf_all(&c);
 	c.op = "remote-barrier/spinning", m.style = PERF_SPINNING;

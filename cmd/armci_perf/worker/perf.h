@@ -109,7 +109,7 @@ void perf_remote_strided(void);
 void perf_remote_vector(void);
 void perf_remote_batch(void);
 void perf_remote_meeting(void);
-void perf_remote_fence(void);
+void perf_remote_all(void);
 void perf_remote_busy(void);
 void perf_remote_crowded(void);
 void perf_remote_overlap(void);

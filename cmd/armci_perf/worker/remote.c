@@ -9,7 +9,7 @@
 
 struct remote remote_begin(void **all, size_t bytes)
 {
-	struct remote r = {.wire = perf_wire_open(bytes + 4096, perf_peer), .mine = perf_private(bytes), .theirs = all[perf_peer],
+	struct remote r = {.wire = perf_wire_open(bytes + 4096, 1), .mine = perf_private(bytes), .theirs = all[perf_peer],
 		.each = 1, .style = PERF_SPINNING};
 	memset(r.mine, 0, bytes);
 	return r;
