@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # nodes.sh ARMCI_PERF DIRECTORY [OPTION]... - the figures and plots between nodes that docs/validation.md shows: on two
-# hosts of a network of their own (network namespaces and a veth pair), and what all nodes do at once on eight (a bridge).
-# Writes hosts-2.txt, hosts-2.csv, hosts-8.txt, hosts-8.csv and plots, remote-*.svg. OPTIONs are armci_perf's. Exit status
-# 77: no namespaces here.
+# hosts of a network of their own (network namespaces and a veth pair); what all nodes do at once on three and on eight
+# (a bridge). Writes hosts-N.txt, hosts-N.csv and plots, remote-*.svg. OPTIONs are armci_perf's. Exit status 77: no
+# namespaces here.
 set -eu
 [ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")/../hosts" && pwd)
@@ -29,4 +29,5 @@ on() {
 }
 
 on 2 -svg "$dir" "$@"
+on 3 -only remote-all "$@"
 on 8 -only remote-all "$@"

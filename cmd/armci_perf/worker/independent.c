@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one-sided means between nodes: operations on a rank that computes without calling the library, with a core to
-// spare and with none, beside the same ones on a rank that sleeps; transfers that proceed while their caller computes.
+// spare and with none, beside the same ones on a rank that sleeps.
 #include "perf.h"
 
 #include <stdlib.h>
 
 #include "crew.h"
 
-enum { BLOCK = 64 << 10, LARGE = 1 << 20 };
+enum { BLOCK = 64 << 10 };
 
 struct far {
 	char *mine, *theirs;
@@ -116,58 +116,4 @@ void perf_remote_crowded(void)
 	static const char *const ops[5] = {"remote-crowded-get", "remote-crowded-put+fence", "remote-crowded-acc+fence",
 		"remote-crowded-fetch-add", "remote-crowded-lock"};
 	busy_targets(true, ops);
-}
-
-// The part of a transfer's time that disappears behind a fixed amount of computation, twice as long. In per cent.
-static double hidden(void *theirs, char *mine, int turns)
-{
-	double alone = 0, work = 0, both = 0;
-	for (int i = 0; i < turns; i++) {
-		armci_hdl_t h;
-		double t0 = perf_now();
-		ARMCI_Get(theirs, mine, LARGE, perf_peer);
-		double t1 = perf_now();
-		long rounds = perf_rounds(2 * (t1 - t0));
-		double t2 = perf_now();
-		perf_compute(rounds);
-		double t3 = perf_now();
-		ARMCI_INIT_HANDLE(&h);
-		ARMCI_NbGet(theirs, mine, LARGE, perf_peer, &h);
-		perf_compute(rounds);
-		ARMCI_Wait(&h);
-		both += perf_now() - t3;
-		alone += t1 - t0;
-		work += t3 - t2;
-	}
-	return 100 * (1 - (both - work) / alone);
-}
-
-static void overlap(const char *op)
-{
-	double part[PERF_REPS_MAX];
-	void **all = perf_malloc(LARGE);
-	char *mine = perf_private(LARGE);
-	ARMCI_Barrier();
-	for (int i = -1; i < perf_reps && perf_me == 0; i++) { // the first is to warm up
-		double p = hidden(all[perf_peer], mine, perf_quick ? 2 : 10);
-		part[i < 0 ? 0 : i] = p;
-	}
-	struct perf_case c = {.op = op, .shape = "nbget", .bytes = LARGE, .unit = PERF_PERCENT};
-	perf_figures(&c, part, NULL, perf_reps);
-	ARMCI_Barrier();
-	free(mine);
-	perf_free(all);
-}
-
-// Then with a thread that computes on each core but the caller's, and on each of the target's machine if it is another.
-void perf_remote_overlap(void)
-{
-	bool one_machine = perf_one_machine();
-	overlap("remote-overlap");
-	if (perf_me == 0)
-		perf_crew_start(perf_cores() - 1);
-	else if (!one_machine)
-		perf_crew_start(perf_cores());
-	overlap("remote-overlap-crowded");
-	perf_crew_stop();
 }
