@@ -28,6 +28,7 @@ ours, raw, their ratio, and the bar the project has set itself.
   -mpi LIST          MPIs to compare broadcast and reductions with: openmpi,
                      mpich, all that are here (auto, the default), or none
   -csv FILE          write the figures as CSV too
+  -markdown FILE     write a line for each operation as a table for documents
   -svg DIRECTORY     draw plots of figures over size
   -nodes N           measure between nodes, beside raw sockets: one rank on each
                      of N pretended nodes, or, with -launcher, on N real ones;
@@ -52,7 +53,7 @@ type options struct {
 	quick, list, verbose     bool
 	only, mpi                []string
 	reps                     int
-	csv, svg                 string
+	csv, markdown, svg       string
 	nodes                    int
 	hosts                    []string
 	agent                    string
@@ -94,6 +95,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&mpi, "mpi", "auto", "")
 	f.IntVar(&o.reps, "reps", 0, "")
 	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.markdown, "markdown", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
 	f.IntVar(&o.nodes, "nodes", 1, "")
 	f.StringVar(&hosts, "hosts", "", "")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nodes.sh ARMCI_PERF DIRECTORY [OPTION]... - the figures and plots between nodes that docs/validation.md shows: on two
 # hosts of a network of their own (network namespaces and a veth pair); what all nodes do at once on three and on eight
-# (a bridge). Writes hosts-N.txt, hosts-N.csv and plots, remote-*.svg. OPTIONs are armci_perf's. Exit status 77: no
+# (a bridge). Writes hosts-N.txt, .csv and .md, and plots, remote-*.svg. OPTIONs are armci_perf's. Exit status 77: no
 # namespaces here.
 set -eu
 [ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
@@ -23,7 +23,7 @@ on() {
 	"$here/hosts.sh" up $prefix "$n" || exit
 	list=$(echo a b c d e f g h | cut -d' ' -f1-"$n" | sed "s/[a-h]/$prefix&/g; s/ /,/g")
 	"$here/inside.sh" ${prefix}a "$perf" -hosts "$list" -agent "$here/agent.sh" -csv "$dir/hosts-$n.csv" \
-		"$@" >"$dir/hosts-$n.txt" ||
+		-markdown "$dir/hosts-$n.md" "$@" >"$dir/hosts-$n.txt" ||
 		{ cat "$dir/hosts-$n.txt"; echo "FAIL: armci_perf on $n hosts"; exit 1; }
 	cat "$dir/hosts-$n.txt"
 }
