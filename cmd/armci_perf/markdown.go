@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -74,19 +75,30 @@ func place(r *row) string {
 // inUnit is a bar without the word that says what it is about: a bar of the figure itself has its unit.
 func inUnit(bar, unit string) string {
 	what, limit, _ := strings.Cut(bar, " ")
-	if what == "ratio" {
-		return limit
+	if v, err := strconv.ParseFloat(limit[min(2, len(limit)):], 64); err == nil && what == "ours" {
+		return limit[:2] + amount(v, unit)
 	}
-	return limit + " " + unit
+	return limit
 }
 
-// span is the least and the greatest of some values; nothing if there are none above 0.
+// span is the least and the greatest of some values; nothing if there are none.
 func span(values []float64, unit string) string {
 	least, most := slices.Min(values), slices.Max(values)
-	if most == 0 && unit != "%" {
+	if least == 0 && most == 0 {
 		return ""
 	}
-	return strings.TrimSpace(between(short(least), short(most)) + " " + unit)
+	return between(amount(least, unit), amount(most, unit))
+}
+
+// amount is a figure with its unit; a time in the unit that suits it.
+func amount(v float64, unit string) string {
+	switch {
+	case unit == "ns" && v >= 1e6:
+		return short(v/1e6) + " ms"
+	case unit == "ns" && v >= 1e3:
+		return short(v/1e3) + " us"
+	}
+	return strings.TrimSpace(short(v) + " " + unit)
 }
 
 func between(a, b string) string {

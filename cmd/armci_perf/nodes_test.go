@@ -92,17 +92,17 @@ func TestMarkdown(t *testing.T) {
 		{Op: "a", Shape: "-", Bytes: 8, Where: "here", Unit: "ns", Ours: 9, Raw: 6, Ratio: 1.5, Bar: "ratio <=2", BarState: "ok"},
 		{Op: "b", Shape: "-", Bytes: 1024, Where: "here", Unit: "MB/s", Ours: 50, Raw: 100, Ratio: 0.5, Bar: "ratio >=0.9", BarState: "over"},
 		{Op: "b", Shape: "-", Bytes: 2048, Where: "here", Unit: "MB/s", Ours: 99, Raw: 100, Ratio: 0.99, Bar: "ratio >=0.9", BarState: "ok"},
-		{Op: "c", Shape: "computing", Where: "there", Unit: "ns", Ours: 700, Bar: "ours <=500", BarState: "over"},
+		{Op: "c", Shape: "computing", Where: "there", Unit: "ns", Ours: 2e6, Bar: "ours <=1500", BarState: "over"},
 	})
 	want := `
 | here | size | ours | raw | ours/raw | bar | |
 |---|---|---|---|---|---|---|
 | ~a~ | 8 | 9.00 ns | 6.00 ns | 1.50 | <=2 | held |
-| ~b~ | 1K to 2K | 50.0 to 99.0 MB/s | 100 MB/s | 0.50 to 0.99 | >=0.9 | **held at 1 of 2** |
+| ~b~ | 1K to 2K | 50.0 MB/s to 99.0 MB/s | 100 MB/s | 0.50 to 0.99 | >=0.9 | **held at 1 of 2** |
 
 | there | size | ours | raw | ours/raw | bar | |
 |---|---|---|---|---|---|---|
-| ~c~ | - | 700 ns |  |  | <=500 ns | **missed** |
+| ~c~ | - | 2.00 ms |  |  | <=1.50 us | **missed** |
 `
 	if got := strings.ReplaceAll(out.String(), "`", "~"); got != want {
 		t.Errorf("got\n%s", got)
