@@ -48,6 +48,9 @@ func writeSummary(w io.Writer, set []row) {
 		}
 	}
 	first := set[0]
+	if first.Unit == "%" {
+		clear(ratio) // it says nothing
+	}
 	fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s |\n", first.Op, between(sizes[0], sizes[len(sizes)-1]),
 		span(ours, first.Unit), span(raw, first.Unit), span(ratio, ""), strings.Join(bars, ", "), verdict(held, judged))
 }
@@ -76,7 +79,8 @@ func place(r *row) string {
 func inUnit(bar, unit string) string {
 	what, limit, _ := strings.Cut(bar, " ")
 	if v, err := strconv.ParseFloat(limit[min(2, len(limit)):], 64); err == nil && what == "ours" {
-		return limit[:2] + amount(v, unit)
+		v, unit = suited(v, unit)
+		return limit[:2] + strconv.FormatFloat(v, 'g', -1, 64) + " " + unit
 	}
 	return limit
 }
@@ -90,15 +94,21 @@ func span(values []float64, unit string) string {
 	return between(amount(least, unit), amount(most, unit))
 }
 
-// amount is a figure with its unit; a time in the unit that suits it.
+// amount is a figure with its unit.
 func amount(v float64, unit string) string {
+	v, unit = suited(v, unit)
+	return strings.TrimSpace(short(v) + " " + unit)
+}
+
+// suited is a time in the unit that suits it.
+func suited(v float64, unit string) (float64, string) {
 	switch {
 	case unit == "ns" && v >= 1e6:
-		return short(v/1e6) + " ms"
+		return v / 1e6, "ms"
 	case unit == "ns" && v >= 1e3:
-		return short(v/1e3) + " us"
+		return v / 1e3, "us"
 	}
-	return strings.TrimSpace(short(v) + " " + unit)
+	return v, unit
 }
 
 func between(a, b string) string {

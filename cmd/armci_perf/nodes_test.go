@@ -102,7 +102,7 @@ func TestMarkdown(t *testing.T) {
 
 | there | size | ours | raw | ours/raw | bar | |
 |---|---|---|---|---|---|---|
-| ~c~ | - | 2.00 ms |  |  | <=1.50 us | **missed** |
+| ~c~ | - | 2.00 ms |  |  | <=1.5 us | **missed** |
 `
 	if got := strings.ReplaceAll(out.String(), "`", "~"); got != want {
 		t.Errorf("got\n%s", got)

@@ -1,6 +1,6 @@
 # The programs on several nodes: pretended ones (label nodes), and two hosts as network namespaces (label hosts), under
-# every launcher; and what can go wrong between hosts. One test is one launcher, one shape (nodes x ranks) and one room
-# of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
+# every launcher; what can go wrong between hosts; how connections grow. One test is one launcher, one shape (nodes x
+# ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(shapes_nodes 2x2 4x1)
