@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
@@ -199,8 +200,26 @@ func (r *Runtime) closeTransports() {
 	}
 }
 
-// Leave is called when the process exits with status 0 and never finalised: the others are not to take it for dead.
-func (r *Runtime) Leave() { r.Node.Leave(false) }
+// leaveTime bounds what a process that exits does to part well.
+const leaveTime = 2 * time.Second
+
+// Leave is called when the process exits with status 0 and never finalised: the others, of all nodes, are not to take it
+// for dead.
+func (r *Runtime) Leave() {
+	parted := make(chan struct{})
+	go func() {
+		defer log.Guard()
+		defer close(parted)
+		for _, tr := range r.transports[1:] { // the wires
+			tr.Close()
+		}
+	}()
+	select {
+	case <-parted:
+	case <-time.After(leaveTime):
+	}
+	r.Node.Leave(false)
+}
 
 // checkRank returns an error unless proc is a rank of the job.
 func (r *Runtime) checkRank(arg string, proc int) error {
