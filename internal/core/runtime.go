@@ -97,6 +97,9 @@ func (r *Runtime) init() {
 	r.known.init(r.N)
 	r.mail.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
+	if len(r.Topo.Nodes) > 1 {
+		r.aggregates.batches = make([]Batch, numBatches)
+	}
 	r.routes, r.everyone = make([]route, r.N), make([]int, r.N)
 	for i := range r.everyone {
 		r.everyone[i] = i
