@@ -169,22 +169,27 @@ func (w *wire) mayWait(r *transfer) bool {
 // longer than all the rest of it.
 type burst struct {
 	last  time.Duration // when the last one was
-	count int           // of those that came soon after the one before
+	count int           // of those that came soon after the one before; less after a pause
 }
 
 const (
-	burstGap   = 10 * time.Microsecond
+	burstGap   = 10 * time.Microsecond // a pause; it may be the engine's, who is just sending
+	burstEnd   = time.Millisecond
 	burstStart = 8 // so many are sent one by one first
+	burstMost  = 64
 )
 
 // next counts a store and tells whether it is one of a burst.
 func (b *burst) next(t *Transport) bool {
 	now := time.Since(t.start)
-	if now-b.last > burstGap {
+	switch gap := now - b.last; {
+	case gap > burstEnd:
 		b.count = 0
+	case gap > burstGap:
+		b.count /= 2
 	}
 	b.last = now
-	b.count++
+	b.count = min(b.count+1, burstMost)
 	return b.count > burstStart
 }
 
