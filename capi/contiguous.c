@@ -4,7 +4,7 @@
 
 #include "_cgo_export.h"
 
-static int contiguous(const char *name, int kind, void *local, void *remote, int bytes, int proc, bool nonblocking, void *hdl)
+static int contiguous(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
 {
 	struct front_call c = {.name = name, .kind = kind, .proc = proc, .local = local, .remote = remote, .count = &bytes,
 		.nonblocking = nonblocking, .hdl = hdl};
@@ -19,9 +19,12 @@ static int accumulate_in_go(const char *name, int optype, void *scale, void *src
 	return armcigo_op(&c);
 }
 
-// A put or get whose far side this thread does not remember: searched for, else Go's.
-SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, bool nonblocking, void *hdl)
+// A put or get whose far side this thread does not remember: collected, or searched for, else Go's.
+SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
 {
+	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
+	    front_collect(kind, local, remote, bytes, proc, hdl))
+		return 0;
 	if (!(bytes > 0 && local && front_reach(proc, remote, (uint64_t)bytes)))
 		return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
 	if (kind == FRONT_PUT)
@@ -114,12 +117,12 @@ int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int p
 }
 WEAK(ARMCI_NbAcc);
 
-// A scalar is stored and loaded as one access, aligned or not. What does not travel at once is put blocking, since the
-// argument is gone when we return.
+// A scalar is stored and loaded as one access, aligned or not. What does not travel at once is put as soon as may be,
+// since the argument is gone when we return.
 #define VALUE_OPS(Type, type)                                                                                    \
-	SECOND int put_##type(const char *name, type v, void *dst, int proc)                                     \
+	SECOND int put_##type(const char *name, type v, void *dst, int proc, int when)                           \
 	{                                                                                                        \
-		return move(name, FRONT_PUT, &v, dst, sizeof v, proc, false, NULL);                              \
+		return move(name, FRONT_PUT, &v, dst, sizeof v, proc, when, NULL);                               \
 	}                                                                                                        \
 	SECOND type get_##type(const char *name, void *src, int proc)                                            \
 	{                                                                                                        \
@@ -134,7 +137,7 @@ WEAK(ARMCI_NbAcc);
 			memcpy(dst, &src, sizeof src);                                                           \
 			return 0;                                                                                \
 		}                                                                                                \
-		return put_##type("ARMCI_PutValue" #Type, src, dst, proc);                                       \
+		return put_##type("ARMCI_PutValue" #Type, src, dst, proc, FRONT_BLOCKING);                       \
 	}                                                                                                        \
 	WEAK(ARMCI_PutValue##Type);                                                                              \
 	int PARMCI_NbPutValue##Type(type src, void *dst, int proc, armci_hdl_t *hdl)                             \
@@ -144,7 +147,7 @@ WEAK(ARMCI_NbAcc);
 			memcpy(dst, &src, sizeof src);                                                           \
 			return 0;                                                                                \
 		}                                                                                                \
-		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc);                                     \
+		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc, FRONT_SOON);                         \
 	}                                                                                                        \
 	WEAK(ARMCI_NbPutValue##Type);                                                                            \
 	type PARMCI_GetValue##Type(void *src, int proc)                                                          \

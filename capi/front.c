@@ -31,10 +31,12 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
-// Called by Go with all ranks initialised. local is malloc'ed and becomes ours; traffic stays Go's and where it is.
-void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic)
+// Called by Go with all ranks initialised. local is malloc'ed and becomes ours; traffic and batches stay Go's.
+void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic,
+	struct front_batch *batches)
 {
 	front.traffic = traffic;
+	front.batches = batches;
 	free((void *)front.local);
 	front.me = me;
 	front.local = local;

@@ -44,6 +44,17 @@ struct front_traffic {
 	_Atomic uint32_t posted, fenced;
 };
 
+// What is collected under a handle: Go's (core.Batch). Added to by front_collect if it is like what is there.
+#define FRONT_BATCH   1024
+#define FRONT_BATCHES 8u
+struct front_batch {
+	_Atomic uint32_t busy;
+	_Atomic uintptr_t handle;
+	int32_t kind, proc, bytes, n;
+	uintptr_t lo, span;
+	uintptr_t local[FRONT_BATCH], remote[FRONT_BATCH];
+};
+
 // Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, tracing).
 struct front {
 	_Atomic unsigned ranks;
@@ -56,6 +67,7 @@ struct front {
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
 	const struct front_traffic *traffic; // by rank, and one more for all together
+	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
 };
 extern struct front front;
 
@@ -90,6 +102,8 @@ static inline bool front_reach(int proc, const void *p, uint64_t n)
 	       ((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && front_find((unsigned)proc, p, n));
 }
 
+bool front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
+
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }
 
 // A finished nonblocking call leaves this in the first four bytes of its handle.
@@ -102,6 +116,8 @@ static inline void front_done(void *hdl)
 
 // A data operation on its way into Go. local is the source of a put or accumulate, the destination of a get.
 enum { FRONT_PUT, FRONT_GET, FRONT_ACC };
+enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_SOON }; // SOON: nonblocking, but `local` is gone when the call returns
+enum { FRONT_PLAIN, FRONT_STRIDED, FRONT_VECTOR }; // what the caller calls the two sides
 struct front_call {
 	const char *name; // of the public function, for messages
 	int kind, proc, optype;
@@ -111,7 +127,7 @@ struct front_call {
 	int levels;
 	armci_giov_t *vector;
 	int vectors;
-	int is_vector, nonblocking;
+	int shape, nonblocking;
 	void *hdl;
 };
 

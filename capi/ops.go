@@ -7,7 +7,6 @@ package main
 import "C"
 
 import (
-	"strings"
 	"unsafe"
 
 	"libarmci/internal/core"
@@ -24,23 +23,23 @@ func addresses(p *unsafe.Pointer, n int) []uintptr {
 	return unsafe.Slice((*uintptr)(unsafe.Pointer(p)), n)
 }
 
-// opOf converts a call. What cannot even be converted is left for core to refuse by name.
-func opOf(c *C.struct_front_call) *core.Op {
-	o := &core.Op{Kind: core.Kind(c.kind), Proc: int(c.proc), Levels: int(c.levels), AccCode: int(c.optype)}
+// convert fills in a call. What cannot even be converted is left for core to refuse by name.
+func convert(c *C.struct_front_call, o *core.Op) {
+	o.Kind, o.Proc, o.Levels, o.AccCode = core.Kind(c.kind), int(c.proc), int(c.levels), int(c.optype)
 	o.Scale.Value = c.scale
-	if c.is_vector != 0 {
+	switch c.shape {
+	case C.FRONT_VECTOR:
 		o.Suffix = "_ptr_array"
 		o.Xfer.Vector = segmentsOf(o, c)
-		return o
-	}
-	n := min(max(o.Levels, 0), 8)
-	if name := literal(c.name); strings.Contains(name, "PutS") || strings.Contains(name, "GetS") || strings.Contains(name, "AccS") {
+		return
+	case C.FRONT_STRIDED:
 		o.Suffix = "_ptr"
 	}
+	n := min(max(o.Levels, 0), 8)
 	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(c.local), uintptr(c.remote)
 	if c.count == nil {
 		o.Missing = "count"
-		return o
+		return
 	}
 	o.Xfer.Count = ints(c.count, n+1)
 	if n > 0 && (c.local_stride == nil || c.remote_stride == nil) {
@@ -48,16 +47,15 @@ func opOf(c *C.struct_front_call) *core.Op {
 		if (c.local_stride == nil) == (o.Kind != core.Get) {
 			o.Missing = "src_stride_arr"
 		}
-		return o
+		return
 	}
 	if n > 0 {
 		o.Xfer.Local.Stride, o.Xfer.Remote.Stride = ints(c.local_stride, n), ints(c.remote_stride, n)
 	}
-	return o
 }
 
 func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
-	all := []transport.Segments{}
+	all := o.Segments()
 	if c.vectors < 0 {
 		o.Refuse = &core.ArgError{Arg: "len", Text: "negative number of descriptors", Code: core.CodeLevels}
 		return all
@@ -91,30 +89,47 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 //export armcigo_op
 func armcigo_op(c *C.struct_front_call) C.int {
 	defer guard(faults())
-	name := literal(c.name)
+	if err := carryOut(c); err != nil {
+		return code(literal(c.name), err)
+	}
+	return 0
+}
+
+// carryOut allocates nothing: remote operations are many and small.
+func carryOut(c *C.struct_front_call) error {
 	rt := lib.rt.Load() // as initialised, but for the line of a trace
 	if rt == nil || !inInit() {
-		return code(name, errNotRunning)
+		return errNotRunning
 	}
-	o := opOf(c)
+	o := core.NewOp()
+	convert(c, o)
 	if lib.trace && o.Missing == "" && o.Refuse == nil {
-		log.Tracef("%s: %d bytes, rank %d", name, o.Xfer.Bytes(), o.Proc)
+		log.Tracef("%s: %d bytes, rank %d", literal(c.name), o.Xfer.Bytes(), o.Proc)
 	}
-	if c.nonblocking == 0 {
-		return code(name, rt.Do(o))
+	err := post(rt, o, c)
+	if err == nil { // else somebody may still look at it
+		o.Release()
+	}
+	return err
+}
+
+func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
+	if c.nonblocking != C.FRONT_NONBLOCKING {
+		o.Soon = c.nonblocking == C.FRONT_SOON
+		return rt.Do(o)
 	}
 	if c.hdl == nil {
 		_, err := rt.Start(o, true)
-		return code(name, err)
+		return err
 	}
 	if taken, err := rt.Collect(uintptr(c.hdl), o); taken || err != nil {
-		return code(name, err)
+		return err
 	}
 	id, err := rt.Start(o, false)
 	if err == nil {
 		*(*int32)(c.hdl) = id
 	}
-	return code(name, err)
+	return err
 }
 
 //export armcigo_check_flag

@@ -5,7 +5,7 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic);
+// void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic, struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -155,8 +155,15 @@ func openFastPath(rt *core.Runtime) {
 	traffic := rt.Traffic()
 	lib.shared.Unpin()
 	lib.shared.Pin(&traffic[0]) // C looks at it until the next start
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_front_traffic)(unsafe.Pointer(&traffic[0])))
+	var batches *C.struct_front_batch
+	if b := rt.Batches(); len(b) == C.FRONT_BATCHES {
+		lib.shared.Pin(&b[0])
+		batches = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
+	}
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_front_traffic)(unsafe.Pointer(&traffic[0])), batches)
 }
+
+var _ [unsafe.Sizeof(core.Batch{})]byte = [C.sizeof_struct_front_batch]byte{} // C adds to them
 
 var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
 

@@ -11,7 +11,7 @@
 
 static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
 {
-	struct front_call c = {.name = name, .kind = kind, .proc = proc, .local = local, .remote = remote,
+	struct front_call c = {.name = name, .kind = kind, .shape = FRONT_STRIDED, .proc = proc, .local = local, .remote = remote,
 		.local_stride = lstride, .remote_stride = rstride, .count = count, .levels = levels,
 		.nonblocking = nonblocking, .hdl = hdl};
 	return armcigo_op(&c);
@@ -86,7 +86,7 @@ static inline bool acc_here(int optype, void *scale, LOCAL, REMOTE, REST)
 
 static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
 {
-	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale,
+	struct front_call c = {.name = name, .kind = FRONT_ACC, .shape = FRONT_STRIDED, .proc = proc, .optype = optype, .scale = scale,
 		.local = local, .remote = remote, .local_stride = lstride, .remote_stride = rstride, .count = count,
 		.levels = levels, .nonblocking = nonblocking, .hdl = hdl};
 	return armcigo_op(&c);
@@ -120,16 +120,20 @@ static int check_flag(const char *name, const char *arg, int *flag, int proc)
 	return armcigo_check_flag((char *)name, (char *)arg, flag, proc);
 }
 
+static int put_in_go(const char *name, void *src, void *dst, int bytes, int proc)
+{
+	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes};
+	return armcigo_op(&c);
+}
+
 // Stores the flag after the data are visible there: blocking stores of one rank at another arrive in order.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
-	int bytes = sizeof value;
 	if (front_reach(proc, flag, sizeof value)) {
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
 		return 0;
 	}
-	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = &value, .remote = flag, .count = &bytes};
-	return armcigo_op(&c);
+	return put_in_go(name, &value, flag, sizeof value, proc);
 }
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
@@ -140,7 +144,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
 	if (bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
-		rc = to_go("ARMCI_Put_flag", FRONT_PUT, src, NULL, dst, NULL, &bytes, 0, proc, false, NULL);
+		rc = put_in_go("ARMCI_Put_flag", src, dst, bytes, proc);
 	return rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
 }
 WEAK(ARMCI_Put_flag);

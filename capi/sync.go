@@ -8,6 +8,7 @@ package main
 import "C"
 
 import (
+	"sync"
 	"unsafe"
 
 	"libarmci/internal/core"
@@ -152,6 +153,9 @@ func armcigo_barrier(name *C.char, fence C.int) {
 	rt.Barrier()
 }
 
+// words are descriptors of read-modify-writes, which are over when they return.
+var words = sync.Pool{New: func() any { return new(transport.RMW) }}
+
 //export armcigo_rmw
 func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
 	defer guard(faults())
@@ -167,11 +171,13 @@ func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
 	if ploc == nil {
 		return code(name, &core.ArgError{Arg: "ploc", Text: "null pointer", Code: core.CodeArgument})
 	}
-	x := transport.RMW{Op: what, Bytes: bytes, Addr: uintptr(prem), Operand: int64(extra)}
+	x := words.Get().(*transport.RMW)
+	defer words.Put(x)
+	*x = transport.RMW{Op: what, Bytes: bytes, Addr: uintptr(prem), Operand: int64(extra)}
 	if what == transport.Swap {
 		x.Operand = load(ploc, bytes)
 	}
-	if err := rt.RMW(int(proc), &x); err != nil {
+	if err := rt.RMW(int(proc), x); err != nil {
 		return code(name, err)
 	}
 	store(ploc, bytes, x.Old)

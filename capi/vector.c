@@ -8,7 +8,7 @@ static int to_go(const char *name, int kind, int optype, void *scale, armci_giov
 	void *hdl)
 {
 	struct front_call c = {.name = name, .kind = kind, .proc = proc, .optype = optype, .scale = scale, .vector = v,
-		.vectors = n, .is_vector = 1, .nonblocking = nonblocking, .hdl = hdl};
+		.vectors = n, .shape = FRONT_VECTOR, .nonblocking = nonblocking, .hdl = hdl};
 	return armcigo_op(&c);
 }
 

@@ -5,32 +5,48 @@
 package core
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
 type aggregates struct {
-	mu  sync.Mutex
-	set map[uintptr]*aggregate
+	mu      sync.Mutex
+	set     map[uintptr]*aggregate
+	any     atomic.Bool // set is not empty
+	batches []Batch     // of the first handles, by their addresses
 }
 
 // aggregate collects operations in the order they came: those of one kind and target that follow each other are one.
 type aggregate struct {
-	ops []*Op
+	ops   []*Op
+	batch *Batch // what came after these; nil if it has none
 }
 
 // mostBlocks is up to how many blocks a strided operation is taken apart: a larger one stays what it is.
 const mostBlocks = 64
 
+// collected are operations whose lists are their own memory, to be used again.
+var collected = sync.Pool{New: func() any { return new(Op) }}
+
+// next is one more operation of an aggregate. Its transfer has no meaning yet.
+func (a *aggregate) next(o *Op) *Op {
+	c := collected.Get().(*Op)
+	x := c.Xfer
+	*c = *o
+	c.Xfer, c.room = x, nil
+	a.ops = append(a.ops, c)
+	return c
+}
+
 // add takes a copy of an operation that has been checked.
 func (a *aggregate) add(o *Op) {
 	x := &o.Xfer
 	if o.Kind == Acc || x.Vector == nil && kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
-		c := *o
-		c.Xfer = *x.Clone()
-		a.ops = append(a.ops, &c)
+		a.next(o).Xfer.Copy(x)
 		return
 	}
 	var to *transport.Xfer
@@ -38,8 +54,8 @@ func (a *aggregate) add(o *Op) {
 		to = &a.ops[n-1].Xfer
 		to.Known = to.Known && x.Known
 	} else {
-		a.ops = append(a.ops, &Op{Kind: o.Kind, Proc: o.Proc, Suffix: o.Suffix, Xfer: transport.Xfer{Known: x.Known}})
-		to = &a.ops[n].Xfer
+		to = &a.next(o).Xfer
+		*to = transport.Xfer{Vector: to.Vector[:0], Known: x.Known}
 	}
 	for _, s := range x.Vector {
 		to.Vector = appendSegments(to.Vector, s.Bytes, s.Local, s.Remote)
@@ -54,10 +70,12 @@ func (a *aggregate) add(o *Op) {
 	}
 }
 
-// appendSegments adds segments, to the last descriptor where the size is the same.
+// appendSegments adds segments, to the last descriptor where the size is the same. It uses the memory of descriptors that
+// were in the list before.
 func appendSegments(v []transport.Segments, nbytes int, local, remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
-		v = append(v, transport.Segments{Bytes: nbytes})
+		v = slices.Grow(v, 1)[:n+1]
+		v[n].Bytes, v[n].Local, v[n].Remote = nbytes, v[n].Local[:0], v[n].Remote[:0]
 	}
 	s := &v[len(v)-1]
 	s.Local, s.Remote = append(s.Local, local...), append(s.Remote, remote...)
@@ -74,7 +92,8 @@ func (r *Runtime) SetAggregate(handle uintptr) bool {
 	if r.aggregates.set[handle] != nil {
 		return false
 	}
-	r.aggregates.set[handle] = &aggregate{}
+	r.aggregates.set[handle] = &aggregate{batch: r.aggregates.claim(handle)}
+	r.aggregates.any.Store(true)
 	return true
 }
 
@@ -83,14 +102,26 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 	err := r.WaitAggregate(handle)
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
-	_, was := r.aggregates.set[handle]
+	a := r.aggregates.set[handle]
+	if a == nil {
+		return false, err
+	}
 	delete(r.aggregates.set, handle)
-	return was, err
+	r.aggregates.any.Store(len(r.aggregates.set) > 0)
+	if a.batch != nil {
+		a.absorb()
+		a.batch.handle.Store(0)
+		a.batch = nil
+	}
+	return true, err
 }
 
 // Collect adds an operation to the handle at an address; false if that handle does not collect. Accumulates are
 // carried out at once, in order with what was collected before.
 func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
+	if !r.aggregates.any.Load() {
+		return false, nil
+	}
 	r.aggregates.mu.Lock()
 	a := r.aggregates.set[handle]
 	r.aggregates.mu.Unlock()
@@ -102,7 +133,9 @@ func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
 		return true, err
 	}
 	r.aggregates.mu.Lock()
+	a.absorb()
 	a.add(o)
+	r.allow(a, o)
 	r.aggregates.mu.Unlock()
 	if o.Kind == Acc {
 		return true, r.WaitAggregate(handle)
@@ -116,14 +149,27 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 	a := r.aggregates.set[handle]
 	var ops []*Op
 	if a != nil {
+		a.absorb()
 		ops, a.ops = a.ops, nil
 	}
 	r.aggregates.mu.Unlock()
 	var first error
 	for _, o := range ops {
-		if err := r.Do(o); err != nil && first == nil {
+		err := r.Do(o)
+		if err == nil { // else somebody may still look at it
+			o.Scale = transport.Scale{}
+			collected.Put(o)
+		} else if first == nil {
 			first = err
 		}
+	}
+	if ops != nil {
+		clear(ops)
+		r.aggregates.mu.Lock()
+		if a.ops == nil {
+			a.ops = ops[:0]
+		}
+		r.aggregates.mu.Unlock()
 	}
 	return first
 }
@@ -151,22 +197,20 @@ func (r *Runtime) FlushAggregates() error {
 
 // appendRuns adds a strided transfer's blocks.
 func appendRuns(v []transport.Segments, x *transport.Xfer) []transport.Segments {
-	var blocks transport.Segments
 	walk(x, func(local, remote uintptr) {
-		blocks.Local = append(blocks.Local, local)
-		blocks.Remote = append(blocks.Remote, remote)
+		v = appendSegments(v, int(x.Count[0]), []uintptr{local}, []uintptr{remote})
 	})
-	return appendSegments(v, int(x.Count[0]), blocks.Local, blocks.Remote)
+	return v
 }
 
 // walk visits the blocks of Count[0] bytes: the kernel walks both sides as shapes whose rows never touch.
 func walk(x *transport.Xfer, visit func(local, remote uintptr)) {
 	n := kernel.Volume(x.Count) / int64(x.Count[0])
-	index := make([]int32, len(x.Count))
+	var index [kernel.MaxLevels + 1]int32
 	local, remote := x.Local.Base, x.Remote.Base
 	for range n {
 		visit(local, remote)
-		for l := 1; l < len(index); l++ {
+		for l := 1; l < len(x.Count); l++ {
 			local += uintptr(x.Local.Stride[l-1])
 			remote += uintptr(x.Remote.Stride[l-1])
 			if index[l]++; index[l] < x.Count[l] {

@@ -35,6 +35,9 @@ type Op struct {
 	Suffix  string // of the header's names of the two sides: "" contiguous, "_ptr" strided, "_ptr_array" vector
 	Missing string // name of an array that was NULL, found by the front door
 	Refuse  error  // what else the front door found wrong
+	Soon    bool   // blocking only because the local memory goes: nobody waits for the effect
+
+	room []transport.Segments // for a list
 }
 
 // local and remote are the header's names for the two sides.

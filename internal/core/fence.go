@@ -11,7 +11,14 @@ func (r *Runtime) Fence(proc int) error {
 	if err := r.WaitProc(proc); err != nil {
 		return err
 	}
-	return r.fence([]int{proc})
+	to, t := &r.routes[proc], &r.traffic[proc]
+	if t.clean() && !to.immediate {
+		return nil
+	}
+	upTo := t.Posted.Load()
+	err := to.tr.Fence(to.alone...)
+	t.fenced(upTo) // also after an error, which is told once
+	return err
 }
 
 // fence asks each transport once, for those of these ranks at which something is outstanding.

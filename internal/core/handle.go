@@ -14,11 +14,40 @@ import (
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
 
+// pending is an open operation and what describes it. Entries are used again when nobody looks at them any more.
 type pending struct {
 	waiter
+	op       Op
 	tr       transport.Transport
 	proc     int
 	implicit bool
+	users    int // goroutines that start or wait for it: under the lock
+}
+
+func newPending() *pending {
+	p := &pending{}
+	p.finish = func(err error) {
+		p.err = p.op.failure(err)
+		p.done.Store(true)
+	}
+	return p
+}
+
+var pendings = sync.Pool{New: func() any { return newPending() }}
+
+// describe copies an operation, in the memory that the last one here has used.
+func (p *pending) describe(o *Op) {
+	x := p.op.Xfer
+	x.Copy(&o.Xfer)
+	p.op = *o
+	p.op.Xfer, p.op.room = x, nil
+	p.op.Xfer.Done = p.finish
+}
+
+func (p *pending) release() {
+	p.done.Store(false)
+	p.op.Scale = transport.Scale{}
+	pendings.Put(p)
 }
 
 type handles struct {
@@ -33,9 +62,11 @@ func (h *handles) init() {
 	h.next = rand.Int32()
 }
 
+// add gives an operation a number. The caller uses it.
 func (h *handles) add(p *pending) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	p.users = 1
 	for {
 		h.next++
 		if _, taken := h.open[h.next]; !taken && h.next != Done {
@@ -45,16 +76,29 @@ func (h *handles) add(p *pending) int32 {
 	}
 }
 
+// find is an open operation, which the caller uses from now on; nil if it is none.
 func (h *handles) find(id int32) *pending {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.open[id]
+	p := h.open[id]
+	if p != nil {
+		p.users++
+	}
+	return p
 }
 
-func (h *handles) forget(id int32) {
+// leave is for who uses an operation no longer. One that is over is forgotten.
+func (h *handles) leave(id int32, p *pending, over bool) {
 	h.mu.Lock()
-	delete(h.open, id)
+	if over && h.open[id] == p {
+		delete(h.open, id)
+	}
+	p.users--
+	free := p.users == 0 && h.open[id] != p
 	h.mu.Unlock()
+	if free && p.err == nil { // what has failed somebody may still look at
+		p.release()
+	}
 }
 
 // Start posts an operation and returns the content for its handle: Done for a store that is locally complete already.
@@ -73,16 +117,16 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		o.Xfer.Done = nil
 		return Done, r.post(o)
 	}
-	p := &pending{proc: o.Proc, implicit: implicit, tr: to.tr}
-	c := *o
-	c.Xfer = *o.Xfer.Clone()
-	c.Xfer.Done = func(err error) {
-		p.err = c.failure(err)
-		p.done.Store(true)
-	}
+	p := pendings.Get().(*pending)
+	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
+	p.describe(o)
 	id := r.handles.add(p)
-	if err := r.post(&c); err != nil {
-		r.handles.forget(id)
+	if err = r.post(&p.op); err != nil {
+		p.err = err
+		p.done.Store(true) // for who waits for all
+	}
+	r.handles.leave(id, p, err != nil)
+	if err != nil {
 		return Done, err
 	}
 	if implicit && o.Kind == Get {
@@ -98,7 +142,7 @@ func (r *Runtime) Wait(id int32) error {
 		return nil
 	}
 	err := p.wait(p.tr)
-	r.handles.forget(id)
+	r.handles.leave(id, p, true)
 	return err
 }
 
@@ -112,9 +156,12 @@ func (r *Runtime) Test(id int32) (bool, error) {
 		p.tr.Progress(0)
 	}
 	if !p.done.Load() {
+		r.handles.leave(id, p, false)
 		return false, nil
 	}
-	return true, r.Wait(id)
+	err := p.err
+	r.handles.leave(id, p, true)
+	return true, err
 }
 
 // WaitProc completes the implicit operations to one rank.

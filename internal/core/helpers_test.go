@@ -64,6 +64,9 @@ func (s shape) node(rank int) int {
 // shapes are those every protocol between nodes is tested on.
 var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, {3, 7, true}, {4, 4, false}, {5, 6, false}}
 
+// apart is two ranks that only the wire connects.
+var apart = shape{nodes: 2, ranks: 2}
+
 // wire is what the wire of a test does unless it says otherwise: like a socket's, a message waits for what went before.
 var wire = transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Seed: 3, Ordered: true, Eager: 256}
 

@@ -58,16 +58,25 @@ func (k *known) drop(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// has tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
-func (k *known) has(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
+// around is the region in which an address lies.
+func (k *known) around(rank transport.Rank, addr uintptr) (extent, bool) {
 	list := k.list(rank)
 	i, found := at(list, addr)
 	if !found {
 		i--
 	}
-	if i < 0 || n < 0 || addr >= list[i].hi {
+	if i < 0 || addr >= list[i].hi {
+		return extent{}, false
+	}
+	return list[i], true
+}
+
+// has tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
+func (k *known) has(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
+	e, found := k.around(rank, addr)
+	if !found || n < 0 {
 		return false, false
 	}
-	yes = uintptr(n) <= list[i].hi-addr
+	yes = uintptr(n) <= e.hi-addr
 	return yes, !yes
 }

@@ -7,21 +7,46 @@ package core
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"libarmci/internal/transport"
 )
+
+// Operations are used again and again, so that a call allocates nothing.
+var operations = sync.Pool{New: func() any { return new(Op) }}
+
+// NewOp is an empty operation.
+func NewOp() *Op { return operations.Get().(*Op) }
+
+// Release gives an operation back that nobody looks at any more, as after Do, Start and Collect without an error.
+func (o *Op) Release() {
+	room := o.room
+	clear(room[:cap(room)]) // it holds addresses of the caller's arrays
+	*o = Op{room: room}
+	operations.Put(o)
+}
+
+// Segments is an empty list for the transfer, which the operation keeps.
+func (o *Op) Segments() []transport.Segments {
+	if o.room == nil {
+		o.room = make([]transport.Segments, 0, 16)
+	}
+	return o.room
+}
 
 // route is how one rank is reached: one transport for the whole run.
 type route struct {
 	tr        transport.Transport
 	peer      transport.Peer
-	immediate bool  // operations are complete when they return
-	ordered   bool  // messages come after earlier operations
-	eager     int64 // known stores of up to this many bytes are locally complete when they return
+	alone     []transport.Peer // peer, as a list
+	immediate bool             // operations are complete when they return
+	ordered   bool             // messages come after earlier operations
+	eager     int64            // known stores of up to this many bytes are locally complete when they return
 }
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
-	return route{tr: tr, peer: p, immediate: info.Immediate, ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
+	return route{tr: tr, peer: p, alone: []transport.Peer{p}, immediate: info.Immediate,
+		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 }
 
 // atOnce tells whether a checked operation is locally complete when it has been posted.
@@ -40,7 +65,7 @@ func (r *Runtime) Do(o *Op) error {
 	}
 	to := &r.routes[o.Proc]
 	if to.atOnce(o) {
-		o.Xfer.Done = nil
+		o.Xfer.Done, o.Xfer.Later = nil, o.Soon
 		return r.post(o)
 	}
 	w := waiters.Get().(*waiter)

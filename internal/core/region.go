@@ -196,6 +196,7 @@ func (r *Runtime) unlearn(g *Group, mine uintptr) {
 			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
 		}
 	}
+	r.closeBatches()
 }
 
 // MallocLocal allocates memory on this rank alone. It can serve as the local side of any transfer.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
@@ -96,6 +97,9 @@ func (r *Runtime) init() {
 	r.known.init(r.N)
 	r.mail.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
+	if len(r.Topo.Nodes) > 1 {
+		r.aggregates.batches = make([]Batch, numBatches)
+	}
 	r.routes, r.everyone = make([]route, r.N), make([]int, r.N)
 	for i := range r.everyone {
 		r.everyone[i] = i
@@ -199,8 +203,26 @@ func (r *Runtime) closeTransports() {
 	}
 }
 
-// Leave is called when the process exits with status 0 and never finalised: the others are not to take it for dead.
-func (r *Runtime) Leave() { r.Node.Leave(false) }
+// leaveTime bounds what a process that exits does to part well.
+const leaveTime = 2 * time.Second
+
+// Leave is called when the process exits with status 0 and never finalised: the others, of all nodes, are not to take it
+// for dead.
+func (r *Runtime) Leave() {
+	parted := make(chan struct{})
+	go func() {
+		defer log.Guard()
+		defer close(parted)
+		for _, tr := range r.transports[1:] { // the wires
+			tr.Close()
+		}
+	}()
+	select {
+	case <-parted:
+	case <-time.After(leaveTime):
+	}
+	r.Node.Leave(false)
+}
 
 // checkRank returns an error unless proc is a rank of the job.
 func (r *Runtime) checkRank(arg string, proc int) error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"libarmci/internal/bootstrap/leaktest"
@@ -203,6 +204,32 @@ func TestLeave(t *testing.T) {
 		r.Leave()
 		if left := r.c.Node(0).Left(); !slices.Equal(left, []bool{false}) {
 			r.wrong("%v", left)
+		}
+	})
+}
+
+// parting counts calls of Close and carries the last one out.
+type parting struct {
+	transport.Transport
+	calls *atomic.Int32
+}
+
+func (p parting) Close() error {
+	if p.calls.Add(1) == 1 {
+		return nil
+	}
+	return p.Transport.Close()
+}
+
+// Who leaves says goodbye to other nodes too.
+func TestLeaveWires(t *testing.T) {
+	apart.run(t, nil, func(r *tr) {
+		var calls atomic.Int32
+		r.barrier()
+		r.transports[1] = parting{r.transports[1], &calls}
+		r.Leave()
+		if left := r.c.Node(int(r.Me)).Left(); calls.Load() != 1 || !slices.Equal(left, []bool{false}) {
+			r.wrong("the wire was closed %d times, the node left %v", calls.Load(), left)
 		}
 	})
 }

@@ -84,12 +84,20 @@ func Copy(dst, src unsafe.Pointer, n int) {
 
 // Volume gives the bytes of a shape with these counts in all. Here and below count[0] is in bytes, the other counts are
 // numbers of blocks, strides are in bytes, and a shape has one stride less than counts, at most MaxLevels.
-func Volume(count []int32) int64 { return int64(C.k_volume(ints(count), levels(count))) }
+func Volume(count []int32) int64 {
+	if len(count) == 1 { // without the way into C
+		return int64(max(count[0], 0))
+	}
+	return int64(C.k_volume(ints(count), levels(count)))
+}
 
 func levels(count []int32) C.int { return C.int(len(count) - 1) }
 
 // Extent gives the bytes that a shape touches relative to its base address: [lo, hi), lo <= 0.
 func Extent(stride, count []int32) (lo, hi int64) {
+	if len(count) == 1 {
+		return 0, Volume(count)
+	}
 	var l, h C.int64_t
 	C.k_extent(ints(stride), ints(count), levels(count), &l, &h)
 	return int64(l), int64(h)

@@ -219,6 +219,27 @@ func TestCloseWithOpen(t *testing.T) {
 	c.expectNoLoss()
 }
 
+// Whoever is just sending when a rank leaves does not keep the goodbye from its peers.
+func TestGoodbyeWhileSending(t *testing.T) {
+	j := newJob(t, nil, 1, 1)
+	j.connect(t)
+	there, here := j.alloc(t, 1, 64), j.alloc(t, 0, 64)
+	if err := <-started(j.tr[0].Put, plain(here, there, 8)); err != nil {
+		t.Fatal(err)
+	}
+	w := j.tr[0].wires[1]
+	w.mu.Lock()
+	closed := make(chan error)
+	go func() { closed <- j.tr[0].Close() }()
+	time.Sleep(10 * time.Millisecond)
+	w.mu.Unlock()
+	<-closed
+	time.Sleep(20 * time.Millisecond)
+	for _, l := range j.losses() {
+		t.Errorf("nobody was lost, but %s", l)
+	}
+}
+
 // A silent host is noticed by the kernel, which has been told when.
 func TestTimeoutIsSet(t *testing.T) {
 	leaktest.Check(t)

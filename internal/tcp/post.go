@@ -5,6 +5,7 @@
 package tcp
 
 import (
+	"sync"
 	"time"
 	"unsafe"
 
@@ -19,12 +20,22 @@ type transfer struct {
 	scale [scaleBytes]byte
 	p     *pending // nil if no answer is expected
 	wait  bool     // for the answer
+	later bool     // nobody waits for it now
 }
 
-// sent reports the local completion of a store that was queued; one with an answer is complete when that has come.
+// transfers are used again: those that are queued.
+var transfers = sync.Pool{New: func() any { return new(transfer) }}
+
+// sent ends a store that was queued and reports its local completion; one with an answer is complete when that has come.
 func (r *transfer) sent(err error) {
-	if !r.wait {
-		r.x.Finish(err)
+	x := r.x
+	if r.wait {
+		x = nil
+	}
+	*r = transfer{}
+	transfers.Put(r)
+	if x != nil {
+		x.Finish(err)
 	}
 }
 
@@ -56,23 +67,24 @@ func (t *Transport) post(peer transport.Peer, r *transfer) error {
 	if err != nil {
 		return err
 	}
-	r.h.Rank = uint32(t.peers[peer].Rank)
+	r.h.Rank, r.later = uint32(t.peers[peer].Rank), x.Later
 	if err := w.expect(r, nbytes); err != nil {
 		return err
 	}
 	small := nbytes <= int64(t.opt.Eager)
-	if x.Later && !small && r.h.Kind != kindGet {
-		queued := *r
-		w.enqueue(&queued)
+	if r.later && !small && r.h.Kind != kindGet {
+		queued := transfers.Get().(*transfer)
+		*queued = *r
+		w.enqueue(queued)
 		return nil
 	}
 	err = w.submit(r, small)
-	switch {
+	switch { // where the answer is for x.Done, that may have been called: x is the caller's again
 	case !r.wait && err != nil:
 		return err
 	case !r.wait:
 		x.Finish(nil)
-	case !x.Later:
+	case !r.later:
 		w.await(r.p)
 		err := r.p.err
 		w.table.release(r.p)
@@ -83,23 +95,23 @@ func (t *Transport) post(peer transport.Peer, r *transfer) error {
 
 // expect opens an entry for a request that will be answered.
 func (w *wire) expect(r *transfer, nbytes int64) (err error) {
-	m := awaited
-	if r.x.Later {
+	m, x := awaited, r.x
+	if r.later {
 		m = later
 	}
 	r.wait = r.h.Kind == kindGet || !r.x.Known
 	switch {
 	case r.wait:
-	case !r.x.Later && w.fenceExpected():
-		m = silent
+	case !r.later && w.fenceExpected():
+		m, x = silent, nil
 	default:
 		return nil
 	}
 	if r.h.Kind == kindGet {
-		r.p, err = w.table.openGet(r.x, m, kindData, nbytes, nbytes >= bigBytes && firstRow(r.x) >= w.t.opt.Gather)
+		r.p, err = w.table.openGet(x, m, kindData, nbytes, nbytes >= bigBytes && firstRow(x) >= w.t.opt.Gather)
 	} else {
 		r.h.Flags |= flagAck
-		r.p, err = w.table.open(r.x, m, kindDone)
+		r.p, err = w.table.open(x, m, kindDone)
 	}
 	if err == nil {
 		r.h.ID = r.p.id
@@ -127,12 +139,13 @@ func (w *wire) submit(r *transfer, small bool) error {
 	if err := w.send(r); err != nil {
 		return err
 	}
+	known := w.deferred.Load() // to the engine: it will come
 	if small && w.mayWait(r) && !w.t.buffers.scarce(w.t.opt.Buffer) {
 		w.deferred.Store(true)
 	} else if err := w.flush(); err != nil {
 		return err
 	}
-	if r.x.Later || w.deferred.Load() {
+	if r.later && r.p != nil || w.deferred.Load() && !known {
 		w.driven.Store(true)
 		w.t.engine.attend(w)
 	}
@@ -144,34 +157,39 @@ func (w *wire) submit(r *transfer, small bool) error {
 func (w *wire) mayWait(r *transfer) bool {
 	switch {
 	case r.h.Kind == kindGet:
-		return r.x.Later && w.table.later.Load() > 1
+		return r.later && w.table.later.Load() > 1
 	case r.p != nil:
 		w.burst.end()
-		return r.x.Later
+		return r.later
 	}
-	return w.burst.next(w.t) || r.x.Later
+	return r.later || w.burst.next(w.t)
 }
 
 // burst recognises stores that follow each other closely. They are worth sending together: a system call for each takes
 // longer than all the rest of it.
 type burst struct {
 	last  time.Duration // when the last one was
-	count int           // of those that came soon after the one before
+	count int           // of those that came soon after the one before; less after a pause
 }
 
 const (
-	burstGap   = 10 * time.Microsecond
+	burstGap   = 10 * time.Microsecond // a pause; it may be the engine's, who is just sending
+	burstEnd   = time.Millisecond
 	burstStart = 8 // so many are sent one by one first
+	burstMost  = 64
 )
 
 // next counts a store and tells whether it is one of a burst.
 func (b *burst) next(t *Transport) bool {
 	now := time.Since(t.start)
-	if now-b.last > burstGap {
+	switch gap := now - b.last; {
+	case gap > burstEnd:
 		b.count = 0
+	case gap > burstGap:
+		b.count /= 2
 	}
 	b.last = now
-	b.count++
+	b.count = min(b.count+1, burstMost)
 	return b.count > burstStart
 }
 

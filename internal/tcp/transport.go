@@ -185,10 +185,18 @@ func (t *Transport) closeServer() {
 	}
 }
 
-// goodbye sends what was put off and that nothing follows, unless another is in the middle of sending.
+// partingTime is how long a node's goodbye waits for who is just sending to it.
+const partingTime = 200 * time.Millisecond
+
+// goodbye sends what was put off and that nothing follows, unless another is in the middle of sending and stays there.
 func (w *wire) goodbye() {
-	if !w.live.Load() || w.broken.Load() != nil || !w.mu.TryLock() {
+	if !w.live.Load() || w.broken.Load() != nil {
 		return
+	}
+	for end := time.Now().Add(partingTime); !w.mu.TryLock(); time.Sleep(50 * time.Microsecond) {
+		if time.Now().After(end) {
+			return
+		}
 	}
 	defer w.mu.Unlock()
 	h := header{Kind: kindBye}

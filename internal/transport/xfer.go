@@ -4,7 +4,10 @@
 // memory belongs to the application or to the arena and outlives the operation.
 package transport
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // Section is one side of a strided transfer: a base address and the distance in bytes between blocks at each level.
 type Section struct {
@@ -58,17 +61,30 @@ func (x *Xfer) Bytes() int64 {
 
 // Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is complete.
 func (x *Xfer) Clone() *Xfer {
-	c := *x
-	c.Local.Stride = append([]int32(nil), x.Local.Stride...)
-	c.Remote.Stride = append([]int32(nil), x.Remote.Stride...)
-	c.Count = append([]int32(nil), x.Count...)
-	if x.Vector != nil {
-		c.Vector = make([]Segments, len(x.Vector))
-		for i, s := range x.Vector {
-			c.Vector[i] = Segments{append([]uintptr(nil), s.Local...), append([]uintptr(nil), s.Remote...), s.Bytes}
-		}
+	c := &Xfer{}
+	c.Copy(x)
+	return c
+}
+
+// Copy makes x what Clone makes of from, in the memory that x has already.
+func (x *Xfer) Copy(from *Xfer) {
+	was := *x
+	*x = *from
+	x.Local.Stride = append(was.Local.Stride[:0], from.Local.Stride...)
+	x.Remote.Stride = append(was.Remote.Stride[:0], from.Remote.Stride...)
+	x.Count = append(was.Count[:0], from.Count...)
+	if from.Vector == nil {
+		return
 	}
-	return &c
+	if was.Vector == nil {
+		was.Vector = []Segments{}
+	}
+	x.Vector = slices.Grow(was.Vector[:0], len(from.Vector))[:len(from.Vector)]
+	for i, s := range from.Vector {
+		mine := &x.Vector[i]
+		mine.Bytes = s.Bytes
+		mine.Local, mine.Remote = append(mine.Local[:0], s.Local...), append(mine.Remote[:0], s.Remote...)
+	}
 }
 
 // Finish reports local completion.

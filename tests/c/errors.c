@@ -67,6 +67,34 @@ static void contiguous(void)
 		BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(far, near, 8, me));
 }
 
+// Mistakes among what is collected are told at the call; what came before them is carried out.
+static void collected(void)
+{
+	char same[32];
+	memset(same, 0x42, sizeof same);
+	ARMCI_INIT_HANDLE(&h);
+	ARMCI_SET_AGGREGATE_HANDLE(&h);
+	for (int i = 0; i < 4; i++) {
+		CHECK_OK(ARMCI_NbPut(same, far + 8 * i, 8, peer, &h));
+		BAD(FAIL, ARMCI_NbPut, "src", ARMCI_NbPut(NULL, far, 8, peer, &h));
+		CHECK_OK(ARMCI_NbPut(same, far + 64, 8, peer, &h));
+		CHECK_OK(ARMCI_NbPut(same, far + 72, 8, peer, &h));
+		BAD(FAIL, ARMCI_NbPut, "dst", ARMCI_NbPut(same, NULL, 8, peer, &h));
+		BAD(FAIL3, ARMCI_NbPut, "bytes", ARMCI_NbPut(same, far, -8, peer, &h));
+		BAD(FAIL5, ARMCI_NbPut, "proc", ARMCI_NbPut(same, far, 8, np, &h));
+		CHECK_OK(ARMCI_NbPut(same, far + 80, 8, peer, &h));
+		BAD(FAIL8, ARMCI_NbPut, "dst", ARMCI_NbPut(same, far + BYTES - 4, 1 << 20, peer, &h));
+	}
+	memset(same + 8, 0, 16);
+	CHECK_OK(ARMCI_NbGet(far, same + 8, 8, peer, &h));
+	CHECK_OK(ARMCI_NbGet(far + 8, same + 16, 8, peer, &h));
+	BAD(FAIL, ARMCI_NbGet, "dst", ARMCI_NbGet(far, NULL, 8, peer, &h));
+	CHECK_OK(ARMCI_Wait(&h));
+	ARMCI_UNSET_AGGREGATE_HANDLE(&h);
+	for (size_t i = 0; i < sizeof same; i++)
+		CHECK_INT(same[i], 0x42);
+}
+
 static void accumulate(void)
 {
 	BAD(FAIL, ARMCI_Acc, "scale", ARMCI_Acc(ARMCI_ACC_DBL, NULL, near, far, 8, peer));
@@ -196,6 +224,7 @@ int main(int argc, char **argv)
 	memset(base[me], 0x42, BYTES);
 	ARMCI_Barrier();
 	contiguous();
+	collected();
 	accumulate();
 	strided();
 	vector();
