@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Command armci_info shows what the library finds on this machine, or in the job that it was started in: here are the
-// command line and the order of the sections. It changes nothing and measures nothing.
+// command line and the order of the sections. It changes nothing, and measures nothing but what the
+// library itself measures at its start.
 package main
 
 import (
