@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Command armci_info shows what the library finds on this machine, or in the job that it was started in: here are the
-// command line and the order of the sections. It changes nothing, and measures nothing but what the
-// library itself measures at its start.
+// command line and the order of the sections. It changes nothing and measures nothing.
 package main
 
 import (

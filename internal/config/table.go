@@ -86,8 +86,8 @@ var table = []Row{
 	{Name: "ARMCI_TCP_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes",
 		Doc: "most memory that a process has in buffers for other hosts"},
 	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Default: "0", Unit: "bytes",
-		Doc: "rows of strided and vector transfers of at least this length are not packed; 0 = by what both cost, measured " +
-			"at the start: armci_info prints it"},
+		Doc: "rows of strided and vector transfers of at least this length are not packed; 0 = by a cost model " +
+			"that armci_info prints"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cost model: what it chooses, that it can be forced, and what the measurement costs.
+// The cost model: where its parameters come from, and that it can be forced.
 package tcp
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"libarmci/internal/transport"
 )
 
-func TestModel(t *testing.T) {
-	for _, c := range []struct {
-		costs
-		row int
-	}{
-		{costs{piece: 60, byte: 0.125}, 480},
-		{costs{piece: 1, byte: 1}, leastRow},
-		{costs{piece: 1e6, byte: 0.1}, mostRow},
-		{measure(), measure().row()},
-	} {
-		if row := c.costs.row(); row < leastRow || row > mostRow || !c.measured && row != c.row {
-			t.Errorf("%s: rows from %d bytes on are not packed, expected %d", c.costs, row, c.row)
+// BenchmarkRows is where the costs come from: the difference between the two, by the length of a row.
+func BenchmarkRows(b *testing.B) {
+	const rows, stride = 256, 8192
+	for _, row := range []int32{256, 512, 1024, 2048} {
+		for _, gather := range []int{1 << 30, 1} {
+			b.Run(fmt.Sprintf("%d/%s", row, map[int]string{1: "gathered", 1 << 30: "packed"}[gather]), func(b *testing.B) {
+				j := newJob(b, func(o *Options) { o.Gather = gather }, 1, 1)
+				j.connect(b)
+				x := &transport.Xfer{Known: true, Count: []int32{row, rows},
+					Local:  transport.Section{Base: j.alloc(b, 0, rows*stride), Stride: []int32{stride}},
+					Remote: transport.Section{Base: j.alloc(b, 1, rows*stride), Stride: []int32{stride}}}
+				b.SetBytes(int64(row) * rows)
+				for b.Loop() {
+					if err := j.tr[0].Put(1, x); err != nil {
+						b.Fatal(err)
+					}
+					if err := j.tr[0].Fence(1); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
+			})
 		}
-	}
-}
-
-func BenchmarkMeasure(b *testing.B) {
-	for b.Loop() {
-		measure()
 	}
 }
 
@@ -39,8 +44,8 @@ func TestModelIsForced(t *testing.T) {
 		t.Errorf("rows from %d and %d bytes on; 777 was set", forced.opt.Gather, forced.server.gather)
 	}
 	free := newJob(t, func(o *Options) { o.Gather = 0 }, 1, 1).tr[0]
-	if n := free.opt.Gather; n < leastRow || n > mostRow || free.server.gather != n {
-		t.Errorf("rows from %d and %d bytes on", n, free.server.gather)
+	if n := free.opt.Gather; n != usual.row() || free.server.gather != n {
+		t.Errorf("rows from %d and %d bytes on; the model says %d", n, free.server.gather, usual.row())
 	}
 	for notes, words := range map[string]string{
 		Wire(Options{Gather: 777}).Notes(): "rows of 777 bytes and more are not packed: so it is set",
