@@ -23,7 +23,7 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 5 }; // seconds for Go to print
+enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 }; // seconds for Go to print: it reads debug information, on busy machines too
 
 // before: as found when the library was loaded, which is what Go's handler passes signals on to; former: as found at
 // initialisation; go: Go's handler.
@@ -155,10 +155,18 @@ static void print_bare(void)
 		backtrace_symbols_fd((void **)crash.pc, crash.frames, STDERR_FILENO);
 }
 
+static time_t seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+// Other signals that arrive meanwhile do not shorten it.
 static void await_report(void)
 {
 	struct timespec second = {.tv_sec = 1};
-	for (int i = 0; i < PATIENCE && !atomic_load(&told); i++)
+	for (time_t end = seconds() + PATIENCE; seconds() < end && !atomic_load(&told);)
 		syscall(SYS_futex, &told, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
 }
 

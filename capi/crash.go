@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/config"
@@ -110,7 +111,7 @@ func reportPanic(v any) {
 // faults is guard's argument.
 func faults() bool { return debug.SetPanicOnFault(true) }
 
-// tell prints the one message.
+// tell prints the one message, and lets the launcher read it before the process ends.
 func tell(what string, trace []frame) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "crashed with %s in %s", what, publicName(trace))
@@ -120,6 +121,7 @@ func tell(what string, trace []frame) {
 		}
 	}
 	log.Errorf("%s", b.String())
+	log.AwaitReader(time.Second)
 }
 
 // frame is one line of a trace.

@@ -29,10 +29,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 	defer guard(faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
-	if err := start(commOf(comm)); err != nil {
-		if isToldHere(err) {
-			log.Errorf("%s: %v", literal(name), err)
-		}
+	if start(literal(name), commOf(comm)) != nil {
 		return core.CodeInternal
 	}
 	if lib.inits.Add(1) == 1 {
@@ -107,9 +104,7 @@ func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
 		end("armci_msg_init", err)
 	}
-	if err := start(commOf(comm)); err != nil {
-		end("armci_msg_init", err)
-	}
+	mustStart("armci_msg_init", commOf(comm))
 	lib.messages = true
 }
 
@@ -180,6 +175,13 @@ func armcigo_nproc() C.int {
 func early(name string) *core.Runtime {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
-	must(name, start(nil))
+	mustStart(name, nil)
 	return lib.rt.Load()
+}
+
+// mustStart ends this process if the library does not start, which has been said then.
+func mustStart(name string, comm *uintptr) {
+	if err := start(name, comm); err != nil {
+		abort("", -core.CodeOf(err))
+	}
 }

@@ -23,6 +23,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"libarmci/internal/bootstrap"
@@ -45,8 +46,9 @@ var lib struct {
 	shared   runtime.Pinner // of Go's memory that C reads
 }
 
-// start brings the library up if it is not. Called with lib.mu held, collectively.
-func start(comm *uintptr) error {
+// start brings the library up if it is not, and says why if it cannot: name is the function that was called. Called with
+// lib.mu held, collectively.
+func start(name string, comm *uintptr) error {
 	if lib.rt.Load() != nil {
 		return nil
 	}
@@ -60,19 +62,18 @@ func start(comm *uintptr) error {
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
+		if !errors.Is(err, bootstrap.ErrNotLinked) || config.Launcher().Rank <= 0 {
+			log.Errorf("%s: %v", name, err)
+		}
 		return err
 	}
 	host, _ := os.Hostname()
 	log.SetIdentity(job.Rank(), host)
 	identifyCrashes(job.Rank(), host)
-	if problem != nil {
-		defer job.Close()
-		return core.Refuse(cfg, job, problem)
-	}
 	p := drivers.New(cfg)
-	rt, err := core.Start(cfg, job, p)
+	rt, err := startIn(job, cfg, p, problem)
 	if err != nil {
-		job.Close()
+		refused(name, job, err)
 		return err
 	}
 	lib.rt.Store(rt)
@@ -81,16 +82,26 @@ func start(comm *uintptr) error {
 	return nil
 }
 
-// isToldHere is false for an error at the start that another rank prints.
-func isToldHere(err error) bool {
-	var s *core.StartError
-	switch {
-	case errors.As(err, &s):
-		return s.Tell
-	case errors.Is(err, bootstrap.ErrNotLinked):
-		return config.Launcher().Rank <= 0
+func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem error) (*core.Runtime, error) {
+	if problem != nil {
+		return nil, core.Refuse(cfg, job, problem)
 	}
-	return true
+	return core.Start(cfg, job, p)
+}
+
+// refused says why the job does not start, and leaves it when that is said: some launchers end all ranks with the first
+// that leaves.
+func refused(name string, job bootstrap.Job, err error) {
+	var s *core.StartError
+	agreed := errors.As(err, &s)
+	if !agreed || s.Tell {
+		log.Errorf("%s: %v", name, err)
+		log.AwaitReader(time.Second)
+	}
+	if agreed {
+		job.Exchange(nil)
+	}
+	job.Close()
 }
 
 // greet says once per job what there is to say at the start.
@@ -201,9 +212,6 @@ func must(name string, err error) {
 }
 
 func end(name string, err error) {
-	if !isToldHere(err) {
-		abort("", -core.CodeOf(err))
-	}
 	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
 }
 

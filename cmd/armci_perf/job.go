@@ -53,6 +53,9 @@ func run(o options, out io.Writer) (ok bool, err error) {
 	if o.csv != "" {
 		err = writeFile(o.csv, func(w io.Writer) { writeCSV(w, r.rows) })
 	}
+	if err == nil && o.markdown != "" {
+		err = writeFile(o.markdown, func(w io.Writer) { writeMarkdown(w, r.rows) })
+	}
 	if err == nil && o.svg != "" {
 		err = drawAll(o.svg, r.rows)
 	}

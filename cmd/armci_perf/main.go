@@ -28,9 +28,13 @@ ours, raw, their ratio, and the bar the project has set itself.
   -mpi LIST          MPIs to compare broadcast and reductions with: openmpi,
                      mpich, all that are here (auto, the default), or none
   -csv FILE          write the figures as CSV too
+  -markdown FILE     write a line for each operation as a table for documents
   -svg DIRECTORY     draw plots of figures over size
   -nodes N           measure between nodes, beside raw sockets: one rank on each
-                     of N pretended nodes, or, with -launcher, on N real ones
+                     of N pretended nodes, or, with -launcher, on N real ones;
+                     most figures are about two, those about all want 3 or more
+  -hosts A,B,...     measure between these hosts, as armcirun starts ranks there
+  -agent COMMAND     what brings a command to a host (default armcirun's: ssh)
   -launcher COMMAND  start every job with COMMAND, for example
                      "mpirun -n 2", instead of armcirun and the MPIs' own
   -worker FILE       the worker program -launcher starts (default perf-none)
@@ -49,8 +53,10 @@ type options struct {
 	quick, list, verbose     bool
 	only, mpi                []string
 	reps                     int
-	csv, svg                 string
+	csv, markdown, svg       string
 	nodes                    int
+	hosts                    []string
+	agent                    string
 	launcher                 []string
 	worker, workers, barFile string
 }
@@ -79,7 +85,7 @@ func main() {
 
 func parse(args []string) (options, error) {
 	var o options
-	var only, mpi, launcher string
+	var only, mpi, launcher, hosts string
 	f := flag.NewFlagSet("armci_perf", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.BoolVar(&o.quick, "quick", false, "")
@@ -89,8 +95,11 @@ func parse(args []string) (options, error) {
 	f.StringVar(&mpi, "mpi", "auto", "")
 	f.IntVar(&o.reps, "reps", 0, "")
 	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.markdown, "markdown", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
 	f.IntVar(&o.nodes, "nodes", 1, "")
+	f.StringVar(&hosts, "hosts", "", "")
+	f.StringVar(&o.agent, "agent", "", "")
 	f.StringVar(&launcher, "launcher", "", "")
 	f.StringVar(&o.worker, "worker", "", "")
 	f.StringVar(&o.workers, "workers", "", "")
@@ -99,6 +108,7 @@ func parse(args []string) (options, error) {
 		return o, err
 	}
 	o.only, o.mpi, o.launcher = words(only), words(mpi), strings.Fields(launcher)
+	o.hosts = words(hosts)
 	return o, o.check(f.Args())
 }
 
@@ -119,6 +129,9 @@ func (o *options) check(rest []string) error {
 	if o.reps < 0 || o.reps > 99 {
 		return fmt.Errorf("-reps %d: must be 1..99", o.reps)
 	}
+	if err := o.checkHosts(); err != nil {
+		return err
+	}
 	if o.nodes < 1 || o.nodes > 64 {
 		return fmt.Errorf("-nodes %d: must be 1..64", o.nodes)
 	}
@@ -132,6 +145,23 @@ func (o *options) check(rest []string) error {
 		}
 	}
 	return nil
+}
+
+// checkHosts makes nodes the number of hosts if any are given.
+func (o *options) checkHosts() error {
+	switch n := len(o.hosts); {
+	case n == 0 && o.agent != "":
+		return errors.New("-agent needs -hosts")
+	case n == 0:
+		return nil
+	case n == 1:
+		return errors.New("-hosts: at least two")
+	case o.nodes > 1 || len(o.launcher) > 0:
+		return errors.New("-hosts, -nodes and -launcher: not together")
+	default:
+		o.nodes = n
+		return nil
+	}
 }
 
 func words(list string) []string {

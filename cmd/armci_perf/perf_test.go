@@ -117,23 +117,28 @@ func TestChartIsXML(t *testing.T) {
 		t.Fatalf("got %+v", all)
 	}
 	var out bytes.Buffer
-	all[0].chart.draw(&out)
-	d := xml.NewDecoder(&out)
-	circles := 0
+	all[0].picture.draw(&out)
+	if circles := count(t, &out, "circle"); circles != 2*len(rows) {
+		t.Errorf("%d circles for %d points", circles, 2*len(rows))
+	}
+}
+
+// count is how many elements of a name a picture has; it must be XML.
+func count(t *testing.T, picture io.Reader, name string) int {
+	t.Helper()
+	n := 0
+	d := xml.NewDecoder(picture)
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return n
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "circle" {
-			circles++
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == name {
+			n++
 		}
-	}
-	if circles != 2*len(rows) {
-		t.Errorf("%d circles for %d points", circles, 2*len(rows))
 	}
 }
 

@@ -6,7 +6,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,82 +13,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// group is a set of figures that the worker measures in one go.
-type group struct {
-	name  string
-	ranks []int    // one job for each
-	mpi   bool     // compared with an MPI where there is one
-	apart bool     // in a job of its own
-	nodes bool     // needs ranks on different nodes
-	env   []string // settings of that job
-	doc   string
-	ops   []string // the figures it must produce
-}
-
-var groups = []group{
-	{name: "put", ranks: []int{2}, doc: "8-byte put, get and value operations, and put with fence, beside an 8-byte memcpy",
-		ops: []string{"put", "get", "put-value", "get-value", "put+fence/put", "put+fence"}},
-	{name: "bandwidth", ranks: []int{2}, doc: "contiguous put and get of 1 KiB to 16 MiB beside memcpy",
-		ops: []string{"put-bandwidth", "get-bandwidth"}},
-	{name: "strided", ranks: []int{2}, doc: "patches of 4x4 to 512x512 doubles beside a loop of memcpys",
-		ops: []string{"put-strided", "get-strided"}},
-	{name: "vector", ranks: []int{2}, doc: "1000 scattered doubles beside a loop of assignments",
-		ops: []string{"put-vector", "get-vector"}},
-	{name: "acc", ranks: []int{2}, doc: "accumulate of 8 bytes and 1 MiB, by one rank and by all, beside loops without a lock",
-		ops: []string{"acc", "acc-neighbours", "acc-same-array"}},
-	{name: "rmw", ranks: []int{2, 4}, doc: "fetch-and-add and swap, alone and contended, beside the bare atomic",
-		ops: []string{"fetch-add", "fetch-add-contended", "swap"}},
-	{name: "lock", ranks: []int{2, 4}, doc: "mutexes, alone and contended, with shares, beside a process-shared pthread mutex",
-		ops: []string{"lock+unlock", "lock-contended", "lock-least-share"}},
-	{name: "barrier", ranks: []int{2, 4}, doc: "barriers beside a sense-reversing barrier that yields",
-		ops: []string{"barrier", "msg-barrier"}},
-	{name: "malloc", ranks: []int{2}, doc: "ARMCI_Malloc and ARMCI_Free of 1 MiB, memory reused",
-		ops: []string{"malloc+free", "malloc+free-local"}},
-	{name: "nonblocking", ranks: []int{2}, doc: "1000 nonblocking 8-byte puts: implicit, with handles, aggregated",
-		ops: []string{"nbput-implicit", "nbput-handles", "nbput-aggregate"}},
-	{name: "message", ranks: []int{2}, mpi: true, doc: "armci_msg_snd and _rcv there and back beside a bare mailbox or an MPI",
-		ops: []string{"message"}},
-	{name: "collective", ranks: []int{2}, mpi: true, doc: "broadcast and sum of 8 B to 4 MiB beside an MPI",
-		ops: []string{"bcast", "gop-sum"}},
-	{name: "malloc-new", ranks: []int{2}, apart: true, env: []string{"ARMCI_SHM_KEEP=0"},
-		doc: "ARMCI_Malloc of 1 MiB of new pages, and ARMCI_Free, beside populating a memory file and punching a hole",
-		ops: []string{"malloc-new", "free-new"}},
-	{name: "init", ranks: []int{4}, apart: true, doc: "time to initialise", ops: []string{"init"}},
-	{name: "idle", ranks: []int{2}, apart: true, doc: "processor time while idle, resident memory",
-		ops: []string{"resident", "idle-asleep", "idle-in-barrier"}},
-	{name: "remote-small", nodes: true, doc: "8-byte get, put and fence, fetch-and-add beside round trips of a raw socket",
-		ops: []string{"remote-get", "remote-put+fence", "remote-put", "remote-fetch-add", "remote-fence-idle"}},
-	{name: "remote-bandwidth", nodes: true, doc: "contiguous put and get of 1 KiB to 8 MiB beside a raw socket",
-		ops: []string{"remote-put-bandwidth", "remote-get-bandwidth", "remote-put-stream"}},
-	{name: "remote-strided", nodes: true, doc: "patches of 16x16 to 512x512 doubles beside as many bytes on a raw socket",
-		ops: []string{"remote-put-strided", "remote-get-strided", "remote-acc-strided"}},
-	{name: "remote-vector", nodes: true, doc: "1000 scattered doubles beside as many bytes on a raw socket",
-		ops: []string{"remote-put-vector", "remote-get-vector"}},
-	{name: "remote-batch", nodes: true, doc: "1000 nonblocking 8-byte puts and a fence, aggregated and not, beside a raw socket",
-		ops: []string{"remote-nbput", "remote-nbput-aggregate"}},
-	{name: "remote-meeting", nodes: true, doc: "locks beside fetch-and-add, a fence of all beside one, barriers beside round trips",
-		ops: []string{"remote-lock+unlock", "remote-lock-contended", "remote-fence-all", "remote-barrier"}},
-	{name: "remote-busy", nodes: true, doc: "operations on a rank that computes beside those on one that sleeps",
-		ops: []string{"remote-busy-get", "remote-busy-put+fence", "remote-busy-acc+fence", "remote-busy-fetch-add",
-			"remote-busy-lock"}},
-	{name: "remote-overlap", nodes: true, doc: "how much of a 1 MiB nonblocking get hides behind computation",
-		ops: []string{"remote-overlap"}},
-}
-
-func findGroup(name string) *group {
-	i := slices.IndexFunc(groups, func(g group) bool { return g.name == name })
-	if i < 0 {
-		return nil
-	}
-	return &groups[i]
-}
-
-func printGroups(w io.Writer) {
-	for _, g := range groups {
-		fmt.Fprintf(w, "%-12s %s\n", g.name, g.doc)
-	}
-}
 
 // job is one start of a worker.
 type job struct {
@@ -103,7 +26,7 @@ type job struct {
 func plan(o *options, dir string) ([]job, error) {
 	var chosen []*group
 	for i := range groups {
-		if len(o.only) == 0 && groups[i].nodes == (o.nodes > 1) || slices.Contains(o.only, groups[i].name) {
+		if o.takes(&groups[i]) {
 			chosen = append(chosen, &groups[i])
 		}
 	}
@@ -127,6 +50,14 @@ func plan(o *options, dir string) ([]job, error) {
 	return withBare(jobs, chosen, dir), nil
 }
 
+// takes tells whether a group is measured: if it is named, or all that the number of nodes allows.
+func (o *options) takes(g *group) bool {
+	if len(o.only) > 0 {
+		return slices.Contains(o.only, g.name)
+	}
+	return g.nodes == (o.nodes > 1) && (!g.all || o.nodes > 2)
+}
+
 // withBare adds the program without the library, which resident memory is compared with.
 func withBare(jobs []job, chosen []*group, dir string) []job {
 	if !slices.Contains(chosen, findGroup("idle")) {
@@ -142,8 +73,7 @@ func (o *options) plain(chosen []*group, dir string) ([]job, error) {
 		return nil, err
 	}
 	if o.nodes > 1 {
-		launcher := []string{run, "-n", strconv.Itoa(o.nodes), "-nodes", strconv.Itoa(o.nodes)}
-		return o.byLauncher(chosen, launcher, filepath.Join(dir, "perf-none"), "armcirun"), nil
+		return o.between(chosen, run, filepath.Join(dir, "perf-none")), nil
 	}
 	var jobs []job
 	for _, ranks := range []int{2, 4} {
@@ -152,6 +82,31 @@ func (o *options) plain(chosen []*group, dir string) ([]job, error) {
 		jobs = append(jobs, o.byLauncher(here, launcher, filepath.Join(dir, "perf-none"), "armcirun")...)
 	}
 	return jobs, nil
+}
+
+// between lists the jobs on several nodes, one rank on each: two nodes for most groups, all for some.
+func (o *options) between(chosen []*group, run, worker string) []job {
+	all := func(g *group) bool { return g.all }
+	pairs := slices.DeleteFunc(slices.Clone(chosen), all)
+	wide := slices.DeleteFunc(slices.Clone(chosen), func(g *group) bool { return !all(g) })
+	launcher, title := o.onNodes(run, 2)
+	jobs := o.byLauncher(pairs, launcher, worker, title)
+	launcher, title = o.onNodes(run, o.nodes)
+	return append(jobs, o.byLauncher(wide, launcher, worker, title)...)
+}
+
+// onNodes is how a rank is started on each of the first n nodes, pretended ones or hosts.
+func (o *options) onNodes(run string, n int) (launcher []string, title string) {
+	count := strconv.Itoa(n)
+	launcher = []string{run, "-n", count}
+	if len(o.hosts) == 0 {
+		return append(launcher, "-nodes", count), count + " pretended nodes"
+	}
+	launcher = append(launcher, "-ppn", "1", "-hosts", strings.Join(o.hosts[:n], ","))
+	if o.agent != "" {
+		launcher = append(launcher, "-agent", o.agent)
+	}
+	return launcher, count + " hosts"
 }
 
 // byLauncher puts groups that need nothing special into one job, the others each into its own.

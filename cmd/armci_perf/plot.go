@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which figures become plots: every operation that was measured at several
-// sizes, ours beside raw over the number of bytes. How a plot is drawn is
-// svg.go's business.
+// Which figures become plots: within a node, every operation that was measured
+// at several sizes, ours beside raw over the number of bytes; between nodes,
+// what plotnodes.go says. How a plot is drawn is svg.go's business.
 package main
 
 import (
@@ -18,8 +18,8 @@ func drawAll(dir string, rows []row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for _, p := range plots(rows) {
-		if err := writeFile(filepath.Join(dir, p.file), func(w io.Writer) { p.chart.draw(w) }); err != nil {
+	for _, p := range append(plots(rows), nodePlots(rows)...) {
+		if err := writeFile(filepath.Join(dir, p.file), p.picture.draw); err != nil {
 			return err
 		}
 	}
@@ -27,8 +27,8 @@ func drawAll(dir string, rows []row) error {
 }
 
 type plot struct {
-	file  string
-	chart chart
+	file    string
+	picture interface{ draw(w io.Writer) }
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
@@ -38,7 +38,7 @@ func plots(rows []row) []plot {
 	var names []string
 	sets := map[string][]row{}
 	for _, r := range rows {
-		if r.Bytes == 0 {
+		if r.Bytes == 0 || strings.HasPrefix(r.Op, remotePrefix) {
 			continue
 		}
 		name := r.Op + " " + r.Where + " " + size(int64(r.Ranks)) + " ranks"
@@ -64,7 +64,7 @@ var baselines = map[string]string{
 	"message": "mailbox in shared memory",
 }
 
-func chartOf(title string, set []row) chart {
+func chartOf(title string, set []row) *chart {
 	first := set[0]
 	raw := baselines[first.Op]
 	if first.Where == "openmpi" || first.Where == "mpich" {
@@ -72,7 +72,7 @@ func chartOf(title string, set []row) chart {
 	} else if raw == "" {
 		raw = "raw"
 	}
-	ours, base := series{name: "ARMCI"}, series{name: raw}
+	ours, base := series{name: "ARMCI"}, series{name: raw, colour: 1}
 	for _, r := range set {
 		ours.points = append(ours.points, point{float64(r.Bytes), r.Ours})
 		if r.Raw > 0 {
@@ -83,5 +83,5 @@ func chartOf(title string, set []row) chart {
 	if len(base.points) > 0 {
 		c.series = append(c.series, base)
 	}
-	return c
+	return &c
 }

@@ -21,7 +21,7 @@ type report struct {
 	where  string
 }
 
-const lineFormat = "%-20s %9s %5s %6s %11s %11s %7s  %-16s %s\n"
+const lineFormat = "%-26s %9s %5s %6s %11s %11s %7s  %-16s %s\n"
 
 // add judges a row, keeps it and prints it.
 func (r *report) add(x row) {

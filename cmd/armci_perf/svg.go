@@ -17,11 +17,14 @@ type point struct{ x, y float64 } // both positive
 type series struct {
 	name   string
 	points []point // by ascending x
+	colour int
+	dashed bool
 }
 
 type chart struct {
 	title, x, y string
 	series      []series
+	right       bool // the legend is at the lower right, where rising lines are not
 }
 
 // The drawing area in pixels.
@@ -68,18 +71,23 @@ func (c *chart) axes() (x, y axis) {
 // draw writes the whole picture.
 func (c *chart) draw(w io.Writer) {
 	x, y := c.axes()
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="sans-serif" font-size="13">`+"\n",
-		width, height, width, height)
-	fmt.Fprintf(w, `<rect width="%g" height="%g" fill="white"/>`+"\n", width, height)
-	text(w, width/2, 24, "middle", `font-size="16"`, c.title)
+	begin(w, c.title)
 	c.grid(w, x, y)
 	text(w, (left+width-right)/2, height-14, "middle", "", c.x)
 	text(w, 20, (top+height-bottom)/2, "middle", fmt.Sprintf(`transform="rotate(-90 20 %g)"`, (top+height-bottom)/2), c.y)
-	for i, s := range c.series {
-		s.draw(w, x, y, colours[i%len(colours)])
+	for _, s := range c.series {
+		s.draw(w, x, y)
 	}
 	c.legend(w)
 	fmt.Fprintln(w, "</svg>")
+}
+
+// begin writes the head of a picture.
+func begin(w io.Writer, title string) {
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" font-family="sans-serif" font-size="13">`+"\n",
+		width, height, width, height)
+	fmt.Fprintf(w, `<rect width="%g" height="%g" fill="white"/>`+"\n", width, height)
+	text(w, width/2, 24, "middle", `font-size="16"`, title)
 }
 
 // grid draws lines and labels: at most a dozen powers of two across, decades with 2 and 5 upwards.
@@ -102,14 +110,23 @@ func (c *chart) grid(w io.Writer, x, y axis) {
 	fmt.Fprintf(w, `<rect x="%g" y="%g" width="%g" height="%g" fill="none" stroke="#555555"/>`+"\n", x.from, y.to, x.to-x.from, y.from-y.to)
 }
 
-func (s *series) draw(w io.Writer, x, y axis, colour string) {
+func (s *series) paint() string { return colours[s.colour%len(colours)] }
+
+func (s *series) dashes() string {
+	if s.dashed {
+		return ` stroke-dasharray="6 4"`
+	}
+	return ""
+}
+
+func (s *series) draw(w io.Writer, x, y axis) {
 	var path []string
 	for _, p := range s.points {
 		path = append(path, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(p.y)))
 	}
-	fmt.Fprintf(w, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colour, strings.Join(path, " "))
+	fmt.Fprintf(w, `<polyline fill="none" stroke="%s" stroke-width="2"%s points="%s"/>`+"\n", s.paint(), s.dashes(), strings.Join(path, " "))
 	for _, p := range s.points {
-		fmt.Fprintf(w, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s</title></circle>`+"\n", x.at(p.x), y.at(p.y), colour,
+		fmt.Fprintf(w, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s</title></circle>`+"\n", x.at(p.x), y.at(p.y), s.paint(),
 			size(int64(p.x))+": "+quantity(p.y))
 	}
 }
@@ -117,9 +134,14 @@ func (s *series) draw(w io.Writer, x, y axis, colour string) {
 func (c *chart) legend(w io.Writer) {
 	for i, s := range c.series {
 		at := top + 20 + 20*float64(i)
-		fmt.Fprintf(w, `<rect x="%g" y="%g" width="220" height="20" fill="white" fill-opacity="0.8"/>`+"\n", left+10, at-14)
-		fmt.Fprintf(w, `<line x1="%g" y1="%g" x2="%g" y2="%g" stroke="%s" stroke-width="3"/>`+"\n", left+16, at-4, left+44, at-4, colours[i%len(colours)])
-		text(w, left+52, at, "start", "", s.name)
+		x := left + 10.0
+		if c.right {
+			x, at = width-right-230, height-bottom-10-20*float64(len(c.series)-1-i)
+		}
+		fmt.Fprintf(w, `<rect x="%g" y="%g" width="220" height="20" fill="white" fill-opacity="0.8"/>`+"\n", x, at-14)
+		fmt.Fprintf(w, `<line x1="%g" y1="%g" x2="%g" y2="%g" stroke="%s" stroke-width="3"%s/>`+"\n", x+6, at-4, x+34, at-4,
+			s.paint(), s.dashes())
+		text(w, x+42, at, "start", "", s.name)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"os"
 	"time"
 	"unsafe"
+
+	"libarmci/internal/log"
 )
 
 const lengthBytes = 8 // of a length in the first half of Exchange
@@ -128,20 +130,25 @@ func (j *mpiJob) FreeComm(comm uintptr) {
 	}
 }
 
-// lastWords is how long a launcher gets to read what was just printed: MPICH's
-// drops what it has not read when it ends a job.
-const lastWords = 20 * time.Millisecond
+// lastWords is how long a launcher gets to read what was printed: MPICH's drops
+// what it has not read when a rank aborts the job.
+const lastWords = 2 * time.Second
 
 func (j *mpiJob) Abort(code int) {
-	time.Sleep(lastWords)
+	log.AwaitReader(lastWords)
 	if j.mpi.active() {
 		C.boot_mpi_abort(C.int(exitStatus(code)))
 	}
 	os.Exit(exitStatus(code))
 }
 
+// headStart is how long the launcher gets to see who ended first, whose status
+// is then the job's.
+const headStart = 20 * time.Millisecond
+
 func (j *mpiJob) Die(code int) {
-	time.Sleep(lastWords)
+	log.AwaitReader(lastWords)
+	time.Sleep(headStart)
 	os.Exit(exitStatus(code))
 }
 

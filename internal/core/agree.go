@@ -6,13 +6,14 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"syscall"
 )
 
-// StartError is why the library cannot start. Every rank gets one; those that are to print it have Tell set.
+// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Tell set.
 type StartError struct {
 	Text string
 	Tell bool
@@ -72,33 +73,45 @@ type report struct {
 	Bytes   []byte
 }
 
-// verdict is what a rank makes of all reports. Of equal ones the lowest rank's is told, consequences only if there is
-// nothing else.
+// verdict is what a rank makes of all reports: of the causes, or of the consequences if there is nothing else, the lowest
+// rank's is told, and how many ranks say something else.
 func verdict(reports []string, me int) error {
-	var causes, effects []string
-	first := map[string]int{}
-	for rank, text := range reports {
-		_, known := first[text]
-		switch {
-		case text == "" || known:
-			continue
-		case strings.HasPrefix(text, consequence):
-			effects = append(effects, text)
-		default:
-			causes = append(causes, text)
-		}
-		first[text] = rank
+	text, from := firstOf(reports, false)
+	if text == "" {
+		text, from = firstOf(reports, true)
 	}
-	if causes == nil {
-		causes = effects
-	}
-	if causes == nil {
+	if text == "" {
 		return nil
 	}
-	for _, text := range causes {
-		if first[text] == me {
-			return &StartError{strings.TrimPrefix(text, consequence), true}
+	return &StartError{strings.TrimPrefix(text, consequence) + others(reports, text, from), from == me}
+}
+
+// firstOf is the first report that is a consequence, or that is none.
+func firstOf(reports []string, effect bool) (string, int) {
+	for rank, text := range reports {
+		if text != "" && strings.HasPrefix(text, consequence) == effect {
+			return text, rank
 		}
 	}
-	return &StartError{strings.TrimPrefix(causes[0], consequence), false}
+	return "", -1
+}
+
+// others tells that further ranks have causes of their own.
+func others(reports []string, told string, from int) string {
+	count, example := 0, -1
+	for rank, text := range reports {
+		if text != "" && text != told && !strings.HasPrefix(text, consequence) {
+			count++
+			if example < 0 {
+				example = rank
+			}
+		}
+	}
+	switch count {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" (and rank %d: %s)", example, reports[example])
+	}
+	return fmt.Sprintf(" (and %d more ranks have other reasons; rank %d: %s)", count, example, reports[example])
 }

@@ -14,18 +14,20 @@ import (
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		reports []string
-		tell    []string // by rank; "" is silence
+		teller  int
+		text    string
 	}{
-		{[]string{"", "", ""}, nil},
-		{[]string{"a", "a", "a"}, []string{"a", "", ""}},
-		{[]string{"", "b", "b"}, []string{"", "b", ""}},
-		{[]string{"a", "b", "a"}, []string{"a", "b", ""}},
-		{[]string{consequence + "gone", "cause", consequence + "gone"}, []string{"", "cause", ""}},
-		{[]string{"", consequence + "gone"}, []string{"", "gone"}},
+		{[]string{"", "", ""}, -1, ""},
+		{[]string{"a", "a", "a"}, 0, "a"},
+		{[]string{"", "b", "b"}, 1, "b"},
+		{[]string{"a", "b", "a"}, 0, "a (and rank 1: b)"},
+		{[]string{"", "a", "a", "b", "c"}, 1, "a (and 2 more ranks have other reasons; rank 3: b)"},
+		{[]string{consequence + "gone", "cause", consequence + "gone"}, 1, "cause"},
+		{[]string{"", consequence + "gone", consequence + "lost"}, 1, "gone"},
 	} {
 		for me := range c.reports {
 			err := verdict(c.reports, me)
-			if c.tell == nil {
+			if c.teller < 0 {
 				if err != nil {
 					t.Errorf("%q: %v", c.reports, err)
 				}
@@ -35,8 +37,8 @@ func TestVerdict(t *testing.T) {
 			if !errors.As(err, &s) {
 				t.Fatalf("%q: rank %d goes on", c.reports, me)
 			}
-			if s.Tell != (c.tell[me] != "") || s.Tell && s.Text != c.tell[me] {
-				t.Errorf("%q: rank %d has %+v, want %q", c.reports, me, s, c.tell[me])
+			if s.Tell != (c.teller == me) || s.Text != c.text {
+				t.Errorf("%q: rank %d has %+v, want %q", c.reports, me, s, c.text)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import "libarmci/internal/transport"
 func Wire(o Options) transport.Wire {
 	return transport.Wire{
 		Name:  "tcp",
-		Probe: probe,
+		Probe: o.probe,
 		Hint:  makeHint,
 		Notes: func() string {
 			_, why := o.gatherFrom()
@@ -22,8 +22,16 @@ func Wire(o Options) transport.Wire {
 	}
 }
 
-// probe says why TCP is of no use here: the network interfaces cannot be listed.
-func probe() error {
+// probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
+// that mean nothing here. Open can only fail for what others do meanwhile.
+func (o *Options) probe() error {
+	if _, _, err := ports(o.Ports); err != nil {
+		return err
+	}
+	if o.Interface != "" {
+		_, err := o.named()
+		return err
+	}
 	_, err := ownAddrs("", true)
 	return err
 }

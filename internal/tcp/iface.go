@@ -175,8 +175,20 @@ func routeFrom(to netip.Addr) (netip.Addr, bool) {
 	return a, ok && !a.IsLoopback() && !a.IsUnspecified() && a != to
 }
 
-// namedAddr is the address that the setting names: an interface or a network.
+// namedAddr is the one of those the setting names that is nearest to the other nodes.
 func (o *Options) namedAddr(hints []hint) (netip.Addr, error) {
+	own, err := o.named()
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	if a, ok := o.nearest(own, hints); ok {
+		return a, nil
+	}
+	return byFamily(own)[0].Addr(), nil
+}
+
+// named is the addresses that the setting names, by an interface or a network; it is an error if there are none.
+func (o *Options) named() ([]netip.Prefix, error) {
 	wanted, err := netip.ParsePrefix(o.Interface)
 	isNet := err == nil
 	name := o.Interface
@@ -187,12 +199,8 @@ func (o *Options) namedAddr(hints []hint) (netip.Addr, error) {
 	if isNet {
 		own = slices.DeleteFunc(own, func(p netip.Prefix) bool { return !wanted.Contains(p.Addr()) })
 	}
-	if err != nil || len(own) == 0 {
-		return netip.Addr{}, fmt.Errorf("ARMCI_TCP_INTERFACE=%q: host %s has no interface or network of that name that is up "+
-			"and has an address", o.Interface, o.Hosts[o.MyNode])
+	if err == nil && len(own) == 0 {
+		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", o.Interface)
 	}
-	if a, ok := o.nearest(own, hints); ok {
-		return a, nil
-	}
-	return byFamily(own)[0].Addr(), nil
+	return own, err
 }

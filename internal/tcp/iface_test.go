@@ -61,6 +61,21 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	}
 }
 
+// What one host can tell of a setting it tells before anything is opened, so that core can say it once for all ranks.
+func TestProbe(t *testing.T) {
+	for _, o := range []Options{{}, {Interface: "lo"}, {Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
+		if err := Wire(o).Probe(); err != nil {
+			t.Errorf("%q, %q: %v", o.Interface, o.Ports, err)
+		}
+	}
+	for setting, o := range map[string]Options{`ARMCI_TCP_INTERFACE="nosuch0"`: {Interface: "nosuch0"},
+		`ARMCI_TCP_INTERFACE="203.0.113.0/24"`: {Interface: "203.0.113.0/24"}, `ARMCI_TCP_PORTS="9-8"`: {Ports: "9-8"}} {
+		if err := Wire(o).Probe(); err == nil || !strings.HasPrefix(err.Error(), setting) {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	others := []hint{{Host: "a"}, {"b", []string{"172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24"}},
 		{"c", []string{"172.17.0.1/16", "10.2.0.3/24", "fd00::3/64"}}}

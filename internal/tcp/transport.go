@@ -55,11 +55,11 @@ func Open(o Options) (*Transport, error) {
 	t.buffers.init(o.Buffer / 2)
 	var err error
 	if t.server, t.listensAt, err = openServer(&t.opt); err != nil {
-		return nil, fmt.Errorf("tcp: %w", err)
+		return nil, err
 	}
 	if err = t.engine.start(t); err != nil {
 		t.closeServer()
-		return nil, fmt.Errorf("tcp: start the engine: %w", err)
+		return nil, fmt.Errorf("start the engine: %w", err)
 	}
 	return t, nil
 }
@@ -94,7 +94,7 @@ func (t *Transport) Connect(peers []transport.PeerAddr) error {
 	}
 	for _, p := range peers {
 		if _, ok := node[p.Rank]; !ok {
-			return fmt.Errorf("tcp: rank %d is not in this job", p.Rank)
+			return fmt.Errorf("rank %d is not in this job", p.Rank)
 		}
 		addr[p.Rank] = p.Addr
 	}

@@ -1,8 +1,10 @@
-# The smoke test of armci_perf: that it works, not how fast anything is.
+# The smoke tests of armci_perf, on one node and between nodes: that it works, not how fast anything is.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(TARGET armci_perf AND TARGET armci_perf_workers)
   add_test(NAME perf/smoke COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/smoke.sh ${PROJECT_BINARY_DIR}/bin/armci_perf
     ${PROJECT_BINARY_DIR}/tests/perf)
-  set_tests_properties(perf/smoke PROPERTIES LABELS perf TIMEOUT 300 RUN_SERIAL ON)
+  add_test(NAME perf/nodes COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/nodes_smoke.sh ${PROJECT_BINARY_DIR}/bin/armci_perf
+    ${PROJECT_BINARY_DIR}/tests/perf-nodes)
+  set_tests_properties(perf/smoke perf/nodes PROPERTIES LABELS perf TIMEOUT 300 RUN_SERIAL ON)
 endif()

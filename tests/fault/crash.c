@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static void *volatile bad = (void *)0x10; // nobody knows it when compiling
@@ -25,6 +26,19 @@ static void die(const char *what)
 }
 
 static void put(void) { ARMCI_Put(bad, base[0], 64, 0); }
+
+static void ignore(int sig) { (void)sig; }
+
+// A timer's signals keep arriving while the crash is told.
+static void put_alarms(void)
+{
+	struct sigaction a = {.sa_handler = ignore, .sa_flags = SA_ONSTACK};
+	struct itimerval often = {{0, 1000}, {0, 1000}};
+	sigaction(SIGALRM, &a, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	put();
+}
+
 static void get(void) { ARMCI_Get(base[0], bad, 4096, 0); }
 
 static void puts_(void)
@@ -120,8 +134,8 @@ static const struct what {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{"put", put}, {"get", get}, {"puts", puts_}, {"counts", counts}, {"acc", acc}, {"bcast", broadcast}, {"own", own},
-	{"abort", abort_}, {"divide", divide},
+	{"put", put}, {"put-alarms", put_alarms}, {"get", get}, {"puts", puts_}, {"counts", counts}, {"acc", acc},
+	{"bcast", broadcast}, {"own", own}, {"abort", abort_}, {"divide", divide},
 	{"handler-before-own", own}, {"handler-before-put", put}, {"handler-before-jump", jumps}, {"handler-before-mend", mends},
 	{"handler-after-own", own}, {"handler-after-put", put}, {"handler-after-jump", jumps}, {"handler-after-mend", mends},
 };

@@ -88,6 +88,7 @@ all_cases() {
 		has 'own handler: signal 11 at 0x10$'
 	done
 	ARMCI_FASTPATH=y
+	inside put-alarms SIGSEGV ARMCI_Put C
 	crash handler-before-put
 	reports 1
 	has 'own handler: signal 11 at 0x10$'
@@ -114,6 +115,7 @@ for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 		all_cases
 	else
 		inside put SIGSEGV ARMCI_Put C
+		inside put-alarms SIGSEGV ARMCI_Put C
 		outside own 139
 		outside abort 134
 	fi

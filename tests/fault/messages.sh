@@ -68,6 +68,35 @@ plain_cases() {
 	lines 1 '^\[2@[^]]*\] ARMCI_Barrier$'
 }
 
+# The rank that tells is slow: its standard error is full until everybody else could have left and ended the job.
+slow_teller() {
+	case="$flavour a slow rank tells"
+	rm -f "$dir/slow"
+	mkfifo "$dir/slow"
+	(exec 3<"$dir/slow" && sleep 1 && cat <&3 >"$dir/told") &
+	reader=$!
+	yes '' | head -c 65536 >"$dir/slow"
+	# shellcheck disable=SC2016,SC2086
+	SLOW=$dir/slow ARMCI_SPIN=often $launch sh -c \
+		'[ "$PMI_RANK$OMPI_COMM_WORLD_RANK$ARMCI_JOB_RANK" != 0 ] || exec 2>"$SLOW"; exec "$0"' "$dir/messages" \
+		>"$dir/out" 2>"$dir/err"
+	status=$?
+	wait $reader
+	cat "$dir/told" >>"$dir/err"
+	echo "done $case: status $status"
+	ends badly
+	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often"'
+	lines 1 .
+}
+
+# Three servers of one host cannot share a port: two ranks fail, one tells. (The port may be taken by others, too.)
+one_port() {
+	run 'nodes with one port for all' ARMCI_TCP_PORTS=47117
+	ends badly
+	lines 1 'ARMCI_TCP_PORTS'
+	lines 1 .
+}
+
 armcirun_cases() {
 	plain=$launch
 	launch="$plain sh -c '[ \$ARMCI_JOB_RANK != 2 ] || export ARMCI_SPIN=often; exec \"\$0\"'"
@@ -81,8 +110,13 @@ armcirun_cases() {
 	launch="$plain -nodes 3"
 	run 'nodes that cannot reach each other' ARMCI_TCP_INTERFACE=nowhere0
 	ends badly
-	lines 1 'the job spans 3 nodes'
+	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: the job spans 3 nodes .*; tcp: ARMCI_TCP_INTERFACE="nowhere0": .* \(rank 0, [^)]*\)$'
 	lines 1 .
+	run 'nodes without a port' ARMCI_TCP_PORTS=70-7
+	ends badly
+	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: the job spans 3 nodes .*; tcp: ARMCI_TCP_PORTS="70-7": must be'
+	lines 1 .
+	one_port
 	launch=$plain
 }
 
@@ -92,6 +126,7 @@ for flavour in none openmpi mpich; do
 		continue
 	fi
 	plain_cases
+	slow_teller
 	[ $flavour = none ] && armcirun_cases
 done
 echo "$failures failures"

@@ -1,6 +1,6 @@
 # The programs on several nodes: pretended ones (label nodes), and two hosts as network namespaces (label hosts), under
-# every launcher; and what can go wrong between hosts. One test is one launcher, one shape (nodes x ranks) and one room
-# of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
+# every launcher; what can go wrong between hosts; how connections grow. One test is one launcher, one shape (nodes x
+# ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(shapes_nodes 2x2 4x1)
@@ -31,3 +31,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     ARGS nodes ${flavour} 8x1 few)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
+
+# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8. An MPI's own connections would be among those
+# counted.
+if("none" IN_LIST ARMCI_CAN_CC)
+  armci_suite(hosts/armcirun/networks SCRIPT ${here}/hosts/networks.sh LABEL hosts TIMEOUT 400)
+  armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600 ARGS 8x2 2x32 8x8)
+endif()

@@ -49,6 +49,13 @@ program_of() { # ROOM NAME
 run() { # ROOM NAME SETTING...
 	program=$(program_of "$1" "$2") room=$1 name=$2
 	shift 2
+	case $mode-$flavour-$name in
+	hosts-mpich-init_thread)
+		echo "skip $room/$name: after MPI_Comm_split between hosts, MPI_Finalize of MPICH 4.0 over UCX hangs every other" \
+			"time, in programs of MPI alone as well"
+		return
+		;;
+	esac
 	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
 	log=$WORK/$room.$name.log
 	status=0

@@ -31,12 +31,15 @@ static const struct {
 	{"init", perf_init},
 	{"idle", perf_idle},
 	{"remote-small", perf_remote_small},
+	{"remote-asleep", perf_remote_asleep},
 	{"remote-bandwidth", perf_remote_bandwidth},
 	{"remote-strided", perf_remote_strided},
 	{"remote-vector", perf_remote_vector},
 	{"remote-batch", perf_remote_batch},
 	{"remote-meeting", perf_remote_meeting},
+	{"remote-all", perf_remote_all},
 	{"remote-busy", perf_remote_busy},
+	{"remote-crowded", perf_remote_crowded},
 	{"remote-overlap", perf_remote_overlap},
 };
 enum { GROUPS = sizeof groups / sizeof groups[0] };

@@ -65,7 +65,7 @@ static double in_unit(const struct perf_case *c, double seconds, long n, bool al
 {
 	double each = seconds / (double)n;
 	switch (c->unit) {
-	case PERF_MBS: return c->bytes * (all ? perf_n : 1) / each / 1e6;
+	case PERF_MBS: return (c->moves > 0 ? c->moves : c->bytes) * (all ? perf_n : 1) / each / 1e6;
 	case PERF_MOPS: return (all ? perf_n : 1) / each / 1e6;
 	default: return each * 1e9;
 	}

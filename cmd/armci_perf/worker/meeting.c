@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of different nodes meeting: locks, alone and contended, and barriers, beside a round trip of a raw socket;
-// a fence of all ranks beside the fence of one.
+// Two ranks of different nodes meeting: locks beside fetch-and-add, both wanting the same lock, and barriers beside a
+// round trip of a raw socket.
 #include "perf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "wire.h"
 
 struct meeting {
-	char *mine, **theirs;
+	char **theirs;
 	struct perf_wire wire;
+	enum perf_style style;
 	double clock;
 };
 
@@ -32,6 +32,7 @@ static void fetch_add(void *arg, long n)
 	}
 }
 
+// Both ranks as often: the slower one counts, so being served first gains nothing.
 static void contended(void *arg, long n)
 {
 	(void)arg;
@@ -39,6 +40,39 @@ static void contended(void *arg, long n)
 		ARMCI_Lock(0, 0);
 		ARMCI_Unlock(0, 0);
 	}
+}
+
+// Rank 0 takes a mutex of its peer while that one takes it all the time, which needs no message; then alone.
+static void beside_owner(struct meeting *m)
+{
+	double contended[PERF_REPS_MAX], alone[PERF_REPS_MAX], begin;
+	int n = perf_quick ? 20 : 500;
+	for (int i = 0; i < perf_reps; i++) {
+		volatile long *stop = (volatile long *)m->theirs[perf_me];
+		long one = 1;
+		*stop = 0;
+		ARMCI_Barrier();
+		if (perf_me == 0) {
+			lock_unlock(m, 3);
+			begin = perf_now();
+			lock_unlock(m, n);
+			contended[i] = (perf_now() - begin) / n * 1e9;
+			for (int r = 1; r < perf_n; r++) ARMCI_Put(&one, m->theirs[r], sizeof one, r);
+		} else {
+			while (!*stop) {
+				ARMCI_Lock(0, perf_me);
+				ARMCI_Unlock(0, perf_me);
+			}
+		}
+		ARMCI_Barrier();
+		begin = perf_now();
+		if (perf_me == 0)
+			lock_unlock(m, n);
+		alone[i] = (perf_now() - begin) / n * 1e9;
+		ARMCI_Barrier();
+	}
+	struct perf_case c = {.op = "remote-lock-beside-owner", .shape = "-", .unit = PERF_NS};
+	perf_figures(&c, contended, alone, perf_reps);
 }
 
 static void barriers(void *arg, long n)
@@ -55,47 +89,32 @@ static void round_trips(void *arg, long n)
 	struct meeting *m = arg;
 	if (m->wire.fd < 0)
 		return;
-	perf_wire_style(&m->wire, true);
+	perf_wire_style(&m->wire, m->style);
 	double begin = perf_now();
-	for (long i = 0; i < n; i++) perf_wire_ask(&m->wire, 8, 8);
+	for (long i = 0; i < n; i++) perf_wire_ask(&m->wire, 8, 32);
 	m->clock += perf_now() - begin;
-	perf_wire_style(&m->wire, false);
-}
-
-static void fence_one(void *arg, long n)
-{
-	struct meeting *m = arg;
-	for (long i = 0; i < n; i++) {
-		ARMCI_Put(m->mine, m->theirs[perf_peer], 8, perf_peer);
-		ARMCI_Fence(perf_peer);
-	}
-}
-
-static void fence_all(void *arg, long n)
-{
-	struct meeting *m = arg;
-	for (long i = 0; i < n; i++) {
-		for (int r = 1; r < perf_n; r++) ARMCI_Put(m->mine, m->theirs[r], 8, r);
-		ARMCI_AllFence();
-	}
+	perf_wire_style(&m->wire, PERF_ASLEEP);
 }
 
 void perf_remote_meeting(void)
 {
 	void **all = perf_malloc(4096);
-	struct meeting m = {.mine = perf_private(4096), .theirs = (char **)all, .wire = perf_wire_open(4096)};
+	struct meeting m = {.theirs = (char **)all, .wire = perf_wire_open(4096, 1)};
 	ARMCI_Create_mutexes(1);
 	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &m};
 	c.op = "remote-lock+unlock", c.ours = lock_unlock, c.raw = fetch_add;
 	perf_solo(&c);
-	c.op = "remote-fence-all", c.ours = fence_all, c.raw = fence_one;
-	perf_solo(&c);
+	beside_owner(&m);
 	c.op = "remote-lock-contended", c.ours = contended, c.raw = NULL, c.unit = PERF_MOPS;
 	perf_all(&c);
-	c.op = "remote-barrier", c.ours = barriers, c.raw = round_trips, c.unit = PERF_NS, c.clock = &m.clock;
+	c.unit = PERF_NS, c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
+	c.op = "remote-barrier/mixed", m.style = PERF_MIXED;
+	perf_all(&c);
+	c.op = "remote-barrier/spinning", m.style = PERF_SPINNING;
+	perf_all(&c);
+	c.op = "remote-barrier/blocking", m.style = PERF_ASLEEP;
 	perf_all(&c);
 	ARMCI_Destroy_mutexes();
 	perf_wire_close(&m.wire);
-	free(m.mine);
 	perf_free(all);
 }

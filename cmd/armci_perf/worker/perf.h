@@ -34,6 +34,7 @@ enum perf_unit {
 struct perf_case {
 	const char *op, *shape; // words without blanks; shape "-" when there is nothing to say
 	double bytes;           // that one operation of one rank moves; 0 for none
+	double moves;           // the bytes that count for a rate, if one call does several operations; else 0
 	enum perf_unit unit;
 	perf_body ours, raw; // raw may be NULL: there is no baseline
 	void *arg;
@@ -102,12 +103,15 @@ void perf_collective(void);
 void perf_init(void);
 void perf_idle(void);
 void perf_remote_small(void);
+void perf_remote_asleep(void);
 void perf_remote_bandwidth(void);
 void perf_remote_strided(void);
 void perf_remote_vector(void);
 void perf_remote_batch(void);
 void perf_remote_meeting(void);
+void perf_remote_all(void);
 void perf_remote_busy(void);
+void perf_remote_crowded(void);
 void perf_remote_overlap(void);
 
 #endif

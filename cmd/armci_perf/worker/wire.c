@@ -1,79 +1,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both sides of the raw baseline between nodes. A request is a head (how many bytes follow, how many to answer, whether
-// to spin from now on) and its bytes; the far side reads it whole, then answers.
+// Both sides of the raw baseline between nodes. A request is a head (how many bytes follow, how many to answer, how to
+// wait from now on) and its bytes; the far side reads it whole, then answers. How to connect is in dial.c.
 #define _GNU_SOURCE
 #include "wire.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "dial.h"
 #include "perf.h"
 
-enum { TAG = 77, ADDRESSES = 16 };
-
 struct head {
-	uint64_t bytes, back, spin;
-};
-struct offer { // where the peer listens
-	uint16_t port;
-	uint16_t count;
-	struct in_addr addr[ADDRESSES];
+	uint64_t bytes, back, style;
 };
 
-static void need(bool ok, const char *what)
+// How long a side looks before it sleeps when it mixes: who asked, and who answers.
+static const double asker = 100e-6, answerer = 20e-6;
+
+// Passes the time until the socket may have something, or sleeps until it has.
+static void await(int fd, enum perf_style style, double *until, double patience)
 {
-	if (ok)
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	if (style == PERF_SPINNING)
 		return;
-	fprintf(stderr, "perf worker: raw socket: %s: %s\n", what, strerror(errno));
-	exit(1);
+	double now = perf_now();
+	if (*until == 0)
+		*until = now + patience;
+	if (now < *until)
+		perf_yield();
+	else
+		poll(&p, 1, -1);
 }
 
-static void pump(int fd, char *p, size_t n, bool spin, bool out)
+// Receives n bytes: false if the other side has closed.
+static bool receive(int fd, void *to, size_t n, enum perf_style style, double patience)
+{
+	char *p = to;
+	double until = 0;
+	while (n > 0) {
+		ssize_t got = recv(fd, p, n, style == PERF_ASLEEP ? 0 : MSG_DONTWAIT);
+		if (got == 0)
+			return false;
+		if (got < 0 && errno == EAGAIN) {
+			await(fd, style, &until, patience);
+			continue;
+		}
+		perf_need(got > 0 || errno == EINTR, "receive");
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		}
+	}
+	return true;
+}
+
+static void send_all(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
-		ssize_t got = out ? send(fd, p, n, MSG_NOSIGNAL) : recv(fd, p, n, spin ? MSG_DONTWAIT : 0);
-		if (got < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (got == 0)
-			pthread_exit(NULL); // rank 0 has closed its end
-		need(got > 0, out ? "send" : "receive");
-		p += got;
-		n -= (size_t)got;
+		ssize_t got = send(fd, p, n, MSG_NOSIGNAL);
+		perf_need(got > 0 || errno == EINTR, "send");
+		if (got > 0) {
+			p += got;
+			n -= (size_t)got;
+		}
 	}
 }
 
 // The head and the bytes leave in one call.
-static void send_request(struct perf_wire *w, struct head *h, size_t n)
+void perf_wire_send(struct perf_wire *w, size_t out, size_t back)
 {
-	struct iovec v[2] = {{h, sizeof *h}, {w->space, n}};
+	struct head h = {.bytes = out, .back = back, .style = w->style};
+	struct iovec v[2] = {{&h, sizeof h}, {w->space, out}};
 	struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
 	ssize_t got = sendmsg(w->fd, &m, MSG_NOSIGNAL);
-	need(got >= (ssize_t)sizeof *h, "send");
-	pump(w->fd, w->space + ((size_t)got - sizeof *h), n + sizeof *h - (size_t)got, false, true);
+	perf_need(got >= (ssize_t)sizeof h, "send");
+	size_t sent = (size_t)got - sizeof h;
+	send_all(w->fd, w->space + sent, out - sent);
+}
+
+void perf_wire_take(struct perf_wire *w, size_t back)
+{
+	bool open = receive(w->fd, w->space, back, w->style, asker);
+	perf_need(open, "the peer is gone");
 }
 
 void perf_wire_ask(struct perf_wire *w, size_t out, size_t back)
 {
-	struct head h = {.bytes = out, .back = back, .spin = w->spin};
-	send_request(w, &h, out);
-	pump(w->fd, w->space, back, w->spin, false);
+	perf_wire_send(w, out, back);
+	perf_wire_take(w, back);
 }
 
-void perf_wire_style(struct perf_wire *w, bool spin)
+void perf_wire_style(struct perf_wire *w, enum perf_style style)
 {
-	w->spin = spin;
+	w->style = style;
 	perf_wire_ask(w, 8, 8);
 }
 
@@ -82,85 +106,25 @@ static void *serve(void *arg)
 {
 	struct perf_wire *w = arg;
 	struct head h = {0};
-	for (;;) {
-		pump(w->fd, (char *)&h, sizeof h, h.spin, false);
-		pump(w->fd, w->space, h.bytes, h.spin, false);
-		pump(w->fd, w->space, h.back, false, true);
-	}
+	while (receive(w->fd, &h, sizeof h, (enum perf_style)h.style, answerer) &&
+		receive(w->fd, w->space, h.bytes, (enum perf_style)h.style, answerer))
+		send_all(w->fd, w->space, h.back);
+	perf_wire_close(w);
+	free(w);
 	return NULL;
 }
 
-static void list_addresses(struct offer *o)
-{
-	struct ifaddrs *all, *a;
-	need(getifaddrs(&all) == 0, "list the interfaces");
-	for (int loopback = 0; loopback < 2; loopback++)
-		for (a = all; a && o->count < ADDRESSES; a = a->ifa_next)
-			if (a->ifa_addr && a->ifa_addr->sa_family == AF_INET && (a->ifa_flags & IFF_UP) &&
-			    !(a->ifa_flags & IFF_LOOPBACK) == !loopback)
-				o->addr[o->count++] = ((struct sockaddr_in *)a->ifa_addr)->sin_addr;
-	freeifaddrs(all);
-}
-
-static int no_delay(int fd)
-{
-	int one = 1;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-	return fd;
-}
-
-static int be_called(void)
-{
-	struct sockaddr_in at = {.sin_family = AF_INET};
-	socklen_t size = sizeof at;
-	struct offer o = {0};
-	int l = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	need(l >= 0 && bind(l, (struct sockaddr *)&at, sizeof at) == 0 && listen(l, 1) == 0, "listen");
-	need(getsockname(l, (struct sockaddr *)&at, &size) == 0, "name of the socket");
-	o.port = at.sin_port;
-	list_addresses(&o);
-	armci_msg_snd(TAG, &o, sizeof o, 0);
-	int fd = accept(l, NULL, NULL);
-	need(fd >= 0, "accept");
-	close(l);
-	return no_delay(fd);
-}
-
-// Tries the peer's addresses, half a second each.
-static int call(void)
-{
-	struct offer o;
-	int got;
-	armci_msg_rcv(TAG, &o, sizeof o, &got, perf_peer);
-	for (int i = 0; i < o.count; i++) {
-		struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = o.port, .sin_addr = o.addr[i]};
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
-		socklen_t size = sizeof error;
-		struct pollfd p = {.fd = fd, .events = POLLOUT};
-		need(fd >= 0, "socket");
-		if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)
-			error = errno;
-		if (!error && poll(&p, 1, 500) == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error) {
-			need(fcntl(fd, F_SETFL, 0) == 0, "make the socket wait");
-			return no_delay(fd);
-		}
-		close(fd);
-	}
-	fprintf(stderr, "perf worker: rank %d cannot be reached by a raw socket\n", perf_peer);
-	exit(1);
-}
-
-struct perf_wire perf_wire_open(size_t most)
+struct perf_wire perf_wire_open(size_t most, int rank)
 {
 	struct perf_wire w = {.fd = -1, .most = most};
-	if (perf_me == 0) {
+	if (perf_n > 1 && perf_me == 0) {
 		w.space = perf_private(most);
-		w.fd = call();
-	} else if (perf_n > 1 && perf_me == 1) {
-		static struct perf_wire far;
+		w.fd = perf_dial(rank);
+	} else if (perf_n > 1 && perf_me == rank) {
+		struct perf_wire *far = malloc(sizeof *far);
 		pthread_t thread;
-		far = (struct perf_wire){.fd = be_called(), .space = perf_private(most), .most = most};
-		need(pthread_create(&thread, NULL, serve, &far) == 0, "thread");
+		*far = (struct perf_wire){.fd = perf_answer(), .space = perf_private(most), .most = most};
+		perf_need(pthread_create(&thread, NULL, serve, far) == 0, "thread");
 		pthread_detach(thread);
 	}
 	return w;

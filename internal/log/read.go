@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// When what was printed is out of this process's hands. Some launchers end a
+// job without reading what its ranks have written into their pipes.
+
+package log
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// AwaitReader waits until somebody has read what is in the pipe behind standard
+// error, but not longer than limit. Of anything but a pipe it expects nothing.
+func AwaitReader(limit time.Duration) { awaitReader(2, limit) }
+
+func awaitReader(fd int, limit time.Duration) {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return
+	}
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ); err != nil || unread == 0 {
+			return
+		}
+	}
+}
