@@ -109,7 +109,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		if err := w.Probe(); err != nil {
 			fmt.Fprintf(out, "  %s: not usable: %v\n", w.Name, err)
 		} else {
-			fmt.Fprintf(out, "  %s: usable between nodes\n", w.Name)
+			fmt.Fprintf(out, "  %s: usable between nodes; %s\n", w.Name, w.Notes())
 		}
 	}
 	rt, err := core.Start(cfg, job, p)

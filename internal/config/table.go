@@ -85,8 +85,9 @@ var table = []Row{
 		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller"},
 	{Name: "ARMCI_TCP_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes",
 		Doc: "most memory that a process has in buffers for other hosts"},
-	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Default: "1k", Unit: "bytes",
-		Doc: "rows of strided and vector transfers of at least this length are not packed"},
+	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Default: "0", Unit: "bytes",
+		Doc: "rows of strided and vector transfers of at least this length are not packed; 0 = by a cost model " +
+			"that armci_info prints"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

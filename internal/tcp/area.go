@@ -11,19 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
 )
 
-// area is memory of one of three forms: plain, a strided shape, or a list of segments.
+// area is memory of one of three forms: plain, a strided shape, or segments in groups of equal length.
 type area struct {
 	left  int64 // bytes from the cursor to the end
 	base  uintptr
 	form  uint8 // 0, flagStrided, flagVector
 	shape shape
-	list  *list
 	at    [kernel.MaxLevels + 1]int32 // strided: the cursor; at[0] is bytes
-	group int                         // vector: the cursor
-	index int
-	byte  int
+	addrs []uintptr                   // vector: what is left of the group with the cursor, of size bytes each
+	size  int
+	byte  int                  // vector: the cursor in the first of addrs
+	list  *list                // vector, of a server: where the groups come from;
+	group int                  // number of the next one
+	segs  []transport.Segments // vector, of a client: where the groups come from
 }
 
 // part is a piece of an area that one call of a kernel can deal with.
@@ -35,16 +38,42 @@ type part struct {
 	size   int
 }
 
-func bytesAt(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+func memory(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+
+// set begins the local side of a transfer. There must be at least one byte.
+func (a *area) set(x *transport.Xfer) {
+	if x.Vector != nil {
+		a.form, a.list, a.segs, a.addrs, a.byte = flagVector, nil, x.Vector, nil, 0
+		a.left = x.Bytes()
+		a.nextGroup()
+		return
+	}
+	if len(x.Count) == 1 {
+		a.setPlain(x.Local.Base, int64(x.Count[0]))
+		return
+	}
+	s := shape{levels: len(x.Count) - 1}
+	copy(s.count[:], x.Count)
+	copy(s.stride[:], x.Local.Stride[:s.levels])
+	a.setStrided(x.Local.Base, &s)
+}
 
 func (a *area) setPlain(addr uintptr, n int64) {
 	a.form, a.base, a.left = 0, addr, n
 }
 
+// setBytes begins memory that the caller keeps.
+func (a *area) setBytes(b []byte) {
+	a.setPlain(uintptr(unsafe.Pointer(unsafe.SliceData(b))), int64(len(b)))
+}
+
 // setStrided begins a shape. Levels whose blocks touch are joined; what is one block is plain.
 func (a *area) setStrided(base uintptr, s *shape) {
 	a.form, a.base, a.shape, a.at = flagStrided, base, *s, [kernel.MaxLevels + 1]int32{}
-	a.left = kernel.Volume(s.counts())
+	a.left = 1
+	for _, n := range s.counts() {
+		a.left *= int64(n)
+	}
 	d := &a.shape
 	for d.levels > 0 && d.stride[0] == d.count[0] && int64(d.count[0])*int64(d.count[1]) <= math.MaxInt32 {
 		d.count[0] *= d.count[1]
@@ -58,8 +87,27 @@ func (a *area) setStrided(base uintptr, s *shape) {
 }
 
 func (a *area) setVector(l *list, n int64) {
-	a.form, a.list, a.left = flagVector, l, n
-	a.group, a.index, a.byte = 0, 0, 0
+	a.form, a.list, a.group, a.segs, a.addrs, a.byte, a.left = flagVector, l, 0, nil, nil, 0, n
+	a.nextGroup()
+}
+
+// nextGroup goes to the next group that has something, if there is one.
+func (a *area) nextGroup() {
+	for len(a.addrs) == 0 {
+		switch {
+		case a.list != nil && a.group < len(a.list.groups):
+			g := &a.list.groups[a.group]
+			a.addrs, a.size = a.list.addrs[g.first:g.first+g.n], g.bytes
+			a.group++
+		case len(a.segs) > 0:
+			if a.size = a.segs[0].Bytes; a.size > 0 {
+				a.addrs = a.segs[0].Local
+			}
+			a.segs = a.segs[1:]
+		default:
+			return
+		}
+	}
 }
 
 // row is the length of the pieces of memory that the area consists of (of a list: the shortest).
@@ -68,9 +116,16 @@ func (a *area) row() int64 {
 	case flagStrided:
 		return int64(a.shape.count[0])
 	case flagVector:
-		n := math.MaxInt
-		for _, g := range a.list.groups {
-			n = min(n, g.bytes)
+		n := a.size
+		if a.list != nil {
+			for _, g := range a.list.groups {
+				n = min(n, g.bytes)
+			}
+		}
+		for _, s := range a.segs {
+			if s.Bytes > 0 && len(s.Local) > 0 {
+				n = min(n, s.Bytes)
+			}
 		}
 		return int64(n)
 	}
@@ -141,64 +196,61 @@ func (a *area) carry(level, n int) {
 }
 
 func (a *area) nextVector(room, grain int) part {
-	g := &a.list.groups[a.group]
-	addrs := a.list.addrs[g.first+a.index : g.first+g.n]
-	if a.byte > 0 || g.bytes > room {
-		n := min(g.bytes-a.byte, room)
+	if a.byte > 0 || a.size > room {
+		n := min(a.size-a.byte, room)
 		n -= n % grain
-		p := part{nbytes: n, addr: addrs[0] + uintptr(a.byte)}
+		p := part{nbytes: n, addr: a.addrs[0] + uintptr(a.byte)}
 		a.forward(n)
 		return p
 	}
-	n := min(len(addrs), room/g.bytes)
-	a.index += n - 1
-	a.forward(g.bytes)
-	return part{nbytes: n * g.bytes, addrs: addrs[:n], size: g.bytes}
+	size, addrs := a.size, a.addrs[:min(len(a.addrs), room/a.size)]
+	a.addrs = a.addrs[len(addrs)-1:]
+	a.forward(size)
+	return part{nbytes: len(addrs) * size, addrs: addrs, size: size}
 }
 
 // forward moves the cursor of a list by n bytes, no further than the segment's end.
 func (a *area) forward(n int) {
-	g := &a.list.groups[a.group]
-	if a.byte += n; a.byte == g.bytes {
-		a.byte = 0
-		a.index++
+	if a.byte += n; a.byte < a.size {
+		return
 	}
-	if a.index == g.n {
-		a.index = 0
-		a.group++
+	a.byte = 0
+	if a.addrs = a.addrs[1:]; len(a.addrs) == 0 {
+		a.nextGroup()
 	}
 }
 
-// pieces lists the memory from the cursor on, until iov is full or the area ends, and moves behind it.
-func (a *area) pieces(iov []unix.Iovec) []unix.Iovec {
-	iov = iov[:0]
-	var s shape
-	for a.left > 0 {
-		p := a.next(a.rest(), 1, &s)
-		addr := p.addr
-		if p.addrs != nil {
-			addr = p.addrs[0]
-		}
+// nextRow gives what is contiguous at the cursor, up to limit > 0 bytes, and moves behind it.
+func (a *area) nextRow(limit int64) (addr uintptr, n int) {
+	switch a.form {
+	case flagStrided:
+		n = int(min(int64(a.shape.count[0]-a.at[0]), limit))
+		addr = a.here()
+		a.carry(0, n)
+	case flagVector:
+		n = int(min(int64(a.size-a.byte), limit))
+		addr = a.addrs[0] + uintptr(a.byte)
+		a.forward(n)
+	default:
+		n, addr = int(limit), a.base
+		a.base += uintptr(n)
+	}
+	a.left -= int64(n)
+	return addr, n
+}
+
+// pieces lists the memory from the cursor on, up to limit bytes (no more than are left) or until iov is full, and moves
+// behind it. Rows that touch are one piece.
+func (a *area) pieces(iov []unix.Iovec, limit int64) []unix.Iovec {
+	for limit > 0 && len(iov) < cap(iov) {
+		addr, n := a.nextRow(limit)
+		limit -= int64(n)
 		base := (*byte)(kernel.Ptr(addr))
 		if k := len(iov); k > 0 && unsafe.Add(unsafe.Pointer(iov[k-1].Base), iov[k-1].Len) == unsafe.Pointer(base) {
-			iov[k-1].Len += uint64(p.nbytes)
+			iov[k-1].Len += uint64(n)
 		} else {
-			iov = append(iov, unix.Iovec{Base: base, Len: uint64(p.nbytes)})
-		}
-		if len(iov) == cap(iov) {
-			break
+			iov = append(iov, unix.Iovec{Base: base, Len: uint64(n)})
 		}
 	}
 	return iov
-}
-
-// rest is the number of bytes to the end of the row.
-func (a *area) rest() int {
-	switch a.form {
-	case flagStrided:
-		return int(a.shape.count[0] - a.at[0])
-	case flagVector:
-		return a.list.groups[a.group].bytes - a.byte
-	}
-	return int(a.left)
 }

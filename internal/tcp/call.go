@@ -95,6 +95,6 @@ func (w *wire) say(h *header, body []byte, p *pending) error {
 		w.out = append(w.out, body...)
 		return w.flush()
 	}
-	w.from.bytes(body)
+	w.from.setBytes(body)
 	return w.sendAll(&w.from, int64(len(body)))
 }

@@ -17,11 +17,12 @@ import (
 
 // conn is one client.
 type conn struct {
-	fd   int
-	from transport.Rank
-	slot int         // in the server's table
-	bye  bool        // the client has said goodbye
-	away atomic.Bool // a goroutine serves it, not the loop
+	fd    int
+	from  transport.Rank
+	slot  int         // in the server's table
+	usual int8        // for so many requests large data is expected; below 0: in short rows (work.go)
+	bye   bool        // the client has said goodbye
+	away  atomic.Bool // a goroutine serves it, not the loop
 
 	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
 

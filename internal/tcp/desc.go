@@ -7,6 +7,7 @@ package tcp
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -145,9 +146,31 @@ func appendGroup(b []byte, addrs []uintptr, nbytes int, regular bool, prev uint6
 		}
 		return b
 	}
+	return appendIrregular(b, addrs, prev)
+}
+
+// appendIrregular writes addresses one by one. Distances of up to three bytes have a short way.
+func appendIrregular(b []byte, addrs []uintptr, prev uint64) []byte {
+	n := len(b)
+	b = slices.Grow(b, binary.MaxVarintLen64*len(addrs))
+	out := b[:cap(b)]
 	for _, a := range addrs {
-		b = binary.AppendVarint(b, int64(uint64(a)-prev))
+		d := int64(uint64(a) - prev)
 		prev = uint64(a)
+		v := uint64(d<<1 ^ d>>63)
+		switch {
+		case v < 1<<7:
+			out[n] = byte(v)
+			n++
+		case v < 1<<14:
+			out[n], out[n+1] = byte(v)|0x80, byte(v>>7)
+			n += 2
+		case v < 1<<21:
+			out[n], out[n+1], out[n+2] = byte(v)|0x80, byte(v>>7)|0x80, byte(v>>14)
+			n += 3
+		default:
+			n += binary.PutUvarint(out[n:], v)
+		}
 	}
-	return b
+	return out[:n]
 }

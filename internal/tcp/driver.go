@@ -11,6 +11,10 @@ func Wire(o Options) transport.Wire {
 		Name:  "tcp",
 		Probe: o.probe,
 		Hint:  makeHint,
+		Notes: func() string {
+			_, why := o.gatherFrom()
+			return why
+		},
 		Open: func(info transport.WireInfo) (transport.Transport, error) {
 			o.WireInfo = info
 			return Open(o)

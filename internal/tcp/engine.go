@@ -187,7 +187,10 @@ func (w *wire) push() bool {
 	if len(w.out) > 0 && w.broken.Load() == nil {
 		w.trickle()
 	}
-	return w.deferred.Load() && w.broken.Load() == nil
+	if w.broken.Load() != nil {
+		w.sent() // others may wait for the buffer
+	}
+	return w.deferred.Load()
 }
 
 // collect reads answers, unless a caller does, and has epoll tell when more come.

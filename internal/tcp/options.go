@@ -20,7 +20,7 @@ type Options struct {
 	Poll      time.Duration // longest polling of a server before it sleeps
 	Eager     int           // puts and accumulates of up to this many bytes are complete at the caller at once
 	Buffer    int64         // most bytes of buffers of the process
-	Gather    int           // rows of at least this many bytes travel without being packed
+	Gather    int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
 	Spin      func() int    // how often a waiter looks before it yields; may be nil
 	Unbind    func()        // gives the calling thread all processors of the node; may be nil
 }

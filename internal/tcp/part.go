@@ -18,7 +18,7 @@ func (p *part) scatter(b []byte) {
 	case p.shape != nil:
 		kernel.Unpack(kernel.Ptr(p.addr), p.shape.strides(), p.shape.counts(), unsafe.Pointer(&b[0]))
 	default:
-		copy(bytesAt(p.addr, p.nbytes), b)
+		copy(memory(p.addr, p.nbytes), b)
 	}
 }
 
@@ -30,7 +30,25 @@ func (p *part) gather(b []byte) {
 	case p.shape != nil:
 		kernel.Pack(kernel.Ptr(p.addr), p.shape.strides(), p.shape.counts(), unsafe.Pointer(&b[0]))
 	default:
-		copy(b, bytesAt(p.addr, p.nbytes))
+		copy(b, memory(p.addr, p.nbytes))
+	}
+}
+
+// gather fills b, no longer than what is left, with what comes next. s is for shapes of parts.
+func (a *area) gather(b []byte, s *shape) {
+	for len(b) > 0 {
+		p := a.next(len(b), 1, s)
+		p.gather(b[:p.nbytes])
+		b = b[p.nbytes:]
+	}
+}
+
+// scatter stores b, no longer than what is left, at what comes next.
+func (a *area) scatter(b []byte, s *shape) {
+	for len(b) > 0 {
+		p := a.next(len(b), 1, s)
+		p.scatter(b[:p.nbytes])
+		b = b[p.nbytes:]
 	}
 }
 

@@ -39,7 +39,7 @@ type pending struct {
 	state  atomic.Uint32
 	wake   chan struct{} // one word
 
-	into cursor // where data goes (get)
+	into area   // where data goes (get)
 	room int64  // bytes of it that have not begun to come
 	big  bool   // it is received straight to where it goes
 	body []byte // what came (call)
@@ -61,13 +61,30 @@ const placeBits = 32
 
 // open makes an entry for a request of one answer.
 func (t *table) open(x *transport.Xfer, m manner, answer kind) (*pending, error) {
-	return t.openGet(x, m, answer, 0, false)
-}
-
-// openGet is open for nbytes bytes of data. big: they are too much to pass through a buffer.
-func (t *table) openGet(x *transport.Xfer, m manner, answer kind, nbytes int64, big bool) (*pending, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.take(x, m, answer)
+}
+
+// openGet is open for nbytes bytes of data. If they are many, in rows of at least gather bytes, they do not pass through
+// a buffer.
+func (t *table) openGet(x *transport.Xfer, m manner, nbytes int64, gather int) (*pending, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, err := t.take(x, m, kindData)
+	if err != nil {
+		return nil, err
+	}
+	p.into.set(x)
+	p.room = nbytes
+	if p.big = nbytes >= bigBytes && p.into.row() >= int64(gather); p.big {
+		t.big.Add(1)
+	}
+	return p, nil
+}
+
+// take finds a free entry. The caller has the lock.
+func (t *table) take(x *transport.Xfer, m manner, answer kind) (*pending, error) {
 	if t.gone != nil {
 		return nil, t.gone
 	}
@@ -80,15 +97,12 @@ func (t *table) openGet(x *transport.Xfer, m manner, answer kind, nbytes int64, 
 		t.all = append(t.all, p)
 	}
 	p.id += 1 << placeBits
-	p.x, p.manner, p.answer, p.room, p.big, p.err, p.body, p.stores = x, m, answer, nbytes, big, nil, nil, 0
+	p.x, p.manner, p.answer, p.room, p.big, p.err, p.body, p.stores = x, m, answer, 0, false, nil, nil, 0
 	p.asked.Store(false)
 	p.parts.Store(1)
 	p.state.Store(isOpen)
 	if m == later {
 		t.later.Add(1)
-	}
-	if big {
-		t.big.Add(1)
 	}
 	return p, nil
 }

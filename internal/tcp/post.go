@@ -108,7 +108,7 @@ func (w *wire) expect(r *transfer, nbytes int64) (err error) {
 		return nil
 	}
 	if r.h.Kind == kindGet {
-		r.p, err = w.table.openGet(x, m, kindData, nbytes, nbytes >= bigBytes && firstRow(x) >= w.t.opt.Gather)
+		r.p, err = w.table.openGet(x, m, nbytes, w.t.opt.Gather)
 	} else {
 		r.h.Flags |= flagAck
 		r.p, err = w.table.open(x, m, kindDone)
@@ -122,14 +122,6 @@ func (w *wire) expect(r *transfer, nbytes int64) (err error) {
 // bigBytes is the least data that is received straight to where it belongs.
 const bigBytes = 4 << 10
 
-// firstRow is the length of the first contiguous piece of a transfer, at least.
-func firstRow(x *transport.Xfer) int {
-	if x.Vector != nil {
-		return x.Vector[0].Bytes
-	}
-	return int(x.Count[0])
-}
-
 // submit sends a request. A small one may stay in out for a while.
 func (w *wire) submit(r *transfer, small bool) error {
 	if err := w.lock(); err != nil {
@@ -140,7 +132,7 @@ func (w *wire) submit(r *transfer, small bool) error {
 		return err
 	}
 	known := w.deferred.Load() // to the engine: it will come
-	if small && w.mayWait(r) && !w.t.buffers.scarce(w.t.opt.Buffer) {
+	if small && w.mayWait(r) && !w.t.buffers.scarce() {
 		w.deferred.Store(true)
 	} else if err := w.flush(); err != nil {
 		return err
@@ -198,10 +190,8 @@ func (b *burst) end() { b.count = 0 }
 
 // send writes a request to out, or past it: one frame, or several for a long list. The caller has the lock.
 func (w *wire) send(r *transfer) error {
-	if r.h.Kind == kindGet {
-		r.p.into.begin(r.x)
-	} else {
-		w.from.begin(r.x)
+	if r.h.Kind != kindGet {
+		w.from.set(r.x)
 	}
 	if r.x.Vector != nil {
 		return w.sendList(r)
@@ -285,21 +275,24 @@ func (w *wire) end(r *transfer, h *header, at int) {
 	}
 }
 
-// body sends the data of a store: from where it is, or through out if it is little or in short pieces.
+// body sends the data of a store: from where it is, or through out if it is little or in short pieces. The buffer is
+// kept until the frame is whole, for who waited for another one now would make a server wait.
 func (w *wire) body(h *header) error {
 	n := h.payload()
-	if n > int64(w.t.opt.Eager) && w.from.row() >= w.t.opt.Gather {
+	w.afloat.Add(n)
+	if n > int64(w.t.opt.Eager) && w.from.row() >= int64(w.t.opt.Gather) {
 		return w.sendAll(&w.from, n)
 	}
-	for n > 0 {
-		if err := w.room(1); err != nil {
-			return err
-		}
+	for {
 		at := len(w.out)
 		k := int(min(n, int64(cap(w.out)-at)))
 		w.out = w.out[:at+k]
-		w.from.gather(w.out[at:])
-		n -= int64(k)
+		w.from.gather(w.out[at:], &w.piece)
+		if n -= int64(k); n == 0 {
+			return nil
+		}
+		if err := w.empty(); err != nil {
+			return err
+		}
 	}
-	return nil
 }

@@ -26,10 +26,13 @@ type replies struct {
 	left  int64                     // bytes of the body to come
 	big   bool                      // it is received straight to where it goes
 	text  [errorDesc + maxText]byte // body of an error or a loss
-	sink  *cursor                   // where the body goes
-	plain cursor                    // the sink of what is no data
+	sink  *area                     // where the body goes
+	plain area                      // the sink of what is no data
+	cut   shape                     // of a part of the body
+	rec   []unix.Iovec              // memory that is being received into; behind the sink's cursor
 	riov  [iovMost]unix.Iovec
-	polls int // how often it lately paid to look again
+	spare []byte // for want of a buffer: memory of its own, because C is shown it
+	polls int    // how often it lately paid to look again
 }
 
 // errorDesc is the length of an error's descriptor: the number of bytes that were not moved.
@@ -38,15 +41,29 @@ const errorDesc = 8
 // iovMost is how many pieces are received at once.
 const iovMost = 128
 
-// receive takes what is there and acts on it: false if nothing was.
+// spareBytes is room for a header and a little more.
+const spareBytes = 512
+
+// receive takes what is there and acts on it: false if nothing was. It never waits for a buffer, for others wait for
+// what it reads.
 func (w *wire) receive() (bool, error) {
 	if w.left > 0 && w.big {
 		return w.receiveBody()
 	}
-	buf := w.t.buffers.get()
+	buf := w.t.buffers.tryGet()
+	if buf == nil {
+		if w.spare == nil {
+			w.spare = make([]byte, spareBytes)
+		}
+		return w.receiveIn(w.spare)
+	}
 	defer w.t.buffers.put(buf)
-	have := copy(buf[:headerBytes], w.part[:w.nhead])
-	most := bufferBytes
+	return w.receiveIn(buf[:bufferBytes])
+}
+
+// receiveIn receives through a buffer.
+func (w *wire) receiveIn(buf []byte) (bool, error) {
+	have, most := copy(buf, w.part[:w.nhead]), len(buf)
 	if w.left == 0 && w.table.big.Load() > 0 {
 		most = headerBytes // so that data does not pass through the buffer
 	}
@@ -63,15 +80,20 @@ func (w *wire) receive() (bool, error) {
 
 // receiveBody receives straight to where the body goes.
 func (w *wire) receiveBody() (bool, error) {
-	iov := w.sink.pieces(w.riov[:0], w.left)
-	n, err := recvPieces(w.fd, iov)
+	if len(w.rec) == 0 {
+		w.rec = w.sink.pieces(w.riov[:0], w.left)
+	}
+	n, err := recvPieces(w.fd, w.rec)
+	for tries := 1; err == unix.EAGAIN && tries < soonTries; tries++ { // more is about to come
+		n, err = recvPieces(w.fd, w.rec)
+	}
 	if err == unix.EAGAIN {
 		return false, nil
 	}
 	if err != nil {
 		return false, w.ended(err)
 	}
-	w.sink.skip(n)
+	w.rec = skip(w.rec, n)
 	w.left -= int64(n)
 	if w.left == 0 {
 		return true, w.act()
@@ -84,7 +106,7 @@ func (w *wire) consume(b []byte) error {
 	for {
 		if w.left > 0 {
 			n := int(min(w.left, int64(len(b))))
-			w.sink.scatter(b[:n])
+			w.sink.scatter(b[:n], &w.cut)
 			b, w.left = b[n:], w.left-int64(n)
 			if w.left > 0 {
 				return nil
@@ -143,12 +165,12 @@ func (w *wire) prepare() error {
 			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
 		}
 		p.body, w.big = make([]byte, w.left), w.left > bufferBytes
-		w.plain.bytes(p.body)
+		w.plain.setBytes(p.body)
 	case kindError, kindLost:
 		if h.Desc > errorDesc || h.Bytes > maxText {
 			return fmt.Errorf("%w: a text of %d bytes", errProtocol, w.left)
 		}
-		w.plain.bytes(w.text[:w.left])
+		w.plain.setBytes(w.text[:w.left])
 	case kindDone, kindOld, kindFenced, kindBye:
 	default:
 		return fmt.Errorf("%w: an answer of kind %d", errProtocol, h.Kind)
@@ -160,6 +182,7 @@ func (w *wire) prepare() error {
 func (w *wire) act() error {
 	p := w.owner
 	var err error
+	w.afloat.Store(0)
 	switch w.h.Kind {
 	case kindOld:
 		if p != nil {

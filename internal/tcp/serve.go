@@ -152,8 +152,9 @@ func (w *work) get() {
 	n := int(w.head.Bytes)
 	w.answer(header{Kind: kindData, ID: w.head.ID, Bytes: w.head.Bytes})
 	w.phase = sending
-	if n <= outBytes-len(w.out) && (n <= packBytes || !w.long) {
-		w.pack()
+	if at := len(w.out); n <= outBytes-at && (n <= packBytes || w.brief) {
+		w.out = w.out[:at+n]
+		w.area.gather(w.out[at:], &w.part)
 		w.phase = atHead
 	}
 }

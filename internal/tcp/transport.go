@@ -51,7 +51,8 @@ func Open(o Options) (*Transport, error) {
 		t.polls = min(max(o.Spin(), leastPolls), mostPolls)
 	}
 	t.opt.Lost = t.reportLoss(o.Lost)
-	t.buffers.keep = int(o.Buffer / bufferBytes / 2)
+	t.opt.Gather, _ = o.gatherFrom()
+	t.buffers.init(o.Buffer / 2)
 	var err error
 	if t.server, t.listensAt, err = openServer(&t.opt); err != nil {
 		return nil, err
@@ -170,6 +171,7 @@ func (t *Transport) end() {
 		w.goodbye()
 		w.fail(transport.ErrClosed)
 	}
+	t.buffers.unbound()
 	t.workers.all.Wait()
 	t.closed.Store(true)
 	t.engine.stop()
@@ -200,7 +202,9 @@ func (w *wire) goodbye() {
 	}
 	defer w.mu.Unlock()
 	h := header{Kind: kindBye}
-	if w.room(headerBytes) == nil {
+	if w.out == nil {
+		sendNow(w.fd, h.append(nil))
+	} else if w.room(headerBytes) == nil {
 		w.out = h.append(w.out)
 		w.flush()
 	}

@@ -107,6 +107,16 @@ func (w *wire) slept(d time.Duration) {
 	}
 }
 
+// longer is how much more often than usual to look because of the data that was sent: it takes its time, and to sleep
+// would make it longer.
+func (w *wire) longer() int {
+	if w.polls <= leastPolls {
+		return 0
+	}
+	const perPoll, most = 4 << 10, 4 << 20
+	return int(min(w.afloat.Load(), most) / perPoll)
+}
+
 // readFor reads until p is complete. The caller has the role.
 func (w *wire) readFor(p *pending) {
 	tries := 0
@@ -119,7 +129,7 @@ func (w *wire) readFor(p *pending) {
 			return
 		case got:
 			tries = 0
-		case tries < w.polls:
+		case tries < w.polls+w.longer():
 			tries++
 			yield()
 		default:

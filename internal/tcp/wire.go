@@ -21,11 +21,12 @@ type wire struct {
 	host   string
 	addr   []byte // where it listens
 
-	mu   sync.Mutex // sending: all up to the blank line
-	fd   int        // -1 until the first use; constant then
-	out  []byte     // frames that have not been sent; nil if there are none
-	iov  []unix.Iovec
-	from cursor // in the memory that is being sent
+	mu    sync.Mutex // sending: all up to the blank line
+	fd    int        // -1 until the first use; constant then
+	out   []byte     // frames that have not been sent; nil if there are none
+	iov   []unix.Iovec
+	from  area  // the memory that is being sent
+	piece shape // of a part of it
 
 	queue    queue
 	deferred atomic.Bool // out waits for the engine
@@ -34,6 +35,7 @@ type wire struct {
 	stores  atomic.Uint64         // stores and messages sent; written under mu
 	settled atomic.Uint64         // so many of them have taken effect; written by the reader
 	asked   atomic.Uint64         // so many of them will be known to have, by answers on their way; written under mu
+	afloat  atomic.Int64          // bytes of stores sent since the last answer
 	refused atomic.Pointer[error] // what the node refused without being asked for an answer
 	broken  atomic.Pointer[error] // why the wire is of no more use
 	bye     atomic.Bool           // the node has said goodbye
@@ -74,7 +76,7 @@ func (w *wire) ready() error {
 		return w.fail(err)
 	}
 	w.fd = fd
-	w.iov = make([]unix.Iovec, 0, batchRuns+2)
+	w.iov = make([]unix.Iovec, 0, iovCount)
 	w.live.Store(true)
 	w.t.engine.watch(w)
 	return nil
@@ -96,23 +98,31 @@ func (w *wire) room(n int) error {
 	return nil
 }
 
-// flush sends all of out.
+// flush sends all of out and gives the buffer back.
 func (w *wire) flush() error {
+	err := w.empty()
+	w.sent()
+	return err
+}
+
+// empty sends all of out.
+func (w *wire) empty() error {
 	for b, tries := w.out, 0; len(b) > 0; tries++ {
 		n, err := sendNow(w.fd, b)
 		if err == unix.EAGAIN {
 			err = w.waitToSend(tries)
 		}
 		if err != nil {
+			w.sent()
 			return w.fail(err)
 		}
 		b = b[n:]
 	}
-	w.sent()
+	w.out = w.out[:0]
 	return nil
 }
 
-// sent gives the empty buffer back.
+// sent gives the buffer back.
 func (w *wire) sent() {
 	if w.out != nil {
 		w.t.buffers.put(w.out)
@@ -137,24 +147,23 @@ func (w *wire) trickle() error {
 	return nil
 }
 
-// sendAll sends what is in out and then the pieces of c, nbytes bytes in all.
-func (w *wire) sendAll(c *cursor, nbytes int64) error {
+// sendAll sends what is in out and then nbytes bytes of a, which stay where they are meanwhile.
+func (w *wire) sendAll(a *area, nbytes int64) error {
+	head, done := int64(len(w.out)), int64(0)
 	for nbytes > 0 {
 		w.iov = w.iov[:0]
-		if len(w.out) > 0 {
-			w.iov = append(w.iov, unix.Iovec{Base: &w.out[0], Len: uint64(len(w.out))})
+		if head > 0 {
+			w.iov = append(w.iov, unix.Iovec{Base: &w.out[0], Len: uint64(head)})
 		}
-		head := len(w.out)
-		w.iov = c.pieces(w.iov, nbytes)
+		w.iov = a.pieces(w.iov, firstPart(nbytes, done))
 		n, err := w.sendVector(w.iov)
+		w.sent()
 		if err != nil {
 			return err
 		}
-		if head > 0 {
-			w.sent()
-		}
-		c.skip(int(n) - head)
-		nbytes -= n - int64(head)
+		done += n - head
+		nbytes -= n - head
+		head = 0
 	}
 	return nil
 }

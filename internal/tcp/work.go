@@ -32,6 +32,7 @@ const (
 	inBytes   = 64 << 10
 	outBytes  = 64 << 10
 	peekBytes = 16 << 10 // taken at first: of a large put only this much is copied twice
+	headDesc  = 64       // of usual descriptors
 	packBytes = 16 << 10 // larger replies of long rows are sent from where they are
 	replyRoom = headerBytes + 8 + maxText
 	iovCount  = 256
@@ -103,7 +104,7 @@ func (w *work) run(budget int) status {
 		if !w.flush() {
 			return w.stuck()
 		}
-		n, err := w.receive()
+		n, err := w.receiveSoon(w.budget < budget)
 		if err != nil {
 			return w.noInput(err)
 		}
@@ -138,46 +139,6 @@ func (w *work) noInput(err error) status {
 func (w *work) fail(err error) bool {
 	w.err, w.broke = err, true
 	return false
-}
-
-// receive takes what has arrived: straight to where it belongs if that is known, else into the buffer.
-func (w *work) receive() (int, error) {
-	if w.r == w.w {
-		w.r, w.w = 0, 0
-		if w.phase == storing && w.long {
-			return w.receiveStraight()
-		}
-	}
-	if w.r > 0 && (w.phase != atHead || inBytes-w.w < peekBytes) {
-		w.w = copy(w.in, w.in[w.r:w.w])
-		w.r = 0
-	}
-	end := inBytes
-	if w.phase == atHead {
-		end = min(w.w+peekBytes, inBytes)
-	}
-	n, err := recvNow(w.c.fd, w.in[w.w:end])
-	w.w += n
-	return n, err
-}
-
-// receiveStraight receives into the area's memory; what comes behind the last of it goes to the buffer.
-func (w *work) receiveStraight() (int, error) {
-	if len(w.rec) == 0 {
-		w.rec = w.area.pieces(w.iov[: 0 : iovCount-1])
-	}
-	vec := w.rec
-	if w.area.left == 0 {
-		vec = append(vec, unix.Iovec{Base: &w.in[0], Len: peekBytes})
-	}
-	n, err := recvPieces(w.c.fd, vec)
-	ours := n
-	for _, p := range w.rec {
-		ours -= int(min(uint64(ours), p.Len))
-	}
-	w.w = ours
-	w.rec = skip(w.rec, n-ours)
-	return n, err
 }
 
 // parse deals with what is in the buffer, as far as it goes. False: replies do not fit, or the connection is over.
@@ -219,6 +180,7 @@ func (w *work) parse() bool {
 		if err := w.begin(desc); err != nil {
 			return w.fail(err)
 		}
+		w.expectMore()
 	}
 }
 
@@ -332,20 +294,15 @@ func (w *work) piecesToSend() []unix.Iovec {
 		w.o = len(w.out)
 	}
 	n := len(vec)
-	return vec[:n+len(w.area.pieces(w.iov[n:n:iovCount]))]
+	part := firstPart(w.area.left, int64(w.head.Bytes)-w.area.left)
+	return vec[:n+len(w.area.pieces(w.iov[n:n:iovCount], part))]
 }
 
 // pack fetches data behind the replies, as much as fits.
 func (w *work) pack() {
-	for w.area.left > 0 {
-		p := w.area.next(outBytes-len(w.out), 1, &w.part)
-		if p.nbytes == 0 {
-			return
-		}
-		n := len(w.out)
-		w.out = w.out[:n+p.nbytes]
-		p.gather(w.out[n:])
-	}
+	n := len(w.out)
+	w.out = w.out[:n+int(min(w.area.left, int64(outBytes-n)))]
+	w.area.gather(w.out[n:], &w.part)
 }
 
 // fresh makes the work ready for another connection.

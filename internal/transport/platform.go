@@ -34,6 +34,7 @@ type WireInfo struct {
 type Wire struct {
 	Name  string
 	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
+	Notes func() string // what it would choose here and why, for armci_info
 	Hint  func() []byte // what the other ranks should know before they open theirs, such as my network addresses
 	// Open makes the wire ready to be connected to; then the ranks exchange Info().Addr and call Connect with all
 	// ranks of the job that are not on their node, a Peer's index being its rank (PeerAddr of my own node: no Addr).
