@@ -61,7 +61,7 @@ func (s *server) pollLast() {
 			s.event(events[0].Pad, int(events[0].Fd))
 			start = time.Now()
 		}
-		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		s.crowd.yield()
 	}
 	s.poll.paid(time.Since(start) < s.poll.window)
 }

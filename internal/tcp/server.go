@@ -53,6 +53,7 @@ type server struct {
 	spare  *work   // for brief service
 	parked []*conn // that wait for a work
 	poll   poller
+	crowd  crowd
 }
 
 // openServer starts the data server of this rank if it is to have one, and gives the address to publish.

@@ -143,6 +143,3 @@ func (w *wire) readFor(p *pending) {
 		w.polls = w.t.polls
 	}
 }
-
-// yield lets others run on this core, if there are any.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
