@@ -13,9 +13,10 @@ type costs struct {
 	byte  float64 // ns for one more byte that is packed and unpacked
 }
 
-// usual are the costs on the machine of docs/validation.md: BenchmarkRows. They are no better measured at the start of a
-// job: there, in the time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
-// it is with rows that are not.
+// usual are the costs that fit the times of patches between two processes on the machine of docs/validation.md;
+// BenchmarkRows shows where packing stops to pay. They are no better measured at the start of a job: there, in the time
+// that it may take, the rows are in the nearest cache, and packing seems four times as fast as it is with rows that are
+// not.
 var usual = costs{piece: 130, byte: 0.155}
 
 // row is the length from which on rows are not packed.

@@ -1,10 +1,10 @@
-# The programs on several nodes: pretended ones (label nodes), and two hosts as network namespaces (label hosts), under
+# The programs on several nodes: pretended ones (label nodes), and hosts as network namespaces (label hosts), under
 # every launcher; what can go wrong between hosts; how connections grow. One test is one launcher, one shape (nodes x
 # ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(shapes_nodes 2x2 4x1)
-set(shapes_hosts 2x1 2x2)
+set(shapes_hosts 2x1 2x2 4x1)
 
 # The namespaces are the same for all.
 foreach(flavour IN LISTS ARMCI_CAN_CC)
@@ -27,8 +27,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       endif()
     endforeach()
   endforeach()
-  armci_suite(nodes/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 600
-    ARGS nodes ${flavour} 8x1 few)
+  foreach(mode nodes hosts)
+    armci_suite(${mode}/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
+      ARGS ${mode} ${flavour} 8x1 few)
+  endforeach()
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
 

@@ -11,17 +11,23 @@ launch_on() {
 	case $1-$2 in
 	nodes-none) launch="$run $ranks -nodes $3" ;;
 	nodes-*) launch="$run $ranks $here/pretend.sh $3 $ranks" ;;
-	hosts-*) launch="$here/inside.sh ${prefix}a $(hosts_"$2" "$4")" ;;
+	hosts-*) launch="$here/inside.sh ${prefix}a $(hosts_"$2" "$4" "$(hosts_list "$3")")" ;;
 	esac
 }
 
-hosts_none() {
-	echo "$run $ranks -hosts ${prefix}a,${prefix}b -ppn $1 -agent $here/agent.sh"
+# hosts_list N: the first hosts, with commas.
+hosts_list() {
+	echo a b c d e f g h | cut -d' ' -f1-"$1" | sed "s/[a-h]/$prefix&/g; s/ /,/g"
 }
 
-# Both hosts are this machine: binding by the launchers would put one rank of each on the same core.
+# hosts_FLAVOUR PER LIST: the words that start PER ranks on each host of the list.
+hosts_none() {
+	echo "$run $ranks -hosts $2 -ppn $1 -agent $here/agent.sh"
+}
+
+# All hosts are this machine: binding by the launchers would put one rank of each on the same core.
 hosts_openmpi() {
-	echo "$run $ranks --host ${prefix}a:$1,${prefix}b:$1 --map-by slot --bind-to none" \
+	echo "$run $ranks --host $(echo "$2" | sed "s/,\|$/:$1&/g") --map-by slot --bind-to none" \
 		"--mca plm rsh --mca plm_rsh_agent $here/agent.sh --mca plm_rsh_no_tree_spawn 1" \
 		"--mca oob_tcp_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24" \
 		"--mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1"
@@ -30,5 +36,5 @@ hosts_openmpi() {
 # UCX would take the hosts for one, by the machine's identity, and try shared memory.
 hosts_mpich() {
 	echo "env UCX_TLS=tcp,self $run $ranks -launcher rsh -launcher-exec $here/agent.sh" \
-		"-hosts ${prefix}a,${prefix}b -ppn $1 -iface eth0"
+		"-hosts $2 -ppn $1 -iface eth0"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or two
+# run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
 # real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
 # tests have built there), or few: those of c that do most between nodes.
 #
@@ -24,7 +24,7 @@ if [ "$mode" = hosts ]; then
 	"$here/hosts.sh" down $prefix
 	trap '"$here/hosts.sh" down $prefix' EXIT
 	trap 'exit 1' HUP INT TERM
-	"$here/hosts.sh" up $prefix 2 || exit
+	"$here/hosts.sh" up $prefix "$nodes" || exit
 fi
 launch_on "$mode" "$flavour" "$nodes" "$per"
 
