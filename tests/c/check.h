@@ -99,11 +99,11 @@ static inline void check_begin(int *argc, char ***argv)
 static inline int check_end(const char *name)
 {
 	ARMCI_Barrier();
+	ARMCI_Finalize();
 	if (me == 0) {
 		printf("ok %s (%d ranks)\n", name, np);
 		fflush(stdout);
 	}
-	ARMCI_Finalize();
 	armci_msg_finalize();
 	return 0;
 }

@@ -32,7 +32,7 @@ launch_on "$mode" "$flavour" "$nodes" "$per"
 listed() {
 	case $1 in
 	c) grep '^[a-z]' "$tests/c/programs.txt" ;;
-	few) for name in $few; do grep "^$name " "$tests/c/programs.txt" | sed "s/ [0-9,]*/ $ranks/"; done ;;
+	few) for name in $few; do grep "^$name " "$tests/c/programs.txt"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /\1 /p' "$tests/ga/programs.txt" ;;
 	fortran) for f in "$tests"/fortran/*.f90; do echo "$(basename "$f" .f90) 1,2,4"; done ;;
 	esac
@@ -46,23 +46,26 @@ program_of() { # ROOM NAME
 	esac
 }
 
+# MPI_Finalize of MPICH 4.0 over UCX hangs between hosts if the ranks of a part of the job have talked to each other by
+# MPI: every other time after MPI_Comm_split, in programs of MPI alone as well. Nothing of ours is open then: a program
+# says ok after ARMCI_Finalize (one of Global Arrays before its end).
+limit=120
+[ $mode-$flavour != hosts-mpich ] || limit=40
+stuck() { [ $mode-$flavour = hosts-mpich ] && grep -q '^ok ' "$1"; }
+
 run() { # ROOM NAME SETTING...
 	program=$(program_of "$1" "$2") room=$1 name=$2
 	shift 2
-	case $mode-$flavour-$name in
-	hosts-mpich-init_thread)
-		echo "skip $room/$name: after MPI_Comm_split between hosts, MPI_Finalize of MPICH 4.0 over UCX hangs every other" \
-			"time, in programs of MPI alone as well"
-		return
-		;;
-	esac
 	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
 	log=$WORK/$room.$name.log
 	status=0
 	# shellcheck disable=SC2086 # words
-	timeout -k 10 120 $launch env "$@" "$program" >"$log" 2>&1 </dev/null || status=$?
+	timeout -k 10 $limit $launch env "$@" "$program" >"$log" 2>&1 </dev/null || status=$?
 	if [ $status -eq 77 ]; then
 		echo "skip $room/$name: $(tail -n 1 "$log")"
+	elif [ $status -eq 124 ] && stuck "$log"; then
+		echo "passed but for the end, $room/$name: MPI_Finalize of MPICH hangs"
+		passed=$((passed + 1))
 	elif [ $status -ne 0 ] || { [ "$room" = ga ] && ! grep -q "^ok ga/$name on $ranks ranks" "$log"; }; then
 		echo "FAIL $room/$name on $nodes nodes with $per ranks each: exit $status"
 		tail -n 20 "$log" | sed 's/^/    | /'
@@ -72,11 +75,13 @@ run() { # ROOM NAME SETTING...
 	fi
 }
 
+as=$ranks
+[ $ranks -le 4 ] || as=4 # what runs on four runs on more
 for room; do
 	listed "$room" >"$WORK/$room.programs"
 	while read -r name counts settings; do
 		case ,$counts, in
-		*,$ranks,*) run "$room" "$name" ${settings:-A=} ;;
+		*,$as,*) run "$room" "$name" ${settings:-A=} ;;
 		esac
 	done <"$WORK/$room.programs"
 done
