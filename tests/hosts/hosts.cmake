@@ -3,7 +3,7 @@
 # ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
-set(shapes_nodes 2x2 4x1)
+set(shapes_nodes 2x2 4x1 8x1)
 set(shapes_hosts 2x1 2x2 4x1)
 
 # The namespaces are the same for all.
@@ -27,10 +27,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       endif()
     endforeach()
   endforeach()
-  foreach(mode nodes hosts)
-    armci_suite(${mode}/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
-      ARGS ${mode} ${flavour} 8x1 few)
-  endforeach()
+  armci_suite(hosts/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
+    ARGS hosts ${flavour} 8x1 few)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
 
