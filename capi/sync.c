@@ -131,6 +131,7 @@ SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
 #define RMW_HERE(type)                                                                                	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) &&              	 rmw_##type(op, ploc, prem, extra))
+	__builtin_prefetch(prem, 1); // if others have the line, it comes while we check
 	if (likely(ploc && (is_long(op) ? RMW_HERE(long) : RMW_HERE(int))))
 		return 0;
 	return rmw_unusual(op, ploc, prem, extra, proc);
