@@ -23,7 +23,8 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 }; // seconds for Go to print: it reads debug information, on busy machines too
+// PATIENCE is seconds for Go to print: it reads debug information, on busy machines too.
+enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
 // before: as found when the library was loaded, which is what Go's handler passes signals on to; former: as found at
 // initialisation; go: Go's handler.

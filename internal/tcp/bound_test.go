@@ -34,8 +34,8 @@ func heap() int64 {
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// throng is a client and its peers, which read nothing yet.
-type throng struct {
+// crowd is a client and its peers, which read nothing yet.
+type crowd struct {
 	*client
 	peers   []*sluggish
 	release chan struct{}
@@ -43,9 +43,9 @@ type throng struct {
 	done    atomic.Int64   // operations that are complete
 }
 
-func newThrong(t *testing.T) *throng {
+func newCrowd(t *testing.T) *crowd {
 	leaktest.Check(t)
-	c := &throng{release: make(chan struct{})}
+	c := &crowd{release: make(chan struct{})}
 	nodes, hints := [][]transport.Rank{{0}}, [][]byte{makeHint()}
 	addrs := []transport.PeerAddr{{Rank: 0}}
 	for r := transport.Rank(1); r <= boundPeers; r++ {
@@ -69,7 +69,7 @@ func newThrong(t *testing.T) *throng {
 }
 
 // finish counts a transfer that has ended.
-func (c *throng) finish(err error) {
+func (c *crowd) finish(err error) {
 	if err != nil {
 		c.t.Error(err)
 	}
@@ -77,14 +77,14 @@ func (c *throng) finish(err error) {
 }
 
 // rows is a strided transfer of n rows of 64 bytes.
-func (c *throng) rows(base uintptr, n int32, later bool) *transport.Xfer {
+func (c *crowd) rows(base uintptr, n int32, later bool) *transport.Xfer {
 	return &transport.Xfer{Known: true, Later: later, Done: c.finish, Count: []int32{64, n},
 		Local: transport.Section{Base: base, Stride: []int32{128}}, Remote: transport.Section{Base: 4096, Stride: []int32{128}}}
 }
 
 // post starts everything with one peer: what nobody waits for, and stores that wait until they are sent. It returns
 // the number of operations, and the bytes that are put.
-func (c *throng) post(p transport.Peer, all *sync.WaitGroup) (ops int, nbytes int64) {
+func (c *crowd) post(p transport.Peer, all *sync.WaitGroup) (ops int, nbytes int64) {
 	large, queued := c.rows(c.g.base, largeRows, false), c.rows(c.g.base, largeRows, true)
 	get := c.rows(c.g.base+peerMemory/2, 16, true)
 	small := plain(c.g.base, 4096, 8)
@@ -107,7 +107,7 @@ func (c *throng) post(p transport.Peer, all *sync.WaitGroup) (ops int, nbytes in
 }
 
 // still waits until nothing has moved for a while.
-func (c *throng) still() {
+func (c *crowd) still() {
 	for last, since := int64(-1), time.Now(); time.Since(since) < 200*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 		if n := c.done.Load(); n != last {
 			last, since = n, time.Now()
@@ -116,7 +116,7 @@ func (c *throng) still() {
 }
 
 func TestBuffersAreBounded(t *testing.T) {
-	c := newThrong(t)
+	c := newCrowd(t)
 	for p := range boundPeers { // connect, with little room in the sockets
 		first := plain(c.g.base, 4096, 8)
 		first.Known = true
@@ -162,7 +162,7 @@ func TestBuffersAreBounded(t *testing.T) {
 }
 
 // check compares the accounts and the growth of the process with the setting.
-func (c *throng) check(when string, before int64) {
+func (c *crowd) check(when string, before int64) {
 	b := &c.buffers
 	b.mu.Lock()
 	made, most := b.made, b.most

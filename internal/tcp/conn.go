@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A client's connection at the server: who is there, who may write, and the replies that handlers give later.
-// Reading belongs to whoever serves the connection at the moment (work.go); nothing here reads.
+// Reading belongs to whoever serves the connection at the moment (receive.go); nothing here reads.
 package tcp
 
 import (
@@ -20,7 +20,7 @@ type conn struct {
 	fd    int
 	from  transport.Rank
 	slot  int         // in the server's table
-	usual int8        // for so many requests large data is expected; below 0: in short rows (work.go)
+	usual int8        // for so many requests large data is expected; below 0: in short rows (receive.go)
 	bye   bool        // the client has said goodbye
 	away  atomic.Bool // a goroutine serves it, not the loop
 

@@ -61,7 +61,7 @@ func (s *server) pollLast() {
 			s.event(events[0].Pad, int(events[0].Fd))
 			start = time.Now()
 		}
-		s.crowd.yield()
+		s.sharing.yield()
 	}
 	s.poll.paid(time.Since(start) < s.poll.window)
 }

@@ -48,12 +48,12 @@ type server struct {
 	running  sync.WaitGroup
 
 	// Of the loop alone.
-	w      *work   // w.c: the connection in the middle of something
-	last   *conn   // served last
-	spare  *work   // for brief service
-	parked []*conn // that wait for a work
-	poll   poller
-	crowd  crowd
+	w       *work   // w.c: the connection in the middle of something
+	last    *conn   // served last
+	spare   *work   // for brief service
+	parked  []*conn // that wait for a work
+	poll    poller
+	sharing sharing
 }
 
 // openServer starts the data server of this rank if it is to have one, and gives the address to publish.

@@ -7,9 +7,10 @@
 set -eu
 [ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")/../hosts" && pwd)
+. "$here/launch.sh"
 perf=$1 dir=$2
 shift 2
-prefix=armcip
+prefix=armcip # not that of the tests
 mkdir -p "$dir"
 
 trap '"$here/hosts.sh" down $prefix' EXIT
@@ -21,8 +22,7 @@ on() {
 	shift
 	"$here/hosts.sh" down $prefix
 	"$here/hosts.sh" up $prefix "$n" || exit
-	list=$(echo a b c d e f g h | cut -d' ' -f1-"$n" | sed "s/[a-h]/$prefix&/g; s/ /,/g")
-	"$here/inside.sh" ${prefix}a "$perf" -hosts "$list" -agent "$here/agent.sh" -csv "$dir/hosts-$n.csv" \
+	"$here/inside.sh" ${prefix}a "$perf" -hosts "$(hosts_list "$n")" -agent "$here/agent.sh" -csv "$dir/hosts-$n.csv" \
 		-markdown "$dir/hosts-$n.md" "$@" >"$dir/hosts-$n.txt" ||
 		{ cat "$dir/hosts-$n.txt"; echo "FAIL: armci_perf on $n hosts"; exit 1; }
 	cat "$dir/hosts-$n.txt"

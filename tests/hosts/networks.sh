@@ -32,11 +32,14 @@ again() {
 	"$here/hosts.sh" up $prefix "$1" || exit
 }
 
-# names ADDRESS_A ADDRESS_B: what the hosts call each other from now on.
-names() {
+# addresses A B: of the hosts on eth0 from now on, with the lengths of the networks, instead of those they have.
+addresses() {
 	for host in $a $b; do
-		printf '127.0.0.1 localhost\n%s %s\n%s %s\n' "$1" $a "$2" $b >/etc/netns/$host/hosts
+		printf '127.0.0.1 localhost\n%s %s\n%s %s\n' "${1%/*}" $a "${2%/*}" $b >/etc/netns/$host/hosts
+		ip -n $host addr flush dev eth0
 	done
+	ip -n $a addr add "$1" dev eth0
+	ip -n $b addr add "$2" dev eth0
 }
 
 # programs CASE OPTION...: of 2 ranks on each host.
@@ -55,29 +58,20 @@ programs() {
 
 part_ipv6() {
 	again 2
-	i=0
-	for host in $a $b; do
-		i=$((i + 1))
-		ip -n $host addr flush dev eth0
-		ip -n $host addr add fd77::$i/64 dev eth0 nodad
-	done
-	names fd77::1 fd77::2
+	for host in $a $b; do ip netns exec $host sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad'; done
+	addresses fd77::1/64 fd77::2/64
 	programs "IPv6 alone"
 }
 
 # The third host is the router.
 part_routed() {
 	again 3
-	i=0
-	for host in $a $b; do
-		i=$((i + 1))
-		ip -n $host addr flush dev eth0
-		ip -n $host addr add 10.78.$i.2/24 dev eth0
-		ip -n $host route add default via 10.78.$i.1
-		ip -n ${prefix}c addr add 10.78.$i.1/24 dev eth0
-	done
+	addresses 10.78.1.2/24 10.78.2.2/24
+	ip -n $a route add default via 10.78.1.1
+	ip -n $b route add default via 10.78.2.1
+	ip -n ${prefix}c addr add 10.78.1.1/24 dev eth0
+	ip -n ${prefix}c addr add 10.78.2.1/24 dev eth0
 	ip netns exec ${prefix}c sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' 2>/dev/null
-	names 10.78.1.2 10.78.2.2
 	programs "a router between the hosts"
 }
 

@@ -17,14 +17,14 @@ const (
 	sharedYield = 2 * time.Microsecond   // longer than a yield that changes nothing
 	slice       = 200 * time.Microsecond // longer than one to another who polls
 	sharedScore = 4                      // for a yield to another, against 1 for a shorter one
-	crowdedAt   = 16                     // the thread moves
+	sharedAt    = 16                     // the thread moves
 	firstStay   = time.Millisecond / 4   // before it may move again; twice as long every time that did not help
 	longestStay = 8 * time.Millisecond
 	homeStay    = time.Second // after somebody computed on the other core
 )
 
-// crowd is what a thread knows of its core.
-type crowd struct {
+// sharing is what a thread knows of its core.
+type sharing struct {
 	score int // grows while more than one yield in five is to another
 	stay  time.Duration
 	moved time.Time
@@ -32,7 +32,7 @@ type crowd struct {
 }
 
 // yield lets others run, and moves the thread if that should help.
-func (c *crowd) yield() {
+func (c *sharing) yield() {
 	begin := time.Now()
 	yield()
 	end := time.Now()
@@ -42,7 +42,7 @@ func (c *crowd) yield() {
 }
 
 // judge is told how long a yield took, and tells whether to move.
-func (c *crowd) judge(took time.Duration, now time.Time) bool {
+func (c *sharing) judge(took time.Duration, now time.Time) bool {
 	switch {
 	case took < sharedYield:
 		c.score = max(c.score-1, 0)
@@ -50,9 +50,9 @@ func (c *crowd) judge(took time.Duration, now time.Time) bool {
 	case took >= slice && c.guest:
 		c.stay = homeStay
 	default:
-		c.score = min(c.score+sharedScore, crowdedAt)
+		c.score = min(c.score+sharedScore, sharedAt)
 		rested := now.Sub(c.moved)
-		if c.score < crowdedAt || rested < c.stay {
+		if c.score < sharedAt || rested < c.stay {
 			return false
 		}
 		if rested < 4*max(c.stay, firstStay) {

@@ -49,9 +49,9 @@ func TestMoveThread(t *testing.T) {
 
 // It moves when others run at most of its yields, not at a few; rarely if that does not help; and back, for long, from
 // a core where somebody computes.
-func TestCrowdedCore(t *testing.T) {
+func TestSharedCore(t *testing.T) {
 	const short, long = sharedYield / 4, 3 * sharedYield
-	var c crowd
+	var c sharing
 	now := time.Now()
 	run := func(took time.Duration) bool {
 		now = now.Add(took + time.Microsecond)
