@@ -86,7 +86,7 @@ func (r *Runtime) makeWorld() {
 // setTeam makes a group's team out of that of my node. id is the group's in the job.
 func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.local = local, local
-	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id}
+	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
 	if l.place[g.Me] == 0 {
 		g.top = top
 	}

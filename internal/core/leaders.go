@@ -19,19 +19,37 @@ type leaders struct {
 	ranks []transport.Rank
 	me    int
 	tag   int64
+	step  int64 // of a team: the collectives so far
+	brisk bool  // nobody sends twice in this collective before he has heard from all
+}
+
+// stepBits is for the number of a collective in the tags of a team: no two messages that are under way from one leader
+// to another have the same tag.
+const stepBits = 16
+
+// begin numbers a collective. In a brisk one messages may take the fastest way.
+func (l *leaders) begin(brisk bool) {
+	if l.tag >= tagTeam {
+		l.step = (l.step + 1) % (1 << stepBits)
+		l.brisk = brisk
+	}
 }
 
 // pieceBytes is how much of a long buffer travels at a time.
 const pieceBytes = 64 << 10
 
 func (l *leaders) send(to int, body []byte) {
-	if err := l.r.Send(l.ranks[to], l.tag, body); err != nil {
+	send := l.r.Send
+	if l.brisk {
+		send = l.r.sendLoose
+	}
+	if err := send(l.ranks[to], l.tag+l.step, body); err != nil {
 		l.r.broken(l.ranks[to], err)
 	}
 }
 
 func (l *leaders) recv(from int, body []byte) {
-	if _, err := l.r.Recv(l.ranks[from], l.tag, body); err != nil {
+	if err := l.r.recvSoon(l.ranks[from], l.tag+l.step, body); err != nil {
 		l.r.broken(l.ranks[from], err)
 	}
 }
@@ -56,6 +74,7 @@ func (l *leaders) Release(bool) {}
 
 // Barrier is the dissemination barrier.
 func (l *leaders) Barrier() {
+	l.begin(true)
 	n := len(l.ranks)
 	for d := 1; d < n; d *= 2 {
 		l.send((l.me+d)%n, nil)
@@ -84,6 +103,7 @@ func pieces(b []byte, size int) func(func([]byte) bool) {
 }
 
 func (l *leaders) bcast(b []byte, root int) {
+	l.begin(false)
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // my place in a tree whose root is 0
 	step := 1
@@ -112,6 +132,7 @@ func (l *leaders) Allgather(mine []byte) []byte {
 // gather gives all the blocks of all, in order, by Bruck's algorithm: what everybody has doubles with each step. sizes
 // are those of the blocks.
 func (l *leaders) gather(mine []byte, sizes []int) []byte {
+	l.begin(true)
 	n := len(l.ranks)
 	size := func(from, count int) (sum int) { // of consecutive blocks, from the block of a leader on
 		for i := range count {
@@ -159,6 +180,7 @@ func reduce(red int, t kernel.Type, inout, in []byte) {
 }
 
 func (l *leaders) allreduce(mine, theirs []byte, combine func(mine, theirs []byte, theirsFirst bool)) {
+	l.begin(true)
 	n, half := len(l.ranks), 1
 	for 2*half <= n {
 		half *= 2

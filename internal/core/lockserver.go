@@ -107,22 +107,25 @@ func (l *lockserver) awaited(m uintptr) bool {
 	return l.lines[m] != nil
 }
 
-// queue gives the mutex at once if it is free and nobody waits.
+// queue gives the mutex at once if nobody of another node waits and it is free, or will be in a moment.
 func (r *Runtime) queue(m uintptr, c claim) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.lines[m]
 	if at == nil {
-		if r.Node.TryLock(m, c.who) {
+		ticket, got := r.Node.LockSoon(m, c.who)
+		if got {
 			c.reply([]byte{lockGot})
 			return
 		}
 		if l.lines == nil {
 			l.lines = map[uintptr]*line{}
 		}
-		at = &line{}
+		at = &line{queued: 1}
 		l.lines[m] = at
+		go r.grantQueued(m, at, c, ticket)
+		return
 	}
 	at.waiting = append(at.waiting, c)
 	if at.queued < maxQueued {
@@ -131,9 +134,22 @@ func (r *Runtime) queue(m uintptr, c claim) {
 	}
 }
 
-// grant gets the mutex for one after the other of those who wait.
+// grantQueued gets the mutex for one who has a place in its queue, then for others.
+func (r *Runtime) grantQueued(m uintptr, at *line, c claim, ticket uint32) {
+	defer log.Guard()
+	r.Node.LockQueued(m, c.who, ticket)
+	c.reply([]byte{lockGot})
+	r.grantAll(m, at)
+}
+
+// grant gets the mutex for those who wait.
 func (r *Runtime) grant(m uintptr, at *line) {
 	defer log.Guard()
+	r.grantAll(m, at)
+}
+
+// grantAll gets it for one after the other.
+func (r *Runtime) grantAll(m uintptr, at *line) {
 	l := &r.lockserver
 	for {
 		l.mu.Lock()

@@ -81,10 +81,7 @@ func (r *Runtime) sendPart(o *outbox, to transport.Rank, tag int64, total int, i
 		}
 		o.asked--
 	}
-	body := make([]byte, mailHead, mailHead+len(id)+len(data))
-	binary.LittleEndian.PutUint64(body, uint64(tag))
-	binary.LittleEndian.PutUint64(body[8:], uint64(total))
-	body = append(append(body, id...), data...)
+	body := mailBody(tag, total, id, data)
 	if err := r.send(to, msgMail, body); err != nil {
 		return err
 	}
@@ -94,6 +91,23 @@ func (r *Runtime) sendPart(o *outbox, to transport.Rank, tag int64, total int, i
 		go r.ask(to)
 	}
 	return nil
+}
+
+func mailBody(tag int64, total int, id, data []byte) []byte {
+	body := make([]byte, mailHead, mailHead+len(id)+len(data))
+	binary.LittleEndian.PutUint64(body, uint64(tag))
+	binary.LittleEndian.PutUint64(body[8:], uint64(total))
+	return append(append(body, id...), data...)
+}
+
+// sendLoose is Send where no other message has the same tag and both sides take part in something that bounds what is
+// under way: the message may take the fastest way.
+func (r *Runtime) sendLoose(to transport.Rank, tag int64, data []byte) error {
+	if len(data) > partBytes {
+		return r.Send(to, tag, data)
+	}
+	way := &r.routes[to]
+	return way.tr.Send(way.peer, transport.Msg{Kind: msgMail, Body: mailBody(tag, len(data), nil, data), Loose: true})
 }
 
 // begin counts a goroutine that Finalize waits for; false once it does.
@@ -143,6 +157,16 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.L
 	}
 	l.Bytes = at
 	return l, nil
+}
+
+// recvSoon is Recv from a rank of another node for what is likely to come soon.
+func (r *Runtime) recvSoon(from transport.Rank, tag int64, body []byte) error {
+	way := &r.routes[from]
+	if way.watcher != nil {
+		defer way.watcher.Watch(way.peer, func() bool { return r.Node.Arrived(from, tag) })()
+	}
+	_, err := r.Recv(from, tag, body)
+	return err
 }
 
 // inbox holds what has come for a rank of this node and did not find room with it, in order.

@@ -38,14 +38,16 @@ func (o *Op) Segments() []transport.Segments {
 type route struct {
 	tr        transport.Transport
 	peer      transport.Peer
-	alone     []transport.Peer // peer, as a list
-	immediate bool             // operations are complete when they return
-	ordered   bool             // messages come after earlier operations
-	eager     int64            // known stores of up to this many bytes are locally complete when they return
+	alone     []transport.Peer  // peer, as a list
+	immediate bool              // operations are complete when they return
+	watcher   transport.Watcher // nil: loose messages come by themselves
+	ordered   bool              // messages come after earlier operations
+	eager     int64             // known stores of up to this many bytes are locally complete when they return
 }
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
-	return route{tr: tr, peer: p, alone: []transport.Peer{p}, immediate: info.Immediate,
+	watcher, _ := tr.(transport.Watcher)
+	return route{tr: tr, peer: p, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 }
 

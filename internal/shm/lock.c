@@ -119,22 +119,56 @@ static bool may_pass(struct shm_mutex *m, uint32_t barged)
 	return since == 0 || now - since < SHM_PATIENCE;
 }
 
-void shm_lock_slow(struct shm_mutex *m, uint32_t who)
+static bool pass(struct shm_mutex *m, uint32_t who)
 {
 	uint32_t barged = atomic_load_explicit(&m->barged, memory_order_relaxed);
-	if (may_pass(m, barged) && take(m, who)) {
-		atomic_store_explicit(&m->barged, barged + 1, memory_order_relaxed);
-		return;
-	}
-	uint32_t ticket = atomic_fetch_add(&m->next, 1);
-	wait_turn(m, ticket);
-	take_as_head(m, who);
+	if (!may_pass(m, barged) || !take(m, who))
+		return false;
+	atomic_store_explicit(&m->barged, barged + 1, memory_order_relaxed);
+	return true;
+}
+
+// The head has the lock: whoever is next becomes the head.
+static void step_down(struct shm_mutex *m, uint32_t ticket)
+{
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // the next head, until it shows up
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
 		shm_futex_wake(&m->serving, INT32_MAX);
+}
+
+void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket)
+{
+	wait_turn(m, ticket);
+	take_as_head(m, who);
+	step_down(m, ticket);
+}
+
+void shm_lock_slow(struct shm_mutex *m, uint32_t who)
+{
+	if (!pass(m, who))
+		shm_lock_queued(m, who, atomic_fetch_add(&m->next, 1));
+}
+
+bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
+{
+	enum { ROUNDS = 5 }; // a few microseconds: a lock that is held for a moment only
+	if (pass(m, who))
+		return true;
+	*ticket = atomic_fetch_add(&m->next, 1);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		bool head = atomic_load_explicit(&m->serving, memory_order_acquire) == *ticket;
+		if (head && take(m, who)) {
+			step_down(m, *ticket);
+			return true;
+		}
+		if (head)
+			atomic_store_explicit(&m->dozing, round + 1 == ROUNDS, memory_order_relaxed);
+		pause_before(round);
+	}
+	return false;
 }
 
 void shm_unlock_slow(struct shm_mutex *m)

@@ -40,7 +40,11 @@ func mutexes(r *rank) {
 				if i%3 == 2 {
 					m = own
 				}
-				r.Lock(m, me)
+				if i%5 > 0 {
+					r.Lock(m, me)
+				} else if ticket, got := r.LockSoon(m, me); !got {
+					r.LockQueued(m, me, ticket)
+				}
 				v := *word
 				if i%7 == th {
 					runtime.Gosched()

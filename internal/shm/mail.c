@@ -175,6 +175,18 @@ int shm_recv(struct shm_mail *mail, void *buf, size_t cap)
 	return 0;
 }
 
+bool shm_arrived(int from, int64_t tag)
+{
+	struct shm_mail mail = {.from = from, .tag = tag};
+	const struct match m = {.mail = &mail};
+	pthread_mutex_lock(&inbox.lock);
+	drain();
+	struct letter **p = oldest(&m);
+	bool whole = p && (*p)->got == (*p)->mail.nbytes;
+	pthread_mutex_unlock(&inbox.lock);
+	return whole;
+}
+
 void shm_mail_open(void)
 {
 	inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);

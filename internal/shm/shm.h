@@ -127,6 +127,9 @@ void shm_futex_wake(shm_u32 *word, int n);
 
 /* mutexes ------------------------------------------------------------------------------------------------------- */
 void shm_lock_slow(struct shm_mutex *m, uint32_t who);
+// Waits for a moment at most: false leaves the caller in the queue, where he goes on with shm_lock_queued.
+bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket);
+void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket);
 bool shm_trylock(struct shm_mutex *m, uint32_t who);
 void shm_unlock_slow(struct shm_mutex *m);
 static inline void shm_lock(struct shm_mutex *m, uint32_t who)
@@ -209,6 +212,7 @@ bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait);
 // Receive the oldest message with m->tag from world rank m->from (-1 = any). The rest of *m is written. A message of more
 // than cap bytes in total is left unread (in the unexpected list): returns -1.
 int shm_recv(struct shm_mail *m, void *buf, size_t cap);
+bool shm_arrived(int from, int64_t tag); // would shm_recv return at once?
 void shm_mail_open(void);
 void shm_mail_reset(void); // forget messages never received
 

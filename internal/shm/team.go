@@ -109,6 +109,11 @@ func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.L
 	return l, nil
 }
 
+// Arrived tells whether a message with a tag has come from a rank, or from any (-1), and can be received.
+func (m *Machine) Arrived(from transport.Rank, tag int64) bool {
+	return bool(C.shm_arrived(C.int(from), C.int64_t(tag)))
+}
+
 // Notify raises the counter that a rank of the job keeps at a rank of the node, and returns it.
 func (m *Machine) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
@@ -133,6 +138,18 @@ func (m *Machine) RankMutex(local int) uintptr {
 
 // Lock waits for a mutex.
 func (m *Machine) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
+
+// LockSoon is Lock for who must not wait long: if it fails, he is in the queue, and goes on with LockQueued.
+func (m *Machine) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
+	var t C.uint32_t
+	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))
+	return uint32(t), got
+}
+
+// LockQueued waits for a mutex in a place of the queue that LockSoon gave.
+func (m *Machine) LockQueued(addr uintptr, who transport.Rank, ticket uint32) {
+	C.shm_lock_queued(mutexAt(addr), C.uint32_t(who+1), C.uint32_t(ticket))
+}
 
 // TryLock takes a mutex if it is free and nobody queues for it.
 func (m *Machine) TryLock(addr uintptr, who transport.Rank) bool {

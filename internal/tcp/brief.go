@@ -24,6 +24,7 @@ func (w *work) whole() bool {
 func (s *server) serveBriefly(c *conn) bool {
 	w := s.spare
 	w.fresh(c)
+	c.drop()
 	n, _, err := unix.Recvfrom(c.fd, w.in[:peekBytes], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	switch {
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):

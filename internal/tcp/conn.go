@@ -21,7 +21,9 @@ type conn struct {
 	from  transport.Rank
 	slot  int         // in the server's table
 	usual int8        // for so many requests large data is expected; below 0: in short rows (receive.go)
+	seen  int         // bytes that have been dealt with and are still to be taken (receive.go)
 	bye   bool        // the client has said goodbye
+	mute  atomic.Bool // nothing has been sent since a request without an answer
 	away  atomic.Bool // a goroutine serves it, not the loop
 
 	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
@@ -33,25 +35,26 @@ type conn struct {
 
 // reply answers a call, now or later, from any goroutine; it never waits.
 func (c *conn) reply(id uint64, body []byte) {
-	h := header{Kind: kindReply, ID: id, Bytes: uint64(len(body))}
-	c.mu.Lock()
-	c.late = append(h.append(c.late), body...)
-	c.mu.Unlock()
-	c.push()
+	c.say(header{Kind: kindReply, ID: id, Bytes: uint64(len(body))}, body)
+}
+
+// tell sends the client's process a message. It never waits.
+func (c *conn) tell(m transport.Msg) {
+	c.say(header{Kind: kindSend, Flags: m.Kind, Rank: uint32(c.from), Bytes: uint64(len(m.Body))}, m.Body)
 }
 
 // goodbye tells the client that the server ends, as far as it can be told without waiting.
-func (c *conn) goodbye() { c.say(header{Kind: kindBye}, "") }
+func (c *conn) goodbye() { c.say(header{Kind: kindBye}, nil) }
 
 // blame tells the client why the job ends because of it.
 func (c *conn) blame(why string) {
 	why = why[:min(len(why), maxText)]
-	c.say(header{Kind: kindLost, Rank: uint32(c.from), Bytes: uint64(len(why))}, why)
+	c.say(header{Kind: kindLost, Rank: uint32(c.from), Bytes: uint64(len(why))}, []byte(why))
 }
 
-func (c *conn) say(h header, text string) {
+func (c *conn) say(h header, body []byte) {
 	c.mu.Lock()
-	c.late = append(h.append(c.late), text...)
+	c.late = append(h.append(c.late), body...)
 	c.mu.Unlock()
 	c.push()
 }
@@ -84,6 +87,7 @@ func (c *conn) sendLate() bool {
 		}
 		c.late = nil
 		c.mu.Unlock()
+		c.mute.Store(false)
 		n, err := sendNow(c.fd, b)
 		c.mu.Lock()
 		switch {

@@ -119,7 +119,7 @@ func (e *engine) tend() bool {
 			e.attend(w)
 		}
 		switch {
-		case w.table.later.Load() == 0:
+		case !w.expects():
 		case w.driven.Swap(false):
 			e.attend(w)
 		default:
@@ -167,7 +167,7 @@ func (e *engine) events() bool {
 
 // noticed reads what has come, unless a caller is about to.
 func (e *engine) noticed(w *wire) {
-	if w.table.later.Load() > 0 && w.driven.Load() && w.broken.Load() == nil {
+	if w.expects() && w.driven.Load() && w.broken.Load() == nil {
 		e.arm(w, gone)
 		e.attend(w)
 		return
@@ -213,10 +213,9 @@ func (w *wire) collect() {
 	}
 	w.role.Unlock()
 	w.sleepers.wakeOne()
-	switch {
-	case w.table.later.Load() == 0:
-		w.t.engine.arm(w, gone)
-	default:
+	if w.expects() {
 		w.t.engine.arm(w, answers)
+	} else {
+		w.t.engine.arm(w, gone)
 	}
 }

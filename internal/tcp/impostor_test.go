@@ -98,6 +98,8 @@ func TestNonsense(t *testing.T) {
 		"an endless error":  {header{Kind: kindError, Bytes: 1 << 40}, "", "text of"},
 		"a long descriptor": {header{Kind: kindError, Desc: 16}, "", "text of"},
 		"data, described":   {header{Kind: kindData, Desc: 8, Bytes: 8}, "", "violation"},
+		"another's mail":    {header{Kind: kindSend, ID: noOwner, Rank: 1, Bytes: 4}, "fire", "message of 4 bytes for rank 1"},
+		"endless mail":      {header{Kind: kindSend, ID: noOwner, Bytes: 1 << 40}, "", "message of"},
 		"the job ends":      {header{Kind: kindLost, ID: noOwner, Rank: 7, Bytes: 4}, "fire", "fire"},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -26,6 +26,7 @@ type replies struct {
 	left  int64                     // bytes of the body to come
 	big   bool                      // it is received straight to where it goes
 	text  [errorDesc + maxText]byte // body of an error or a loss
+	mail  []byte                    // body of a message
 	sink  *area                     // where the body goes
 	plain area                      // the sink of what is no data
 	cut   shape                     // of a part of the body
@@ -160,6 +161,12 @@ func (w *wire) prepare() error {
 		}
 		p.room -= w.left
 		w.sink, w.big = &p.into, p.big
+	case kindSend:
+		if p != nil || w.left > maxMsg || transport.Rank(h.Rank) != w.t.opt.Me {
+			return fmt.Errorf("%w: a message of %d bytes for rank %d", errProtocol, w.left, h.Rank)
+		}
+		w.mail = make([]byte, w.left)
+		w.plain.setBytes(w.mail)
 	case kindReply:
 		if p == nil || w.left > maxMsg {
 			return fmt.Errorf("%w: a reply of %d bytes", errProtocol, w.left)
@@ -195,6 +202,10 @@ func (w *wire) act() error {
 		if p != nil && p.room > 0 && p.parts.Load() == 1 {
 			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, p.room)
 		}
+	case kindSend:
+		m := transport.Msg{Kind: w.h.Flags, Body: w.mail}
+		w.mail = nil
+		w.t.opt.Handle(w.server, w.t.opt.Me, m, nil)
 	case kindLost:
 		w.t.opt.Lost(transport.Rank(w.h.Rank), string(w.text[:w.h.Bytes]))
 	case kindBye:

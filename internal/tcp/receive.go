@@ -24,6 +24,9 @@ func (w *work) receiveSoon(flowing bool) (int, error) {
 
 // receive takes what has arrived: straight to where it belongs if that is known, else into the buffer.
 func (w *work) receive() (int, error) {
+	if err := w.c.drop(); err != nil {
+		return 0, err
+	}
 	if w.r == w.w {
 		w.r, w.w = 0, 0
 		if w.phase == storing && w.long {
@@ -38,9 +41,32 @@ func (w *work) receive() (int, error) {
 	if w.phase == atHead {
 		end = min(w.w+w.peek(), inBytes)
 	}
-	n, err := recvNow(w.c.fd, w.in[w.w:end])
+	n, err := w.c.take(w.in[w.w:end])
 	w.w += n
 	return n, err
+}
+
+// take receives. After a request without an answer the kernel acknowledges a second one as soon as it is taken, in front
+// of its answer, which takes longer than to answer. So it is looked at first, answered, and then taken.
+func (c *conn) take(b []byte) (n int, err error) {
+	if c.usual != 0 || !c.mute.Load() {
+		return recvNow(c.fd, b)
+	}
+	n, err = lookNow(c.fd, b)
+	c.seen = n
+	return n, err
+}
+
+// drop takes what has been looked at.
+func (c *conn) drop() error {
+	for c.seen > 0 {
+		n, err := dropNow(c.fd, c.seen)
+		if err != nil {
+			return err
+		}
+		c.seen -= n
+	}
+	return nil
 }
 
 // peek is how much to take of what begins with a header. Where large data is usual that goes straight to where it

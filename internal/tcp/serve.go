@@ -205,7 +205,12 @@ func (w *work) complete() {
 			reply = func(body []byte) { c.reply(id, body) }
 		}
 		w.s.opt.Handle(w.c.from, transport.Rank(h.Rank), m, reply)
+		if reply != nil {
+			return
+		}
 	case h.Flags&flagAck != 0:
 		w.answer(header{Kind: kindDone, ID: h.ID})
+		return
 	}
+	w.c.mute.Store(true)
 }

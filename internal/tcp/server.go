@@ -36,8 +36,9 @@ type server struct {
 	ep     int
 	wake   int // eventfd
 
-	mu    sync.Mutex
-	table []*conn // by slot
+	mu      sync.Mutex
+	table   []*conn // by slot
+	clients map[transport.Rank]*conn
 
 	pool     pool
 	crowded  atomic.Bool // connections are parked
@@ -79,7 +80,8 @@ func openServer(o *Options) (*server, []byte, error) {
 
 // startServer starts a data server; ln is a listening socket that it takes over, or -1.
 func startServer(o *Options, ln int) (*server, error) {
-	s := &server{opt: o, gather: o.Gather, jobs: make(chan *work), finished: make(chan struct{})}
+	s := &server{opt: o, gather: o.Gather, jobs: make(chan *work), finished: make(chan struct{}),
+		clients: map[transport.Rank]*conn{}}
 	for n, ranks := range o.Nodes {
 		for l, r := range ranks {
 			for len(s.locals) <= int(r) {
@@ -132,7 +134,7 @@ func (s *server) adopt(op, fd int, from transport.Rank) error {
 	if c.slot == len(s.table) {
 		s.table = append(s.table, nil)
 	}
-	s.table[c.slot] = c
+	s.table[c.slot], s.clients[from] = c, c
 	return s.watch(op, fd, aboutConn, c.slot)
 }
 
@@ -141,6 +143,16 @@ func (s *server) at(slot int) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.table[slot]
+}
+
+// client is the connection of a rank of another node, nil if it has none to this server.
+func (s *server) client(rank transport.Rank) *conn {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clients[rank]
 }
 
 // loop serves until close.
@@ -240,6 +252,9 @@ func (s *server) end(w *work) {
 	}
 	s.mu.Lock()
 	s.table[c.slot] = nil
+	if s.clients[c.from] == c {
+		delete(s.clients, c.from)
+	}
 	s.mu.Unlock()
 	c.close()
 	if !c.bye && !s.closing.Load() {

@@ -38,14 +38,26 @@ func verdict(e unix.Errno) (error, bool) {
 
 // recvNow receives what is there, up to len(b) > 0 bytes: unix.EAGAIN if nothing is, io.EOF at the end.
 func recvNow(fd int, b []byte) (int, error) {
+	return receiveNow(fd, unsafe.Pointer(unsafe.SliceData(b)), len(b), 0)
+}
+
+// lookNow is recvNow of what can be received once more.
+func lookNow(fd int, b []byte) (int, error) {
+	return receiveNow(fd, unsafe.Pointer(unsafe.SliceData(b)), len(b), unix.MSG_PEEK)
+}
+
+// dropNow receives up to n > 0 bytes that nobody wants.
+func dropNow(fd, n int) (int, error) { return receiveNow(fd, nil, n, unix.MSG_TRUNC) }
+
+func receiveNow(fd int, p unsafe.Pointer, most int, flags uintptr) (int, error) {
 	var n uintptr
 	var e unix.Errno
-	p := unsafe.Pointer(unsafe.SliceData(b))
+	flags |= unix.MSG_DONTWAIT
 	for {
-		if len(b) > quickBytes {
-			n, _, e = unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(p), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+		if most > quickBytes {
+			n, _, e = unix.Syscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(p), uintptr(most), flags, 0, 0)
 		} else {
-			n, _, e = unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(p), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+			n, _, e = unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(p), uintptr(most), flags, 0, 0)
 		}
 		if e == 0 && n == 0 {
 			return 0, io.EOF

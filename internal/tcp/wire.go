@@ -44,7 +44,8 @@ type wire struct {
 	replies
 	sleepers sleepers
 	fences   fences
-	burst    burst       // under mu
+	burst    burst // under mu
+	watched  watched
 	driven   atomic.Bool // a caller has lately read or sent: the engine need not
 	number   int32       // place in t.wires: what the engine's epoll calls it
 	listed   bool        // wants the engine's attention: its lock

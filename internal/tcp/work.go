@@ -232,6 +232,7 @@ func (w *work) flush() bool {
 		}
 		w.vec = skip(w.vec, n)
 	}
+	w.c.mute.Store(false)
 	for w.o < len(w.out) {
 		n, err := sendNow(w.c.fd, w.out[w.o:])
 		if err != nil {

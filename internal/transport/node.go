@@ -33,6 +33,7 @@ type Node interface {
 	// part; the rest follows by other means. With wait false it returns false where there is no room.
 	Deliver(to int, from Rank, tag int64, total int64, body []byte, wait bool) bool
 	Recv(from Rank, tag int64, body []byte) (Letter, error) // from -1 = any; ErrTooLong leaves it unread
+	Arrived(from Rank, tag int64) bool                      // would Recv return at once?
 	Notify(to int, from Rank) uint32                        // raise the counter from keeps at to; returns it
 	NotifyWait(from Rank, want uint32) uint32               // wait until from's counter at me has come to want
 
@@ -40,6 +41,8 @@ type Node interface {
 	MutexBytes() int64
 	RankMutex(local int) uintptr
 	Lock(m uintptr, who Rank)
+	LockSoon(m uintptr, who Rank) (ticket uint32, got bool) // waits a few microseconds at most; not got: LockQueued must follow
+	LockQueued(m uintptr, who Rank, ticket uint32)
 	TryLock(m uintptr, who Rank) bool
 	Unlock(m uintptr)
 	MutexOwner(m uintptr) (who Rank, held bool)

@@ -38,12 +38,13 @@ type Key uint64
 
 // Msg is an active message: the peer's handler for Kind is given Body.
 type Msg struct {
-	Kind uint8
-	Body []byte
+	Kind  uint8
+	Body  []byte
+	Loose bool // Send: it may overtake and be overtaken, by messages too
 }
 
-// Handler receives messages, in order for each sender, never on the application's threads and without waiting for
-// anything: what may wait starts a goroutine. to is the rank the message is for: a rank of the handler's node, which is
+// Handler receives messages, in order for each sender but for loose ones, without waiting for anything: what may wait
+// starts a goroutine. Messages that are not loose never come on the application's threads. to is the rank the message is for: a rank of the handler's node, which is
 // another one than the handler's own where one process serves its node. Body is the handler's to keep. reply is nil
 // for Send; for Call it must be called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
@@ -66,4 +67,11 @@ type Transport interface {
 	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect; asks all at once
 	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed
+}
+
+// Watcher is a Transport with which loose messages may lie unread in the process they are for until somebody looks.
+type Watcher interface {
+	// Watch looks for what comes from a peer, on the caller's thread, until met says that it has come or it seems to take
+	// long. In that case messages are received without the caller's help until he calls end. He does so in any case.
+	Watch(p Peer, met func() bool) (end func())
 }

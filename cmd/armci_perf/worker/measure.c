@@ -117,7 +117,7 @@ void perf_solo(const struct perf_case *c)
 void perf_all(const struct perf_case *c)
 {
 	double seconds;
-	if (perf_n > 2)
+	if (perf_n > 2 || c->lasting)
 		perf_pace(&seconds, 0.005, 0.1);
 	else
 		perf_pace(&seconds, 0.002, 0.015);

@@ -105,9 +105,9 @@ void perf_remote_meeting(void)
 	c.op = "remote-lock+unlock", c.ours = lock_unlock, c.raw = fetch_add;
 	perf_solo(&c);
 	beside_owner(&m);
-	c.op = "remote-lock-contended", c.ours = contended, c.raw = NULL, c.unit = PERF_MOPS;
+	c.op = "remote-lock-contended", c.ours = contended, c.raw = NULL, c.unit = PERF_MOPS, c.lasting = true;
 	perf_all(&c);
-	c.unit = PERF_NS, c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
+	c.unit = PERF_NS, c.lasting = false, c.ours = barriers, c.raw = round_trips, c.clock = &m.clock;
 	c.op = "remote-barrier/mixed", m.style = PERF_MIXED;
 	perf_all(&c);
 	c.op = "remote-barrier/spinning", m.style = PERF_SPINNING;

@@ -77,6 +77,13 @@ func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
 	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
 }
 
+// Has tells whether at least n messages from a rank are there.
+func (in *Inbox) Has(from transport.Rank, n int) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.from[from]) >= n
+}
+
 func (e *End) bytes(at, n int) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(e.Mem+uintptr(at))), n)
 }
@@ -101,6 +108,7 @@ type command struct {
 	Seed  uint64
 	Op    transport.RMWOp
 	Bytes int
+	Loose bool
 }
 
 type answer struct {

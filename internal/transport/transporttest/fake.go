@@ -205,8 +205,13 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
 		default:
 			to := f.net.ends[f.net.server(end)]
-			to.inbox[f.self] = append(to.inbox[f.self], letter{from: f.self, to: end, tag: int64(m.Kind),
-				body: append([]byte(nil), m.Body...), reply: reply, after: f.before(end)})
+			l := letter{from: f.self, to: end, tag: int64(m.Kind), body: append([]byte(nil), m.Body...), reply: reply,
+				after: f.before(end)}
+			at := len(to.inbox[f.self])
+			if m.Loose {
+				l.after, at = nil, f.net.rnd.IntN(at+1)
+			}
+			to.inbox[f.self] = slices.Insert(to.inbox[f.self], at, l)
 		}
 	})
 	return err

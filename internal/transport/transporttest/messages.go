@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -26,7 +27,9 @@ func message(from, to, i int, seed uint64) transport.Msg {
 
 func (e *End) sendMany(c command) error {
 	for i := range c.N {
-		if err := e.Transport.Send(transport.Peer(c.Place), message(e.Self, c.Place, i, c.Seed)); err != nil {
+		m := message(e.Self, c.Place, i, c.Seed)
+		m.Loose = c.Loose
+		if err := e.Transport.Send(transport.Peer(c.Place), m); err != nil {
 			return err
 		}
 	}
@@ -34,9 +37,15 @@ func (e *End) sendMany(c command) error {
 }
 
 func (e *End) expect(c command) error {
+	if w, may := e.Transport.(transport.Watcher); may && c.Loose {
+		defer w.Watch(transport.Peer(c.Place), func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) })()
+	}
 	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
 	if err != nil {
 		return err
+	}
+	if c.Loose { // they may come in any order; their kinds tell which is which
+		slices.SortFunc(got, func(a, b transport.Msg) int { return int(a.Kind) - int(b.Kind) })
 	}
 	for i, m := range got {
 		if want := message(c.Place, e.Self, i, c.Seed); m.Kind != want.Kind || !bytes.Equal(m.Body, want.Body) {
@@ -48,24 +57,29 @@ func (e *End) expect(c command) error {
 }
 
 // testMessages: everybody sends to everybody at once, itself included.
-func (s *suite) testMessages(t *testing.T) {
-	const n = 20
-	s.all(t, func(place int) error {
-		for to := range s.e.Ranks {
-			if _, err := s.ask(place, command{Do: "send", Place: to, N: n, Seed: 3}); err != nil {
-				return err
+func (s *suite) testMessages(t *testing.T) { s.exchange(t, command{N: 20, Seed: 3}) }
+
+// testLooseMessages: the same, in any order; all of them come, those before and after that are not loose as well.
+func (s *suite) testLooseMessages(t *testing.T) {
+	for i := range uint64(3) {
+		s.exchange(t, command{N: 20, Seed: 50 + i, Loose: true})
+		s.exchange(t, command{N: 5, Seed: 60 + i})
+	}
+}
+
+func (s *suite) exchange(t *testing.T, c command) {
+	t.Helper()
+	for _, c.Do = range []string{"send", "got"} {
+		s.all(t, func(place int) error {
+			c := c
+			for c.Place = range s.e.Ranks {
+				if _, err := s.ask(place, c); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
-	s.all(t, func(place int) error {
-		for from := range s.e.Ranks {
-			if _, err := s.ask(place, command{Do: "got", Place: from, N: n, Seed: 3}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		})
+	}
 }
 
 // testMessageThreads: messages of several threads to one peer arrive whole, and in order for each thread.

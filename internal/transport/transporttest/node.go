@@ -229,6 +229,14 @@ func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.
 	return got, err
 }
 
+// Arrived looks for a letter.
+func (n *Node) Arrived(from transport.Rank, tag int64) (yes bool) {
+	n.c.change(func() {
+		yes = slices.ContainsFunc(n.mail, func(l letter) bool { return l.tag == tag && (from < 0 || l.from == int(from)) })
+	})
+	return yes
+}
+
 // Notify raises a counter.
 func (n *Node) Notify(to int, from transport.Rank) (count uint32) {
 	n.c.change(func() {

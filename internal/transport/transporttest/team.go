@@ -175,6 +175,19 @@ func (n *Node) take(m uintptr, who transport.Rank) bool {
 	return !held
 }
 
+// LockSoon does not wait at all here; who is in the queue has no better place in it than newcomers.
+func (n *Node) LockSoon(m uintptr, who transport.Rank) (ticket uint32, got bool) {
+	return 7, n.TryLock(m, who)
+}
+
+// LockQueued is Lock.
+func (n *Node) LockQueued(m uintptr, who transport.Rank, ticket uint32) {
+	if ticket != 7 {
+		panic("a ticket that LockSoon has not given")
+	}
+	n.Lock(m, who)
+}
+
 // TryLock does not wait.
 func (n *Node) TryLock(m uintptr, who transport.Rank) (got bool) {
 	n.c.change(func() { got = n.take(m, who) })

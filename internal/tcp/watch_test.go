@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Loose messages: they go the way from a server to the process they are for, where whoever watches reads them himself,
+// or the engine when he has stopped looking.
+package tcp
+
+import (
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+func TestWatch(t *testing.T) {
+	j := newJob(t, nil, 1, 1)
+	j.connect(t)
+	say := func() {
+		t.Helper()
+		if err := j.tr[0].Send(1, transport.Msg{Kind: 9, Body: []byte("loose"), Loose: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await := func(n int) {
+		t.Helper()
+		for end := soon(); !j.inbox[1].Has(0, n); time.Sleep(100 * time.Microsecond) {
+			if time.Now().After(end) {
+				t.Fatalf("message %d has not come", n)
+			}
+		}
+	}
+	say() // rank 1 has no wire: the message comes by its server
+	await(1)
+	if _, err := j.tr[1].Call(0, transport.Msg{}); err != nil { // makes the wire
+		t.Fatal(err)
+	}
+	say()
+	time.Sleep(20 * time.Millisecond)
+	if j.inbox[1].Has(0, 2) {
+		t.Error("the message came though nobody looked: it went by the server")
+	}
+	found := false
+	j.tr[1].Watch(0, func() bool { found = j.inbox[1].Has(0, 2); return found })()
+	if !found {
+		t.Error("who watches does not find what has come")
+	}
+	end := j.tr[1].Watch(0, func() bool { return j.inbox[1].Has(0, 3) })
+	say() // after he has stopped looking
+	await(3)
+	end()
+	say()
+	if _, err := j.tr[1].Call(0, transport.Msg{}); err != nil { // who waits for anything else reads it as well
+		t.Fatal(err)
+	}
+	await(4)
+}
