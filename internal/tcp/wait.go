@@ -85,7 +85,7 @@ func (w *wire) sleep(p *pending) {
 // leave gives the role up: to a sleeper, else to the engine.
 func (w *wire) leave() {
 	w.role.Unlock()
-	if !w.sleepers.wakeOne() && w.table.later.Load() > 0 {
+	if !w.sleepers.wakeOne() && w.expects() {
 		w.t.engine.attend(w)
 	}
 }

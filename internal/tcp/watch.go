@@ -30,7 +30,7 @@ func (t *Transport) Watch(p transport.Peer, met func() bool) (end func()) {
 	begin := time.Now()
 	if w.live.Load() {
 		w.driven.Store(false) // by me
-		w.collect()
+		t.engine.attend(w)
 	}
 	return func() {
 		w.watched.asleep.Add(-1)

@@ -5,6 +5,8 @@
 package tcp
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,4 +54,42 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(4)
+}
+
+// No message is overlooked, whenever it comes.
+func TestWatchMissesNothing(t *testing.T) {
+	const rounds = 30000
+	j := newJob(t, func(o *Options) { o.Spin = func() int { return 0 } }, 1, 1)
+	j.connect(t)
+	var users sync.WaitGroup
+	defer users.Wait()
+	users.Go(func() { // makes the wire while rank 1 waits; from then on nobody else reads it
+		time.Sleep(5 * time.Millisecond)
+		if _, err := j.tr[1].Call(0, transport.Msg{}); err != nil {
+			t.Error(err)
+		}
+	})
+	var wanted atomic.Int32
+	users.Go(func() {
+		for n := range int32(rounds) {
+			for wanted.Load() <= n && !t.Failed() {
+				yield()
+			}
+			j.tr[0].Send(1, transport.Msg{Kind: 9, Loose: true})
+		}
+	})
+	for n := 1; n <= rounds; n++ { // each as soon as the one before has come, while who read that is still about it
+		met := func() bool { return j.inbox[1].Has(0, n) }
+		if n%2 > 0 {
+			wanted.Store(int32(n))
+		}
+		end := j.tr[1].Watch(0, met)
+		wanted.Store(int32(n))
+		for late := soon(); !met(); yield() {
+			if time.Now().After(late) {
+				t.Fatalf("message %d has not come", n)
+			}
+		}
+		end()
+	}
 }

@@ -80,6 +80,9 @@ func (w *wire) ready() error {
 	w.iov = make([]unix.Iovec, 0, iovCount)
 	w.live.Store(true)
 	w.t.engine.watch(w)
+	if w.expects() { // somebody waited already
+		w.t.engine.attend(w)
+	}
 	return nil
 }
 
