@@ -167,7 +167,11 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		r.Node.Unlock(m)
 		return nil
 	}
-	return r.send(transport.Rank(proc), msgUnlock, lockBody(m))
+	if err := r.send(transport.Rank(proc), msgUnlock, lockBody(m)); err != nil {
+		return err
+	}
+	r.traffic.posted(proc) // a fence waits for it too: nobody frees the mutex before
+	return nil
 }
 
 func kernelBytes(addr uintptr, n int64) []byte {

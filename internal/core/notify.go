@@ -37,6 +37,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	if err := r.send(to, msgNotify, nil); err != nil {
 		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
 	}
+	r.traffic.posted(proc) // a fence waits for it too
 	r.notified.sent[proc]++
 	return int(r.notified.sent[proc]), nil
 }

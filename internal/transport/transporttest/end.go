@@ -182,6 +182,10 @@ func (e *End) serve(c command) (a answer, err error) {
 		err = e.sendMany(c)
 	case "got":
 		err = e.expect(c)
+	case "has":
+		if !e.Inbox.Has(e.Ranks[c.Place], c.N) {
+			err = fmt.Errorf("%d messages from place %d are not there", c.N, c.Place)
+		}
 	case "stop":
 	default:
 		err = errors.New("unknown command " + c.Do)

@@ -79,17 +79,27 @@ func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	defer n.mu.Unlock()
 	n.tally["fence"]++
 	var before []*op
+	mail := map[int]int{}
 	for _, p := range ps {
 		if _, err = f.end(p); err != nil {
 			return err
 		}
+		mail[f.peers[p]] = f.mailed[f.peers[p]]
 		for _, o := range slices.Concat(f.posted, f.leaving[f.peers[p]]) {
 			if o.to == f.peers[p] {
 				before = append(before, o)
 			}
 		}
 	}
-	for slices.ContainsFunc(before, f.open) {
+	unread := func() bool {
+		for end, sent := range mail {
+			if f.handled[end] < sent {
+				return true
+			}
+		}
+		return false
+	}
+	for slices.ContainsFunc(before, f.open) || unread() {
 		n.changed.Wait()
 		for _, p := range ps {
 			if _, err = f.end(p); err != nil {
@@ -250,6 +260,9 @@ func (f *Fake) deliver() {
 	defer f.net.running.Done()
 	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
 		f.handler(transport.Rank(l.from), transport.Rank(l.to), transport.Msg{Kind: uint8(l.tag), Body: l.body}, l.reply)
+		if l.done != nil {
+			f.net.change(l.done)
+		}
 	}
 }
 

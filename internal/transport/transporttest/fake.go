@@ -69,6 +69,8 @@ type Fake struct {
 	dead    bool
 	closed  bool
 	late    map[int]error // by end: what a store that nobody waited for has come to
+	mailed  map[int]int   // by end: messages that are not loose, and how many of them have been handled
+	handled map[int]int
 }
 
 // Open makes end number self.
@@ -76,7 +78,7 @@ func (n *Net) Open(self int, h transport.Handler) *Fake {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)), inbox: make([][]letter, len(n.ends)),
-		late: map[int]error{}}
+		late: map[int]error{}, mailed: map[int]int{}, handled: map[int]int{}}
 	n.ends[self] = f
 	n.running.Add(2)
 	go f.engine()
@@ -210,6 +212,9 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 			at := len(to.inbox[f.self])
 			if m.Loose {
 				l.after, at = nil, f.net.rnd.IntN(at+1)
+			} else {
+				l.done = func() { f.handled[end]++ }
+				f.mailed[end]++
 			}
 			to.inbox[f.self] = slices.Insert(to.inbox[f.self], at, l)
 		}

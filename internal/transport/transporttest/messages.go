@@ -67,6 +67,25 @@ func (s *suite) testLooseMessages(t *testing.T) {
 	}
 }
 
+// testMessagesFenced: after a fence the peer's handler has had all messages.
+func (s *suite) testMessagesFenced(t *testing.T) {
+	c := command{N: 20, Seed: 70}
+	for place := 1; place < len(s.e.Ranks); place++ {
+		c.Place = place
+		if err := s.e.sendMany(c); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.e.Transport.Fence(transport.Peer(place)); err != nil {
+			t.Fatal(err)
+		}
+		for _, do := range []string{"has", "got"} {
+			if _, err := s.ask(place, command{Do: do, N: c.N, Seed: c.Seed}); err != nil {
+				t.Errorf("place %d: %v", place, err)
+			}
+		}
+	}
+}
+
 func (s *suite) exchange(t *testing.T, c command) {
 	t.Helper()
 	for _, c.Do = range []string{"send", "got"} {

@@ -18,6 +18,7 @@ type letter struct {
 	total    int
 	reply    func([]byte) // of a Fake's messages
 	after    []*op        // what must have taken effect before
+	done     func()       // called when it has been handled, under the Net's lock
 }
 
 // Node implements transport.Node.
