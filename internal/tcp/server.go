@@ -69,6 +69,10 @@ func openServer(o *Options) (*server, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := control(ln, o.Congestion); err != nil { // connections inherit it
+		unix.Close(ln)
+		return nil, nil, err
+	}
 	s, err := startServer(o, ln)
 	if err != nil {
 		unix.Close(ln)
