@@ -190,6 +190,7 @@ func (s *server) wait(events []unix.EpollEvent) (int, error) {
 		n, err = 0, nil
 	}
 	s.poll.slept(time.Since(start))
+	s.sharing.slept()
 	s.lobby.expire()
 	return n, err
 }
@@ -222,7 +223,10 @@ func (s *server) serve(c *conn) bool {
 	}
 	s.last = c
 	s.w.status = s.w.run(loopBudget)
-	moved := s.w.budget < loopBudget
+	moved := loopBudget - s.w.budget
+	if moved > 0 {
+		s.poll.moved = moved
+	}
 	switch {
 	case s.w.status == idle:
 		s.w.fresh(nil)
@@ -232,7 +236,7 @@ func (s *server) serve(c *conn) bool {
 	case s.w.status == choked && !s.w.holds: // somebody else is writing: that may take long
 		s.handOver()
 	}
-	return moved
+	return moved > 0
 }
 
 // end closes the connection of a work and tells why.
