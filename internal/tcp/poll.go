@@ -68,7 +68,7 @@ func (s *server) pollLast() {
 			s.event(events[0].Pad, int(events[0].Fd))
 			start = time.Now()
 		}
-		s.sharing.yield()
+		s.rest.take(s.sharing.yield())
 	}
 	s.poll.paid(time.Since(start) < s.poll.patience())
 }

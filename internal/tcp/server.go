@@ -54,6 +54,7 @@ type server struct {
 	parked  []*conn // that wait for a work
 	poll    poller
 	sharing sharing
+	rest    breath
 }
 
 // openServer starts the data server of this rank if it is to have one, and gives the address to publish.
