@@ -88,6 +88,9 @@ var table = []Row{
 	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Default: "0", Unit: "bytes",
 		Doc: "rows of strided and vector transfers of at least this length are not packed; 0 = by a cost model " +
 			"that armci_info prints"},
+	{Name: "ARMCI_TCP_CONGESTION", Kind: KindString, Default: "auto",
+		Doc: "congestion control of connections, by the kernel's name; auto = the system's, unless that paces (bbr): " +
+			"then cubic, or reno"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

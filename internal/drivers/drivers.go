@@ -68,6 +68,7 @@ func (p *Platform) Wires() []transport.Wire {
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),
 		Buffer: p.cfg.Size("ARMCI_TCP_BUFFER"), Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")),
+		Congestion: p.cfg.String("ARMCI_TCP_CONGESTION"),
 		Spin:   func() int { return p.Machine.Polls() },
 		Unbind: func() { _ = shm.Unbind() }}) // a thread that stays bound is slower, no more
 	return []transport.Wire{wire}

@@ -28,6 +28,9 @@ func (o *Options) probe() error {
 	if _, _, err := ports(o.Ports); err != nil {
 		return err
 	}
+	if err := o.tryControl(); err != nil {
+		return err
+	}
 	if o.Interface != "" {
 		_, err := o.named()
 		return err

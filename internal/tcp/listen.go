@@ -112,13 +112,15 @@ func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
 }
 
 // connect makes a connection and waits for it until the deadline.
-func connect(to netip.AddrPort, timeout time.Duration, deadline time.Time) (int, error) {
+func connect(to netip.AddrPort, o *Options, deadline time.Time) (int, error) {
 	fd, err := socket(to.Addr())
 	if err != nil {
 		return -1, err
 	}
-	tune(fd, timeout)
-	err = unix.Connect(fd, sockaddr(to))
+	tune(fd, o.Timeout)
+	if err = control(fd, o.Congestion); err == nil {
+		err = unix.Connect(fd, sockaddr(to))
+	}
 	if err == unix.EINPROGRESS {
 		if err = waitFor(fd, unix.POLLOUT, deadline); err == nil {
 			var n int

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The cost model that chooses how the rows of a strided or vector transfer travel: each as a piece of its own of a call
-// that gathers or scatters them, or copied through a buffer by a kernel; and how large data is cut. It must not depend
-// on the peer: each side chooses for itself.
+// that gathers or scatters them, or copied through a buffer by a kernel. It must not depend on the peer: each side
+// chooses for itself.
 package tcp
 
 import "fmt"
@@ -29,20 +29,4 @@ func (o *Options) gatherFrom() (row int, why string) {
 	}
 	return usual.row(), fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %.0f ns, "+
 		"a packed KiB %.0f ns", usual.row(), usual.piece, usual.byte*1024)
-}
-
-// firstBytes is what is sent first of data of medium size, so that the other side begins early: half of 64 KiB. (Smaller
-// parts, or more of them, cost more than they save: a call to send takes as long as copying 20 KiB. And of more than
-// mediumBytes the kernel sends the first 64 KiB early by itself; to cut a part off makes 8 MiB a third slower.)
-const (
-	firstBytes  = 32 << 10
-	mediumBytes = 256 << 10
-)
-
-// firstPart is how much of left bytes to send in one call, when so many have been sent.
-func firstPart(left, done int64) int64 {
-	if done == 0 && left >= firstBytes*3/2 && left < mediumBytes {
-		return firstBytes
-	}
-	return left
 }

@@ -13,16 +13,17 @@ import (
 type Options struct {
 	transport.WireInfo
 
-	Servers   int           // data servers of a node: its first ranks
-	Interface string        // name or CIDR of the interface to use; "" = the route to the peers
-	Ports     string        // "lo-hi": where to listen; "" = any
-	Timeout   time.Duration // after which a silent host is given up
-	Poll      time.Duration // longest polling of a server before it sleeps
-	Eager     int           // puts and accumulates of up to this many bytes are complete at the caller at once
-	Buffer    int64         // most bytes of buffers of the process
-	Gather    int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
-	Spin      func() int    // how often a waiter looks before it yields; may be nil
-	Unbind    func()        // gives the calling thread all processors of the node; may be nil
+	Servers    int           // data servers of a node: its first ranks
+	Interface  string        // name or CIDR of the interface to use; "" = the route to the peers
+	Ports      string        // "lo-hi": where to listen; "" = any
+	Timeout    time.Duration // after which a silent host is given up
+	Poll       time.Duration // longest polling of a server before it sleeps
+	Eager      int           // puts and accumulates of up to this many bytes are complete at the caller at once
+	Buffer     int64         // most bytes of buffers of the process
+	Congestion string        // control of connections by this name; "", "auto": the system's unless it paces
+	Gather     int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	Spin       func() int    // how often a waiter looks before it yields; may be nil
+	Unbind     func()        // gives the calling thread all processors of the node; may be nil
 }
 
 // unbind prepares a thread that serves others.

@@ -13,6 +13,13 @@ import (
 type poller struct {
 	longest time.Duration
 	window  time.Duration
+	moved   int // bytes, when a connection was served last
+}
+
+// patience is how long the loop polls now. Who sends or receives much data takes time to do so before the next request.
+func (p *poller) patience() time.Duration {
+	const bytesPerNano = 4
+	return p.window + time.Duration(p.moved/bytesPerNano)
 }
 
 // paid is told whether a round of polling was of use.
@@ -46,7 +53,7 @@ func (s *server) pollLast() {
 	}
 	var events [1]unix.EpollEvent
 	start := time.Now()
-	for round := 0; round < maxRounds && time.Since(start) < s.poll.window; round++ {
+	for round := 0; round < maxRounds && time.Since(start) < s.poll.patience(); round++ {
 		for range 4 {
 			if s.last == nil || s.closing.Load() {
 				return
@@ -61,7 +68,7 @@ func (s *server) pollLast() {
 			s.event(events[0].Pad, int(events[0].Fd))
 			start = time.Now()
 		}
-		s.sharing.yield()
+		s.rest.take(s.sharing.yield())
 	}
-	s.poll.paid(time.Since(start) < s.poll.window)
+	s.poll.paid(time.Since(start) < s.poll.patience())
 }

@@ -34,6 +34,7 @@ type replies struct {
 	riov  [iovMost]unix.Iovec
 	spare []byte // for want of a buffer: memory of its own, because C is shown it
 	polls int    // how often it lately paid to look again
+	rest  breath
 }
 
 // errorDesc is the length of an error's descriptor: the number of bytes that were not moved.

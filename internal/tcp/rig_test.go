@@ -153,7 +153,7 @@ func (r *rig) connect() int {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	fd, err := connect(addrPort(sa), time.Second, soon())
+	fd, err := connect(addrPort(sa), &Options{Timeout: time.Second}, soon())
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -55,6 +55,7 @@ type server struct {
 	parked  []*conn // that wait for a work
 	poll    poller
 	sharing sharing
+	rest    breath
 }
 
 // openServer starts the data server of this rank if it is to have one, and gives the address to publish.
@@ -68,6 +69,10 @@ func openServer(o *Options) (*server, []byte, error) {
 	}
 	ln, bound, err := listen(at, o.Ports)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := control(ln, o.Congestion); err != nil { // connections inherit it
+		unix.Close(ln)
 		return nil, nil, err
 	}
 	s, err := startServer(o, ln)
@@ -198,6 +203,7 @@ func (s *server) wait(events []unix.EpollEvent) (int, error) {
 		n, err = 0, nil
 	}
 	s.poll.slept(time.Since(start))
+	s.sharing.slept()
 	s.lobby.expire()
 	return n, err
 }
@@ -230,7 +236,10 @@ func (s *server) serve(c *conn) bool {
 	}
 	s.last = c
 	s.w.status = s.w.run(loopBudget)
-	moved := s.w.budget < loopBudget
+	moved := loopBudget - s.w.budget
+	if moved > 0 {
+		s.poll.moved = moved
+	}
 	switch {
 	case s.w.status == idle:
 		s.w.fresh(nil)
@@ -240,7 +249,7 @@ func (s *server) serve(c *conn) bool {
 	case s.w.status == choked && !s.w.holds: // somebody else is writing: that may take long
 		s.handOver()
 	}
-	return moved
+	return moved > 0
 }
 
 // end closes the connection of a work and tells why.

@@ -19,7 +19,7 @@ func rawEcho(b *testing.B, in, out int, poll bool) *caller {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fd, err := connect(at, time.Second, soon())
+	fd, err := connect(at, &Options{Timeout: time.Second}, soon())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -142,7 +142,7 @@ func (t *Transport) dial(w *wire) (int, error) {
 		return -1, err
 	}
 	deadline := time.Now().Add(t.opt.Timeout)
-	fd, err := connect(to, t.opt.Timeout, deadline)
+	fd, err := connect(to, &t.opt, deadline)
 	if err != nil {
 		return -1, err
 	}

@@ -121,6 +121,7 @@ func (w *wire) longer() int {
 func (w *wire) readFor(p *pending) {
 	tries := 0
 	w.driven.Store(true)
+	w.rest.take(time.Now())
 	for p.state.Load() != isDone {
 		got, err := w.receive()
 		switch {

@@ -153,19 +153,18 @@ func (w *wire) trickle() error {
 
 // sendAll sends what is in out and then nbytes bytes of a, which stay where they are meanwhile.
 func (w *wire) sendAll(a *area, nbytes int64) error {
-	head, done := int64(len(w.out)), int64(0)
+	head := int64(len(w.out))
 	for nbytes > 0 {
 		w.iov = w.iov[:0]
 		if head > 0 {
 			w.iov = append(w.iov, unix.Iovec{Base: &w.out[0], Len: uint64(head)})
 		}
-		w.iov = a.pieces(w.iov, firstPart(nbytes, done))
+		w.iov = a.pieces(w.iov, nbytes)
 		n, err := w.sendVector(w.iov)
 		w.sent()
 		if err != nil {
 			return err
 		}
-		done += n - head
 		nbytes -= n - head
 		head = 0
 	}

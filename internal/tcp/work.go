@@ -295,8 +295,7 @@ func (w *work) piecesToSend() []unix.Iovec {
 		w.o = len(w.out)
 	}
 	n := len(vec)
-	part := firstPart(w.area.left, int64(w.head.Bytes)-w.area.left)
-	return vec[:n+len(w.area.pieces(w.iov[n:n:iovCount], part))]
+	return vec[:n+len(w.area.pieces(w.iov[n:n:iovCount], w.area.left))]
 }
 
 // pack fetches data behind the replies, as much as fits.

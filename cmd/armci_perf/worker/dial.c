@@ -55,12 +55,23 @@ static int no_delay(int fd)
 	return fd;
 }
 
+// What the library does as well, so that figures compare what it costs and not congestion controls: no pacing (BBR).
+static int no_pacing(int fd)
+{
+	char name[16] = "";
+	socklen_t size = sizeof name - 1;
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0 && strncmp(name, "bbr", 3) == 0 &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) != 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+	return fd;
+}
+
 int perf_answer(void)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET};
 	socklen_t size = sizeof at;
 	struct offer o = {0};
-	int l = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int l = no_pacing(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); // accepted sockets inherit it
 	perf_need(l >= 0 && bind(l, (struct sockaddr *)&at, sizeof at) == 0 && listen(l, 1) == 0, "listen");
 	perf_need(getsockname(l, (struct sockaddr *)&at, &size) == 0, "name of the socket");
 	o.port = at.sin_port;
@@ -83,7 +94,7 @@ int perf_dial(int rank)
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
 		socklen_t size = sizeof error;
 		struct pollfd p = {.fd = fd, .events = POLLOUT};
-		perf_need(fd >= 0, "socket");
+		perf_need(no_pacing(fd) >= 0, "socket");
 		if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)
 			error = errno;
 		if (!error && poll(&p, 1, 500) == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && !error) {
