@@ -80,6 +80,15 @@ struct vb_device_attr {
 	uint8_t local_ca_ack_delay, phys_port_cnt;
 };
 
+struct vb_port_attr {
+	int state, max_mtu, active_mtu, gid_tbl_len;
+	uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
+	uint16_t pkey_tbl_len, lid, sm_lid;
+	uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed, phys_state;
+	uint8_t link_layer, flags;
+	uint16_t port_cap_flags2;
+};
+
 struct vb_sge {
 	uint64_t addr;
 	uint32_t length, lkey;

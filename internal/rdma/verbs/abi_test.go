@@ -24,6 +24,7 @@ var layouts = []struct{ mine, theirs, fields string }{
 	{"vb_object", "ibv_srq", "context"},
 	{"vb_device_attr", "ibv_device_attr", "sizeof fw_ver max_mr_size max_qp max_qp_wr max_sge max_cqe max_mr max_qp_rd_atom " +
 		"max_qp_init_rd_atom atomic_cap max_srq_wr phys_port_cnt"},
+	{"vb_port_attr", "ibv_port_attr", "sizeof state active_mtu max_msg_sz lid link_layer"},
 	{"vb_sge", "ibv_sge", "sizeof addr length lkey"},
 	{"vb_recv_wr", "ibv_recv_wr", "sizeof wr_id next sg_list num_sge"},
 	{"vb_send_wr", "ibv_send_wr", "sizeof wr_id next sg_list num_sge opcode send_flags imm_data wr.rdma.remote_addr " +

@@ -95,6 +95,24 @@ func (c *Context) Limits() (Limits, error) {
 		MaxQP: int(a.max_qp), Atomic: int(a.atomic_cap), MaxMRBytes: uint64(a.max_mr_size)}, nil
 }
 
+// PortState is what a port is like now.
+type PortState struct {
+	Active bool
+	MTU    uint8 // enumeration of the interface: 1 = 256 ... 5 = 4096
+	MaxMsg uint32
+	LID    uint16
+}
+
+// Port asks the device for one of its ports.
+func (c *Context) Port(number uint8) (PortState, error) {
+	var a C.struct_vb_port_attr
+	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number), &a)); err != nil {
+		return PortState{}, err
+	}
+	const active = 4
+	return PortState{a.state == active, uint8(a.active_mtu), uint32(a.max_msg_sz), uint16(a.lid)}, nil
+}
+
 // AsyncFD is readable when Async has something to tell.
 func (c *Context) AsyncFD() int { return int(c.p.async_fd) }
 

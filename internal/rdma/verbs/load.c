@@ -16,6 +16,7 @@
 	F(open_device, struct vb_context *, (struct vb_device *)) \
 	F(close_device, int, (struct vb_context *)) \
 	F(query_device, int, (struct vb_context *, struct vb_device_attr *)) \
+	F(query_port, int, (struct vb_context *, uint8_t, struct vb_port_attr *)) \
 	F(alloc_pd, struct vb_pd *, (struct vb_context *)) \
 	F(dealloc_pd, int, (struct vb_pd *)) \
 	F(reg_mr, struct vb_mr *, (struct vb_pd *, void *, size_t, int)) \
@@ -77,6 +78,7 @@ void vb_free_devices(struct vb_device **list) { p_free_device_list(list); }
 const char *vb_device_name(struct vb_device *d) { return p_get_device_name(d); }
 int vb_close(struct vb_context *c) { return -p_close_device(c); }
 int vb_query_device(struct vb_context *c, struct vb_device_attr *out) { return -p_query_device(c, out); }
+int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out) { return -p_query_port(c, port, out); }
 struct vb_pd *vb_alloc_pd(struct vb_context *c) { return p_alloc_pd(c); }
 int vb_dealloc_pd(struct vb_pd *pd) { return -p_dealloc_pd(pd); }
 int vb_dereg_mr(struct vb_mr *mr) { return -p_dereg_mr(mr); }

@@ -16,6 +16,7 @@ const char *vb_device_name(struct vb_device *d);
 struct vb_context *vb_open(struct vb_device *d);
 int vb_close(struct vb_context *c);
 int vb_query_device(struct vb_context *c, struct vb_device_attr *out);
+int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out);
 struct vb_pd *vb_alloc_pd(struct vb_context *c);
 int vb_dealloc_pd(struct vb_pd *pd);
 struct vb_mr *vb_reg_mr(struct vb_pd *pd, uintptr_t addr, size_t n, int access);
