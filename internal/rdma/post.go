@@ -62,7 +62,8 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 	}
 	err := w.carry(x, h, scale, o, eager, nbytes)
 	if errors.Is(err, transport.ErrBadAddr) { // told by the next fence
-		w.refused.Store(&err)
+		told := err
+		w.refused.Store(&told)
 		err = nil
 	}
 	w.mu.Unlock()
