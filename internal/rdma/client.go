@@ -37,6 +37,7 @@ type client struct {
 	mu      sync.Mutex
 	turn    *sync.Cond // the driver has found something, or gives up its seat
 	driving bool
+	closed  bool
 	waiting atomic.Int32
 	// Of the driver alone.
 	done  [burst]verbs.Completion
@@ -144,17 +145,30 @@ func (c *client) takeSeat(done func() bool, until time.Time) (yes bool) {
 func (c *client) tryDrive(done func() bool, until time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.driving {
+	if c.driving || c.closed {
 		return false
 	}
 	c.takeSeat(done, until)
 	return true
 }
 
+// stop returns when nobody waits or drives any more. All wires have failed, so nobody begins to.
+func (c *client) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for c.driving || c.waiting.Load() > 0 {
+		c.turn.Broadcast()
+		c.mu.Unlock()
+		time.Sleep(50 * time.Microsecond)
+		c.mu.Lock()
+	}
+}
+
 const (
 	yieldEvery = 8                     // looks
 	sleepAfter = 40                    // yields
-	longNap    = 20 * time.Millisecond // before a sleeper looks at other things than the queue
+	longNap    = 50 * time.Millisecond // before a sleeper looks at other things than the queue
 )
 
 // drive takes completions until done, or until a time that is not zero: then it is false.

@@ -6,6 +6,7 @@ package rdma
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"libarmci/internal/rdma/verbs"
@@ -115,10 +116,11 @@ func (c *conn) send(b int32, n int) bool {
 		c.s.out.put(b)
 		return true
 	}
-	if c.slots == 0 || c.s.tokens.Add(-1) < 0 {
-		if c.slots > 0 {
-			c.s.tokens.Add(1)
-		}
+	if c.slots == 0 {
+		return false
+	}
+	if c.s.tokens.Add(-1) < 0 {
+		c.s.tokens.Add(1)
 		return false
 	}
 	c.slots--
@@ -131,6 +133,28 @@ func (c *conn) send(b int32, n int) bool {
 		c.s.out.put(b)
 	}
 	return true
+}
+
+// noBuffer is the number of a request that has none.
+const noBuffer = 1<<32 - 1
+
+// pulse: see server.pulses.
+func (c *conn) pulse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead || c.slots < connRequests {
+		return // what is on its way fails too
+	}
+	if c.s.tokens.Add(-1) < 0 {
+		c.s.tokens.Add(1)
+		return
+	}
+	q := [1]verbs.Request{{ID: noBuffer, Op: verbs.Write, Flags: verbs.Signal}}
+	if _, err := c.pair.Post(q[:], nil); err != nil {
+		c.s.tokens.Add(1)
+		return
+	}
+	c.slots--
 }
 
 // sendLate sends answers that found no room; false if there still is none.
@@ -157,6 +181,9 @@ func (c *conn) reply(id uint32, body []byte) {
 	h := header{kind: kindReply, id: id, arg: uint64(len(body))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.dead {
+		return
+	}
 	for at := 0; ; {
 		n := min(len(body)-at, bufferBytes-headerBytes)
 		h.addr, h.bytes = uint64(at), uint32(n)
@@ -172,7 +199,7 @@ func (c *conn) reply(id uint32, body []byte) {
 	ring(c.s.wake)
 }
 
-// goodbye tells the client that the server ends.
+// goodbye tells the client that the server ends; after it nothing is sent.
 func (c *conn) goodbye() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,6 +208,7 @@ func (c *conn) goodbye() {
 		h.encode(c.s.out.bytes(b))
 		c.send(b, headerBytes)
 	}
+	c.dead = true
 }
 
 // finished tells whether the client has said goodbye.
@@ -205,6 +233,7 @@ func (c *conn) end() {
 	c.backlog = nil
 	c.s.mu.Lock()
 	delete(c.s.conns, c.pair.Number)
+	c.s.order = slices.DeleteFunc(c.s.order, func(other *conn) bool { return other == c })
 	c.s.mu.Unlock()
 	c.pair.Close()
 }

@@ -17,10 +17,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-const (
-	pulseEvery = time.Second
-	nap        = time.Millisecond // while another one drives
-)
+// nap is how long the engine looks away while another one drives.
+const nap = time.Millisecond
+
+// pulseEvery is how often silent peers are felt for: two such times and the device's retries are less than the time after
+// which a host is given up, or not much more.
+func (o *Options) pulseEvery() time.Duration { return o.Timeout / 4 }
 
 type engine struct {
 	t      *Transport
@@ -59,7 +61,7 @@ func (e *engine) run() {
 	e.t.opt.unbind()
 	for !e.t.closed.Load() {
 		e.sleep()
-		if time.Since(e.beat) >= pulseEvery {
+		if time.Since(e.beat) >= e.t.opt.pulseEvery() {
 			e.beat = time.Now()
 			for _, w := range e.t.wires {
 				w.pulse()
@@ -74,7 +76,10 @@ func (e *engine) sleep() {
 	c := e.t.client
 	fds := []unix.PollFd{{Fd: int32(e.bell), Events: unix.POLLIN}, {Fd: int32(c.h.context.AsyncFD()), Events: unix.POLLIN},
 		{Fd: int32(c.h.channel.FD()), Events: unix.POLLIN}}
-	limit := max(time.Until(e.beat.Add(pulseEvery)), 0)
+	limit := max(time.Until(e.beat.Add(e.t.opt.pulseEvery())), 0)
+	if len(*c.pairs.Load()) == 0 {
+		limit = time.Hour // whoever makes the first connection asks for attention
+	}
 	e.asleep.Store(true)
 	switch {
 	case c.later.Load() == 0: // what completes can wait

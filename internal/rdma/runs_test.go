@@ -182,3 +182,5 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

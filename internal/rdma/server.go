@@ -41,6 +41,7 @@ type server struct {
 	conns   map[uint32]*conn // by number of the queue pair
 	greeted map[greeting]*hello
 	owing   []*conn // that could not send something
+	order   []*conn // whose pulses are felt in turn
 
 	closing  atomic.Bool
 	finished chan struct{}
@@ -133,9 +134,37 @@ func (s *server) accept(q *hello) (*hello, error) {
 		pair.Close()
 		return nil, err
 	}
-	s.conns[pair.Number] = &conn{s: s, pair: pair, from: q.from, slots: connRequests}
+	c := &conn{s: s, pair: pair, from: q.from, slots: connRequests}
+	s.conns[pair.Number] = c
+	s.order = append(s.order, c)
+	ring(s.wake) // there is a pulse to be felt from now on
 	s.greeted[key] = a
 	return a, nil
+}
+
+// mostPulses bounds how many clients are asked for at a time.
+const mostPulses = 256
+
+// pulses writes no bytes to clients that nothing is on its way to: to one that has gone, that fails.
+func (s *server) pulses() {
+	s.mu.Lock()
+	list := s.order[:min(mostPulses, len(s.order))]
+	s.order = append(s.order[len(list):], list...)
+	s.mu.Unlock()
+	for _, c := range list {
+		c.pulse()
+	}
+}
+
+// untilPulse bounds a sleep while there are clients.
+func (s *server) untilPulse() *unix.Timespec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.order) == 0 {
+		return nil
+	}
+	limit := unix.NsecToTimespec(int64(s.opt.pulseEvery()))
+	return &limit
 }
 
 func (s *server) conn(pair uint32) *conn {
@@ -150,8 +179,12 @@ func (s *server) loop() {
 	defer close(s.finished)
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind has changed it
 	s.opt.unbind()
-	last := time.Now()
+	last, beat := time.Now(), time.Now()
 	for !s.closing.Load() {
+		if time.Since(beat) > s.opt.pulseEvery() {
+			beat = time.Now()
+			s.pulses()
+		}
 		if s.poll() {
 			last = time.Now()
 		} else if time.Since(last) < s.opt.Poll {
@@ -171,7 +204,7 @@ func (s *server) sleep() {
 		return
 	}
 	fds := []unix.PollFd{{Fd: int32(s.h.channel.FD()), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
-	unix.Ppoll(fds, nil, nil)
+	unix.Ppoll(fds, s.untilPulse(), nil)
 	s.h.channel.Take()
 	if fds[1].Revents != 0 {
 		var b [8]byte

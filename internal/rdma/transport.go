@@ -161,8 +161,13 @@ func (t *Transport) end() {
 		w.goodbye()
 		w.fail(transport.ErrClosed)
 	}
+	for _, w := range t.wires {
+		w.mu.Lock() // who is posting comes to an end
+		w.mu.Unlock()
+	}
 	t.closed.Store(true)
 	t.engine.stop()
+	t.client.stop()
 	t.release()
 }
 

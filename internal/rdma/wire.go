@@ -85,6 +85,7 @@ func (w *wire) ready() error {
 	w.pair = pair
 	w.c.know(w)
 	w.live.Store(true)
+	w.t.engine.attend()
 	return nil
 }
 
