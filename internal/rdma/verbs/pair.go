@@ -42,8 +42,8 @@ type Link struct {
 	Timeout           uint8  // exponent
 }
 
-// Connect takes a new reliable queue pair through its states until it can send. Retries are as many as there are;
-// a receiver without buffers is waited for without end.
+// Connect takes a new reliable queue pair through its states until it can send. A peer that does not
+// answer is given up after some retries; a receiver without buffers is waited for without end.
 func (q *Pair) Connect(l *Link) error {
 	a := C.struct_vb_qp_attr{qp_state: C.VB_QPS_INIT, port_num: C.uint8_t(l.Port),
 		qp_access_flags: C.VB_REMOTE_READ | C.VB_REMOTE_WRITE}
@@ -58,7 +58,7 @@ func (q *Pair) Connect(l *Link) error {
 	if err != nil {
 		return err
 	}
-	const mostRetries, endless = 7, 7
+	const mostRetries, endless = 6, 7 // 7 retries, the most there are, mean without end to the rxe driver of Linux
 	a = C.struct_vb_qp_attr{qp_state: C.VB_QPS_RTS, sq_psn: C.uint32_t(l.MyPSN), timeout: C.uint8_t(l.Timeout),
 		retry_cnt: mostRetries, rnr_retry: endless, max_rd_atomic: C.uint8_t(l.ReadsOut)}
 	return q.modify("ready to send", &a, C.VB_QP_STATE|C.VB_QP_TIMEOUT|C.VB_QP_RETRY_CNT|C.VB_QP_RNR_RETRY|
