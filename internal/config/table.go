@@ -100,7 +100,7 @@ var table = []Row{
 		Doc: "puts of up to this size are copied at once and complete at the caller; 16k at most"},
 	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "8m", Unit: "bytes",
 		Doc: "pinned memory that a process has in buffers for RDMA; half of it only where a data server runs"},
-	{Name: "ARMCI_RDMA_GATHER", Kind: KindSize, Default: "1k", Unit: "bytes",
+	{Name: "ARMCI_RDMA_GATHER", Kind: KindSize, Default: "256", Unit: "bytes",
 		Doc: "rows of strided and vector transfers of at least this length are written and read by the device, " +
 			"shorter ones are packed"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,

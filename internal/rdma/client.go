@@ -46,7 +46,7 @@ type client struct {
 }
 
 func openClient(t *Transport, base *hca) (*client, error) {
-	n := int(t.opt.Buffer / 4 / bufferBytes)
+	n := int(t.opt.Buffer / bufferedShare / bufferBytes)
 	tokens := min(clientTokens, base.limits.MaxCQE-n)
 	h, err := base.role(tokens + n)
 	if err != nil {

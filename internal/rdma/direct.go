@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is; other
-// local memory goes through buffers. Rows are chained: one call of the device and one completion for many.
+// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is, and so
+// are long pieces of other local memory, which are registered meanwhile; short ones go through buffers. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -42,7 +42,11 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 		}
 		n = min(n, int(far.hi-remote), pieceBytes)
 		var d verbs.Data
-		if near := w.near(local, copied); near != nil {
+		near := w.near(local, copied)
+		if near == nil && n >= lendBytes && !copied {
+			near = w.lend(local, n, o)
+		}
+		if near != nil {
 			if b.buffer != none {
 				w.flush(op, o)
 			}
@@ -64,6 +68,20 @@ func (w *wire) near(local uintptr, copied bool) *piece {
 		return nil
 	}
 	return w.t.arena.here(local)
+}
+
+// lendBytes is from where on it takes longer to copy than to register.
+const lendBytes = 64 << 10
+
+// lend registers memory of the caller until the operation ends; nil if that is refused, and it goes through buffers.
+func (w *wire) lend(local uintptr, n int, o *op) *piece {
+	lo, hi := pages(local, int64(n))
+	r, err := w.t.arena.domain.Register(lo, int64(hi-lo), false)
+	if err != nil {
+		return nil
+	}
+	o.lent = append(o.lent, r)
+	return &piece{lo, hi, r.LKey, true}
 }
 
 // stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.

@@ -111,6 +111,9 @@ type pool struct {
 // none is no buffer.
 const none = int32(-1)
 
+// bufferedShare: a quarter of the buffers' memory each for what a client receives and sends, and a server.
+const bufferedShare = 4
+
 // leastBuffers is what a pool may shrink to where not so much memory may be pinned.
 const leastBuffers = 16
 

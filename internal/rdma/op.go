@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
@@ -20,6 +21,7 @@ type op struct {
 	err   error
 	body  []byte // of a reply
 	value int64
+	lent  []*verbs.Region // the caller's memory, registered for this operation
 }
 
 func newOp(x *transport.Xfer) *op {
@@ -39,6 +41,9 @@ func (o *op) part(err error) {
 	}
 	if o.left.Add(-1) > 0 {
 		return
+	}
+	for _, r := range o.lent {
+		r.Close()
 	}
 	later := o.later
 	if later == nil {

@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	serverTokens  = 1024
-	connRequests  = 8 // answers to one client that are on their way
-	bufferedShare = 4 // a quarter of the buffers each: client in, client out, server in, server out
+	serverTokens = 1024
+	connRequests = 8 // answers to one client that are on their way
 )
 
 type server struct {

@@ -43,6 +43,7 @@ func Open(o Options, w *way) (*Transport, error) {
 		runtime.GOMAXPROCS(leastProcs)
 	}
 	o.Eager = min(max(o.Eager, 0), bufferBytes)
+	o.Buffer = max(o.Buffer, bufferedShare*leastBuffers*bufferBytes)
 	t := &Transport{opt: o, spin: 20}
 	if o.Spin != nil {
 		t.spin = max(o.Spin(), 1)

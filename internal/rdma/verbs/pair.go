@@ -42,8 +42,8 @@ type Link struct {
 	Timeout           uint8  // exponent
 }
 
-// Connect takes a new reliable queue pair through its states until it can send. A peer that does not
-// answer is given up after some retries; a receiver without buffers is waited for without end.
+// Connect takes a new reliable queue pair through its states until it can send. A peer that does not answer is
+// given up after some retries; a receiver without buffers is waited for without end.
 func (q *Pair) Connect(l *Link) error {
 	a := C.struct_vb_qp_attr{qp_state: C.VB_QPS_INIT, port_num: C.uint8_t(l.Port),
 		qp_access_flags: C.VB_REMOTE_READ | C.VB_REMOTE_WRITE}
