@@ -5,6 +5,7 @@ package rdma
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,13 +123,11 @@ func (g *gid) rank() int {
 }
 
 // ways lists what may be used, the best first, given the settings: a device or device:port, and the number of an
-// address. The error says why there is nothing.
-func ways(all []port, device, number string) ([]way, error) {
+// address; and why other ports may not. The error says why there is nothing.
+func ways(all []port, device, number string) (usable []way, reasons []string, err error) {
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no RDMA device on this host")
+		return nil, nil, fmt.Errorf("no RDMA device on this host")
 	}
-	var usable []way
-	var reasons []string
 	for _, p := range all {
 		if device != "" && device != p.device && device != fmt.Sprintf("%s:%d", p.device, p.number) {
 			continue
@@ -140,13 +139,13 @@ func ways(all []port, device, number string) ([]way, error) {
 		}
 		usable = append(usable, w)
 	}
-	if len(usable) > 0 {
-		return usable, nil
+	switch {
+	case len(usable) > 0:
+		return usable, reasons, nil
+	case reasons == nil:
+		return nil, nil, fmt.Errorf("ARMCI_RDMA_DEVICE: there is no device %s", device)
 	}
-	if reasons == nil {
-		return nil, fmt.Errorf("ARMCI_RDMA_DEVICE: there is no device %s", device)
-	}
-	return nil, fmt.Errorf("%s", strings.Join(reasons, "; "))
+	return nil, reasons, errors.New(strings.Join(reasons, "; "))
 }
 
 // wayBy chooses a port's address.

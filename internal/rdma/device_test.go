@@ -56,7 +56,7 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, err := ways(listPorts(host(t, c.files...)), c.device, c.gid)
+		got, _, err := ways(listPorts(host(t, c.files...)), c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()

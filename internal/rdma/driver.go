@@ -5,7 +5,9 @@ package rdma
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"libarmci/internal/rdma/verbs"
@@ -45,33 +47,32 @@ type device struct {
 	ways   []way
 	limits verbs.Limits
 	state  verbs.PortState
+	unused []string // ports that cannot be used, and why
 }
 
 // probe finds a device and makes of every kind of object one, since each may be refused.
 func probe(o *Options) (*device, error) {
-	list, err := ways(listPorts(classDir), o.Device, o.GID)
+	list, unused, err := ways(listPorts(classDir), o.Device, o.GID)
 	if err != nil {
 		return nil, err
 	}
 	if err := verbs.Load(); err != nil {
 		return nil, err
 	}
-	d := &device{}
-	var reason error
+	d := &device{unused: unused}
 	for _, w := range list {
 		limits, state, err := try(&w)
-		switch {
-		case err == nil:
-			if d.ways == nil {
-				d.limits, d.state = limits, state
-			}
-			d.ways = append(d.ways, w)
-		case reason == nil:
-			reason = fmt.Errorf("%s: %w", w.port.String(), err)
+		if err != nil {
+			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.port.String(), err))
+			continue
 		}
+		if d.ways == nil {
+			d.limits, d.state = limits, state
+		}
+		d.ways = append(d.ways, w)
 	}
 	if d.ways == nil {
-		return nil, reason
+		return nil, errors.New(strings.Join(d.unused, "; "))
 	}
 	return d, nil
 }
@@ -126,8 +127,17 @@ func (d *device) closest(hints [][]byte) *way {
 	return nearest(d.ways, others)
 }
 
+// notes tells what would be used, what it can do, and what else there is.
 func (d *device) notes() string {
 	l := &d.limits
-	return fmt.Sprintf("%s; mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",
-		d.ways[0].String(), 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut, [...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
+	text := fmt.Sprintf("%s; mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",
+		d.ways[0].String(), 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
+		[...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
+	for _, w := range d.ways[1:] {
+		text += "; also usable: " + w.String()
+	}
+	for _, why := range d.unused {
+		text += "; not usable: " + why
+	}
+	return text
 }

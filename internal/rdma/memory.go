@@ -12,9 +12,14 @@ import (
 	"libarmci/internal/transport"
 )
 
+// registrar registers memory: a protection domain.
+type registrar interface {
+	Register(addr uintptr, nbytes int64, remote bool) (*verbs.Region, error)
+}
+
 type arena struct {
 	node    transport.Node
-	domain  *verbs.Domain
+	domain  registrar
 	local   cover // by local key
 	remote  cover // by remote key
 	mu      sync.Mutex
