@@ -46,7 +46,7 @@ func (s *questions) add(q inquiry) (id uint32, err error) {
 	return s.next, nil
 }
 
-// take removes a question that has been answered; last: nothing more comes.
+// take removes a question that has been answered: by what it wants, or, want being 0, by anything.
 func (s *questions) take(id uint32, want kind) *inquiry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *questions) fail(err error) {
 	}
 }
 
-// question sends a message that is answered. The caller has the lock, and waits without it or with it.
+// question sends a message that is answered. The caller has the lock.
 func (w *wire) question(buffer int32, h *header, n int, want kind) (*op, error) {
 	o := newOp(nil)
 	var err error

@@ -46,7 +46,7 @@ type client struct {
 }
 
 func openClient(t *Transport, base *hca) (*client, error) {
-	n := int(t.opt.Buffer / bufferedShare / bufferBytes)
+	n := min(int(t.opt.Buffer/bufferedShare/bufferBytes), base.limits.MaxSRQ)
 	tokens := min(clientTokens, base.limits.MaxCQE-n)
 	h, err := base.role(tokens + n)
 	if err != nil {

@@ -130,8 +130,8 @@ func (d *device) closest(hints [][]byte) *way {
 // notes tells what would be used, what it can do, and what else there is.
 func (d *device) notes() string {
 	l := &d.limits
-	text := fmt.Sprintf("%s; mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",
-		d.ways[0].String(), 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
+	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",
+		d.ways[0].String(), l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
 		[...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
 	for _, w := range d.ways[1:] {
 		text += "; also usable: " + w.String()

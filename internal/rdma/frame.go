@@ -165,10 +165,11 @@ func total(groups []byte, limit int) (n int64, err error) {
 // extent is the memory between the first and the last byte; ok is false where that is no memory at all.
 func (g *group) extent() (lo uintptr, n int64, ok bool) {
 	const most = 1 << 47
-	span := g.step * int64(g.count-1)
-	if g.step > most || g.step < -most || span > most || span < -most || int64(g.addr) > most || int64(g.addr) < 0 {
+	rows := int64(g.count - 1)
+	if rows > 0 && (g.step > most/rows || g.step < -most/rows) || int64(g.addr) > most || int64(g.addr) < 0 {
 		return 0, 0, false
 	}
+	span := g.step * rows
 	first, last := int64(g.addr), int64(g.addr)+span
 	lo, n = uintptr(min(first, last)), max(first, last)-min(first, last)+int64(g.bytes)
 	return lo, n, min(first, last) >= 0

@@ -147,7 +147,7 @@ func (p *peer) stop() {
 
 func (p *peer) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
 
-// client is rank 0 of two, with memory of its own.
+// nearby is rank 0 of two, with memory of its own.
 type nearby struct {
 	*Transport
 	t    testing.TB

@@ -163,6 +163,29 @@ func TestPacked(t *testing.T) {
 	}
 }
 
+// Rows that would wrap around the address space are no memory.
+func TestExtent(t *testing.T) {
+	for _, c := range []struct {
+		g  group
+		lo uintptr
+		n  int64
+		ok bool
+	}{
+		{group{1000, 0, 1, 8}, 1000, 8, true},
+		{group{1000, 100, 3, 8}, 1000, 208, true},
+		{group{1000, -100, 3, 8}, 800, 208, true},
+		{group{1000, -600, 3, 8}, 0, 0, false},
+		{group{1000, 1 << 40, 1 << 24, 8}, 0, 0, false},
+		{group{1000, -1 << 63, 3, 8}, 0, 0, false},
+		{group{1 << 63, 8, 2, 8}, 0, 0, false},
+	} {
+		lo, n, ok := c.g.extent()
+		if ok != c.ok || ok && (lo != c.lo || n != c.n) {
+			t.Errorf("%+v: %d bytes from %d, %v", c.g, n, lo, ok)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	b := make([]byte, 200)
 	h := header{kind: kindAcc, groups: 2, bytes: 88}

@@ -164,14 +164,14 @@ func (c *conn) check(f *frame, local int, out []byte) (int, error) {
 	return respond(out, &header{kind: kindVerdict, id: f.id, arg: verdict}, 0), nil
 }
 
-// tellKeys registers the allocation around an address, if there is one, and tells its keys and others.
+// tellKeys registers the allocation around an address, if there is one, and tells its keys from there on.
 func (c *conn) tellKeys(f *frame, out []byte) int {
 	a, at := c.s.arena, uintptr(f.addr)
 	body := out[headerBytes:headerBytes]
 	if lo, n := a.node.Extent(at); n > 0 {
 		a.register(lo, n)
 		for _, p := range a.remote.all() {
-			if p.hi > lo && p.lo < lo+uintptr(n) && len(body)+keyBytes <= bufferBytes-headerBytes {
+			if p.hi > at && p.lo < lo+uintptr(n) && len(body)+keyBytes <= bufferBytes-headerBytes {
 				body = p.append(body)
 			}
 		}

@@ -58,7 +58,7 @@ type greeting struct {
 
 // openServer starts the data server of this node.
 func openServer(t *Transport, base *hca) (*server, error) {
-	n := int(t.opt.Buffer / bufferedShare / bufferBytes)
+	n := min(int(t.opt.Buffer/bufferedShare/bufferBytes), base.limits.MaxSRQ)
 	h, err := base.role(serverTokens + n)
 	if err != nil {
 		return nil, err

@@ -181,10 +181,9 @@ struct vb_async_event {
 };
 
 enum { VB_QPT_RC = 2, VB_QPT_UD = 4 };
-enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS, VB_QPS_ERR = 6 };
+enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS };
 enum { VB_WR_WRITE = 0, VB_WR_SEND = 2, VB_WR_READ = 4 };
-enum { VB_SIGNALED = 2, VB_SOLICITED = 4, VB_INLINE = 8 };
-enum { VB_WC_RECV = 128 };
+enum { VB_SIGNALED = 2, VB_INLINE = 8 };
 enum { VB_LOCAL_WRITE = 1, VB_REMOTE_WRITE = 2, VB_REMOTE_READ = 4 };
 enum {
 	VB_QP_STATE = 1,
@@ -204,6 +203,6 @@ enum {
 	VB_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
 	VB_QP_DEST_QPN = 1 << 20
 };
-enum { VB_EVENT_DEVICE_FATAL = 8, VB_EVENT_PORT_ERR = 10 };
+enum { VB_EVENT_DEVICE_FATAL = 8 };
 
 #endif

@@ -32,12 +32,11 @@ func Load() error {
 
 // Limits are those of a device.
 type Limits struct {
-	Firmware             string
-	MaxWR, MaxSGE        int // of a queue pair
-	MaxCQE, MaxSRQ       int // entries of a queue
-	ReadsOut, ReadsIn    int // outstanding reads of a queue pair, as initiator and as target
-	MaxMR, MaxQP, Atomic int
-	MaxMRBytes           uint64
+	Firmware          string
+	MaxWR, MaxSGE     int // of a queue pair
+	MaxCQE, MaxSRQ    int // entries of a queue
+	ReadsOut, ReadsIn int // outstanding reads of a queue pair, as initiator and as target
+	Atomic            int // 0 none, 1 of the device, 2 of the whole machine
 }
 
 // Context is an open device.
@@ -91,16 +90,14 @@ func (c *Context) Limits() (Limits, error) {
 		return Limits{}, err
 	}
 	return Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr), MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
-		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom), ReadsIn: int(a.max_qp_rd_atom), MaxMR: int(a.max_mr),
-		MaxQP: int(a.max_qp), Atomic: int(a.atomic_cap), MaxMRBytes: uint64(a.max_mr_size)}, nil
+		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom), ReadsIn: int(a.max_qp_rd_atom),
+		Atomic: int(a.atomic_cap)}, nil
 }
 
 // PortState is what a port is like now.
 type PortState struct {
-	Active bool
-	MTU    uint8 // enumeration of the interface: 1 = 256 ... 5 = 4096
-	MaxMsg uint32
-	LID    uint16
+	MTU uint8 // enumeration of the interface: 1 = 256 ... 5 = 4096
+	LID uint16
 }
 
 // Port asks the device for one of its ports.
@@ -109,8 +106,7 @@ func (c *Context) Port(number uint8) (PortState, error) {
 	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number), &a)); err != nil {
 		return PortState{}, err
 	}
-	const active = 4
-	return PortState{a.state == active, uint8(a.active_mtu), uint32(a.max_msg_sz), uint16(a.lid)}, nil
+	return PortState{uint8(a.active_mtu), uint16(a.lid)}, nil
 }
 
 // AsyncFD is readable when Async has something to tell.

@@ -69,11 +69,6 @@ func (q *Pair) modify(what string, a *C.struct_vb_qp_attr, mask C.int) error {
 	return result("make a queue pair "+what, C.vb_modify_qp(q.p, a, mask))
 }
 
-// Fail makes everything that was posted complete with an error.
-func (q *Pair) Fail() error {
-	return q.modify("failed", &C.struct_vb_qp_attr{qp_state: C.VB_QPS_ERR}, C.VB_QP_STATE)
-}
-
 // DatagramKey is what all datagram queue pairs of this library expect.
 const DatagramKey = 0x41524d43
 
