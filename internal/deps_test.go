@@ -34,10 +34,13 @@ var allowed = map[string]string{
 
 	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
 
+	"internal/rdma":       "internal/rdma/verbs internal/transport internal/kernel internal/config internal/log",
+	"internal/rdma/verbs": "", // so that C is in one place, and the protocols are plain Go
+
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
-	"internal/drivers": "internal/shm internal/tcp internal/transport internal/config internal/log",
+	"internal/drivers": "internal/shm internal/rdma internal/tcp internal/transport internal/config internal/log",
 
 	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
@@ -48,7 +51,7 @@ var allowed = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap"}
+var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs"}
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
 var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}

@@ -6,6 +6,7 @@ package drivers
 
 import (
 	"libarmci/internal/config"
+	"libarmci/internal/rdma"
 	"libarmci/internal/shm"
 	"libarmci/internal/tcp"
 	"libarmci/internal/transport"
@@ -64,14 +65,19 @@ func (p *Platform) Abandon() {
 
 // Wires lists the transports between nodes, the best first.
 func (p *Platform) Wires() []transport.Wire {
-	wire := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
+	polls := func() int { return p.Machine.Polls() }
+	unbind := func() { _ = shm.Unbind() } // a thread that stays bound is slower, no more
+	direct := rdma.Wire(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
+		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
+		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
+		Gather: int(p.cfg.Size("ARMCI_RDMA_GATHER")), Spin: polls, Unbind: unbind})
+	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),
 		Buffer: p.cfg.Size("ARMCI_TCP_BUFFER"), Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")),
 		Congestion: p.cfg.String("ARMCI_TCP_CONGESTION"),
-		Spin:   func() int { return p.Machine.Polls() },
-		Unbind: func() { _ = shm.Unbind() }}) // a thread that stays bound is slower, no more
-	return []transport.Wire{wire}
+		Spin:       polls, Unbind: unbind})
+	return []transport.Wire{direct, sockets}
 }
 
 var _ transport.Platform = (*Platform)(nil)

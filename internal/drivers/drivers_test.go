@@ -48,7 +48,7 @@ func TestOneRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Machine.Bytes() != 1<<30 || len(p.Wires()) != 1 {
+		if p.Machine.Bytes() != 1<<30 || len(p.Wires()) != 2 {
 			t.Errorf("an arena of %d bytes, %d wires", p.Machine.Bytes(), len(p.Wires()))
 		}
 		w, err := r.Group(core.World)

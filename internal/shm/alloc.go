@@ -32,6 +32,7 @@ type slice struct {
 	keptBytes  int64
 	high       int64
 	budget     int64
+	held       bool // devices hold the pages: none is dropped
 	populate   func(span) error
 	punch      func(span)
 }
@@ -120,7 +121,7 @@ func (s *slice) giveBack(lo uintptr) bool {
 	delete(s.live, lo)
 	freed := span{lo, hi}
 	s.liveBytes -= freed.size()
-	if s.keptBytes+freed.size() > s.budget {
+	if s.keptBytes+freed.size() > s.budget && !s.held {
 		s.makeBare(freed)
 		return true
 	}
@@ -137,10 +138,20 @@ func (s *slice) dropKept() {
 }
 
 func (s *slice) bareKept() {
+	if s.held {
+		return
+	}
 	for _, k := range s.kept {
 		s.makeBare(k)
 	}
 	s.kept, s.keptBytes = nil, 0
+}
+
+// hold makes all kept memory stay.
+func (s *slice) hold() {
+	s.mu.Lock()
+	s.held = true
+	s.mu.Unlock()
 }
 
 func (s *slice) use() (live, kept, high int64) {

@@ -223,3 +223,28 @@ func TestCut(t *testing.T) {
 		t.Errorf("cut 2 of %v", free)
 	}
 }
+
+// What a device holds is never given back, however much is freed, and is used again.
+func TestHold(t *testing.T) {
+	p := &pages{t: t, all: span{0x10000, 0x10000 + 64*page}, held: map[uintptr]bool{}}
+	s := newSlice(p.all, 2*page, p.populate, p.punch)
+	s.hold()
+	var all []uintptr
+	for range 16 {
+		at, err := s.grow(4 * page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, at)
+	}
+	for _, at := range all {
+		s.giveBack(at)
+	}
+	s.dropKept()
+	if len(p.held) != 64 {
+		t.Errorf("of 64 pages %d are left", len(p.held))
+	}
+	if at, ok := s.reuse(64 * page); !ok || at != p.all.lo {
+		t.Errorf("%#x, %v: not all of it can be used again", at, ok)
+	}
+}

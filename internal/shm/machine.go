@@ -212,6 +212,23 @@ func (m *Machine) Inside(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
 }
 
+// Extent is the live allocation around an address: its slice tells whose it may be.
+func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
+	first := m.place.base + uintptr(m.head.slice_off)
+	if !m.Inside(addr) || addr < first {
+		return 0, 0
+	}
+	var f C.struct_shm_found
+	local := (addr - first) / uintptr(m.head.slice_bytes)
+	if local >= uintptr(len(m.opt.Ranks)) || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
+		return 0, 0
+	}
+	return uintptr(f.lo), int64(f.hi - f.lo)
+}
+
+// Hold keeps the pages of all memory of this rank from now on, also of what is freed.
+func (m *Machine) Hold() { m.own.hold() }
+
 // Leave says goodbye and lets go of everything; the Machine is of no use afterwards. Idempotent.
 func (m *Machine) Leave(clean bool) {
 	m.once.Do(func() {

@@ -20,6 +20,8 @@ type Node interface {
 	Withdraw(addr uintptr) error                 // no longer
 	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
 	Inside(addr uintptr) bool                    // is it an arena address at all?
+	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation around an arena address, whoever's; n = 0: none
+	Hold()                                       // a device holds pages: from now on this rank gives none back to the machine
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
 
 	// Teams: the members of a group on this node.

@@ -163,6 +163,23 @@ func (n *Node) Inside(addr uintptr) bool {
 	return addr >= n.c.base && slices.Contains(n.here, rank)
 }
 
+// Extent looks in all slices.
+func (n *Node) Extent(addr uintptr) (lo uintptr, nbytes int64) {
+	n.c.change(func() {
+		for _, other := range n.c.nodes {
+			for at, size := range other.open {
+				if addr >= at && addr < at+uintptr(size) {
+					lo, nbytes = at, size
+				}
+			}
+		}
+	})
+	return lo, nbytes
+}
+
+// Hold has nothing to do: a Cluster's memory stays where it is.
+func (n *Node) Hold() {}
+
 // MemoryUse counts bytes.
 func (n *Node) MemoryUse() (live, kept, high int64) {
 	n.c.change(func() {

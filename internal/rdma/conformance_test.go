@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The conformance suite over RDMA, with different settings: every protocol is once the only one.
+package rdma
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport/transporttest"
+)
+
+// miser registers nothing, as where too little memory may be pinned.
+type miser struct{}
+
+func (miser) Register(uintptr, int64, bool) (*verbs.Region, error) {
+	return nil, errors.New("nothing may be pinned")
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ranks  []int
+		change func(*Options)
+		opened func(*Transport)
+	}{
+		{"1x1x1", []int{1, 1, 1}, nil, nil},
+		{"2x2", []int{2, 2}, nil, nil},
+		{"nothing eager", []int{1, 1}, func(o *Options) { o.Eager = 0 }, nil},
+		{"always chained", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1 }, nil},
+		{"always packed", []int{1, 1}, func(o *Options) { o.Gather = 1 << 30 }, nil},
+		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }, nil},
+		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
+		{"nothing can be pinned", []int{1, 1}, nil, func(tr *Transport) { tr.arena.domain = miser{} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := newJob(t, c.change, c.ranks...)
+			if c.opened != nil {
+				for _, tr := range j.tr {
+					c.opened(tr)
+				}
+			}
+			ends := j.ends(t)
+			served := make(chan error, len(ends))
+			for _, e := range ends[1:] {
+				go func() { served <- transporttest.Serve(e) }()
+			}
+			transporttest.Run(t, ends[0])
+			for range ends[1:] {
+				if err := <-served; err != nil {
+					t.Error(err)
+				}
+			}
+			j.close()
+			for _, l := range j.losses() {
+				t.Errorf("nobody was lost, but %s", l)
+			}
+		})
+	}
+}

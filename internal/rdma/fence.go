@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Fences. An RDMA write has taken effect when it completes here: a reliable connection acknowledges what the target's
+// device has taken, and whoever looks at the memory afterwards finds it. That holds for devices that are coherent with
+// their processor, as all are that exist for the machines this library runs on, and for those made of software. What is
+// stored by message has taken effect when the server says that it has handled so many messages. All nodes are asked
+// before the first is waited for.
+package rdma
+
+import (
+	"slices"
+
+	"libarmci/internal/transport"
+)
+
+// mark is how far a wire has to come.
+type mark struct {
+	w         *wire
+	shipments uint32
+	stores    uint32
+}
+
+// Fence waits until all earlier stores to these peers have taken effect.
+func (t *Transport) Fence(ps ...transport.Peer) (first error) {
+	var marks []mark
+	for _, p := range ps {
+		w, err := t.wire(p)
+		if err == nil && !slices.ContainsFunc(marks, func(m mark) bool { return m.w == w }) {
+			var m mark
+			if m, err = w.mark(); err == nil {
+				marks = append(marks, m)
+			}
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	for _, m := range marks {
+		if err := m.w.fenced(m); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// mark notes what has been posted, and asks the server where it must.
+func (w *wire) mark() (mark, error) {
+	if e := w.broken.Load(); e != nil && !w.bye.Load() {
+		return mark{}, *e
+	}
+	stores := w.stores.Load()
+	if !w.live.Load() {
+		return mark{w: w}, nil
+	}
+	if !w.settled() {
+		if err := w.lock(); err != nil {
+			return mark{}, err
+		}
+		err := w.askFence()
+		w.mu.Unlock()
+		if err != nil {
+			return mark{}, err
+		}
+	}
+	return mark{w, w.flight.next(), stores}, nil
+}
+
+// askFence sends what is acknowledged when everything before it has taken effect. The caller has the lock.
+func (w *wire) askFence() error {
+	buffer, err := w.open()
+	if err != nil {
+		return err
+	}
+	return w.say(buffer, &header{kind: kindFence, flags: flagAck, rank: uint32(w.server)}, headerBytes)
+}
+
+// fenced waits, and tells what the node has refused meanwhile.
+func (w *wire) fenced(m mark) error {
+	w.c.await(func() bool {
+		return w.broken.Load() != nil || !w.flight.open(m.shipments) && int32(w.handled.Load()-m.stores) >= 0
+	})
+	if e := w.broken.Load(); e != nil && !w.bye.Load() {
+		return *e
+	}
+	if e := w.refused.Swap(nil); e != nil {
+		return *e
+	}
+	return nil
+}

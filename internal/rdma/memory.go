@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The arena, registered with this process's domain piece by piece as it is used: for others by the data server, for the
+// local side of transfers by everybody. A piece stays registered until the end, since its pages stay where they are.
+package rdma
+
+import (
+	"sync"
+
+	"libarmci/internal/log"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+// registrar registers memory: a protection domain.
+type registrar interface {
+	Register(addr uintptr, nbytes int64, remote bool) (*verbs.Region, error)
+}
+
+type arena struct {
+	node    transport.Node
+	domain  registrar
+	local   cover // by local key
+	remote  cover // by remote key
+	mu      sync.Mutex
+	regions []*verbs.Region
+}
+
+// here is the registered piece around a local address, nil if it is not of the arena or cannot be registered.
+func (a *arena) here(addr uintptr) *piece {
+	p := a.local.find(addr)
+	if p == nil {
+		if !a.node.Inside(addr) {
+			return nil
+		}
+		lo, n := a.node.Extent(addr)
+		if n == 0 {
+			return nil
+		}
+		a.register(lo, n)
+		p = a.local.find(addr)
+	}
+	if p == nil || !p.direct {
+		return nil
+	}
+	return p
+}
+
+// register makes sure that memory is registered, or known to be out of reach for the device.
+func (a *arena) register(lo uintptr, n int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lo, hi := pages(lo, n)
+	for _, g := range a.local.gaps(lo, hi) {
+		r, err := a.domain.Register(g.lo, int64(g.hi-g.lo), true)
+		if err != nil {
+			log.Infof("memory is sent through buffers: %v", err)
+			a.remote.add(g)
+			a.local.add(g)
+			continue
+		}
+		a.regions = append(a.regions, r)
+		a.remote.add(piece{g.lo, g.hi, r.RKey, true})
+		a.local.add(piece{g.lo, g.hi, r.LKey, true})
+	}
+}
+
+func (a *arena) close() {
+	for _, r := range a.regions {
+		r.Close()
+	}
+	a.regions = nil
+}

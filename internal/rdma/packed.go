@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Transfers by messages to the node's server: accumulates, short rows, and memory that no device reaches. Data is packed
+// into buffers at one side and unpacked at the other.
+package rdma
+
+import (
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+// maxGroups bounds the groups of a message that has no data.
+const maxGroups = (bufferBytes - headerBytes - scaleBytes) / groupBytes
+
+// credit waits until the server has room for another message, and counts it. The caller has the lock.
+func (w *wire) credit() error {
+	w.c.await(func() bool { return w.sent-w.handled.Load() < credits || w.broken.Load() != nil })
+	if e := w.broken.Load(); e != nil {
+		return *e
+	}
+	w.sent++
+	return nil
+}
+
+// say sends a buffer with a message of n bytes, whose header is h.
+func (w *wire) say(buffer int32, h *header, n int) error {
+	b := w.c.out.bytes(buffer)
+	h.encode(b)
+	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
+	if n <= w.pair.Inline {
+		q[0].Flags = verbs.Inline
+	}
+	return w.ship(&shipment{buffer: buffer}, q[:], []verbs.Data{w.c.out.data(buffer, 0, n)})
+}
+
+// open takes a credit and a buffer for a message.
+func (w *wire) open() (int32, error) {
+	if err := w.credit(); err != nil {
+		return none, err
+	}
+	return w.buffer()
+}
+
+// store sends a put or an accumulate in messages. The local memory is the caller's again when it returns.
+func (w *wire) store(x *transport.Xfer, h header, scale *transport.Scale) error {
+	l, grain := limits{groups: maxGroups, data: bufferBytes, both: bufferBytes - headerBytes}, 1
+	if scale != nil {
+		l.both -= scaleBytes
+		grain = kernel.TypeSize(kernel.Type(scale.Type))
+		h.what = uint8(scale.Type)
+	}
+	for r := runsOf(x); r.left > 0; {
+		buffer, err := w.open()
+		if err != nil {
+			return err
+		}
+		from := r
+		w.plan.take(&r, l, grain)
+		b := w.c.out.bytes(buffer)
+		at := headerBytes
+		if scale != nil {
+			copy(b[at:at+scaleBytes], unsafe.Slice((*byte)(scale.Value), grain))
+			at += scaleBytes
+		}
+		at += w.plan.write(b[at:], &from)
+		h.groups, h.bytes = uint16(len(w.plan.groups)), uint32(w.plan.bytes)
+		w.stores.Store(w.sent)
+		if err := w.say(buffer, &h, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch asks for a get's data in messages.
+func (w *wire) fetch(x *transport.Xfer, h header, o *op) error {
+	l := limits{groups: maxGroups, data: bufferBytes - headerBytes, both: 1 << 30}
+	for r := runsOf(x); r.left > 0; {
+		buffer, err := w.open()
+		if err != nil {
+			return err
+		}
+		into := r
+		w.plan.take(&r, l, 1)
+		at := headerBytes + w.plan.write(w.c.out.bytes(buffer)[headerBytes:], nil)
+		h.groups, h.bytes = uint16(len(w.plan.groups)), uint32(w.plan.bytes)
+		if h.id, err = w.asked.add(inquiry{op: o, want: kindData, into: into, bytes: w.plan.bytes}); err != nil {
+			w.c.out.put(buffer)
+			return err
+		}
+		if err := w.say(buffer, &h, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check asks the server whether all remote memory is the rank's.
+func (w *wire) check(x *transport.Xfer, rank transport.Rank) error {
+	if err := w.lock(); err != nil {
+		return err
+	}
+	defer w.mu.Unlock()
+	for r := runsOf(x); r.left > 0; {
+		w.plan.take(&r, limits{groups: maxGroups, data: 1 << 30, both: 1 << 31}, 1)
+		buffer, err := w.open()
+		if err != nil {
+			return err
+		}
+		at := headerBytes + w.plan.write(w.c.out.bytes(buffer)[headerBytes:], nil)
+		h := header{kind: kindCheck, rank: uint32(rank), groups: uint16(len(w.plan.groups))}
+		o, err := w.question(buffer, &h, at, kindVerdict)
+		if err != nil {
+			return err
+		}
+		if w.c.await(o.ended.Load); o.err != nil {
+			return o.err
+		}
+		if o.value == 0 {
+			return transport.ErrBadAddr
+		}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A peer of a test that is a process of its own, so that it can be stopped and killed: this test binary, started again.
+// It is rank 1, alone on its node, serves its memory, and ends when its input does.
+package rdma
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "peer" {
+		os.Exit(peerMain())
+	}
+	os.Exit(m.Run())
+}
+
+// peerMemory is what a process of a test lets others reach.
+const peerMemory = 4 << 20
+
+// ground is a node whose rank owns one piece of memory.
+type ground struct {
+	transport.Node
+	base uintptr
+}
+
+func newGround() (*ground, error) {
+	b, err := unix.Mmap(-1, 0, peerMemory, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	if err != nil {
+		return nil, err
+	}
+	return &ground{base: uintptr(unsafe.Pointer(&b[0]))}, nil
+}
+
+func (g *ground) Owns(_ int, addr uintptr, n int64) bool {
+	return n >= 0 && g.Inside(addr) && n <= int64(g.base)+peerMemory-int64(addr)
+}
+
+func (g *ground) Inside(addr uintptr) bool { return addr >= g.base && addr-g.base < peerMemory }
+
+func (g *ground) Extent(addr uintptr) (uintptr, int64) {
+	if g.Inside(addr) {
+		return g.base, peerMemory
+	}
+	return 0, 0
+}
+
+func (g *ground) Hold() {}
+
+// alone are the options of one of two nodes of one rank.
+func alone(rank int, g *ground) Options {
+	o := Options{Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20, Gather: 1024,
+		Spin: func() int { return 100 }}
+	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
+		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},
+		Handle: func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {
+			if reply != nil {
+				reply(m.Body)
+			}
+		}}
+	return o
+}
+
+// card is what a peer process says first.
+type card struct {
+	Addr []byte
+	Base uintptr
+}
+
+func peerMain() int {
+	d, err := probe(&Options{})
+	var g *ground
+	if err == nil {
+		g, err = newGround()
+	}
+	var tr *Transport
+	if err == nil {
+		tr, err = Open(alone(1, g), &d.ways[0])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	json.NewEncoder(os.Stdout).Encode(card{Addr: tr.Info().Addr, Base: g.base})
+	io.Copy(io.Discard, os.Stdin)
+	tr.Close()
+	return 0
+}
+
+// peer is such a process as the test sees it.
+type peer struct {
+	card
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+func startPeer(t testing.TB) *peer {
+	t.Helper()
+	p := &peer{cmd: exec.Command(os.Args[0], "peer")}
+	in, err := p.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.in, p.cmd.Stderr = in, os.Stderr
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.end)
+	if err := json.NewDecoder(out).Decode(&p.card); err != nil {
+		t.Fatalf("the peer does not greet: %v", err)
+	}
+	return p
+}
+
+// end lets the peer close its transport and end.
+func (p *peer) end() {
+	p.in.Close()
+	p.cmd.Wait()
+}
+
+// stop stops the process and waits until it has.
+func (p *peer) stop() {
+	p.signal(syscall.SIGSTOP)
+	for leaktest.State(p.cmd.Process.Pid) != "T" {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (p *peer) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
+
+// nearby is rank 0 of two, with memory of its own.
+type nearby struct {
+	*Transport
+	t    testing.TB
+	base uintptr
+	lost chan string
+}
+
+// newNearby opens rank 0; rank 1 is at addr.
+func newNearby(t testing.TB, addr []byte, change func(*Options)) *nearby {
+	t.Helper()
+	d := someDevice(t)
+	leaktest.Check(t)
+	g, err := newGround()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &nearby{t: t, base: g.base, lost: make(chan string, 10)}
+	o := alone(0, g)
+	o.Lost = func(_ transport.Rank, reason string) { c.lost <- reason }
+	if change != nil {
+		change(&o)
+	}
+	if c.Transport, err = Open(o, &d.ways[0]); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		unix.Munmap(memory(g.base, peerMemory))
+	})
+	if err := c.Connect([]transport.PeerAddr{{Rank: 0}, {Rank: 1, Addr: addr}}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data path: libibverbs has these as inline functions, which go through pointers in the device's context.
+#include "verbs.h"
+
+static struct vb_ops *ops(const void *queue) { return &((const struct vb_object *)queue)->context->ops; }
+
+int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
+{
+	struct vb_send_wr wr[VB_CHAIN], *bad = NULL;
+	*posted = 0;
+	while (n > 0) {
+		int k = n < VB_CHAIN ? n : VB_CHAIN;
+		for (int i = 0; i < k; i++, r++) {
+			wr[i].wr_id = r->id;
+			wr[i].next = &wr[i + 1];
+			wr[i].sg_list = data;
+			wr[i].num_sge = r->sges;
+			wr[i].opcode = r->op;
+			wr[i].send_flags = r->flags;
+			wr[i].imm_data = 0;
+			wr[i].wr.rdma.remote_addr = r->remote;
+			wr[i].wr.rdma.rkey = r->rkey;
+			data += r->sges;
+		}
+		wr[k - 1].next = NULL;
+		int err = ops(qp)->post_send(qp, wr, &bad);
+		if (err) {
+			*posted += (int)(bad - wr);
+			return -err;
+		}
+		*posted += k;
+		n -= k;
+	}
+	return 0;
+}
+
+int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	struct vb_send_wr wr = {.wr_id = id, .sg_list = data, .num_sge = 1, .opcode = VB_WR_SEND, .send_flags = VB_SIGNALED},
+			  *bad;
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = qpn;
+	wr.wr.ud.remote_qkey = qkey;
+	return -ops(qp)->post_send(qp, &wr, &bad);
+}
+
+int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data, int n)
+{
+	struct vb_recv_wr wr[VB_CHAIN], *bad;
+	while (n > 0) {
+		int k = n < VB_CHAIN ? n : VB_CHAIN;
+		for (int i = 0; i < k; i++, ids++, data++)
+			wr[i] = (struct vb_recv_wr){.wr_id = *ids, .next = &wr[i + 1], .sg_list = data, .num_sge = 1};
+		wr[k - 1].next = NULL;
+		int err = srq ? ops(srq)->post_srq_recv(srq, wr, &bad) : ops(qp)->post_recv(qp, wr, &bad);
+		if (err)
+			return -err;
+		n -= k;
+	}
+	return 0;
+}
+
+int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out) { return ops(cq)->poll_cq(cq, n, out); }
+
+int vb_arm(struct vb_cq *cq) { return -ops(cq)->req_notify_cq(cq, 0); }

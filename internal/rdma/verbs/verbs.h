@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What Go calls: libibverbs' functions through pointers that vb_load found, and the calls of the data path, each of
+// which deals with many requests at once. Errors are negative errno values or NULL with errno.
+#ifndef ARMCI_VERBS_H
+#define ARMCI_VERBS_H
+
+#include "abi.h"
+
+// Finds the library and its functions: NULL, or why that failed.
+const char *vb_load(void);
+
+struct vb_device **vb_devices(int *n);
+void vb_free_devices(struct vb_device **list);
+const char *vb_device_name(struct vb_device *d);
+struct vb_context *vb_open(struct vb_device *d);
+int vb_close(struct vb_context *c);
+int vb_query_device(struct vb_context *c, struct vb_device_attr *out);
+int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out);
+struct vb_pd *vb_alloc_pd(struct vb_context *c);
+int vb_dealloc_pd(struct vb_pd *pd);
+struct vb_mr *vb_reg_mr(struct vb_pd *pd, uintptr_t addr, size_t n, int access);
+int vb_dereg_mr(struct vb_mr *mr);
+struct vb_channel *vb_create_channel(struct vb_context *c); // does not block
+int vb_destroy_channel(struct vb_channel *ch);
+int vb_take_event(struct vb_channel *ch); // 1: there was one, which is acknowledged
+struct vb_cq *vb_create_cq(struct vb_context *c, int cqe, struct vb_channel *ch);
+int vb_destroy_cq(struct vb_cq *cq);
+struct vb_srq *vb_create_srq(struct vb_pd *pd, uint32_t n);
+int vb_destroy_srq(struct vb_srq *srq);
+struct vb_qp *vb_create_qp(struct vb_pd *pd, struct vb_qp_init_attr *a);
+int vb_destroy_qp(struct vb_qp *qp);
+int vb_modify_qp(struct vb_qp *qp, struct vb_qp_attr *a, int mask);
+struct vb_ah *vb_create_ah(struct vb_pd *pd, struct vb_ah_attr *a);
+int vb_destroy_ah(struct vb_ah *ah);
+int vb_async_event(struct vb_context *c, int *type); // 1: there was one
+const char *vb_status_text(int status);
+const char *vb_event_text(int type);
+
+// One work request as Go writes it; its data is the next `sges` entries of the list that goes with the requests.
+struct vb_request {
+	uint64_t id, remote;
+	uint32_t rkey;
+	uint16_t sges;
+	uint8_t op, flags;
+};
+
+// Posts n requests, chained, with one doorbell for each VB_CHAIN of them. On an error *posted says how many were taken.
+enum { VB_CHAIN = 64 };
+int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted);
+int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah, uint32_t qpn, uint32_t qkey);
+// Posts n receive buffers of a shared queue, or of the queue pair where srq is NULL: data[i] gets the number ids[i].
+int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data, int n);
+int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out);
+int vb_arm(struct vb_cq *cq);
+
+#endif
