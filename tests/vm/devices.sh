@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# devices.sh up SWITCH NETWORK HOST... | down HOST... - gives each host of hosts.sh a verbs device, rxe_HOST, the only one
-# that it can open. Its GID has the address of the host, NETWORK.1, .2, ... For the virtual machine only:
-# it needs Soft-RoCE, and makes interfaces and addresses in the first network namespace.
+# devices.sh up SWITCH NETWORK HOST... | down HOST... - gives each host of hosts.sh a verbs device, rxe_HOST, the only
+# one that it can open. Its GID has the address of the host, NETWORK.1, .2, ... For the virtual machine only: it
+# needs Soft-RoCE, and makes interfaces and addresses in the first network namespace.
 #
 # Soft-RoCE of Linux 6.1 sends and receives in that namespace only, wherever a device is used. So the interfaces below
 # the devices are there, joined by a bridge in the namespace SWITCH. All their addresses are local: packets leave by the

@@ -25,6 +25,8 @@ system() {
 	ln -sfn /proc/self/fd/2 /dev/stderr
 	hostname vm
 	ip link set lo up
+	# A long RDMA read arrives at once: what does not fit in this queue, of packets, is sent again a second later.
+	echo 100000 >/proc/sys/net/core/netdev_max_backlog
 	# rxe works in softirqs. While all processors are busy with processes that poll, it would wait for a time slice.
 	for p in $(grep -l ksoftirqd /proc/[0-9]*/comm); do chrt -f -p 1 "$(echo "$p" | cut -d/ -f3)"; done
 }
