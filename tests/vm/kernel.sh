@@ -7,7 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 
-modules="virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg crc32_generic crc32-pclmul veth bridge ib_uverbs
+modules="virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg crc32_generic veth bridge ib_uverbs
 	rdma_rxe" # those that init.sh loads; the cloud kernel lacks the last and 9p
 
 skip() {

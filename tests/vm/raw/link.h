@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// link.h - a reliable connection between two processes on two hosts by bare verbs, with one registered piece of memory at
-// each end. It knows nothing of ARMCI, and its errors end the process: it is what the library is compared with.
+// link.h - a reliable connection between two processes on two hosts by bare verbs, with one registered piece of memory
+// at each end. It knows nothing of ARMCI, and its errors end the process: it is what the library is compared with.
 #ifndef LINK_H
 #define LINK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// raw - RDMA between two hosts by verbs alone: shows that the devices of the virtual machine work, and is the baseline of
-// what the library can reach. `raw serve N` on one host serves N runs of `raw check|quick|full HOST` on the other;
+// raw - RDMA between two hosts by verbs alone: shows that the devices of the virtual machine work, and is the baseline
+// of what the library can reach. `raw serve N` on one host serves N runs of `raw check|quick|full HOST` on the other;
 // `raw register BYTES` tries a registration. It must not use the library.
 #include "raw.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures bare verbs between two hosts and prints lines of CSV: operation, way to wait, bytes, unit, and the median, the
-// least and the greatest of several samples. Each sample lasts long enough for the clock. It judges nothing.
+// Measures bare verbs between two hosts and prints lines of CSV: operation, way to wait, bytes, unit, and the median,
+// the least and the greatest of several samples. Each sample lasts long enough for the clock. It judges nothing.
 #include "raw.h"
 
 #include <stdio.h>
