@@ -24,7 +24,7 @@ esac
 figures=$("$raw" quick hostb) || say FAIL "raw quick"
 wait $! || say FAIL "the other end of verbs"
 echo "$figures"
-for operation in write read fetch-add write-chain-64 write-stream read-stream; do
+for operation in write read fetch-add write-chain-64 write-gather-64 write-stream read-stream; do
 	for wait in spinning sleeping; do
 		echo "$figures" | grep -q "^$operation,$wait,[0-9]*,[A-Za-z/]*,[0-9]" || say FAIL "no figure of $operation, $wait"
 	done

@@ -30,7 +30,7 @@ fetch() {
 		sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n 1)
 	[ -n "$package" ] || skip "apt knows no kernel (package linux-image-amd64; apt-get update?)"
 	echo "vm: fetching $package" >&2
-	rm -rf "$dir/package" && mkdir "$dir/package" && cd "$dir/package"
+	rm -rf "$dir/package" "$dir/initramfs" && mkdir "$dir/package" && cd "$dir/package"
 	apt-get -q download "$package" >log 2>&1 || skip "cannot fetch $package: $(tail -n 1 log)"
 	dpkg -x ./*.deb .
 	version=$(basename lib/modules/*)
@@ -75,6 +75,6 @@ mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 exec 9>"$dir/lock"
 flock 9
-[ -e "$dir/version" ] || fetch
+[ "$dir/version" -nt "$here/kernel.sh" ] || fetch
 [ "$dir/initramfs" -nt "$here/init.sh" ] || initramfs
 [ "$dir/tsc" -nt "$here/tsc.c" ] || cc -O2 -o "$dir/tsc" "$here/tsc.c"

@@ -100,7 +100,7 @@ boot() {
 		-chardev file,id=console,path=/dev/fd/4,append=on -serial chardev:console "$@" </dev/null 2>>/dev/fd/4 |
 		cat &
 	machine=$(jobs -p)
-	wait $!
+	wait # for both
 	machine=''
 }
 

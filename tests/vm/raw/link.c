@@ -106,7 +106,8 @@ static void make_pair(struct link *l, size_t size)
 	l->queue = ibv_create_cq(l->device, LINK_DEPTH, NULL, l->channel, 0);
 	need(l->queue != NULL, "completion queue");
 	struct ibv_qp_init_attr how = {.send_cq = l->queue, .recv_cq = l->queue, .qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = LINK_DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 64}};
+		.cap = {.max_send_wr = LINK_DEPTH, .max_recv_wr = 1, .max_send_sge = LINK_GATHER, .max_recv_sge = 1,
+			.max_inline_data = 64}};
 	l->pair = ibv_create_qp(l->domain, &how);
 	need(l->pair != NULL, "queue pair");
 	struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT, .port_num = 1,

@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINK_DEPTH = 128 }; // work requests that may be outstanding
+enum {
+	LINK_DEPTH = 128, // work requests that may be outstanding
+	LINK_GATHER = 32, // pieces of memory in one
+};
 
 struct link {
 	struct ibv_context *device;
