@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# boot.sh RAW - on the first of two hosts in the virtual machine, with 8 MiB of lockable memory: each host has its own
+# boot.sh RAW - on the first of two hosts in the virtual machine, with 16 MiB of lockable memory: each host has its own
 # device, they reach each other's memory by verbs, all that RAW measures can be measured, and the limit holds.
 set -u
 inside=$(cd "$(dirname "$0")/../hosts" && pwd)/inside.sh
@@ -30,6 +30,6 @@ for operation in write read fetch-add write-chain-64 write-gather-64 write-strea
 	done
 done
 
-"$raw" register $((4 << 20)) | grep registered || say FAIL "4 MiB cannot be registered"
-"$raw" register $((16 << 20)) | grep refused || say FAIL "16 MiB can be registered in spite of the limit"
+"$raw" register $((8 << 20)) | grep registered || say FAIL "8 MiB cannot be registered"
+"$raw" register $((32 << 20)) | grep refused || say FAIL "32 MiB can be registered in spite of the limit"
 exit $failed
