@@ -80,7 +80,7 @@ part_link() {
 	for way in puts barrier; do
 		case="$flavour link down during $way"
 		begin $way 0 || continue
-		ip -n ${prefix}b link set eth0 down
+		"$here/hosts.sh" cut ${prefix}b
 		over $((timeout + 10)) "rank [0-3] |[^@]${prefix}[ab]"
 		force
 		"$here/hosts.sh" down $prefix

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hosts.sh up PREFIX N | down PREFIX - hosts of a network of their own on this machine: network namespaces PREFIXa,
-# PREFIXb, ... with addresses 10.77.0.1, .2, ..., joined by a veth pair (two) or a bridge in a namespace PREFIXsw (more).
+# hosts.sh up PREFIX N | cut HOST | down PREFIX - hosts of a network of their own on this machine: network namespaces
+# PREFIXa, PREFIXb, ... with addresses 10.77.0.1, .2, ..., joined by a veth pair (two) or a bridge in a namespace
+# PREFIXsw (more). cut takes one off the network. With HOSTS_RXE=1, in the virtual machine, they have verbs devices too.
 #
 # Nothing outside them changes but /etc/netns/<namespace>/hosts, which `ip netns exec` shows as /etc/hosts, so that the
 # hosts know each other by name. down removes all of it, and first ends whatever runs inside. exit status 77: not here.
 set -eu
 letters="a b c d e f g h"
 network=10.77.0
+devices=$(dirname "$0")/../vm/devices.sh
 
 usage() {
 	sed -n '3,5s/^# //p' "$0" >&2
@@ -63,6 +65,7 @@ $network.$i $name"
 		ip -n "$name" link set eth0 up
 	done
 	for name in $(names "$1"); do running "$name"; done
+	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" up ${prefix}sw $network $(names "$1")
 }
 
 # running HOST: waits until its link is, which takes a second now and then: UCX does not see it before.
@@ -75,6 +78,12 @@ running() {
 	done
 }
 
+# cut HOST: its link goes down without a word to the others.
+cut_off() {
+	ip -n "$1" link set eth0 down
+	[ "${HOSTS_RXE:-0}" = 0 ] || ip link set "rxe_$1" down
+}
+
 down() {
 	for space in $(ip netns list 2>/dev/null | cut -d' ' -f1 | grep -x "$prefix[a-hsw]*" || true); do
 		pids=$(ip netns pids "$space")
@@ -84,12 +93,14 @@ down() {
 		rm -rf "/etc/netns/$space"
 	done
 	rmdir /etc/netns 2>/dev/null || true
+	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" down $(names 8)
 }
 
 [ $# -ge 2 ] || usage
 prefix=$2
 case $1-$# in
 up-3) up "$3" ;;
+cut-2) cut_off "$2" ;;
 down-2) down ;;
 *) usage ;;
 esac

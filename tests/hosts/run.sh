@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
 # real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
-# tests have built there), or few: those of c that do most between nodes.
+# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -16,7 +16,8 @@ shift 3
 tests=$(dirname "$here")
 WORK=${WORK:-$BUILD/tests/$mode/$flavour/${nodes}x$per}
 mkdir -p "$WORK" && cd "$WORK" || exit 1
-few="init malloc contiguous strided vector accumulate rmw mutex fence order nonblocking notify group_use message gop gpc"
+few="init malloc contiguous strided vector accumulate rmw mutex fence order nonblocking notify group_use message gop"
+few=${HOSTS_PROGRAMS:-$few gpc}
 failed=0
 passed=0
 
@@ -71,6 +72,7 @@ run() { # ROOM NAME SETTING...
 		tail -n 20 "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))
 	else
+		echo "ok $room/$name"
 		passed=$((passed + 1))
 	fi
 }

@@ -1,0 +1,34 @@
+# Tests in the virtual machine, label vm: that it does what it should, verbs between its hosts, and the programs of
+# other rooms there. One test is one boot, of 5 to 30 seconds, so a test runs many programs: the scripts of tests/hosts
+# do so as they are. Emulated, all takes several times as long as elsewhere.
+# SPDX-License-Identifier: BSD-3-Clause
+
+# armci_vm(<name> SECONDS <s> COMMAND <script> <argument>... [OPTIONS <of vm.sh>...] [ENV NAME=value...])
+function(armci_vm name)
+  cmake_parse_arguments(A "" "SECONDS" "COMMAND;OPTIONS;ENV" ${ARGN})
+  math(EXPR limit "${A_SECONDS} + 240") # to fetch the kernel and to boot
+  armci_suite(vm/${name} SCRIPT ${here}/vm/vm.sh LABEL vm TIMEOUT ${limit} ENV "${A_ENV}"
+    ARGS -t ${A_SECONDS} ${A_OPTIONS} -- sh ${A_COMMAND})
+endfunction()
+
+find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h DOC "header of libibverbs, for tests only")
+find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for tests only")
+if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
+  file(GLOB sources CONFIGURE_DEPENDS ${here}/vm/raw/*.c)
+  add_executable(vm_raw EXCLUDE_FROM_ALL ${sources})
+  target_compile_options(vm_raw PRIVATE ${ARMCI_CFLAGS})
+  target_include_directories(vm_raw PRIVATE ${ARMCI_VERBS_INCLUDE})
+  target_link_libraries(vm_raw PRIVATE ${ARMCI_VERBS_LIBRARY})
+  set_target_properties(vm_raw PROPERTIES OUTPUT_NAME raw RUNTIME_OUTPUT_DIRECTORY ${out}/vm)
+  add_dependencies(armci_tests vm_raw)
+  armci_vm(boot SECONDS 120 OPTIONS -n 2 -l 16384 COMMAND ${here}/vm/boot.sh ${out}/vm/raw)
+else()
+  armci_skip(vm/boot "no libibverbs to build with (package libibverbs-dev)")
+endif()
+
+armci_suite(vm/frame SCRIPT ${here}/vm/frame.sh LABEL vm TIMEOUT 600)
+
+if("none" IN_LIST ARMCI_CAN_CC)
+  armci_vm(tcp SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x2 few
+    ENV ARMCI_TRANSPORT=tcp "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
+endif()
