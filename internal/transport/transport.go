@@ -64,7 +64,7 @@ type Transport interface {
 	RMW(p Peer, r *RMW) error                 // fetch-and-add or swap of 4 or 8 bytes
 	Send(p Peer, m Msg) error                 // ordered per peer
 	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the handler's reply
-	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect, messages but loose ones too; asks all at once
+	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect, and messages (not loose ones; none if Immediate)
 	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed
 }
