@@ -53,6 +53,7 @@ type Handler func(from, to Rank, m Msg, reply func(body []byte))
 // when queues are full; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
 // Order: what is posted after the Done of an earlier operation to the same peer takes effect after it; operations that
 // are open at the same time have no order, and messages have none with respect to data (core fences before it sends).
+// A fence waits for messages as well, but for loose ones, unless the transport is Immediate.
 type Transport interface {
 	Info() Info
 	Connect(peers []PeerAddr) error           // tells who is there; a wire may be made on first use
@@ -64,7 +65,7 @@ type Transport interface {
 	RMW(p Peer, r *RMW) error                 // fetch-and-add or swap of 4 or 8 bytes
 	Send(p Peer, m Msg) error                 // ordered per peer
 	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the handler's reply
-	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect, and messages (not loose ones; none if Immediate)
+	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect; asks all at once
 	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed
 }
