@@ -154,7 +154,7 @@ void shm_lock_slow(struct shm_mutex *m, uint32_t who)
 
 bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 {
-	enum { ROUNDS = 5 }; // a few microseconds: a lock that is held for a moment only
+	enum { ROUNDS = 7 }; // ten microseconds: a lock that is held for a moment only
 	if (pass(m, who))
 		return true;
 	*ticket = atomic_fetch_add(&m->next, 1);
