@@ -5,7 +5,7 @@
 # names a rank or a host, nothing is left; who was only stopped goes on. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
-#   HOSTS_PARTS="kill node link stop" chooses; HOSTS_WAYS="puts lock barrier receive" what the killed rank does
+#   HOSTS_PARTS="kill node link stop" chooses
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -54,7 +54,7 @@ over() {
 }
 
 part_kill() {
-	for way in ${HOSTS_WAYS:-puts lock barrier receive}; do
+	for way in puts lock barrier receive; do
 		for victim in 0 3; do
 			case="$flavour kill rank $victim during $way"
 			begin $way $victim || continue

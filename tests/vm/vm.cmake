@@ -24,22 +24,14 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   armci_vm(boot SECONDS 120 OPTIONS -n 2 -l 16384 COMMAND ${here}/vm/boot.sh ${out}/vm/raw)
 
   # The library over verbs: the transport alone; programs, those of tests/c that do most between nodes, but none that
-  # measures processor time, as idle does; killed ranks.
+  # measures processor time, as idle does.
   armci_go_test(vm_transport OUTPUT ${out}/vm/transport PACKAGE internal/rdma)
   armci_vm(rdma/transport SECONDS 600 OPTIONS -n 2 COMMAND ${here}/vm/transport.sh ${out}/vm/transport)
   if("none" IN_LIST ARMCI_CAN_CC)
-    armci_vm(rdma/2x1 SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ARMCI_TRANSPORT=rdma
+    armci_vm(rdma/2x1 SECONDS 400 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ARMCI_TRANSPORT=rdma
       "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
-    set(programs "init malloc contiguous strided vector accumulate value rmw mutex fence order nonblocking aggregate")
-    string(APPEND programs " flag notify group_use message gop gpc")
-    set(rooms few)
-    if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
-      list(APPEND rooms fortran)
-    endif()
-    armci_vm(rdma/2x2 SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x2 ${rooms} ENV ARMCI_TRANSPORT=rdma
-      "HOSTS_PROGRAMS=${programs}")
-    armci_vm(rdma/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV ARMCI_TRANSPORT=rdma HOSTS_PARTS=kill
-      "HOSTS_WAYS=puts barrier")
+    armci_vm(rdma/2x2 SECONDS 800 COMMAND ${here}/hosts/run.sh hosts none 2x2 few ENV ARMCI_TRANSPORT=rdma
+      "HOSTS_PROGRAMS=malloc contiguous strided vector accumulate value rmw")
   endif()
 else()
   armci_skip(vm/boot "no libibverbs to build with (package libibverbs-dev)")
