@@ -30,8 +30,12 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   if("none" IN_LIST ARMCI_CAN_CC)
     armci_vm(rdma/2x1 SECONDS 400 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ARMCI_TRANSPORT=rdma
       "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
-    armci_vm(rdma/2x2 SECONDS 800 COMMAND ${here}/hosts/run.sh hosts none 2x2 few ENV ARMCI_TRANSPORT=rdma
-      "HOSTS_PROGRAMS=malloc contiguous strided vector accumulate value rmw")
+    set(rooms few)
+    if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
+      set(rooms fortran few)
+    endif()
+    armci_vm(rdma/2x2 SECONDS 800 COMMAND ${here}/hosts/run.sh hosts none 2x2 ${rooms} ENV ARMCI_TRANSPORT=rdma
+      "HOSTS_PROGRAMS=mutex fence nonblocking notify group_use message contiguous accumulate rmw")
   endif()
 else()
   armci_skip(vm/boot "no libibverbs to build with (package libibverbs-dev)")
