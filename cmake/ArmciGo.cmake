@@ -1,4 +1,5 @@
-# Finds Go and wraps `go build`: armci_go_library makes a C shared library, armci_go_command a program.
+# Finds Go and wraps `go build`: armci_go_library makes a C shared library, armci_go_command a program, armci_go_test the
+# tests of a package as a program.
 # The building itself is the script go_build.cmake; nothing here may know which libraries or commands exist.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -39,4 +40,18 @@ function(armci_go_command name)
     DEPENDS ${ARMCI_SOURCES}
     COMMENT "go build ${name}" VERBATIM)
   add_custom_target(${name} ALL DEPENDS ${output})
+endfunction()
+
+# armci_go_test(<target> OUTPUT <file> PACKAGE <dir>): not under the race detector; built by armci_tests
+function(armci_go_test target)
+  cmake_parse_arguments(A "" "OUTPUT;PACKAGE" "" ${ARGN})
+  file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${A_PACKAGE}/*_test.go)
+  add_custom_command(OUTPUT ${A_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=test -DSOURCE=${PROJECT_SOURCE_DIR} -DPACKAGE=./${A_PACKAGE}
+      -DOUTPUT=${A_OUTPUT} -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
+      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+    DEPENDS ${ARMCI_SOURCES} ${tests}
+    COMMENT "go test -c ${A_PACKAGE}" VERBATIM)
+  add_custom_target(${target} DEPENDS ${A_OUTPUT})
+  add_dependencies(armci_tests ${target})
 endfunction()

@@ -1,7 +1,7 @@
-# Run as a script: one `go build`, with what Go's own cache cannot see made visible to it.
+# Run as a script: one `go build`, or `go test -c`, with what Go's own cache cannot see made visible to it.
 # Go does not notice a changed version script: it is copied under a name with its hash, so that a change links anew.
 # It must not leave a half-written output behind: go writes into WORK, the result is moved.
-# Input: GO MODE(c-shared|exe) SOURCE PACKAGE OUTPUT WORK VERSION; for c-shared also SONAME MAP CFLAGS.
+# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; for c-shared also SONAME MAP CFLAGS.
 # SPDX-License-Identifier: BSD-3-Clause
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
@@ -17,8 +17,12 @@ if(MODE STREQUAL "c-shared")
     " -extldflags \"-Wl,-soname,${SONAME} -Wl,--version-script=${WORK}/${maphash}.map -Wl,--dynamic-list-data\"")
 endif()
 
+set(command build -buildmode=${MODE})
+if(MODE STREQUAL "test")
+  set(command test -c)
+endif()
 execute_process(
-  COMMAND ${GO} build -buildmode=${MODE} -trimpath -buildvcs=false -tags netgo,osusergo
+  COMMAND ${GO} ${command} -trimpath -buildvcs=false -tags netgo,osusergo
     "-ldflags=${ldflags}" -o ${WORK}/${name} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

@@ -112,10 +112,11 @@ func (w *wire) receive(b []byte) {
 	}
 }
 
-// caughtUp notes that so many messages have taken effect.
+// caughtUp notes that so many messages have taken effect, of which the frame has the lower bits. For the driver.
 func (w *wire) caughtUp(n uint32) {
-	if int32(n-w.handled.Load()) > 0 {
-		w.handled.Store(n)
+	was := w.handled.Load()
+	if more := int32(n - uint32(was)); more > 0 {
+		w.handled.Store(was + uint64(more))
 	}
 }
 
@@ -269,6 +270,9 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (o *op
 		buffer, err := w.open()
 		if err != nil {
 			return o, err
+		}
+		if !m.Loose {
+			w.posted.Store(w.sent)
 		}
 		n := copy(w.c.out.bytes(buffer)[headerBytes:], body)
 		h.bytes = uint32(n)

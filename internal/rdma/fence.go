@@ -3,8 +3,8 @@
 // Fences. An RDMA write has taken effect when it completes here: a reliable connection acknowledges what the target's
 // device has taken, and whoever looks at the memory afterwards finds it. That holds for devices that are coherent with
 // their processor, as all are that exist for the machines this library runs on, and for those made of software. What is
-// stored by message has taken effect when the server says that it has handled so many messages. All nodes are asked
-// before the first is waited for.
+// stored by message has taken effect when the server says that it has handled so many messages; so has a message for a
+// handler, unless it is loose. All nodes are asked before the first is waited for.
 package rdma
 
 import (
@@ -17,10 +17,10 @@ import (
 type mark struct {
 	w         *wire
 	shipments uint32
-	stores    uint32
+	posted    uint64
 }
 
-// Fence waits until all earlier stores to these peers have taken effect.
+// Fence waits until all earlier stores and messages to these peers have taken effect.
 func (t *Transport) Fence(ps ...transport.Peer) (first error) {
 	var marks []mark
 	for _, p := range ps {
@@ -48,11 +48,11 @@ func (w *wire) mark() (mark, error) {
 	if e := w.broken.Load(); e != nil && !w.bye.Load() {
 		return mark{}, *e
 	}
-	stores := w.stores.Load()
+	posted := w.posted.Load()
 	if !w.live.Load() {
 		return mark{w: w}, nil
 	}
-	if !w.settled() {
+	if !w.reached(posted) {
 		if err := w.lock(); err != nil {
 			return mark{}, err
 		}
@@ -62,7 +62,7 @@ func (w *wire) mark() (mark, error) {
 			return mark{}, err
 		}
 	}
-	return mark{w, w.flight.next(), stores}, nil
+	return mark{w, w.flight.next(), posted}, nil
 }
 
 // askFence sends what is acknowledged when everything before it has taken effect. The caller has the lock.
@@ -77,7 +77,7 @@ func (w *wire) askFence() error {
 // fenced waits, and tells what the node has refused meanwhile.
 func (w *wire) fenced(m mark) error {
 	w.c.await(func() bool {
-		return w.broken.Load() != nil || !w.flight.open(m.shipments) && int32(w.handled.Load()-m.stores) >= 0
+		return w.broken.Load() != nil || !w.flight.open(m.shipments) && w.reached(m.posted)
 	})
 	if e := w.broken.Load(); e != nil && !w.bye.Load() {
 		return *e

@@ -56,7 +56,7 @@ type header struct {
 	what    uint8
 	rank    uint32 // whom it is for
 	id      uint32 // of the question, 0 if there is no answer
-	handled uint32 // of a server: how many messages of this client have taken effect
+	handled uint32 // of a server: how many messages of this client have taken effect, lower bits
 	bytes   uint32
 	groups  uint16
 	addr    uint64

@@ -68,6 +68,7 @@ func (w *wire) store(x *transport.Xfer, h header, scale *transport.Scale) error 
 		at += w.plan.write(b[at:], &from)
 		h.groups, h.bytes = uint16(len(w.plan.groups)), uint32(w.plan.bytes)
 		w.stores.Store(w.sent)
+		w.posted.Store(w.sent)
 		if err := w.say(buffer, &h, at); err != nil {
 			return err
 		}

@@ -121,7 +121,10 @@ func (w *wire) settle() error {
 }
 
 // settled tells whether all stores by message have taken effect.
-func (w *wire) settled() bool { return int32(w.handled.Load()-w.stores.Load()) >= 0 }
+func (w *wire) settled() bool { return w.reached(w.stores.Load()) }
+
+// reached tells whether the message of that number, and so all before it, has taken effect.
+func (w *wire) reached(number uint64) bool { return w.handled.Load() >= number }
 
 // get reads: by the device where rows are long, else by message.
 func (w *wire) get(x *transport.Xfer, h header) error {

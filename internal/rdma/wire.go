@@ -35,12 +35,13 @@ type wire struct {
 	live   atomic.Bool // pair may be used
 	batch  batch
 	plan   plan
-	sent   uint32       // messages; under mu
+	sent   uint64       // messages; under mu
 	slots  atomic.Int32 // requests that may be posted
 	flight flight
 
-	handled atomic.Uint32 // messages that have taken effect
-	stores  atomic.Uint32 // number of the last message that stores
+	handled atomic.Uint64 // messages that have taken effect
+	stores  atomic.Uint64 // number of the last message that stores
+	posted  atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
 	keys    cover         // of the node's memory
 	refused atomic.Pointer[error]
 	broken  atomic.Pointer[error]

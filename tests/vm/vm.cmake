@@ -22,6 +22,21 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   set_target_properties(vm_raw PROPERTIES OUTPUT_NAME raw RUNTIME_OUTPUT_DIRECTORY ${out}/vm)
   add_dependencies(armci_tests vm_raw)
   armci_vm(boot SECONDS 120 OPTIONS -n 2 -l 16384 COMMAND ${here}/vm/boot.sh ${out}/vm/raw)
+
+  # The library over verbs: the transport alone; programs, those of tests/c that do most between nodes, but none that
+  # measures processor time, as idle does.
+  armci_go_test(vm_transport OUTPUT ${out}/vm/transport PACKAGE internal/rdma)
+  armci_vm(rdma/transport SECONDS 600 OPTIONS -n 2 COMMAND ${here}/vm/transport.sh ${out}/vm/transport)
+  if("none" IN_LIST ARMCI_CAN_CC)
+    armci_vm(rdma/2x1 SECONDS 400 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ARMCI_TRANSPORT=rdma
+      "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
+    set(rooms few)
+    if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
+      set(rooms fortran few)
+    endif()
+    armci_vm(rdma/2x2 SECONDS 800 COMMAND ${here}/hosts/run.sh hosts none 2x2 ${rooms} ENV ARMCI_TRANSPORT=rdma
+      "HOSTS_PROGRAMS=mutex fence nonblocking notify group_use message contiguous accumulate rmw")
+  endif()
 else()
   armci_skip(vm/boot "no libibverbs to build with (package libibverbs-dev)")
 endif()
