@@ -29,7 +29,7 @@ var allowed = map[string]string{
 	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/log",
 
 	"internal/transport":               "internal/kernel internal/log",
-	"internal/transport/transporttest": "internal/transport internal/kernel",
+	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
 	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log",
 
 	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",

@@ -104,11 +104,11 @@ func BenchmarkRaw(b *testing.B) {
 func two(b *testing.B) (tr *Transport, near, far uintptr) {
 	j := newJob(b, func(o *Options) { o.Gather = 1024 }, 1, 1)
 	for _, t := range j.tr {
-		if err := t.Connect(j.peers()); err != nil {
+		if err := t.Connect(j.Peers()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return j.tr[0], j.alloc(b, 0, 2<<20), j.alloc(b, 1, 2<<20)
+	return j.tr[0], j.Alloc(b, 0, 2<<20), j.Alloc(b, 1, 2<<20)
 }
 
 func BenchmarkTransport(b *testing.B) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"libarmci/internal/rdma/verbs"
-	"libarmci/internal/transport/transporttest"
 )
 
 // miser registers nothing, as where too little memory may be pinned.
@@ -42,21 +41,7 @@ func TestConformance(t *testing.T) {
 					c.opened(tr)
 				}
 			}
-			ends := j.ends(t)
-			served := make(chan error, len(ends))
-			for _, e := range ends[1:] {
-				go func() { served <- transporttest.Serve(e) }()
-			}
-			transporttest.Run(t, ends[0])
-			for range ends[1:] {
-				if err := <-served; err != nil {
-					t.Error(err)
-				}
-			}
-			j.close()
-			for _, l := range j.losses() {
-				t.Errorf("nobody was lost, but %s", l)
-			}
+			j.Conform(t)
 		})
 	}
 }

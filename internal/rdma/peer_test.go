@@ -5,18 +5,13 @@
 package rdma
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
@@ -75,12 +70,6 @@ func alone(rank int, g *ground) Options {
 	return o
 }
 
-// card is what a peer process says first.
-type card struct {
-	Addr []byte
-	Base uintptr
-}
-
 func peerMain() int {
 	d, err := probe(&Options{})
 	var g *ground
@@ -95,64 +84,16 @@ func peerMain() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	json.NewEncoder(os.Stdout).Encode(card{Addr: tr.Info().Addr, Base: g.base})
-	io.Copy(io.Discard, os.Stdin)
+	transporttest.Greet(transporttest.Greeting{Addr: tr.Info().Addr, Base: g.base})
 	tr.Close()
 	return 0
 }
 
-// peer is such a process as the test sees it.
-type peer struct {
-	card
-	cmd *exec.Cmd
-	in  io.WriteCloser
-}
-
-func startPeer(t testing.TB) *peer {
-	t.Helper()
-	p := &peer{cmd: exec.Command(os.Args[0], "peer")}
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.in, p.cmd.Stderr = in, os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.end)
-	if err := json.NewDecoder(out).Decode(&p.card); err != nil {
-		t.Fatalf("the peer does not greet: %v", err)
-	}
-	return p
-}
-
-// end lets the peer close its transport and end.
-func (p *peer) end() {
-	p.in.Close()
-	p.cmd.Wait()
-}
-
-// stop stops the process and waits until it has.
-func (p *peer) stop() {
-	p.signal(syscall.SIGSTOP)
-	for leaktest.State(p.cmd.Process.Pid) != "T" {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func (p *peer) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
-
 // nearby is rank 0 of two, with memory of its own.
 type nearby struct {
 	*Transport
-	t    testing.TB
+	transporttest.Caller
 	base uintptr
-	lost chan string
 }
 
 // newNearby opens rank 0; rank 1 is at addr.
@@ -164,9 +105,10 @@ func newNearby(t testing.TB, addr []byte, change func(*Options)) *nearby {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &nearby{t: t, base: g.base, lost: make(chan string, 10)}
+	c := &nearby{base: g.base,
+		Caller: transporttest.Caller{T: t, Patience: patience, Losses: make(chan string, 10)}}
 	o := alone(0, g)
-	o.Lost = func(_ transport.Rank, reason string) { c.lost <- reason }
+	o.Lost = func(_ transport.Rank, reason string) { c.Losses <- reason }
 	if change != nil {
 		change(&o)
 	}

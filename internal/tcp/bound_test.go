@@ -71,7 +71,7 @@ func newCrowd(t *testing.T) *crowd {
 // finish counts a transfer that has ended.
 func (c *crowd) finish(err error) {
 	if err != nil {
-		c.t.Error(err)
+		c.T.Error(err)
 	}
 	c.done.Add(1)
 }
@@ -94,7 +94,7 @@ func (c *crowd) post(p transport.Peer, all *sync.WaitGroup) (ops int, nbytes int
 		all.Go(func() {
 			for range n {
 				if err := op(p, x); err != nil {
-					c.t.Error(err)
+					c.T.Error(err)
 				}
 			}
 		})
@@ -168,14 +168,14 @@ func (c *crowd) check(when string, before int64) {
 	made, most := b.made, b.most
 	b.mu.Unlock()
 	if made > most || int64(most)*bufferBytes > boundBuffer/2 {
-		c.t.Errorf("%s: %d buffers were made, %d may be", when, made, most)
+		c.T.Errorf("%s: %d buffers were made, %d may be", when, made, most)
 	}
 	const entry = 1 << 10 // of what is open
 	limit := int64(boundBuffer + entry*boundPeers*(openGets+largePuts))
 	grown := heap() - before
-	c.t.Logf("%s: %d buffers of %d, %d complete, the process has grown by %d KiB", when, made, most, c.done.Load(), grown>>10)
+	c.T.Logf("%s: %d buffers of %d, %d complete, the process has grown by %d KiB", when, made, most, c.done.Load(), grown>>10)
 	if grown > limit {
-		c.t.Errorf("%s: the process has grown by %d KiB, allowed are %d", when, grown>>10, limit>>10)
+		c.T.Errorf("%s: the process has grown by %d KiB, allowed are %d", when, grown>>10, limit>>10)
 	}
 }
 

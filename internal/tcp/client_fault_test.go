@@ -7,7 +7,6 @@ package tcp
 import (
 	"bytes"
 	"errors"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 // client is rank 0 of two, with memory of its own.
 type client struct {
 	*Transport
-	t    testing.TB
-	g    *ground
-	lost chan string
+	transporttest.Caller
+	g *ground
 }
 
 const patience = 10 * time.Second // far more than anything here takes
@@ -34,9 +33,9 @@ func newClient(t testing.TB, addr string, change func(*Options)) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &client{t: t, g: g, lost: make(chan string, 10)}
+	c := &client{g: g, Caller: transporttest.Caller{T: t, Patience: patience, Losses: make(chan string, 10)}}
 	o := alone(0, g)
-	o.Lost = func(rank transport.Rank, reason string) { c.lost <- reason }
+	o.Lost = func(rank transport.Rank, reason string) { c.Losses <- reason }
 	if change != nil {
 		change(&o)
 	}
@@ -57,75 +56,28 @@ func plain(local, remote uintptr, n int) *transport.Xfer {
 	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
 }
 
-// started starts a transfer and gives what it ends with.
-func started(start func(transport.Peer, *transport.Xfer) error, x *transport.Xfer) chan error {
-	done := make(chan error, 1)
-	x.Done = func(err error) { done <- err }
-	go func() {
-		if err := start(1, x); err != nil {
-			done <- err
-		}
-	}()
-	return done
-}
-
-// within waits for an end that must come.
-func (c *client) within(done chan error) error {
-	c.t.Helper()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(patience):
-		c.t.Fatal("the operation hangs")
-		return nil
-	}
-}
-
-// expectLoss waits for the report of a loss with these words; there is only one.
-func (c *client) expectLoss(words string) {
-	c.t.Helper()
-	select {
-	case got := <-c.lost:
-		if !strings.Contains(got, words) {
-			c.t.Errorf("the loss is reported as %q, expected %q", got, words)
-		}
-	case <-time.After(patience):
-		c.t.Error("no loss was reported")
-	}
-	c.expectNoLoss()
-}
-
-func (c *client) expectNoLoss() {
-	c.t.Helper()
-	select {
-	case got := <-c.lost:
-		c.t.Errorf("a loss was reported: %s", got)
-	default:
-	}
-}
-
 // A killed peer is noticed by a client that is waiting and by one that is not, and everything fails from then on.
 func TestPeerKilled(t *testing.T) {
 	for _, waiting := range []bool{false, true} {
 		leaktest.Check(t)
-		p := startPeer(t)
-		c := newClient(t, p.Addr, nil)
-		if err := c.within(started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
+		p := transporttest.StartPeer(t)
+		c := newClient(t, string(p.Addr), nil)
+		if err := c.Within(transporttest.Started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
 			t.Fatal(err)
 		}
 		var open chan error
 		if waiting {
-			p.stop()
-			open = started(c.Get, plain(c.g.base, p.Base, 8))
+			p.Stop()
+			open = transporttest.Started(c.Get, plain(c.g.base, p.Base, 8))
 		}
-		p.signal(syscall.SIGKILL)
-		c.expectLoss("connection")
+		p.Signal(syscall.SIGKILL)
+		c.ExpectLoss("connection")
 		if waiting {
-			if err := c.within(open); !errors.Is(err, transport.ErrPeerDead) {
+			if err := c.Within(open); !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the open get ended with %v", err)
 			}
 		}
-		if err := c.within(started(c.Put, plain(c.g.base, p.Base, 8))); !errors.Is(err, transport.ErrPeerDead) {
+		if err := c.Within(transporttest.Started(c.Put, plain(c.g.base, p.Base, 8))); !errors.Is(err, transport.ErrPeerDead) {
 			t.Errorf("a put afterwards: %v", err)
 		}
 		if err := c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}); !errors.Is(err, transport.ErrPeerDead) {
@@ -134,25 +86,25 @@ func TestPeerKilled(t *testing.T) {
 		if err := c.Fence(1); !errors.Is(err, transport.ErrPeerDead) {
 			t.Errorf("a fence afterwards: %v", err)
 		}
-		p.end()
+		p.End()
 	}
 }
 
 // A peer that is stopped for a while is survived, whatever is open at that time, and nothing is lost or changed.
 func TestPeerStopped(t *testing.T) {
 	leaktest.Check(t)
-	p := startPeer(t)
-	c := newClient(t, p.Addr, nil)
+	p := transporttest.StartPeer(t)
+	c := newClient(t, string(p.Addr), nil)
 	const n = 8 << 20 // more than the sockets hold
 	mine := memory(c.g.base, 2*n)
 	for i := range n {
 		mine[i] = byte(i * i >> 8)
 	}
-	if err := c.within(started(c.Get, plain(c.g.base+n, p.Base, 8))); err != nil {
+	if err := c.Within(transporttest.Started(c.Get, plain(c.g.base+n, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
-	p.stop()
-	put := started(c.Put, plain(c.g.base, p.Base, n))
+	p.Stop()
+	put := transporttest.Started(c.Put, plain(c.g.base, p.Base, n))
 	call := make(chan error, 1)
 	go func() {
 		_, err := c.Call(1, transport.Msg{Body: []byte("?")})
@@ -162,69 +114,69 @@ func TestPeerStopped(t *testing.T) {
 	if len(put)+len(call) > 0 {
 		t.Error("what a stopped process has not done is said to be done")
 	}
-	p.signal(syscall.SIGCONT)
-	for _, done := range []chan error{put, call, started(c.Get, plain(c.g.base+n, p.Base, n))} {
-		if err := c.within(done); err != nil {
+	p.Signal(syscall.SIGCONT)
+	for _, done := range []chan error{put, call, transporttest.Started(c.Get, plain(c.g.base+n, p.Base, n))} {
+		if err := c.Within(done); err != nil {
 			t.Error(err)
 		}
 	}
 	if !bytes.Equal(mine[:n], mine[n:]) {
 		t.Error("what was put is not what is there")
 	}
-	c.expectNoLoss()
+	c.ExpectNoLoss()
 }
 
 // A peer that leaves with a goodbye is not lost; what is asked of it afterwards fails.
 func TestPeerLeaves(t *testing.T) {
 	leaktest.Check(t)
-	p := startPeer(t)
-	c := newClient(t, p.Addr, nil)
-	if err := c.within(started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
+	p := transporttest.StartPeer(t)
+	c := newClient(t, string(p.Addr), nil)
+	if err := c.Within(transporttest.Started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
-	p.end()
+	p.End()
 	var err error
 	for end := time.Now().Add(patience); err == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		err = c.within(started(c.Get, plain(c.g.base, p.Base, 8)))
+		err = c.Within(transporttest.Started(c.Get, plain(c.g.base, p.Base, 8)))
 	}
 	if !errors.Is(err, transport.ErrPeerDead) {
 		t.Errorf("a get from a peer that has left: %v", err)
 	}
-	c.expectNoLoss()
+	c.ExpectNoLoss()
 }
 
 // What is open when the client closes its transport fails.
 func TestCloseWithOpen(t *testing.T) {
 	leaktest.Check(t)
-	p := startPeer(t)
-	c := newClient(t, p.Addr, nil)
-	if err := c.within(started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
+	p := transporttest.StartPeer(t)
+	c := newClient(t, string(p.Addr), nil)
+	if err := c.Within(transporttest.Started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
-	p.stop()
+	p.Stop()
 	later := plain(c.g.base, p.Base, 1<<20)
 	later.Later = true
-	open := []chan error{started(c.Get, plain(c.g.base, p.Base, 8)), started(c.Get, later)}
+	open := []chan error{transporttest.Started(c.Get, plain(c.g.base, p.Base, 8)), transporttest.Started(c.Get, later)}
 	time.Sleep(50 * time.Millisecond)
 	c.Close()
 	for _, done := range open {
-		if err := c.within(done); !errors.Is(err, transport.ErrClosed) {
+		if err := c.Within(done); !errors.Is(err, transport.ErrClosed) {
 			t.Errorf("an open get ended with %v", err)
 		}
 	}
 	if err := c.Put(1, plain(c.g.base, p.Base, 8)); !errors.Is(err, transport.ErrClosed) {
 		t.Errorf("a put after Close: %v", err)
 	}
-	p.signal(syscall.SIGCONT)
-	c.expectNoLoss()
+	p.Signal(syscall.SIGCONT)
+	c.ExpectNoLoss()
 }
 
 // Whoever is just sending when a rank leaves does not keep the goodbye from its peers.
 func TestGoodbyeWhileSending(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
-	j.connect(t)
-	there, here := j.alloc(t, 1, 64), j.alloc(t, 0, 64)
-	if err := <-started(j.tr[0].Put, plain(here, there, 8)); err != nil {
+	j.ConnectAll(t)
+	there, here := j.Alloc(t, 1, 64), j.Alloc(t, 0, 64)
+	if err := <-transporttest.Started(j.tr[0].Put, plain(here, there, 8)); err != nil {
 		t.Fatal(err)
 	}
 	w := j.tr[0].wires[1]
@@ -235,7 +187,7 @@ func TestGoodbyeWhileSending(t *testing.T) {
 	w.mu.Unlock()
 	<-closed
 	time.Sleep(20 * time.Millisecond)
-	for _, l := range j.losses() {
+	for _, l := range j.Losses() {
 		t.Errorf("nobody was lost, but %s", l)
 	}
 }
@@ -243,9 +195,9 @@ func TestGoodbyeWhileSending(t *testing.T) {
 // A silent host is noticed by the kernel, which has been told when.
 func TestTimeoutIsSet(t *testing.T) {
 	leaktest.Check(t)
-	p := startPeer(t)
-	c := newClient(t, p.Addr, func(o *Options) { o.Timeout = 4 * time.Second })
-	if err := c.within(started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
+	p := transporttest.StartPeer(t)
+	c := newClient(t, string(p.Addr), func(o *Options) { o.Timeout = 4 * time.Second })
+	if err := c.Within(transporttest.Started(c.Get, plain(c.g.base, p.Base, 8))); err != nil {
 		t.Fatal(err)
 	}
 	fd := c.wires[1].fd

@@ -6,8 +6,6 @@ package tcp
 import (
 	"testing"
 	"time"
-
-	"libarmci/internal/transport/transporttest"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,21 +26,7 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, c.change, c.ranks...)
-			ends := j.ends(t)
-			served := make(chan error, len(ends))
-			for _, e := range ends[1:] {
-				go func() { served <- transporttest.Serve(e) }()
-			}
-			transporttest.Run(t, ends[0])
-			for range ends[1:] {
-				if err := <-served; err != nil {
-					t.Error(err)
-				}
-			}
-			j.close()
-			for _, l := range j.losses() {
-				t.Errorf("nobody was lost, but %s", l)
-			}
+			j.Conform(t)
 		})
 	}
 }

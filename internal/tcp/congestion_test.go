@@ -52,8 +52,8 @@ func TestCongestionControl(t *testing.T) {
 // Both ends of a connection have what was chosen.
 func TestCongestionOfConnections(t *testing.T) {
 	j := newJob(t, func(o *Options) { o.Congestion = "reno" }, 1, 1)
-	j.connect(t)
-	old := transport.RMW{Bytes: 8, Addr: j.alloc(t, 1, 64)}
+	j.ConnectAll(t)
+	old := transport.RMW{Bytes: 8, Addr: j.Alloc(t, 1, 64)}
 	if err := j.tr[0].RMW(1, &old); err != nil {
 		t.Fatal(err)
 	}

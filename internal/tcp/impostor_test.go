@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 // impostor listens, and does with each connection what it is told.
@@ -113,10 +114,10 @@ func TestNonsense(t *testing.T) {
 				sendFull(fd, append(c.h.append(nil), c.body...), soon())
 			})
 			me := newClient(t, addr, nil)
-			if err := me.within(started(me.Get, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
+			if err := me.Within(transporttest.Started(me.Get, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the get ended with %v", err)
 			}
-			me.expectLoss(c.words)
+			me.ExpectLoss(c.words)
 		})
 	}
 }
@@ -132,7 +133,7 @@ func TestEndlessReply(t *testing.T) {
 	if _, err := c.Call(1, transport.Msg{}); !errors.Is(err, transport.ErrPeerDead) {
 		t.Errorf("the call ended with %v", err)
 	}
-	c.expectLoss("reply of")
+	c.ExpectLoss("reply of")
 }
 
 // A server that breaks off, or says things that are no frame at all.
@@ -150,10 +151,10 @@ func TestNoFrame(t *testing.T) {
 				sendFull(fd, []byte(c.say), soon())
 			})
 			me := newClient(t, addr, nil)
-			if err := me.within(started(me.Get, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
+			if err := me.Within(transporttest.Started(me.Get, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the get ended with %v", err)
 			}
-			me.expectLoss(c.words)
+			me.ExpectLoss(c.words)
 		})
 	}
 }
@@ -171,10 +172,10 @@ func TestSlowAnswers(t *testing.T) {
 		waitFor(fd, unix.POLLIN, soon())
 	})
 	c := newClient(t, addr, nil)
-	if err := c.within(started(c.Get, plain(c.g.base, 4096, 8))); err != nil || string(memory(c.g.base, 8)) != "12345678" {
+	if err := c.Within(transporttest.Started(c.Get, plain(c.g.base, 4096, 8))); err != nil || string(memory(c.g.base, 8)) != "12345678" {
 		t.Errorf("%q, %v", memory(c.g.base, 8), err)
 	}
-	c.expectNoLoss()
+	c.ExpectNoLoss()
 }
 
 // A server that reads slowly gets everything, and the caller waits no longer than it takes.
@@ -206,7 +207,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	x := plain(c.g.base, 4096, n)
 	x.Known = true
-	if err := c.within(started(c.Put, x)); err != nil {
+	if err := c.Within(transporttest.Started(c.Put, x)); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-sum; got != want {
@@ -235,18 +236,18 @@ func TestWrongServer(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
 			me := newClient(t, impostor(t, c.serve), func(o *Options) { o.Timeout = 300 * time.Millisecond })
-			if err := me.within(started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
+			if err := me.Within(transporttest.Started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the put ended with %v", err)
 			}
-			me.expectLoss(c.words)
+			me.ExpectLoss(c.words)
 		})
 	}
 	t.Run("nobody", func(t *testing.T) {
 		leaktest.Check(t)
 		me := newClient(t, "127.0.0.1:1", nil)
-		if err := me.within(started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
+		if err := me.Within(transporttest.Started(me.Put, plain(me.g.base, 4096, 8))); !errors.Is(err, transport.ErrPeerDead) {
 			t.Errorf("the put ended with %v", err)
 		}
-		me.expectLoss("refused")
+		me.ExpectLoss("refused")
 	})
 }

@@ -18,10 +18,10 @@ func BenchmarkRows(b *testing.B) {
 		for _, gather := range []int{1 << 30, 1} {
 			b.Run(fmt.Sprintf("%d/%s", row, map[int]string{1: "gathered", 1 << 30: "packed"}[gather]), func(b *testing.B) {
 				j := newJob(b, func(o *Options) { o.Gather = gather }, 1, 1)
-				j.connect(b)
+				j.ConnectAll(b)
 				x := &transport.Xfer{Known: true, Count: []int32{row, rows},
-					Local:  transport.Section{Base: j.alloc(b, 0, rows*stride), Stride: []int32{stride}},
-					Remote: transport.Section{Base: j.alloc(b, 1, rows*stride), Stride: []int32{stride}}}
+					Local:  transport.Section{Base: j.Alloc(b, 0, rows*stride), Stride: []int32{stride}},
+					Remote: transport.Section{Base: j.Alloc(b, 1, rows*stride), Stride: []int32{stride}}}
 				b.SetBytes(int64(row) * rows)
 				for b.Loop() {
 					if err := j.tr[0].Put(1, x); err != nil {

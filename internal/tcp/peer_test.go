@@ -5,18 +5,13 @@
 package tcp
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -63,12 +58,6 @@ func alone(rank int, g *ground) Options {
 	return o
 }
 
-// greeting is what a peer process says first.
-type greeting struct {
-	Addr string
-	Base uintptr
-}
-
 func peerMain() int {
 	g, err := newGround(peerMemory)
 	if err != nil {
@@ -80,54 +69,7 @@ func peerMain() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	json.NewEncoder(os.Stdout).Encode(greeting{Addr: string(tr.Info().Addr), Base: g.base})
-	io.Copy(io.Discard, os.Stdin)
+	transporttest.Greet(transporttest.Greeting{Addr: tr.Info().Addr, Base: g.base})
 	tr.Close()
 	return 0
 }
-
-// peer is such a process as the test sees it.
-type peer struct {
-	greeting
-	cmd *exec.Cmd
-	in  io.WriteCloser
-}
-
-func startPeer(t testing.TB) *peer {
-	t.Helper()
-	p := &peer{cmd: exec.Command(os.Args[0], "peer")}
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.in, p.cmd.Stderr = in, os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.end() })
-	if err := json.NewDecoder(out).Decode(&p.greeting); err != nil {
-		t.Fatalf("the peer does not greet: %v", err)
-	}
-	return p
-}
-
-// end lets the peer close its transport and end.
-func (p *peer) end() {
-	p.in.Close()
-	p.cmd.Wait()
-}
-
-// stop stops the process and waits until it has.
-func (p *peer) stop() {
-	p.signal(syscall.SIGSTOP)
-	for leaktest.State(p.cmd.Process.Pid) != "T" {
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func (p *peer) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }

@@ -15,7 +15,7 @@ import (
 
 func TestWatch(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
-	j.connect(t)
+	j.ConnectAll(t)
 	say := func() {
 		t.Helper()
 		if err := j.tr[0].Send(1, transport.Msg{Kind: 9, Body: []byte("loose"), Loose: true}); err != nil {
@@ -24,7 +24,7 @@ func TestWatch(t *testing.T) {
 	}
 	await := func(n int) {
 		t.Helper()
-		for end := soon(); !j.inbox[1].Has(0, n); time.Sleep(100 * time.Microsecond) {
+		for end := soon(); !j.Inbox[1].Has(0, n); time.Sleep(100 * time.Microsecond) {
 			if time.Now().After(end) {
 				t.Fatalf("message %d has not come", n)
 			}
@@ -37,15 +37,15 @@ func TestWatch(t *testing.T) {
 	}
 	say()
 	time.Sleep(20 * time.Millisecond)
-	if j.inbox[1].Has(0, 2) {
+	if j.Inbox[1].Has(0, 2) {
 		t.Error("the message came though nobody looked: it went by the server")
 	}
 	found := false
-	j.tr[1].Watch(0, func() bool { found = j.inbox[1].Has(0, 2); return found })()
+	j.tr[1].Watch(0, func() bool { found = j.Inbox[1].Has(0, 2); return found })()
 	if !found {
 		t.Error("who watches does not find what has come")
 	}
-	end := j.tr[1].Watch(0, func() bool { return j.inbox[1].Has(0, 3) })
+	end := j.tr[1].Watch(0, func() bool { return j.Inbox[1].Has(0, 3) })
 	say() // after he has stopped looking
 	await(3)
 	end()
@@ -60,7 +60,7 @@ func TestWatch(t *testing.T) {
 func TestWatchMissesNothing(t *testing.T) {
 	const rounds = 30000
 	j := newJob(t, func(o *Options) { o.Spin = func() int { return 0 } }, 1, 1)
-	j.connect(t)
+	j.ConnectAll(t)
 	var users sync.WaitGroup
 	defer users.Wait()
 	users.Go(func() { // makes the wire while rank 1 waits; from then on nobody else reads it
@@ -79,7 +79,7 @@ func TestWatchMissesNothing(t *testing.T) {
 		}
 	})
 	for n := 1; n <= rounds; n++ { // each as soon as the one before has come, while who read that is still about it
-		met := func() bool { return j.inbox[1].Has(0, n) }
+		met := func() bool { return j.Inbox[1].Has(0, n) }
 		if n%2 > 0 {
 			wanted.Store(int32(n))
 		}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What tests of a transport between nodes share: ranks of this process on pretended nodes, each with an end of its own.
+// Memory, control messages and results of the nodes are this package's stand-ins. How an end is opened is the test's.
+package transporttest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"libarmci/internal/transport"
+)
+
+// Ends are the ranks of a test.
+type Ends struct {
+	*Cluster
+	Open  []transport.Transport // by rank
+	Inbox []*Inbox              // by rank
+
+	mu   sync.Mutex
+	lost []string // "rank R was told about rank L: reason"
+}
+
+// NewEnds opens nodes of so many ranks each, in the order of the ranks.
+func NewEnds(t testing.TB, ranks []int, open func(transport.WireInfo) (transport.Transport, error)) *Ends {
+	t.Helper()
+	var nodes [][]transport.Rank
+	e := &Ends{}
+	for _, k := range ranks {
+		var node []transport.Rank
+		for range k {
+			node = append(node, transport.Rank(len(e.Inbox)))
+			e.Inbox = append(e.Inbox, &Inbox{})
+		}
+		nodes = append(nodes, node)
+	}
+	e.Cluster = NewCluster(len(e.Inbox))
+	t.Cleanup(e.Cluster.Close)
+	t.Cleanup(e.CloseAll)
+	hosts := make([]string, len(nodes))
+	for i := range hosts {
+		hosts[i] = fmt.Sprintf("host%d", i)
+	}
+	for n, members := range nodes {
+		memory := &Memory{}
+		for _, r := range members {
+			tr, err := open(transport.WireInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
+				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0])},
+				Handle: e.handle, Lost: func(who transport.Rank, reason string) { e.note(r, who, reason) }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Open = append(e.Open, tr)
+		}
+	}
+	return e
+}
+
+// handle gives a message to the rank it is for, whichever server it came by.
+func (e *Ends) handle(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
+	e.Inbox[to].Handle(from, to, m, reply)
+}
+
+func (e *Ends) note(me, who transport.Rank, reason string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lost = append(e.lost, fmt.Sprintf("rank %d was told about rank %d: %s", me, who, reason))
+}
+
+// Losses is what Lost has told so far.
+func (e *Ends) Losses() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.lost...)
+}
+
+// CloseAll closes all transports: at once, as the ranks of a job do.
+func (e *Ends) CloseAll() {
+	var all sync.WaitGroup
+	for _, tr := range e.Open {
+		all.Go(func() { tr.Close() })
+	}
+	all.Wait()
+}
+
+// Peers is what Connect wants.
+func (e *Ends) Peers() []transport.PeerAddr {
+	all := make([]transport.PeerAddr, len(e.Open))
+	for i, tr := range e.Open {
+		all[i] = transport.PeerAddr{Rank: transport.Rank(i), Addr: tr.Info().Addr}
+	}
+	return all
+}
+
+// ConnectAll connects everybody.
+func (e *Ends) ConnectAll(t testing.TB) {
+	t.Helper()
+	for _, tr := range e.Open {
+		if err := tr.Connect(e.Peers()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Alloc is memory of a rank that others may reach.
+func (e *Ends) Alloc(t testing.TB, rank int, nbytes int64) uintptr {
+	t.Helper()
+	addr, err := e.Node(rank).Grow(nbytes)
+	if err == nil {
+		err = e.Node(rank).Publish(addr, nbytes)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
+// Conform runs the conformance suite on all ends and closes them. Nobody may be lost.
+func (e *Ends) Conform(t *testing.T) {
+	t.Helper()
+	addrs := [][]byte{}
+	for _, p := range e.Peers() {
+		addrs = append(addrs, p.Addr)
+	}
+	places := make([]*End, len(e.Open))
+	served := make(chan error, len(places))
+	for i, tr := range e.Open {
+		places[i] = &End{Transport: tr, Control: e.Node(i), Ranks: e.Node(i).Ranks(), Self: i, Mem: e.Alloc(t, i, MemBytes),
+			Inbox: e.Inbox[i], Addrs: addrs, Guarded: true}
+	}
+	for _, p := range places[1:] {
+		go func() { served <- Serve(p) }()
+	}
+	Run(t, places[0])
+	for range places[1:] {
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+	e.CloseAll()
+	for _, l := range e.Losses() {
+		t.Errorf("nobody was lost, but %s", l)
+	}
+}
