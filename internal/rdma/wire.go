@@ -32,6 +32,7 @@ type wire struct {
 
 	mu     sync.Mutex // posting
 	pair   *verbs.Pair
+	pieces int         // that a request may have
 	live   atomic.Bool // pair may be used
 	batch  batch
 	plan   plan
@@ -51,7 +52,8 @@ type wire struct {
 }
 
 func newWire(t *Transport, node int, addr []byte) *wire {
-	w := &wire{t: t, c: t.client, node: node, server: t.opt.serverOf(node), addr: addr}
+	w := &wire{t: t, c: t.client, node: node, server: t.opt.serverOf(node), addr: addr,
+		pieces: max(1, min(mostPieces, t.base.limits.MaxSGE))}
 	if node < len(t.opt.Hosts) {
 		w.host = t.opt.Hosts[node]
 	}
@@ -104,7 +106,7 @@ func (w *wire) dial() (*verbs.Pair, error) {
 		return nil, err
 	}
 	h := w.c.h
-	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()), Pieces: 1, Inline: inlineBytes, From: h.cq,
+	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()), Pieces: w.pieces, Inline: inlineBytes, From: h.cq,
 		To: h.cq, Shared: w.c.srq})
 	if err != nil {
 		return nil, err
