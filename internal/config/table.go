@@ -106,6 +106,9 @@ var table = []Row{
 	{Name: "ARMCI_RDMA_GATHER", Kind: KindSize, Default: "256", Unit: "bytes",
 		Doc: "rows of strided and vector transfers of at least this length are written and read by the device, " +
 			"shorter ones are packed"},
+	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Default: "server", Choices: []string{"server", "device"},
+		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
+			"the devices, which disturbs nobody there; the same for all ranks"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -78,8 +78,16 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 }
 
 func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool, nbytes int64) error {
-	if scale != nil || !w.direct(x) {
+	if scale != nil {
+		if w.t.opt.Guarded {
+			if done, err := w.accumulate(x, scale); done || err != nil {
+				return err
+			}
+		}
 		return w.store(x, h, scale)
+	}
+	if !w.direct(x) {
+		return w.store(x, h, nil)
 	}
 	err := w.settle()
 	switch {

@@ -30,14 +30,15 @@ type wire struct {
 	host   string
 	addr   []byte
 
-	mu     sync.Mutex // posting
-	pair   *verbs.Pair
-	live   atomic.Bool // pair may be used
-	batch  batch
-	plan   plan
-	sent   uint64       // messages; under mu
-	slots  atomic.Int32 // requests that may be posted
-	flight flight
+	mu      sync.Mutex // posting
+	pair    *verbs.Pair
+	live    atomic.Bool // pair may be used
+	batch   batch
+	plan    plan
+	guarded guarded
+	sent    uint64       // messages; under mu
+	slots   atomic.Int32 // requests that may be posted
+	flight  flight
 
 	handled atomic.Uint64 // messages that have taken effect
 	stores  atomic.Uint64 // number of the last message that stores
@@ -129,7 +130,8 @@ func (w *wire) dial() (*verbs.Pair, error) {
 func (t *Transport) link(mine, its *hello, at *endpoint) *verbs.Link {
 	l := t.base.limits
 	return &verbs.Link{Path: t.base.path(at), Pair: its.pair, MTU: min(mine.mtu, its.mtu), MyPSN: mine.psn, PSN: its.psn,
-		ReadsOut: uint8(min(l.ReadsOut, int(its.reads))), ReadsIn: mine.reads, Timeout: retryExponent(t.opt.Timeout)}
+		ReadsOut: uint8(min(l.ReadsOut, int(its.reads))), ReadsIn: mine.reads, Timeout: retryExponent(t.opt.Timeout),
+		Atomics: l.Atomic != 0}
 }
 
 // ship posts requests, of which the last one is to be told, when there is room for them. The caller has the lock.
