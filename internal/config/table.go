@@ -113,6 +113,9 @@ var table = []Row{
 			"that armci_info prints"},
 	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Default: "auto",
 		Doc: "parameters of that model, as armci_info prints them; auto = measured at first use"},
+	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Default: "server", Choices: []string{"server", "device"},
+		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
+			"the devices, which disturbs nobody there; the same for all ranks"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -36,7 +36,7 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
 		Secret: j.Secret, Lost: j.Lost,
 		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter()})
+		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {
 		p.door.Close()
 		return nil, nil, err
@@ -71,7 +71,8 @@ func (p *Platform) Wires() []transport.Wire {
 		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
 		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
 		Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), Strided: p.cfg.String("ARMCI_RDMA_STRIDED"),
-		Model: p.cfg.String("ARMCI_RDMA_MODEL"), Spin: polls, Unbind: unbind})
+		Model:   p.cfg.String("ARMCI_RDMA_MODEL"),
+		Guarded: p.cfg.String("ARMCI_RDMA_ACC") == "device", Spin: polls, Unbind: unbind})
 	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),

@@ -152,7 +152,7 @@ func BenchmarkTransport(b *testing.B) {
 // BenchmarkStrided: patches of n times n doubles out of an array of 1024 columns, by every protocol.
 func BenchmarkStrided(b *testing.B) {
 	const stride = 1024 * 8
-	tr, near, far := two(b, stride*512)
+	tr, near, far := two(b, stride*511+512*8)
 	for _, get := range []bool{false, true} {
 		for n := 16; n <= 512; n *= 2 {
 			for _, p := range []string{nic, host, hostAtomic, push, auto} {

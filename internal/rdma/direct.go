@@ -33,7 +33,7 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 		if err != nil {
 			return err
 		}
-		b.add(op, remote, key, d, w.pieces)
+		b.add(op, remote, key, d, w.width)
 		r.advance(int(d.Bytes))
 	}
 	return w.flush(op, o)

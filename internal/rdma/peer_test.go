@@ -56,6 +56,8 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 
 func (g *ground) Hold() {}
 
+func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
+
 // alone are the options of one of two nodes of one rank.
 func alone(rank int, g *ground) Options {
 	o := Options{Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,

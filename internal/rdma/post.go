@@ -78,8 +78,16 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 }
 
 func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool, nbytes int64) error {
-	if scale != nil || w.protocol(x, false) != nic {
+	if scale != nil {
+		if w.t.opt.Guarded {
+			if done, err := w.accumulate(x, scale); done || err != nil {
+				return err
+			}
+		}
 		return w.store(x, h, scale)
+	}
+	if w.protocol(x, false) != nic {
+		return w.store(x, h, nil)
 	}
 	err := w.settle()
 	switch {
@@ -108,7 +116,7 @@ func (w *wire) protocol(x *transport.Xfer, get bool) string {
 		return forced
 	}
 	local, _, _ := r.peek()
-	return w.t.costs().choose(shape{get: get, requests: r.requests(w.pieces), bytes: r.left,
+	return w.t.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
 		foreign: w.near(local, false) == nil, behind: !w.settled()})
 }
 
