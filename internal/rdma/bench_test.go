@@ -134,7 +134,7 @@ func BenchmarkTransport(b *testing.B) {
 				}
 			}
 		}
-		own := addrOf(private)
+		own := address(private)
 		b.Run(fmt.Sprintf("put+fence/%d", n), func(b *testing.B) { put(b, near) })
 		b.Run(fmt.Sprintf("get/%d", n), func(b *testing.B) { get(b, near) })
 		b.Run(fmt.Sprintf("put+fence unregistered/%d", n), func(b *testing.B) { put(b, own) })

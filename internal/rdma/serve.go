@@ -47,6 +47,14 @@ func (c *conn) act(b, out []byte) (n int, err error) {
 		return c.tellKeys(&f, out), nil
 	case kindLocks:
 		return c.tellLocks(&f, out), nil
+	case kindScratch:
+		return c.tellScratch(&f, out), nil
+	case kindPush:
+		return c.beginPush(&f, local, out)
+	case kindLanding:
+		return c.tellLanding(&f, out), nil
+	case kindLanded:
+		return c.unload(&f, local, out)
 	case kindBye:
 		c.end()
 		return 0, nil
@@ -66,7 +74,7 @@ func (c *conn) owned(f *frame, local int) (bad group, ok bool) {
 	for i := range int(f.header.groups) {
 		g := groupAt(f.groups, i)
 		lo, n, fine := g.extent()
-		if !fine || !c.s.opt.Node.Owns(local, lo, n) && !c.eachOwned(&g, local) {
+		if !fine || !c.s.opt.Node.Owns(local, lo, n) && !c.s.t.scratch.holds(lo, n) && !c.eachOwned(&g, local) {
 			return g, false
 		}
 	}
@@ -185,6 +193,17 @@ func (c *conn) tellKeys(f *frame, out []byte) int {
 func (c *conn) tellLocks(f *frame, out []byte) int {
 	body := out[headerBytes:headerBytes]
 	if p := c.s.arena.locks(); p != nil && c.s.h.limits.Atomic != 0 {
+		body = p.append(body)
+	}
+	return respond(out, &header{kind: kindKey, id: f.id}, len(body))
+}
+
+// tellScratch tells where others may write and read as they like.
+func (c *conn) tellScratch(f *frame, out []byte) int {
+	body := out[headerBytes:headerBytes]
+	if lo := c.s.t.scratch.open(c.s.arena); lo != 0 {
+		p := *c.s.arena.remote.find(lo)
+		p.lo, p.hi = lo, lo+scratchBytes
 		body = p.append(body)
 	}
 	return respond(out, &header{kind: kindKey, id: f.id}, len(body))

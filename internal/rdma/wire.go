@@ -37,6 +37,7 @@ type wire struct {
 	batch   batch
 	plan    plan
 	guarded guarded
+	tickets tickets
 	sent    uint64       // messages; under mu
 	slots   atomic.Int32 // requests that may be posted
 	flight  flight
@@ -243,5 +244,8 @@ func (w *wire) goodbye() {
 func (w *wire) close() {
 	if w.live.Swap(false) {
 		w.pair.Close()
+	}
+	if w.tickets.cell != nil {
+		w.tickets.cell.close()
 	}
 }
