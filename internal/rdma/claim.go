@@ -63,7 +63,7 @@ func (w *wire) claimed(x *transport.Xfer, h header) error {
 			}
 			at = w.pack(&r, &h, buffer)
 		}
-		if err = w.deliver(buffer, &h, at); err != nil {
+		if err = w.deliver(buffer, &h, at, r.left == 0); err != nil {
 			return err
 		}
 	}
@@ -157,15 +157,13 @@ func (w *wire) pack(r *runs, h *header, buffer int32) int {
 }
 
 // deliver writes the data of a buffer into the one of the next ticket, and then sends its descriptor.
-func (w *wire) deliver(buffer int32, h *header, at int) error {
+func (w *wire) deliver(buffer int32, h *header, at int, last bool) error {
 	c := &w.tickets
-	h.arg = c.next
+	h.arg, h.flags = c.next, w.storing(last)
 	h.encode(w.c.out.bytes(buffer))
 	to := c.buffers.lo + uintptr(c.next%c.count())*bufferBytes
 	c.next++
 	c.held--
-	w.stores.Store(w.sent)
-	w.posted.Store(w.sent)
 	q := [2]verbs.Request{{Remote: uint64(to), Key: c.buffers.key, Pieces: 1, Op: verbs.Write}, {Pieces: 1, Op: verbs.Send}}
 	return w.ship(&shipment{buffer: buffer}, q[:],
 		[]verbs.Data{w.c.out.data(buffer, at, int(h.bytes)), w.c.out.data(buffer, 0, at)})

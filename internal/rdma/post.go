@@ -129,7 +129,7 @@ func (w *wire) settle() error {
 	if w.settled() {
 		return nil
 	}
-	if err := w.askFence(); err != nil {
+	if err := w.askFence(w.stores.Load()); err != nil {
 		return err
 	}
 	w.c.await(func() bool { return w.settled() || w.broken.Load() != nil })

@@ -45,6 +45,9 @@ type wire struct {
 	handled atomic.Uint64 // messages that have taken effect
 	stores  atomic.Uint64 // number of the last message that stores
 	posted  atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
+	told    uint64        // the server will tell without being asked that this message has taken effect; under mu
+	burst   int           // transfers that have been stored since the last fence; under mu
+	habit   bool          // the caller fences after each of them; under mu
 	keys    cover         // of the node's memory
 	refused atomic.Pointer[error]
 	broken  atomic.Pointer[error]
