@@ -35,7 +35,7 @@ const (
 
 	kindAck
 	kindData
-	kindOld     // arg = the old value
+	kindOld     // arg = the old value; see flagDevice
 	kindReply   // part of a reply: addr = where, arg = its bytes in all
 	kindVerdict // arg
 	kindKey
@@ -70,9 +70,10 @@ type header struct {
 }
 
 const (
-	flagAck  = 1 // answer as soon as this has taken effect
-	flagSwap = 2
-	flagWide = 4
+	flagAck    = 1 // answer as soon as this has taken effect
+	flagSwap   = 2
+	flagWide   = 4
+	flagDevice = 8 // of an answer: nothing has been done; memory from addr to arg belongs to the devices
 )
 
 func (h *header) encode(b []byte) {

@@ -221,6 +221,9 @@ func (c *conn) readModifyWrite(f *frame, local int, out []byte) (int, error) {
 	if f.addr%uint64(r.Bytes) != 0 || f.addr > 1<<47 || !c.s.opt.Node.Owns(local, r.Addr, int64(r.Bytes)) {
 		return refusal(f, group{addr: r.Addr, bytes: r.Bytes}, out), nil
 	}
+	if lo, n := c.s.opt.Node.Declared(r.Addr); n > 0 && r.Bytes == 8 {
+		return respond(out, &header{kind: kindOld, id: f.id, flags: flagDevice, addr: uint64(lo), arg: uint64(lo) + uint64(n)}, 0), nil
+	}
 	if err := c.s.opt.Memory.RMW(transport.Peer(local), &r); err != nil {
 		return 0, err
 	}

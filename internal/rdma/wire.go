@@ -42,18 +42,19 @@ type wire struct {
 	slots   atomic.Int32 // requests that may be posted
 	flight  flight
 
-	handled atomic.Uint64 // messages that have taken effect
-	stores  atomic.Uint64 // number of the last message that stores
-	posted  atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
-	told    uint64        // the server will tell without being asked that this message has taken effect; under mu
-	burst   int           // transfers that have been stored since the last fence; under mu
-	habit   bool          // the caller fences after each of them; under mu
-	keys    cover         // of the node's memory
-	refused atomic.Pointer[error]
-	broken  atomic.Pointer[error]
-	bye     atomic.Bool
-	active  atomic.Bool // something has completed since the engine looked
-	asked   questions
+	handled  atomic.Uint64 // messages that have taken effect
+	stores   atomic.Uint64 // number of the last message that stores
+	posted   atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
+	told     uint64        // the server will tell without being asked that this message has taken effect; under mu
+	burst    int           // transfers that have been stored since the last fence; under mu
+	habit    bool          // the caller fences after each of them; under mu
+	keys     cover         // of the node's memory
+	declared cover         // memory of the node that is for atomics of devices, without keys
+	refused  atomic.Pointer[error]
+	broken   atomic.Pointer[error]
+	bye      atomic.Bool
+	active   atomic.Bool // something has completed since the engine looked
+	asked    questions
 }
 
 func newWire(t *Transport, node int, addr []byte) *wire {
