@@ -50,17 +50,17 @@ func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, scale *
 	return w.put(x, h, scale, nbytes)
 }
 
-// put stores: by the device where rows are long, else by message.
+// put stores: by the device or by message.
 func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes int64) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
 	var o *op
-	eager := nbytes <= int64(w.t.opt.Eager)
+	eager := nbytes <= int64(w.t.opt.Eager) && w.t.opt.Contiguous != zerocopy
 	if !eager && scale == nil {
 		o = newOp(x)
 	}
-	err := w.carry(x, h, scale, o, eager, nbytes)
+	err := w.carry(x, h, scale, o, eager)
 	if errors.Is(err, transport.ErrBadAddr) { // told by the next fence
 		told := err
 		w.refused.Store(&told)
@@ -77,7 +77,7 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 	return nil
 }
 
-func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool, nbytes int64) error {
+func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool) error {
 	if scale != nil {
 		if w.t.opt.Guarded {
 			if done, err := w.accumulate(x, scale); done || err != nil {
@@ -86,16 +86,19 @@ func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op,
 		}
 		return w.store(x, h, scale)
 	}
-	if !w.direct(x) {
-		return w.store(x, h, nil)
-	}
-	err := w.settle()
-	switch {
-	case err != nil:
-	case len(x.Count) == 1 && x.Vector == nil && nbytes <= int64(w.pair.Inline):
-		err = w.small(x)
-	default:
-		err = w.move(x, verbs.Write, o, eager)
+	return w.writeBy(x, h, o, eager, w.protocol(x, false))
+}
+
+// writeBy moves a put's data by a protocol.
+func (w *wire) writeBy(x *transport.Xfer, h header, o *op, copied bool, by string) error {
+	err := errPacked
+	switch by {
+	case nic:
+		if err = w.settle(); err == nil {
+			err = w.move(x, verbs.Write, o, copied)
+		}
+	case hostAtomic:
+		err = w.claimed(x, h)
 	}
 	if errors.Is(err, errPacked) { // what has been written is written again, which does no harm
 		err = w.store(x, h, nil)
@@ -103,13 +106,21 @@ func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op,
 	return err
 }
 
-// direct tells whether a transfer's rows are worth a request each.
-func (w *wire) direct(x *transport.Xfer) bool {
+// protocol chooses how a put or get travels.
+func (w *wire) protocol(x *transport.Xfer, get bool) string {
 	if x.Vector == nil && len(x.Count) == 1 {
-		return true
+		return nic
 	}
 	r := runsOf(x)
-	return r.row() >= w.t.opt.Gather || int64(r.row()) == r.left
+	switch forced := w.t.opt.Strided; {
+	case r.single():
+		return nic
+	case forced != auto && forced != "" && (forced != push || get):
+		return forced
+	}
+	local, _, _ := r.peek()
+	return w.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
+		foreign: w.near(local, false) == nil, behind: !w.settled()})
 }
 
 // settle makes sure that stores by message have taken effect before the device is at the memory. The caller has the
@@ -118,7 +129,7 @@ func (w *wire) settle() error {
 	if w.settled() {
 		return nil
 	}
-	if err := w.askFence(); err != nil {
+	if err := w.askFence(w.stores.Load()); err != nil {
 		return err
 	}
 	w.c.await(func() bool { return w.settled() || w.broken.Load() != nil })
@@ -134,26 +145,33 @@ func (w *wire) settled() bool { return w.reached(w.stores.Load()) }
 // reached tells whether the message of that number, and so all before it, has taken effect.
 func (w *wire) reached(number uint64) bool { return w.handled.Load() >= number }
 
-// get reads: by the device where rows are long, else by message.
+// get reads: by the device or by message.
 func (w *wire) get(x *transport.Xfer, h header) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
 	o := newOp(x)
-	var err error
-	if w.direct(x) {
-		if err = w.settle(); err == nil {
-			err = w.move(x, verbs.Read, o, false)
-		}
-		if errors.Is(err, errPacked) {
-			err = w.fetch(x, h, o)
-		}
-	} else {
-		err = w.fetch(x, h, o)
-	}
+	err := w.readBy(x, h, o, w.protocol(x, true))
 	w.mu.Unlock()
 	w.end(o, x, err)
 	return nil
+}
+
+// readBy moves a get's data by a protocol.
+func (w *wire) readBy(x *transport.Xfer, h header, o *op, by string) error {
+	err := errPacked
+	switch by {
+	case nic:
+		if err = w.settle(); err == nil {
+			err = w.move(x, verbs.Read, o, false)
+		}
+	case push:
+		err = w.pull(x, h, o)
+	}
+	if errors.Is(err, errPacked) {
+		err = w.fetch(x, h, o)
+	}
+	return err
 }
 
 // end ends the posting of an operation, and waits for it if somebody does.

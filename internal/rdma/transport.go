@@ -15,17 +15,20 @@ import (
 
 // Transport implements transport.Transport over verbs.
 type Transport struct {
-	opt    Options
-	base   *hca // whose queues are not used
-	arena  *arena
-	server *server // nil if this rank runs none
-	porter *porter
-	client *client
-	engine engine
-	peers  []transport.PeerAddr
-	at     []*wire // by peer: the wire to its node
-	wires  []*wire // by node
-	spin   int     // looks of a waiter before it yields
+	opt       Options
+	base      *hca // whose queues are not used
+	arena     *arena
+	server    *server // nil if this rank runs none
+	porter    *porter
+	client    *client
+	engine    engine
+	peers     []transport.PeerAddr
+	at        []*wire               // by peer: the wire to its node
+	wires     []*wire               // by node
+	known     atomic.Pointer[costs] // once they are
+	scratch   scratch
+	measuring sync.Mutex
+	spin      int // looks of a waiter before it yields
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the engine has to end
@@ -50,6 +53,13 @@ func Open(o Options, w *way) (*Transport, error) {
 	}
 	t.opt.Lost = t.reportLoss(o.Lost)
 	var err error
+	if o.Model != "" && o.Model != auto {
+		c, err := parseCosts(o.Model)
+		if err != nil {
+			return nil, fmt.Errorf("ARMCI_RDMA_MODEL: %w", err)
+		}
+		t.known.Store(&c)
+	}
 	if t.base, err = openHCA(w, 1); err != nil {
 		return nil, err
 	}
@@ -89,6 +99,14 @@ func (t *Transport) reportLoss(tell func(transport.Rank, string)) func(transport
 			t.loss.Do(func() { tell(rank, reason) })
 		}
 	}
+}
+
+// firstChunk is the size of the first piece of a transfer through buffers.
+func (t *Transport) firstChunk() int {
+	if c := t.known.Load(); c != nil {
+		return c.first()
+	}
+	return usual.first()
 }
 
 // failAll is for when nothing goes any more.
@@ -186,6 +204,7 @@ func (t *Transport) release() {
 		t.client.close()
 	}
 	t.arena.close()
+	t.scratch.close()
 	t.base.close()
 }
 
