@@ -20,8 +20,9 @@ func (l linear) time(k, n int64) float64 { return l.start + l.each*float64(k) + 
 type costs struct {
 	putNIC, putHost          linear
 	getNIC, getHost, getPush linear
-	copy                     linear // of memory to memory: only its byte is used
-	pin                      linear // registering, and ending that: each is a page
+	copy                     linear  // of memory to memory: only its byte is used
+	pin                      linear  // registering, and ending that: each is a page
+	measured                 [2]bool // puts, gets; or they are set
 }
 
 // usual are costs of a fast network: what is assumed until a better figure is known.
@@ -54,6 +55,7 @@ func (c costs) String() string {
 // parseCosts reads what String writes; what is not named is as usual.
 func parseCosts(text string) (costs, error) {
 	c := usual
+	c.measured = [2]bool{true, true}
 	for _, word := range strings.Fields(text) {
 		name, list, _ := strings.Cut(word, "=")
 		at := (*linear)(nil)

@@ -21,7 +21,8 @@ func TestNotes(t *testing.T) {
 	for model, words := range map[string]string{
 		auto: "cost model, measured within this host: put.nic=", set.String(): "as it is set: " + set.String() + "; so 64 rows",
 	} {
-		if notes := Wire(Options{Model: model, Timeout: patience}).Notes(); !strings.Contains(notes, words) {
+		notes := Wire(Options{Model: model, Timeout: patience}).Notes()
+		if t.Log(notes); !strings.Contains(notes, words) {
 			t.Errorf("%q does not say %q", notes, words)
 		}
 	}
@@ -50,6 +51,7 @@ func TestFit(t *testing.T) {
 // What people are shown can be set, alone and in part.
 func TestCostsAreReadBack(t *testing.T) {
 	c := usual
+	c.measured = [2]bool{true, true}
 	c.putNIC, c.pin.each = linear{12345, 678, 0.25}, 1e6
 	back, err := parseCosts(c.String())
 	if err != nil || back != c {

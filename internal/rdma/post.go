@@ -119,7 +119,7 @@ func (w *wire) protocol(x *transport.Xfer, get bool) string {
 		return forced
 	}
 	local, _, _ := r.peek()
-	return w.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
+	return w.costs(get).choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
 		foreign: w.near(local, false) == nil, behind: !w.settled()})
 }
 
