@@ -120,7 +120,7 @@ func (w *wire) protocol(x *transport.Xfer, get bool) string {
 	}
 	local, _, _ := r.peek()
 	return w.costs(get).choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
-		foreign: w.near(local, false) == nil, behind: !w.settled()})
+		foreign: w.t.arena.here(local) == nil, behind: !w.settled()})
 }
 
 // settle makes sure that stores by message have taken effect before the device is at the memory. The caller has the
