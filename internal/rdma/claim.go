@@ -38,7 +38,7 @@ func (w *wire) claimed(x *transport.Xfer, h header) error {
 		if err := w.credit(); err != nil {
 			return err
 		}
-		claim, err := w.claim(messages(r.left))
+		claim, err := w.claim((r.left + bufferBytes - 1) / bufferBytes)
 		if err != nil {
 			return err
 		}

@@ -12,15 +12,20 @@ import (
 	"libarmci/internal/transport"
 )
 
-// patch is rows of the scratch, and the requests or messages that move them.
-type patch struct{ rows, row, each int }
+// patch is rows of the scratch.
+type patch struct{ rows, row int }
 
 var (
-	patchesNIC  = [3]patch{{4, 64, 4}, {16, 64, 16}, {16, 1024, 16}}
-	patchesHost = [3]patch{{4, 64, 1}, {15, 1024, 1}, {60, 1024, 4}}
+	patchesNIC  = [3]patch{{4, 64}, {64, 64}, {64, 1024}}
+	patchesHost = [2]patch{{4, 64}, {60, 1024}}
 )
 
-const rounds = 3 // the first warms up
+// A patch is moved so often, the first time to warm up; shorter ones more often until some time is over.
+const (
+	leastRounds = 4
+	mostRounds  = 20
+	roundsTime  = 500 * time.Microsecond
+)
 
 // costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the lock.
 func (w *wire) costs(get bool) *costs {
@@ -72,34 +77,36 @@ func (w *wire) measure(c *costs, get bool, mine uintptr) error {
 		return err
 	}
 	w.keys.add(list[0])
-	for _, l := range []struct {
-		to      *linear
-		get     bool
-		by      string
-		patches [3]patch
-	}{{&c.putNIC, false, nic, patchesNIC}, {&c.putHost, false, host, patchesHost}, {&c.getNIC, true, nic, patchesNIC},
-		{&c.getHost, true, host, patchesHost}, {&c.getPush, true, push, patchesNIC}} {
-		if l.get != get {
-			continue
-		}
-		var p [3]point
-		for i, a := range l.patches {
-			p[i] = point{float64(a.each), float64(a.rows * a.row), 0}
+	sample := func(by string, patches []patch) (p []point) {
+		for _, a := range patches {
 			x := &transport.Xfer{Known: true, Count: []int32{int32(a.row), int32(a.rows)},
 				Local:  transport.Section{Base: mine, Stride: []int32{scratchStride}},
 				Remote: transport.Section{Base: list[0].lo, Stride: []int32{scratchStride}}}
-			if p[i].time, err = w.shortest(x, get, l.by); err != nil {
-				return err
+			at := point{each: float64(a.rows), bytes: float64(a.rows * a.row)}
+			if err == nil {
+				at.time, err = w.shortest(x, get, by)
 			}
+			p = append(p, at)
 		}
-		*l.to = fit(p)
+		return p
 	}
-	return nil
+	one, all, pushed := sample(nic, patchesNIC[:]), sample(host, patchesHost[:]), []point(nil)
+	if get {
+		pushed = sample(push, patchesNIC[:])
+	}
+	switch {
+	case err != nil:
+	case get:
+		c.getNIC, c.getHost, c.getPush = fit(one), fitBytes(all), fit(pushed)
+	default:
+		c.putNIC, c.putHost = fit(one), fitBytes(all)
+	}
+	return err
 }
 
 // shortest is the least time in ns that a transfer has taken, until it had taken effect.
 func (w *wire) shortest(x *transport.Xfer, get bool, by string) (ns float64, err error) {
-	for i := range rounds {
+	for i, all := 0, time.Now(); i < leastRounds || i < mostRounds && time.Since(all) < roundsTime; i++ {
 		begin := time.Now()
 		o := newOp(x)
 		if get {
@@ -124,7 +131,7 @@ func (t *Transport) measureHere(mine uintptr) (copying, pin linear) {
 	memory := memory(mine, scratchBytes)
 	least := func(what func()) float64 {
 		best := time.Hour
-		for range rounds {
+		for range leastRounds {
 			begin := time.Now()
 			what()
 			best = min(best, time.Since(begin))

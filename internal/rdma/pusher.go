@@ -75,7 +75,7 @@ func (c *conn) goOn() (bool, error) {
 	if p == nil || c.dead {
 		return true, nil
 	}
-	for p.left > 0 && c.slots > pushLength {
+	for p.left > 0 && c.slots >= pushLength {
 		if c.s.tokens.Add(-1) < 0 {
 			c.s.tokens.Add(1)
 			return false, nil
@@ -101,8 +101,8 @@ func (c *conn) goOn() (bool, error) {
 	return true, nil
 }
 
-// pushLength is how many requests are posted together: several such chains are under way at once.
-const pushLength = connRequests / 4
+// pushLength is how many requests are posted together: two such chains are under way at once.
+const pushLength = connRequests / 2
 
 // ship posts some requests, and leaves room for the answer. The caller has the lock, and has taken a token.
 func (c *conn) ship(p *pushing) error {
