@@ -22,7 +22,7 @@ var (
 
 // A patch is moved so often, the first time to warm up; shorter ones more often until some time is over.
 const (
-	leastRounds = 4
+	leastRounds = 6
 	mostRounds  = 20
 	roundsTime  = 500 * time.Microsecond
 )
