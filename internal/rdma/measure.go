@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measuring the parameters of the cost model: on the first wire whose transfer needs them, once in a process for puts and
-// once for gets. Each protocol moves three patches of a scratch to the node's scratch, a few times; through the shortest
-// times goes the protocol's line. It takes as long as some hundred requests.
+// once for gets. Each protocol moves three patches of a scratch to the node's scratch, a few times; through the medians of
+// the times goes the protocol's line. It takes as long as some hundred requests.
 package rdma
 
 import (
+	"slices"
 	"time"
 
 	"libarmci/internal/log"
@@ -22,7 +23,7 @@ var (
 
 // A patch is moved so often, the first time to warm up; shorter ones more often until some time is over.
 const (
-	leastRounds = 6
+	leastRounds = 8
 	mostRounds  = 20
 	roundsTime  = 500 * time.Microsecond
 )
@@ -84,7 +85,7 @@ func (w *wire) measure(c *costs, get bool, mine uintptr) error {
 				Remote: transport.Section{Base: list[0].lo, Stride: []int32{scratchStride}}}
 			at := point{each: float64(a.rows), bytes: float64(a.rows * a.row)}
 			if err == nil {
-				at.time, err = w.shortest(x, get, by)
+				at.time, err = w.usually(x, get, by)
 			}
 			p = append(p, at)
 		}
@@ -104,8 +105,10 @@ func (w *wire) measure(c *costs, get bool, mine uintptr) error {
 	return err
 }
 
-// shortest is the least time in ns that a transfer has taken, until it had taken effect.
-func (w *wire) shortest(x *transport.Xfer, get bool, by string) (ns float64, err error) {
+// usually is the median of the times in ns that a transfer has taken, until it had taken effect: where a processor is
+// shared, the shortest says little of the next.
+func (w *wire) usually(x *transport.Xfer, get bool, by string) (ns float64, err error) {
+	var times []time.Duration
 	for i, all := 0, time.Now(); i < leastRounds || i < mostRounds && time.Since(all) < roundsTime; i++ {
 		begin := time.Now()
 		o := newOp(x)
@@ -118,11 +121,12 @@ func (w *wire) shortest(x *transport.Xfer, get bool, by string) (ns float64, err
 		if w.c.await(o.ended.Load); o.err != nil {
 			return 0, o.err
 		}
-		if took := float64(time.Since(begin)); i == 1 || i > 1 && took < ns {
-			ns = took
+		if i > 0 {
+			times = append(times, time.Since(begin))
 		}
 	}
-	return ns, nil
+	slices.Sort(times)
+	return float64(times[len(times)/2]), nil
 }
 
 // measureHere is what needs no wire: copying, and registering memory.
