@@ -22,7 +22,7 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 			return err
 		}
 	}
-	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, lendFrom: w.lendFrom(&r)}
+	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, single: r.single(), lendFrom: w.lendFrom(&r)}
 	for r.left > 0 {
 		if len(b.requests) == chainLength {
 			if err := w.flush(op, o); err != nil {
@@ -61,6 +61,7 @@ type mover struct {
 	o        *op
 	copied   bool
 	all      int64 // bytes
+	single   bool  // it is contiguous
 	lendFrom int
 }
 
@@ -128,8 +129,11 @@ func (w *wire) lend(local uintptr, n int, o *op) *piece {
 
 // stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.
 func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
-	b := &w.batch
-	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.used == b.room {
+	b, whole := &w.batch, 1
+	if !m.single { // a row of two pieces takes two requests
+		whole = min(n, bufferBytes)
+	}
+	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.room-b.used < whole {
 		if err = w.flush(m.op, m.o); err != nil {
 			return d, err
 		}
@@ -139,7 +143,7 @@ func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 			return d, err
 		}
 		b.used, b.into = 0, *r
-		b.room = chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left)
+		b.room = max(chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left), whole)
 	}
 	n = min(n, b.room-b.used)
 	if m.op == verbs.Write {
