@@ -103,6 +103,9 @@ var table = []Row{
 		Doc: "puts of up to this size are copied at once and complete at the caller; 16k at most"},
 	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "8m", Unit: "bytes",
 		Doc: "pinned memory that a process has in buffers for RDMA; half of it only where a data server runs"},
+	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
+		Doc: "most memory of the application that a process keeps pinned between transfers; 0 = its part of half the " +
+			"machine's memory, at most a quarter of RLIMIT_MEMLOCK"},
 	{Name: "ARMCI_RDMA_GATHER", Kind: KindSize, Default: "256", Unit: "bytes",
 		Doc: "rows of strided and vector transfers of at least this length are written and read by the device, " +
 			"shorter ones are packed"},

@@ -70,7 +70,7 @@ func (p *Platform) Wires() []transport.Wire {
 	direct := rdma.Wire(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
 		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
 		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
-		Gather: int(p.cfg.Size("ARMCI_RDMA_GATHER")), Spin: polls, Unbind: unbind})
+		Pin: p.cfg.Size("ARMCI_RDMA_PIN"), Gather: int(p.cfg.Size("ARMCI_RDMA_GATHER")), Spin: polls, Unbind: unbind})
 	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),

@@ -170,8 +170,9 @@ func (w *wire) ask(h header, want kind) (*op, error) {
 	return o, o.err
 }
 
-// fetchKeys asks for the keys of the memory around an address. The caller has the lock.
-func (w *wire) fetchKeys(addr uintptr) error {
+// fetchKeys asks for the keys of the memory around an address, and calls meanwhile, if not nil, before it waits for the
+// answer. The caller has the lock.
+func (w *wire) fetchKeys(addr uintptr, meanwhile func() error) error {
 	buffer, err := w.open()
 	if err != nil {
 		return err
@@ -180,8 +181,14 @@ func (w *wire) fetchKeys(addr uintptr) error {
 	if err != nil {
 		return err
 	}
+	if meanwhile != nil {
+		err = meanwhile()
+	}
 	if w.c.await(o.ended.Load); o.err != nil {
 		return o.err
+	}
+	if err != nil {
+		return err
 	}
 	for b := o.body; len(b) >= keyBytes; b = b[keyBytes:] {
 		w.keys.add(pieceFrom(b))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is, and so
-// are long pieces of other local memory, which are registered meanwhile; short ones go through buffers. Rows are chained: one call of the device and one completion for many.
+// Transfers by the device alone: RDMA writes and reads. Registered local memory (pins.go) is written from and read into
+// as it is, other memory goes through buffers. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -35,18 +35,26 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 			}
 		}
 		local, remote, n := r.peek()
-		far, err := w.key(remote)
+		run := n
+		var near piece
+		var whole bool // local memory is used as it is
+		prepare := func() (err error) {
+			if !copied {
+				near, whole, err = w.near(local, run, op, o)
+			}
+			return err
+		}
+		far, err := w.key(remote, prepare)
+		if err == nil {
+			err = prepare()
+		}
 		if err != nil {
 			w.flush(op, o)
 			return err
 		}
 		n = min(n, int(far.hi-remote), pieceBytes)
 		var d verbs.Data
-		near := w.near(local, copied)
-		if near == nil && n >= lendBytes && !copied {
-			near = w.lend(local, n, o)
-		}
-		if near != nil {
+		if whole {
 			if b.buffer != none {
 				w.flush(op, o)
 			}
@@ -60,28 +68,6 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 		r.advance(int(d.Bytes))
 	}
 	return w.flush(op, o)
-}
-
-// near is the registered memory around a local address that may be used as it is.
-func (w *wire) near(local uintptr, copied bool) *piece {
-	if copied {
-		return nil
-	}
-	return w.t.arena.here(local)
-}
-
-// lendBytes is from where on it takes longer to copy than to register.
-const lendBytes = 64 << 10
-
-// lend registers memory of the caller until the operation ends; nil if that is refused, and it goes through buffers.
-func (w *wire) lend(local uintptr, n int, o *op) *piece {
-	lo, hi := pages(local, int64(n))
-	r, err := w.t.arena.domain.Register(lo, int64(hi-lo), false)
-	if err != nil {
-		return nil
-	}
-	o.lent = append(o.lent, r)
-	return &piece{lo, hi, r.LKey, true}
 }
 
 // stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.
@@ -126,7 +112,7 @@ func (w *wire) flush(op uint8, o *op) error {
 // small writes a few contiguous bytes, which the device takes from where they are before this returns.
 func (w *wire) small(x *transport.Xfer) error {
 	remote, n := x.Remote.Base, int(x.Count[0])
-	far, err := w.key(remote)
+	far, err := w.key(remote, nil)
 	if err != nil {
 		return err
 	}
@@ -143,11 +129,12 @@ func (w *wire) small(x *transport.Xfer) error {
 // errPacked: the node's device cannot reach the memory.
 var errPacked = errors.New("memory without a key")
 
-// key is the registered memory of the node around an address. Where this process does not know it yet, it asks.
-func (w *wire) key(remote uintptr) (*piece, error) {
+// key is the registered memory of the node around an address. Where this process does not know it yet, it asks; meanwhile,
+// if not nil, is called while the question is under way.
+func (w *wire) key(remote uintptr, meanwhile func() error) (*piece, error) {
 	p := w.keys.find(remote)
 	if p == nil {
-		if err := w.fetchKeys(remote); err != nil {
+		if err := w.fetchKeys(remote, meanwhile); err != nil {
 			return nil, err
 		}
 		if p = w.keys.find(remote); p == nil {

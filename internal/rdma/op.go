@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/pin"
 	"libarmci/internal/transport"
 )
 
@@ -21,7 +21,7 @@ type op struct {
 	err   error
 	body  []byte // of a reply
 	value int64
-	lent  []*verbs.Region // the caller's memory, registered for this operation
+	held  []*pin.Entry // registered memory of the caller
 }
 
 func newOp(x *transport.Xfer) *op {
@@ -42,8 +42,8 @@ func (o *op) part(err error) {
 	if o.left.Add(-1) > 0 {
 		return
 	}
-	for _, r := range o.lent {
-		r.Close()
+	for _, e := range o.held {
+		e.Release()
 	}
 	later := o.later
 	if later == nil {

@@ -19,6 +19,7 @@ type Options struct {
 	Poll    time.Duration // longest polling of a server before it sleeps
 	Eager   int           // puts of up to this many bytes are copied and complete at the caller at once
 	Buffer  int64         // registered memory of the process for buffers
+	Pin     int64         // memory of the application that stays registered; 0 = by what the system has
 	Gather  int           // rows of at least this many bytes are written and read as they are, others are packed
 	Spin    func() int    // how often a waiter looks before it yields; may be nil
 	Unbind  func()        // gives the calling thread all processors of the node; may be nil
