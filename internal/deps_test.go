@@ -35,7 +35,7 @@ var allowed = map[string]string{
 	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
 
 	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/transport internal/kernel internal/config internal/log",
-	"internal/rdma/pin":   "internal/log",
+	"internal/rdma/pin":   "internal/log", // C: a thread that must not wait for Go
 	"internal/rdma/verbs": "", // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
