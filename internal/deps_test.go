@@ -36,7 +36,7 @@ var allowed = map[string]string{
 
 	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/transport internal/kernel internal/config internal/log",
 	"internal/rdma/pin":   "internal/log", // C: a thread that must not wait for Go
-	"internal/rdma/verbs": "", // so that C is in one place, and the protocols are plain Go
+	"internal/rdma/verbs": "",             // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
