@@ -129,8 +129,8 @@ func (w *wire) small(x *transport.Xfer) error {
 // errPacked: the node's device cannot reach the memory.
 var errPacked = errors.New("memory without a key")
 
-// key is the registered memory of the node around an address. Where this process does not know it yet, it asks; meanwhile,
-// if not nil, is called while the question is under way.
+// key is the registered memory of the node around an address. Where this process does not know it yet, it asks;
+// meanwhile, if not nil, is called while the question is under way.
 func (w *wire) key(remote uintptr, meanwhile func() error) (*piece, error) {
 	p := w.keys.find(remote)
 	if p == nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The local side of transfers outside the arena: long pieces are registered and stay so (package pin), where the device
-// can on demand. What may not be pinned goes through buffers. The arena comes first: the application's memory makes room.
+// The local side of transfers outside the arena: long pieces are registered and stay so (package pin), on demand where
+// the device can. What may not be pinned goes through buffers. The arena comes first: other memory makes room.
 package rdma
 
 import (
@@ -68,8 +68,8 @@ func pinNotes(o *Options, limits *verbs.Limits) string {
 	return fmt.Sprintf("local memory stays registered, up to %d MiB", o.pinBudget()>>20)
 }
 
-// near is the registered memory around a local address that may be used as it is, if there is any: a piece of the arena,
-// or of what the operation has taken for a run of n bytes. What is posted travels while memory is registered.
+// near is the registered memory around a local address that may be used as it is, if there is any: a piece of the
+// arena, or of what the operation has taken for a run of n bytes. What is posted travels while memory is registered.
 func (w *wire) near(local uintptr, n int, op uint8, o *op) (p piece, ok bool, err error) {
 	a := w.t.arena
 	if a.node.Inside(local) {

@@ -127,8 +127,8 @@ func (c *Cache) Close() {
 	c.bury()
 }
 
-// Take gives the entry around an address. If there is none it registers memory from there on, up to n bytes, but nothing
-// if n is 0: nil if that is refused, or leads nowhere. Release must follow.
+// Take gives the entry around an address. If there is none it registers memory from there on, up to n bytes, but
+// nothing if n is 0. It is nil where nothing is registered then; else Release must follow.
 func (c *Cache) Take(addr uintptr, n int) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,6 +150,12 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 		lo, hi := addr&^(pageBytes-1), (addr+uintptr(min(n, chunkBytes))+pageBytes-1)&^(pageBytes-1)
 		if i < len(c.list) {
 			hi = min(hi, c.list[i].lo)
+		}
+		if c.pins {
+			hi = min(hi, lo+uintptr(c.budget)&^(pageBytes-1))
+		}
+		if addr >= hi {
+			return nil
 		}
 		if e = c.register(lo, hi); e == nil {
 			return nil

@@ -207,8 +207,14 @@ func TestRefusal(t *testing.T) {
 	}
 	d.refuse = nil
 	small := imaginary(d, page)
-	if e := small.Take(0x1000, 2*page); e != nil {
+	d.limit += page
+	if e := taken(t, small, 0x1000, 2*page); e.Hi-e.Lo != page {
 		t.Error("more than the budget")
+	}
+	small.Close()
+	d.limit -= page
+	if none := imaginary(d, 1); none.Take(0x1000, page) != nil {
+		t.Error("less than a page was registered")
 	}
 	if *printed != 0 {
 		t.Errorf("%d lines were printed", *printed)

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// event says that memory [lo, hi) is not what it was. moved: where it is now, or 0; kept: the addresses are mapped still.
+// event says that memory [lo, hi) is not what it was. moved: where it is now, or 0; kept: the addresses are still mapped.
 type event struct {
 	lo, hi, moved uintptr
 	kept          bool
@@ -147,8 +147,9 @@ func (w *watch) remove(lo, hi uintptr) {
 // just now, of which a third may have got the addresses again. The kernel counts such changes, and refuses to protect
 // memory, even none, while the count is not zero.
 func (w *watch) settle() {
+	none := uintptr(unsafe.Pointer(w.none))
 	for {
-		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, uintptr(unsafe.Pointer(w.none)))
+		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, none)
 		if errno != unix.EAGAIN && !w.reading() {
 			return
 		}

@@ -38,7 +38,8 @@ func watching(t testing.TB) (*Cache, *device) {
 const length = 1 << 20
 
 func mapped(t testing.TB, at uintptr, n, flags int) uintptr {
-	return call(t, unix.SYS_MMAP, at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, uintptr(flags|unix.MAP_ANON), ^uintptr(0))
+	flags |= unix.MAP_ANON
+	return call(t, unix.SYS_MMAP, at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, uintptr(flags), ^uintptr(0))
 }
 
 // call is a system call on memory.

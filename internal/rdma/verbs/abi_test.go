@@ -89,11 +89,12 @@ func TestLayouts(t *testing.T) {
 	}
 	text.WriteString("#define BEFORE(s, f) (offsetof(struct s, context) - offsetof(struct s, f))\n")
 	for mine, theirs := range map[string]string{
-		"offsetof(struct vb_context, abi)":                 "offsetof(struct ibv_context, abi_compat)",
-		"BEFORE(vb_extended, query_device_ex)":             "BEFORE(verbs_context, query_device_ex)",
-		"BEFORE(vb_extended, size)":                        "BEFORE(verbs_context, sz)",
-		"offsetof(struct vb_device_attr_ex, on_demand)":    "offsetof(struct ibv_device_attr_ex, odp_caps.general_caps)",
-		"offsetof(struct vb_device_attr_ex, on_demand_rc)": "offsetof(struct ibv_device_attr_ex, odp_caps.per_transport_caps)",
+		"offsetof(struct vb_context, abi)":              "offsetof(struct ibv_context, abi_compat)",
+		"BEFORE(vb_extended, query_device_ex)":          "BEFORE(verbs_context, query_device_ex)",
+		"BEFORE(vb_extended, size)":                     "BEFORE(verbs_context, sz)",
+		"offsetof(struct vb_device_attr_ex, on_demand)": "offsetof(struct ibv_device_attr_ex, odp_caps.general_caps)",
+		"offsetof(struct vb_device_attr_ex, on_demand_rc)": "offsetof(struct ibv_device_attr_ex, " +
+			"odp_caps.per_transport_caps)",
 	} {
 		fmt.Fprintf(&text, "_Static_assert(%s == %s, \"%s\");\n", mine, theirs, mine)
 	}
