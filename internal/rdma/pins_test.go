@@ -118,7 +118,9 @@ func fill(b []byte, pattern byte) {
 // registrarOf counts registrations of both kinds, and refuses them.
 type registrarOf struct{ pinned, onDemand int }
 
-func (r *registrarOf) RegisterLocks(addr uintptr, n int64) (*verbs.Region, error) { return r.Register(addr, n, true) }
+func (r *registrarOf) RegisterLocks(addr uintptr, n int64) (*verbs.Region, error) {
+	return r.Register(addr, n, true)
+}
 
 func (r *registrarOf) Register(uintptr, int64, bool) (*verbs.Region, error) {
 	r.pinned++
