@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite over RDMA, with different settings: every protocol is once the only one.
+// The conformance suite over RDMA, with different settings: every protocol is once the only one. One run takes long where
+// RDMA is software, so settings that do not meet share one.
 package rdma
 
 import (
@@ -29,23 +30,18 @@ func TestConformance(t *testing.T) {
 		change func(*Options)
 		opened func(*Transport)
 	}{
-		{"1x1x1", []int{1, 1, 1}, nil, nil},
 		{"2x2", []int{2, 2}, nil, nil},
-		{"nothing eager", []int{1, 1}, func(o *Options) { o.Eager = 0 }, nil},
-		{"buffered", []int{1, 1}, func(o *Options) { o.Contiguous = buffered }, nil},
-		{"zerocopy", []int{1, 1}, func(o *Options) { o.Contiguous = zerocopy }, nil},
-		{"nic", []int{1, 1}, func(o *Options) { o.Eager, o.Strided = 0, nic }, nil},
-		{"host", []int{1, 1}, func(o *Options) { o.Strided = host }, nil},
-		{"host-atomic", []int{1, 1, 1}, func(o *Options) { o.Strided, o.Buffer = hostAtomic, 1<<20 }, nil},
-		{"push", []int{1, 1}, func(o *Options) { o.Strided = push }, nil},
-		{"accumulates by the device", []int{2, 2}, func(o *Options) { o.Guarded = true }, nil},
-		{"accumulates by the device, packed", []int{1, 1}, func(o *Options) { o.Guarded = true },
-			func(tr *Transport) { tr.arena.domain = miser{} }},
-		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }, nil},
 		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
+		{"buffered, host", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided = buffered, host }, nil},
+		{"zerocopy, nic", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided, o.Eager = zerocopy, nic, 0 }, nil},
+		{"host-atomic", []int{1, 1, 1}, func(o *Options) { o.Strided, o.Buffer = hostAtomic, 1<<20 }, nil},
+		{"push, long polling", []int{1, 1}, func(o *Options) {
+			o.Strided, o.Poll, o.Spin = push, time.Millisecond, func() int { return 10000 }
+		}, nil},
+		{"accumulates by the device, little stays pinned", []int{2, 1}, func(o *Options) { o.Guarded, o.Pin = true, 256<<10 }, nil},
 		{"nothing stays pinned", []int{1, 1}, func(o *Options) { o.Pin = 1 }, nil},
-		{"little stays pinned", []int{1, 1}, func(o *Options) { o.Pin = 256 << 10 }, nil},
-		{"nothing can be pinned", []int{1, 1}, nil, func(tr *Transport) { tr.arena.domain = miser{} }},
+		{"nothing can be pinned", []int{1, 1}, func(o *Options) { o.Guarded = true },
+			func(tr *Transport) { tr.arena.domain = miser{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, c.change, c.ranks...)
