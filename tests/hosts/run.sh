@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
 # real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
-# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names.
+# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names. Those that
+# HOSTS_WITHOUT names are left out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -10,7 +11,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
-[ $# -ge 4 ] || { sed -n '3,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
 shift 3
 tests=$(dirname "$here")
@@ -98,6 +99,9 @@ as=$ranks
 for room; do
 	listed "$room" >"$WORK/$room.programs"
 	while read -r name counts settings; do
+		case " ${HOSTS_WITHOUT:-} " in
+		*" $name "*) continue ;;
+		esac
 		case ,$counts, in
 		*,$as,*) run "$room" "$name" ${settings:-A=} ;;
 		esac
