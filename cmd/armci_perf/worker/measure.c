@@ -103,6 +103,13 @@ static void run(const struct perf_case *c, double seconds, bool all)
 	perf_figures(c, ours, c->raw ? raw : NULL, perf_reps);
 }
 
+double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n)
+{
+	if (*n == 0)
+		*n = enough(c, body, seconds, false);
+	return in_unit(c, sample(c, body, *n, false), *n, false);
+}
+
 void perf_solo(const struct perf_case *c)
 {
 	double seconds;
