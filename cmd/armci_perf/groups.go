@@ -97,12 +97,12 @@ var groups = []group{
 	{name: "rdma-memory", nodes: true, rdma: true,
 		doc: "registration beside a copy, puts from new memory beside raw writes that register it",
 		ops: []string{"rdma-register", "rdma-put-new"}},
-	{name: "rdma-contiguous", nodes: true, rdma: true, vary: "ARMCI_RDMA_GATHER=256,1",
+	{name: "rdma-contiguous", nodes: true, rdma: true, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy",
 		doc: "contiguous put and get of 1 KiB to 4 MiB by protocol, beside a raw request",
-		ops: []string{"rdma-put/256", "rdma-get/256"}},
-	{name: "rdma-strided", nodes: true, rdma: true, vary: "ARMCI_RDMA_GATHER=256,1,1073741824",
+		ops: ways([]string{"rdma-put", "rdma-get"}, "auto", "auto:best", "buffered", "zerocopy")},
+	{name: "rdma-strided", nodes: true, rdma: true, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push",
 		doc: "patches of 16x16 to 512x512 doubles by protocol and packed by the program, beside a raw request",
-		ops: []string{"rdma-put-strided/256", "rdma-get-strided/256", "rdma-put-strided/auto:best", "rdma-put-strided/auto:packed"}},
+		ops: ways([]string{"rdma-put-strided", "rdma-get-strided"}, "auto", "nic", "host", "host-atomic", "packed", "auto:best", "auto:packed")},
 	{name: "rdma-busy", nodes: true, rdma: true, doc: "operations on a rank that computes beside those on one that sleeps",
 		ops: busy("rdma-busy")},
 	{name: "rdma-overlap", nodes: true, rdma: true,
@@ -115,6 +115,17 @@ var groups = []group{
 // styles adds to ops a figure for each way a raw socket waits.
 func styles(name string, ops ...string) []string {
 	return append(ops, name+"/mixed", name+"/spinning", name+"/blocking")
+}
+
+// ways names what a contest of protocols produces.
+func ways(ops []string, ways ...string) []string {
+	var all []string
+	for _, op := range ops {
+		for _, way := range ways {
+			all = append(all, op+"/"+way)
+		}
+	}
+	return all
 }
 
 // busy names the operations on a target that computes.

@@ -119,7 +119,7 @@ void perf_rdma_fences(void)
 		.raw = fence_one};
 	for (f.last = 1; f.last < perf_n; f.last++) {
 		char nodes[16];
-		snprintf(nodes, sizeof nodes, "%d", f.last);
+		snprintf(nodes, sizeof nodes, "%dx8", f.last);
 		c.shape = nodes;
 		perf_solo(&c);
 	}
