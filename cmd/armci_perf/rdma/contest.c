@@ -17,10 +17,10 @@ struct way {
 	long n; // operations of a sample; 0: not known yet
 };
 
-// The others' last looks for something to do end before a sample begins.
+// Who waits looks some hundred times before it sleeps, and there are more ranks than cores: a sample begins after that.
 static void settle(void)
 {
-	struct timespec pause = {.tv_nsec = perf_quick ? 100000 : 1000000};
+	struct timespec pause = {.tv_nsec = perf_quick ? 2000000 : 20000000};
 	nanosleep(&pause, NULL);
 }
 

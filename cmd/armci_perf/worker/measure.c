@@ -49,10 +49,11 @@ static double sample(const struct perf_case *c, perf_body body, long n, bool all
 	return all ? perf_elapsed(begin, end) : end - begin;
 }
 
-// How many operations take about `seconds`. Also warms everything up.
+// How many operations take about `seconds`. Also warms everything up: the first may have to connect.
 static long enough(const struct perf_case *c, perf_body body, double seconds, bool all)
 {
 	long n = 1;
+	sample(c, body, n, all);
 	for (;;) {
 		double t = sample(c, body, n, all);
 		if (t >= seconds / 3)
