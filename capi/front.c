@@ -43,7 +43,7 @@ void front_open(int me, int ranks, int *local, struct shm_hold *world, const str
 	front.world = world;
 	front.key += (uint64_t)1 << 32; // never below 2^32: a fresh thread's hits are zero
 	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
-		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1};
+		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store_explicit(&front.ranks, (unsigned)ranks, memory_order_release);
 }
 

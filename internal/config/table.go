@@ -103,9 +103,19 @@ var table = []Row{
 		Doc: "puts of up to this size are copied at once and complete at the caller; 16k at most"},
 	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "8m", Unit: "bytes",
 		Doc: "pinned memory that a process has in buffers for RDMA; half of it only where a data server runs"},
-	{Name: "ARMCI_RDMA_GATHER", Kind: KindSize, Default: "256", Unit: "bytes",
-		Doc: "rows of strided and vector transfers of at least this length are written and read by the device, " +
-			"shorter ones are packed"},
+	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "buffered", "zerocopy"},
+		Doc: "how contiguous transfers use local memory: through registered buffers, or as it is, registered where it " +
+			"is not; auto = by size and kind of memory"},
+	{Name: "ARMCI_RDMA_STRIDED", Kind: KindChoice, Default: "auto",
+		Choices: []string{"auto", "nic", "host", "host-atomic", "push"},
+		Doc: "how strided and vector transfers travel: a request of the device for each row; packed into messages; packed " +
+			"into buffers claimed by atomics; gets written by the target's server (puts as auto); auto = by a cost model " +
+			"that armci_info prints"},
+	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Default: "auto",
+		Doc: "parameters of that model, as armci_info prints them; auto = measured at first use"},
+	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Default: "server", Choices: []string{"server", "device"},
+		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
+			"the devices, which disturbs nobody there; the same for all ranks"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -36,7 +36,7 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
 		Secret: j.Secret, Lost: j.Lost,
 		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter()})
+		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {
 		p.door.Close()
 		return nil, nil, err
@@ -70,7 +70,9 @@ func (p *Platform) Wires() []transport.Wire {
 	direct := rdma.Wire(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
 		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
 		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
-		Gather: int(p.cfg.Size("ARMCI_RDMA_GATHER")), Spin: polls, Unbind: unbind})
+		Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), Strided: p.cfg.String("ARMCI_RDMA_STRIDED"),
+		Model:   p.cfg.String("ARMCI_RDMA_MODEL"),
+		Guarded: p.cfg.String("ARMCI_RDMA_ACC") == "device", Spin: polls, Unbind: unbind})
 	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),

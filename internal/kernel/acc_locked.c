@@ -66,6 +66,8 @@ HOT void enter(struct op *op, const char *d, size_t n)
 		op->spent = 0;
 		if (!k_try_lock(op->held, op->st->owner))
 			k_lock_wait(op->held, op->st->owner);
+		if (op->st->device)
+			k_lock_beside_device(op->held, op->st->owner);
 	}
 	op->spent += PIECE_COST + n;
 }

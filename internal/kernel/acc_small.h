@@ -116,7 +116,7 @@ static inline int k_acc_small(const struct k_stripes *st, int type, const void *
 {
 	uint32_t *word = k_stripe_word(st, dst);
 
-	if (nbytes == 0 || nbytes != k_small_size(type) || !k_try_lock(word, st->owner))
+	if (nbytes == 0 || nbytes != k_small_size(type) || st->device || !k_try_lock(word, st->owner))
 		return 0;
 	switch (type) {
 	case K_INT: k_add_one_int(dst, src, scale); break;

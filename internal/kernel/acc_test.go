@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -287,6 +288,73 @@ func TestAccWaits(t *testing.T) {
 			t.Errorf("lock %d is %d, want free", i, words[i*16])
 		}
 	}
+	if x != 3 {
+		t.Errorf("sum %g, want 3", x)
+	}
+}
+
+// Devices take locks by a word of their own: whoever adds without a lock while he has one loses nothing.
+func TestAccBesideDevices(t *testing.T) {
+	const workers, rounds = 4, 3000
+	st := newStripes(1)
+	st.Mask, st.Device = 0, true // one lock
+	x, y, scale := 0.0, 1.0, 1.0
+	word := (*uint32)(st.Word)
+	device := (*uint64)(unsafe.Add(st.Word, DeviceWord))
+	var wg sync.WaitGroup
+	for w := range workers {
+		mine := st
+		mine.Owner = uint32(w + 1)
+		wg.Go(func() {
+			for range rounds {
+				Acc(mine, Double, unsafe.Pointer(&scale), unsafe.Pointer(&x), unsafe.Pointer(&y), 8)
+			}
+		})
+		wg.Go(func() {
+			for range rounds {
+				for !atomic.CompareAndSwapUint64(device, 0, uint64(w+1)) {
+					runtime.Gosched()
+				}
+				for atomic.LoadUint32(word) != 0 {
+					runtime.Gosched()
+				}
+				x++
+				atomic.StoreUint64(device, 0)
+			}
+		})
+	}
+	wg.Wait()
+	if x != 2*workers*rounds {
+		t.Errorf("sum %g, want %d", x, 2*workers*rounds)
+	}
+	if *word != 0 || *device != 0 {
+		t.Errorf("locks %d, %d, want both free", *word, *device)
+	}
+}
+
+// Who finds a device in a stripe does not keep it from its work.
+func TestAccGivesWayToDevice(t *testing.T) {
+	st := newStripes(1)
+	st.Mask, st.Device = 0, true // one lock
+	x, y, scale := 1.0, 2.0, 1.0
+	device := (*uint64)(unsafe.Add(st.Word, DeviceWord))
+	*device = 7
+	done := make(chan struct{})
+	go func() {
+		Acc(st, Double, unsafe.Pointer(&scale), unsafe.Pointer(&x), unsafe.Pointer(&y), 8)
+		close(done)
+	}()
+	time.Sleep(20 * time.Millisecond)
+	if w := atomic.LoadUint32((*uint32)(st.Word)); w != 0 {
+		t.Errorf("the lock is kept by %d", w)
+	}
+	select {
+	case <-done:
+		t.Fatal("went through a device's lock")
+	default:
+	}
+	atomic.StoreUint64(device, 0)
+	<-done
 	if x != 3 {
 		t.Errorf("sum %g, want 3", x)
 	}

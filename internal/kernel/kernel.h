@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
+#define K_DEVICE_WORD 2    /* where in a line a device's lock is, in words */
 #define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
 
 /* K_BY_CPU: functions can be compiled once per instruction set, and the loader picks one (ifunc). The thread sanitizer
@@ -141,12 +142,18 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
  *
  * An element belongs to the stripe of its first byte. At most one stripe is held at a time, so there is no deadlock.
  * A holder never waits for anything; a word that stays nonzero belongs to a process that is stopped or dead.
+ *
+ * With `device` set, network devices take stripes as well, on behalf of other machines. Their atomics are none towards
+ * processors, so they have a word of their own, 64 bits at word[... + K_DEVICE_WORD], 0 = free. Each side takes its word
+ * first and looks at the other's afterwards: a processor that finds the device's taken gives its own back and waits, a
+ * device keeps its word and waits until the processor's is free.
  */
 struct k_stripes {
 	uint32_t *word;
 	uint32_t  mask;        /* number of stripes - 1; a power of two minus one */
 	uint32_t  pitch_words; /* distance of two stripes' words, in words: one or more cache lines */
 	uint32_t  owner;       /* nonzero */
+	uint32_t  device;      /* nonzero: a line has the words of both; pitch_words is at least 4 */
 };
 
 /*
@@ -176,6 +183,9 @@ void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void 
 
 /* k_lock_wait takes a lock word that was found taken: spins briefly, then yields, then sleeps up to 1 ms at a time. */
 void k_lock_wait(uint32_t *word, uint32_t owner);
+
+/* k_lock_beside_device returns with the word still held, or held again, and no device in the stripe. */
+void k_lock_beside_device(uint32_t *word, uint32_t owner);
 
 /* ---- reductions ------------------------------------------------------------------------------------------------ */
 

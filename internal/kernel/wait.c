@@ -29,23 +29,43 @@ static inline int take(uint32_t *word, uint32_t owner)
 	return __atomic_load_n(word, __ATOMIC_RELAXED) == 0 && k_try_lock(word, owner);
 }
 
+/* pause_before is what a waiter does before look number `look`. */
+static void pause_before(int look)
+{
+	int over = look - POLLS - YIELDS;
+
+	if (look < POLLS) {
+		relax();
+	} else if (over < 0) {
+		sched_yield();
+	} else {
+		struct timespec nap = { 0, SLEEP_MIN_NS };
+
+		while (over-- > 0 && nap.tv_nsec < SLEEP_MAX_NS)
+			nap.tv_nsec *= 2;
+		nanosleep(&nap, NULL);
+	}
+}
+
 void k_lock_wait(uint32_t *word, uint32_t owner)
 {
-	struct timespec nap = { 0, SLEEP_MIN_NS };
+	for (int look = 0; !take(word, owner); look++)
+		pause_before(look);
+}
 
-	for (int i = 0; i < POLLS; i++) {
-		if (take(word, owner))
-			return;
-		relax();
-	}
-	for (int i = 0; i < YIELDS; i++) {
-		if (take(word, owner))
-			return;
-		sched_yield();
-	}
-	while (!take(word, owner)) {
-		nanosleep(&nap, NULL);
-		if (nap.tv_nsec < SLEEP_MAX_NS)
-			nap.tv_nsec *= 2;
+/* device_in tells whether a device has the stripe. The caller's own word is visible to devices before this looks. */
+static int device_in(uint32_t *word)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n((uint64_t *)(word + K_DEVICE_WORD), __ATOMIC_ACQUIRE) != 0;
+}
+
+void k_lock_beside_device(uint32_t *word, uint32_t owner)
+{
+	while (device_in(word)) {
+		k_unlock(word);
+		for (int look = 0; device_in(word); look++)
+			pause_before(look);
+		k_lock_wait(word, owner);
 	}
 }

@@ -172,21 +172,27 @@ func (w *wire) ask(h header, want kind) (*op, error) {
 
 // fetchKeys asks for the keys of the memory around an address. The caller has the lock.
 func (w *wire) fetchKeys(addr uintptr) error {
+	list, err := w.pieces(&header{kind: kindKeys, addr: uint64(addr)})
+	w.keys.add(list...)
+	return err
+}
+
+// pieces asks a question that is answered by keys. The caller has the lock.
+func (w *wire) pieces(h *header) (list []piece, err error) {
 	buffer, err := w.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	o, err := w.question(buffer, &header{kind: kindKeys, rank: uint32(w.server), addr: uint64(addr)}, headerBytes, kindKey)
+	h.rank = uint32(w.server)
+	o, err := w.question(buffer, h, headerBytes, kindKey)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if w.c.await(o.ended.Load); o.err != nil {
-		return o.err
-	}
+	w.c.await(o.ended.Load)
 	for b := o.body; len(b) >= keyBytes; b = b[keyBytes:] {
-		w.keys.add(pieceFrom(b))
+		list = append(list, pieceFrom(b))
 	}
-	return nil
+	return list, o.err
 }
 
 func (p *piece) append(b []byte) []byte {

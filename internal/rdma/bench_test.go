@@ -101,18 +101,18 @@ func BenchmarkRaw(b *testing.B) {
 }
 
 // two are ranks 0 and 1 on two nodes, and memory of each.
-func two(b *testing.B) (tr *Transport, near, far uintptr) {
-	j := newJob(b, func(o *Options) { o.Gather = 1024 }, 1, 1)
+func two(b *testing.B, bytes int64) (tr *Transport, near, far uintptr) {
+	j := newJob(b, nil, 1, 1)
 	for _, t := range j.tr {
 		if err := t.Connect(j.Peers()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return j.tr[0], j.Alloc(b, 0, 2<<20), j.Alloc(b, 1, 2<<20)
+	return j.tr[0], j.Alloc(b, 0, bytes), j.Alloc(b, 1, bytes)
 }
 
 func BenchmarkTransport(b *testing.B) {
-	tr, near, far := two(b)
+	tr, near, far := two(b, 2<<20)
 	private := make([]byte, 1<<20)
 	for _, n := range sizes {
 		put := func(b *testing.B, local uintptr) {
@@ -149,26 +149,35 @@ func BenchmarkTransport(b *testing.B) {
 	})
 }
 
-// BenchmarkStrided: n rows of n doubles out of 512, chained and packed.
+// BenchmarkStrided: patches of n times n doubles out of an array of 1024 columns, by every protocol.
 func BenchmarkStrided(b *testing.B) {
-	tr, near, far := two(b)
-	for _, n := range []int{16, 32, 64, 128, 256} {
-		for name, gather := range map[string]int{"chained": 1, "packed": 1 << 30} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				tr.opt.Gather = gather
-				b.SetBytes(int64(8 * n * n))
-				for b.Loop() {
+	const stride = 1024 * 8
+	tr, near, far := two(b, stride*511+512*8)
+	for _, get := range []bool{false, true} {
+		for n := 16; n <= 512; n *= 2 {
+			for _, p := range []string{nic, host, hostAtomic, push, auto} {
+				if !get && p == push || get && p == hostAtomic {
+					continue
+				}
+				b.Run(fmt.Sprintf("%s/%d/%s", map[bool]string{false: "put", true: "get"}[get], n, p), func(b *testing.B) {
+					tr.opt.Strided = p
+					b.SetBytes(int64(8 * n * n))
 					x := plain(near, far, 8*n)
 					x.Count = append(x.Count, int32(n))
-					x.Local.Stride, x.Remote.Stride = []int32{512 * 8}, []int32{512 * 8}
-					if err := tr.Put(1, x); err != nil {
-						b.Fatal(err)
+					x.Local.Stride, x.Remote.Stride = []int32{stride}, []int32{stride}
+					for b.Loop() {
+						err := error(nil)
+						if get {
+							err = tr.Get(1, x)
+						} else if err = tr.Put(1, x); err == nil {
+							err = tr.Fence(1)
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
 					}
-					if err := tr.Fence(1); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
+				})
+			}
 		}
 	}
 }

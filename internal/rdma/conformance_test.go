@@ -18,6 +18,10 @@ func (miser) Register(uintptr, int64, bool) (*verbs.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
+func (m miser) RegisterLocks(at uintptr, n int64) (*verbs.Region, error) {
+	return m.Register(at, n, true)
+}
+
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -28,8 +32,13 @@ func TestConformance(t *testing.T) {
 		{"1x1x1", []int{1, 1, 1}, nil, nil},
 		{"2x2", []int{2, 2}, nil, nil},
 		{"nothing eager", []int{1, 1}, func(o *Options) { o.Eager = 0 }, nil},
-		{"always chained", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1 }, nil},
-		{"always packed", []int{1, 1}, func(o *Options) { o.Gather = 1 << 30 }, nil},
+		{"buffered", []int{1, 1}, func(o *Options) { o.Contiguous = buffered }, nil},
+		{"zerocopy", []int{1, 1}, func(o *Options) { o.Contiguous = zerocopy }, nil},
+		{"nic", []int{1, 1}, func(o *Options) { o.Eager, o.Strided = 0, nic }, nil},
+		{"host", []int{1, 1}, func(o *Options) { o.Strided = host }, nil},
+		{"accumulates by the device", []int{2, 2}, func(o *Options) { o.Guarded = true }, nil},
+		{"accumulates by the device, packed", []int{1, 1}, func(o *Options) { o.Guarded = true },
+			func(tr *Transport) { tr.arena.domain = miser{} }},
 		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }, nil},
 		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
 		{"nothing can be pinned", []int{1, 1}, nil, func(tr *Transport) { tr.arena.domain = miser{} }},

@@ -14,7 +14,7 @@ import (
 )
 
 // host writes files below a directory: "path: contents".
-func host(t *testing.T, files ...string) string {
+func someHost(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range files {
@@ -56,7 +56,7 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, _, err := ways(listPorts(host(t, c.files...)), c.device, c.gid)
+		got, _, err := ways(listPorts(someHost(t, c.files...)), c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is, and so
-// are long pieces of other local memory, which are registered meanwhile; short ones go through buffers. Rows are chained: one call of the device and one completion for many.
+// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is, and
+// so are long pieces of other local memory, which are registered meanwhile; short ones go through buffers, one of which is
+// copied while others travel. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -11,55 +12,88 @@ import (
 	"libarmci/internal/transport"
 )
 
-// pieceBytes bounds one request: what is repeated after a loss.
-const pieceBytes = 1 << 20
-
-// batch is requests that will be posted together: all with their data in one buffer, or none.
-type batch struct {
-	requests []verbs.Request
-	data     []verbs.Data
-	buffer   int32
-	used     int  // bytes of the buffer
-	into     runs // where they begin
-}
-
 // move writes or reads a whole transfer. The caller has the lock. copied: the local memory is the caller's again when
 // this returns.
 func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 	b := &w.batch
 	r := runsOf(x)
+	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, lendFrom: w.lendFrom(&r)}
 	for r.left > 0 {
 		if len(b.requests) == chainLength {
 			if err := w.flush(op, o); err != nil {
 				return err
 			}
 		}
-		local, remote, n := r.peek()
-		far, err := w.key(remote)
+		remote, n, key, err := w.reach(&r)
 		if err != nil {
 			w.flush(op, o)
 			return err
 		}
-		n = min(n, int(far.hi-remote), pieceBytes)
-		var d verbs.Data
-		near := w.near(local, copied)
-		if near == nil && n >= lendBytes && !copied {
-			near = w.lend(local, n, o)
-		}
-		if near != nil {
-			if b.buffer != none {
-				w.flush(op, o)
-			}
-			n = min(n, int(near.hi-local))
-			d = verbs.Data{Addr: uint64(local), Bytes: uint32(n), Key: near.key}
-		} else if d, err = w.stage(&r, op, o, n); err != nil {
+		d, err := m.local(&r, n)
+		if err != nil {
 			return err
 		}
-		b.requests = append(b.requests, verbs.Request{Remote: uint64(remote), Key: far.key, Pieces: 1, Op: op})
-		b.data = append(b.data, d)
+		b.add(op, remote, key, d, w.width)
 		r.advance(int(d.Bytes))
 	}
 	return w.flush(op, o)
+}
+
+// reach is where the cursor is at the other side: how many bytes from there on one request may have, and their key.
+func (w *wire) reach(r *runs) (remote uintptr, n int, key uint32, err error) {
+	_, remote, n = r.peek()
+	far, err := w.key(remote)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	return remote, min(n, int(far.hi-remote), pieceBytes), far.key, nil
+}
+
+// mover finds registered memory for the local side of a transfer.
+type mover struct {
+	w        *wire
+	op       uint8
+	o        *op
+	copied   bool
+	all      int64 // bytes
+	lendFrom int
+}
+
+// local is registered memory for up to n bytes at the cursor: the caller's, or a buffer.
+func (m *mover) local(r *runs, n int) (verbs.Data, error) {
+	w := m.w
+	near := m.caller(r, n)
+	if near == nil {
+		return w.stage(r, m, n)
+	}
+	if w.batch.buffer != none {
+		if err := w.flush(m.op, m.o); err != nil {
+			return verbs.Data{}, err
+		}
+	}
+	local, _, _ := r.peek()
+	return verbs.Data{Addr: uint64(local), Bytes: uint32(min(n, int(near.hi-local))), Key: near.key}, nil
+}
+
+// caller is the caller's memory at the cursor if it may be used as it is.
+func (m *mover) caller(r *runs, n int) *piece {
+	if m.copied || m.w.t.opt.Contiguous == buffered {
+		return nil
+	}
+	local, _, _ := r.peek()
+	if near := m.w.near(local, m.copied); near != nil || n < m.lendFrom {
+		return near
+	}
+	return m.w.lend(local, n, m.o)
+}
+
+// lendFrom is the length from which on pieces of the caller's memory are registered. Short rows never are: they may lie
+// in as many pages.
+func (w *wire) lendFrom(r *runs) int {
+	if w.t.opt.Contiguous == zerocopy && r.single() {
+		return 1
+	}
+	return lendBytes
 }
 
 // near is the registered memory around a local address that may be used as it is.
@@ -85,10 +119,10 @@ func (w *wire) lend(local uintptr, n int, o *op) *piece {
 }
 
 // stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.
-func (w *wire) stage(r *runs, op uint8, o *op, n int) (d verbs.Data, err error) {
+func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 	b := &w.batch
-	if b.buffer == none && len(b.requests) > 0 || b.used == bufferBytes {
-		if err = w.flush(op, o); err != nil {
+	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.used == b.room {
+		if err = w.flush(m.op, m.o); err != nil {
 			return d, err
 		}
 	}
@@ -97,9 +131,10 @@ func (w *wire) stage(r *runs, op uint8, o *op, n int) (d verbs.Data, err error) 
 			return d, err
 		}
 		b.used, b.into = 0, *r
+		b.room = chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left)
 	}
-	n = min(n, bufferBytes-b.used)
-	if op == verbs.Write {
+	n = min(n, b.room-b.used)
+	if m.op == verbs.Write {
 		local, _, _ := r.peek()
 		copy(w.c.out.bytes(b.buffer)[b.used:], memory(local, n))
 	}
@@ -119,7 +154,7 @@ func (w *wire) flush(op uint8, o *op) error {
 		s.into, s.bytes = b.into, b.used
 	}
 	err := w.ship(&s, b.requests, b.data)
-	b.requests, b.data, b.buffer, b.used = b.requests[:0], b.data[:0], none, 0
+	b.clear()
 	return err
 }
 
@@ -134,9 +169,8 @@ func (w *wire) small(x *transport.Xfer) error {
 		return w.move(x, verbs.Write, nil, true)
 	}
 	b := &w.batch
-	b.requests = append(b.requests, verbs.Request{Remote: uint64(remote), Key: far.key, Pieces: 1, Op: verbs.Write,
-		Flags: verbs.Inline})
-	b.data = append(b.data, verbs.Data{Addr: uint64(x.Local.Base), Bytes: uint32(n)})
+	b.add(verbs.Write, remote, far.key, verbs.Data{Addr: uint64(x.Local.Base), Bytes: uint32(n)}, 1)
+	b.requests[0].Flags = verbs.Inline
 	return w.flush(verbs.Write, nil)
 }
 

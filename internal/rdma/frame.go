@@ -26,6 +26,7 @@ const (
 	kindFence                 // answered by ack
 	kindCheck                 // groups; answered by verdict: arg = 1 if all is the rank's
 	kindKeys                  // addr; answered by key: entries of keyBytes
+	kindLocks                 // answered by key: one entry, or none if devices may not accumulate here
 	kindBye                   // nothing follows; of both
 
 	kindAck

@@ -36,7 +36,7 @@ func newJob(t testing.TB, change func(*Options), ranks ...int) *job {
 	j := &job{}
 	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
 		o := Options{WireInfo: info, Timeout: 10 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10,
-			Buffer: 4 << 20, Gather: 512, Spin: func() int { return 100 }}
+			Buffer: 4 << 20, Spin: func() int { return 100 }}
 		if change != nil {
 			change(&o)
 		}

@@ -15,6 +15,7 @@ import (
 // registrar registers memory: a protection domain.
 type registrar interface {
 	Register(addr uintptr, nbytes int64, remote bool) (*verbs.Region, error)
+	RegisterLocks(addr uintptr, nbytes int64) (*verbs.Region, error)
 }
 
 type arena struct {
@@ -24,6 +25,7 @@ type arena struct {
 	remote  cover // by remote key
 	mu      sync.Mutex
 	regions []*verbs.Region
+	guards  *piece // accumulate locks, if somebody has asked for them
 }
 
 // here is the registered piece around a local address, nil if it is not of the arena or cannot be registered.
@@ -63,6 +65,26 @@ func (a *arena) register(lo uintptr, n int64) {
 		a.remote.add(piece{g.lo, g.hi, r.RKey, true})
 		a.local.add(piece{g.lo, g.hi, r.LKey, true})
 	}
+}
+
+// locks are the node's accumulate locks for devices; nil if there are none.
+func (a *arena) locks() *piece {
+	at, n := a.node.DeviceLocks()
+	if n == 0 {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.guards == nil {
+		r, err := a.domain.RegisterLocks(at, int64(n)*lockBytes)
+		if err != nil {
+			log.Infof("accumulates are left to the server: %v", err)
+			return nil
+		}
+		a.regions = append(a.regions, r)
+		a.guards = &piece{at, at + uintptr(n)*lockBytes, r.RKey, true}
+	}
+	return a.guards
 }
 
 func (a *arena) close() {

@@ -19,10 +19,25 @@ type Options struct {
 	Poll    time.Duration // longest polling of a server before it sleeps
 	Eager   int           // puts of up to this many bytes are copied and complete at the caller at once
 	Buffer  int64         // registered memory of the process for buffers
-	Gather  int           // rows of at least this many bytes are written and read as they are, others are packed
+	Guarded bool          // accumulates are made by the caller's device under the target's locks, not by its server
 	Spin    func() int    // how often a waiter looks before it yields; may be nil
 	Unbind  func()        // gives the calling thread all processors of the node; may be nil
+
+	Contiguous string // a protocol that is forced; "" and "auto" = the best
+	Strided    string // the same
+	Model      string // parameters of the cost model; "" and "auto" = measured
 }
+
+// What protocols are called in settings.
+const (
+	auto       = "auto"
+	buffered   = "buffered"    // local memory goes through registered buffers
+	zerocopy   = "zerocopy"    // local memory is used as it is, registered where it is not
+	nic        = "nic"         // a request of the device for each row, chained
+	host       = "host"        // packed into messages, unpacked by the server
+	hostAtomic = "host-atomic" // packed into buffers of the server that are claimed by its device's atomics
+	push       = "push"        // of gets: the server writes the rows into the caller's memory
+)
 
 func (o *Options) unbind() {
 	if o.Unbind != nil {

@@ -56,9 +56,11 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 
 func (g *ground) Hold() {}
 
+func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
+
 // alone are the options of one of two nodes of one rank.
 func alone(rank int, g *ground) Options {
-	o := Options{Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20, Gather: 1024,
+	o := Options{Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,
 		Spin: func() int { return 100 }}
 	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
 		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},

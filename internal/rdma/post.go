@@ -50,13 +50,13 @@ func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, scale *
 	return w.put(x, h, scale, nbytes)
 }
 
-// put stores: by the device where rows are long, else by message.
+// put stores: by the device or by message.
 func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes int64) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
 	var o *op
-	eager := nbytes <= int64(w.t.opt.Eager)
+	eager := nbytes <= int64(w.t.opt.Eager) && w.t.opt.Contiguous != zerocopy
 	if !eager && scale == nil {
 		o = newOp(x)
 	}
@@ -78,13 +78,21 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 }
 
 func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool, nbytes int64) error {
-	if scale != nil || !w.direct(x) {
+	if scale != nil {
+		if w.t.opt.Guarded {
+			if done, err := w.accumulate(x, scale); done || err != nil {
+				return err
+			}
+		}
 		return w.store(x, h, scale)
+	}
+	if w.protocol(x, false) != nic {
+		return w.store(x, h, nil)
 	}
 	err := w.settle()
 	switch {
 	case err != nil:
-	case len(x.Count) == 1 && x.Vector == nil && nbytes <= int64(w.pair.Inline):
+	case x.Levels() == 0 && x.Vector == nil && nbytes <= int64(w.pair.Inline) && w.t.opt.Contiguous != zerocopy:
 		err = w.small(x)
 	default:
 		err = w.move(x, verbs.Write, o, eager)
@@ -95,13 +103,21 @@ func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op,
 	return err
 }
 
-// direct tells whether a transfer's rows are worth a request each.
-func (w *wire) direct(x *transport.Xfer) bool {
+// protocol chooses how a put or get travels.
+func (w *wire) protocol(x *transport.Xfer, get bool) string {
 	if x.Vector == nil && len(x.Count) == 1 {
-		return true
+		return nic
 	}
 	r := runsOf(x)
-	return r.row() >= w.t.opt.Gather || int64(r.row()) == r.left
+	switch forced := w.t.opt.Strided; {
+	case r.single():
+		return nic
+	case forced != auto && forced != "" && (forced != push || get):
+		return forced
+	}
+	local, _, _ := r.peek()
+	return w.t.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
+		foreign: w.near(local, false) == nil, behind: !w.settled()})
 }
 
 // settle makes sure that stores by message have taken effect before the device is at the memory. The caller has the
@@ -126,21 +142,19 @@ func (w *wire) settled() bool { return w.reached(w.stores.Load()) }
 // reached tells whether the message of that number, and so all before it, has taken effect.
 func (w *wire) reached(number uint64) bool { return w.handled.Load() >= number }
 
-// get reads: by the device where rows are long, else by message.
+// get reads: by the device or by message.
 func (w *wire) get(x *transport.Xfer, h header) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
 	o := newOp(x)
-	var err error
-	if w.direct(x) {
+	err := errPacked
+	if w.protocol(x, true) == nic {
 		if err = w.settle(); err == nil {
 			err = w.move(x, verbs.Read, o, false)
 		}
-		if errors.Is(err, errPacked) {
-			err = w.fetch(x, h, o)
-		}
-	} else {
+	}
+	if errors.Is(err, errPacked) {
 		err = w.fetch(x, h, o)
 	}
 	w.mu.Unlock()

@@ -51,15 +51,33 @@ func (r *runs) join() {
 	}
 }
 
-// row is the length of the shortest run.
-func (r *runs) row() int {
+// single tells whether it is one run: a contiguous transfer, however it was described.
+func (r *runs) single() bool { return r.list == nil && int64(r.count[0]) == r.left }
+
+// requests is how many requests of the device a transfer takes at its beginning: one for each run, or for several that
+// are contiguous at the other side, up to a number of pieces.
+func (r *runs) requests(pieces int) (n int64) {
 	if r.list == nil {
-		return int(r.count[0])
+		n = r.left / int64(r.count[0])
+		if r.levels > 0 && r.to[0] == r.count[0] {
+			side := int64(r.count[1])
+			n = n / side * ((side + int64(pieces) - 1) / int64(pieces))
+		}
+		return n
 	}
-	n := int(r.left)
+	had := pieces
+	var next uintptr
 	for _, s := range r.list {
-		if len(s.Local) > 0 && s.Bytes > 0 {
-			n = min(n, s.Bytes)
+		for _, remote := range s.Remote {
+			switch {
+			case s.Bytes <= 0:
+				continue
+			case remote == next && had < pieces:
+				had++
+			default:
+				n, had = n+1, 1
+			}
+			next = remote + uintptr(s.Bytes)
 		}
 	}
 	return n

@@ -45,6 +45,8 @@ func (c *conn) act(b, out []byte) (n int, err error) {
 		return c.check(&f, local, out)
 	case kindKeys:
 		return c.tellKeys(&f, out), nil
+	case kindLocks:
+		return c.tellLocks(&f, out), nil
 	case kindBye:
 		c.end()
 		return 0, nil
@@ -175,6 +177,15 @@ func (c *conn) tellKeys(f *frame, out []byte) int {
 				body = p.append(body)
 			}
 		}
+	}
+	return respond(out, &header{kind: kindKey, id: f.id}, len(body))
+}
+
+// tellLocks tells where the accumulate locks are.
+func (c *conn) tellLocks(f *frame, out []byte) int {
+	body := out[headerBytes:headerBytes]
+	if p := c.s.arena.locks(); p != nil && c.s.h.limits.Atomic != 0 {
+		body = p.append(body)
 	}
 	return respond(out, &header{kind: kindKey, id: f.id}, len(body))
 }

@@ -25,7 +25,8 @@ type Transport struct {
 	peers  []transport.PeerAddr
 	at     []*wire // by peer: the wire to its node
 	wires  []*wire // by node
-	spin   int     // looks of a waiter before it yields
+	known  atomic.Pointer[costs]
+	spin   int // looks of a waiter before it yields
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the engine has to end
@@ -50,6 +51,13 @@ func Open(o Options, w *way) (*Transport, error) {
 	}
 	t.opt.Lost = t.reportLoss(o.Lost)
 	var err error
+	if o.Model != "" && o.Model != auto {
+		c, err := parseCosts(o.Model)
+		if err != nil {
+			return nil, fmt.Errorf("ARMCI_RDMA_MODEL: %w", err)
+		}
+		t.known.Store(&c)
+	}
 	if t.base, err = openHCA(w, 1); err != nil {
 		return nil, err
 	}
@@ -90,6 +98,17 @@ func (t *Transport) reportLoss(tell func(transport.Rank, string)) func(transport
 		}
 	}
 }
+
+// costs are the parameters that protocols are chosen by.
+func (t *Transport) costs() *costs {
+	if c := t.known.Load(); c != nil {
+		return c
+	}
+	return &usual
+}
+
+// firstChunk is the size of the first piece of a transfer through buffers.
+func (t *Transport) firstChunk() int { return t.costs().first() }
 
 // failAll is for when nothing goes any more.
 func (t *Transport) failAll(why error) {

@@ -30,14 +30,16 @@ type wire struct {
 	host   string
 	addr   []byte
 
-	mu     sync.Mutex // posting
-	pair   *verbs.Pair
-	live   atomic.Bool // pair may be used
-	batch  batch
-	plan   plan
-	sent   uint64       // messages; under mu
-	slots  atomic.Int32 // requests that may be posted
-	flight flight
+	mu      sync.Mutex // posting
+	pair    *verbs.Pair
+	width   int         // pieces that a request may have
+	live    atomic.Bool // pair may be used
+	batch   batch
+	plan    plan
+	guarded guarded
+	sent    uint64       // messages; under mu
+	slots   atomic.Int32 // requests that may be posted
+	flight  flight
 
 	handled atomic.Uint64 // messages that have taken effect
 	stores  atomic.Uint64 // number of the last message that stores
@@ -51,7 +53,8 @@ type wire struct {
 }
 
 func newWire(t *Transport, node int, addr []byte) *wire {
-	w := &wire{t: t, c: t.client, node: node, server: t.opt.serverOf(node), addr: addr}
+	w := &wire{t: t, c: t.client, node: node, server: t.opt.serverOf(node), addr: addr,
+		width: max(1, min(mostPieces, t.base.limits.MaxSGE))}
 	if node < len(t.opt.Hosts) {
 		w.host = t.opt.Hosts[node]
 	}
@@ -104,7 +107,7 @@ func (w *wire) dial() (*verbs.Pair, error) {
 		return nil, err
 	}
 	h := w.c.h
-	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()), Pieces: 1, Inline: inlineBytes, From: h.cq,
+	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()), Pieces: w.width, Inline: inlineBytes, From: h.cq,
 		To: h.cq, Shared: w.c.srq})
 	if err != nil {
 		return nil, err
@@ -129,7 +132,8 @@ func (w *wire) dial() (*verbs.Pair, error) {
 func (t *Transport) link(mine, its *hello, at *endpoint) *verbs.Link {
 	l := t.base.limits
 	return &verbs.Link{Path: t.base.path(at), Pair: its.pair, MTU: min(mine.mtu, its.mtu), MyPSN: mine.psn, PSN: its.psn,
-		ReadsOut: uint8(min(l.ReadsOut, int(its.reads))), ReadsIn: mine.reads, Timeout: retryExponent(t.opt.Timeout)}
+		ReadsOut: uint8(min(l.ReadsOut, int(its.reads))), ReadsIn: mine.reads, Timeout: retryExponent(t.opt.Timeout),
+		Atomics: l.Atomic != 0}
 }
 
 // ship posts requests, of which the last one is to be told, when there is room for them. The caller has the lock.

@@ -35,7 +35,8 @@ type Driver struct {
 func NewDriver(m *Machine, h transport.Handler) *Driver {
 	m.Handle(h)
 	return &Driver{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
-		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1}}
+		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1,
+		Device: m.head.device != 0}}
 }
 
 // Info: everything is native and immediate.

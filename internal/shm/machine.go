@@ -35,6 +35,7 @@ type Options struct {
 	Keep   int64            // bytes of freed memory a rank keeps populated
 	Margin int64            // bytes always left to the machine
 	Spin   int              // polls before yielding; 0 = by the number of cores
+	Device bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
 	// Lost is called once, from a goroutine, when a rank of the node has died or left while it was needed.
@@ -112,6 +113,9 @@ func (m *Machine) attach() error {
 	if m.opt.Self == 0 {
 		var plan C.struct_shm_head
 		C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)), C.uint32_t(m.opt.World))
+		if m.opt.Device {
+			plan.device = 1
+		}
 		C.shm_format(base, &plan)
 		m.release()
 	} else if err := m.awaitRelease(m.leader); err != nil {
@@ -210,6 +214,14 @@ func (m *Machine) Owns(local int, addr uintptr, n int64) bool {
 // Inside tells whether addr is an arena address.
 func (m *Machine) Inside(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
+}
+
+// DeviceLocks are the accumulate locks, if devices may take them.
+func (m *Machine) DeviceLocks() (at uintptr, n int) {
+	if m.head.device == 0 {
+		return 0, 0
+	}
+	return m.place.base + uintptr(m.head.stripe_off), int(m.head.stripes)
 }
 
 // Extent is the live allocation around an address: its slice tells whose it may be.

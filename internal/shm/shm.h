@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 2u
+#define SHM_VERSION 3u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_CPUS    1024 // as many as the kernel's CPU set has
@@ -23,7 +23,7 @@ typedef _Atomic uint64_t shm_u64;
  *
  *   0            struct shm_head
  *   rank_off     struct shm_rank [nlocal]                     one per rank of the node
- *   stripe_off   lines [stripes]                              accumulate locks, one word a line
+ *   stripe_off   lines [stripes]                              accumulate locks, a word or two a line (kernel.h)
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
  *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
@@ -39,6 +39,7 @@ struct shm_head {
 	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, team_off;
 	uint64_t region_cap, ring_bytes, team_bytes;
 	uint32_t stripes, teams, world; // world: ranks of the job
+	uint32_t device;                // 1: network devices take accumulate locks, too
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)

@@ -22,6 +22,7 @@ type Node interface {
 	Inside(addr uintptr) bool                    // is it an arena address at all?
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation around an arena address, whoever's; n = 0: none
 	Hold()                                       // a device holds pages: from now on this rank gives none back to the machine
+	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: they may not
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
 
 	// Teams: the members of a group on this node.

@@ -195,7 +195,7 @@ static double   sums[SHARED];
 /* add_all is one thread: whole arrays, rows and single elements into `sums`. */
 static void *add_all(void *owner)
 {
-	struct k_stripes st = { words, STRIPES - 1, PITCH, *(uint32_t *)owner };
+	struct k_stripes st = { words, STRIPES - 1, PITCH, *(uint32_t *)owner, 0 };
 	double           ones[SHARED], scale = 1;
 	int              stride = 16, count[] = { 8, SHARED / 2 };
 
@@ -231,7 +231,7 @@ static void test_threads(void)
 
 int main(void)
 {
-	struct k_stripes st = { words, STRIPES - 1, PITCH, 1 };
+	struct k_stripes st = { words, STRIPES - 1, PITCH, 1, 0 };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		test_copies();

@@ -148,6 +148,15 @@ func (d *Domain) Register(addr uintptr, nbytes int64, remote bool) (*Region, err
 	if remote {
 		access |= C.VB_REMOTE_READ | C.VB_REMOTE_WRITE
 	}
+	return d.register(addr, nbytes, access)
+}
+
+// RegisterLocks is Register for others' reads and atomics.
+func (d *Domain) RegisterLocks(addr uintptr, nbytes int64) (*Region, error) {
+	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_REMOTE_READ|C.VB_REMOTE_ATOMIC)
+}
+
+func (d *Domain) register(addr uintptr, nbytes int64, access C.int) (*Region, error) {
 	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), access)
 	if p == nil {
 		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))

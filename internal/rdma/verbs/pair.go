@@ -38,6 +38,7 @@ type Link struct {
 	Pair              uint32 // the other's number
 	MTU               uint8  // enumeration of the interface: 1 = 256 ... 5 = 4096
 	MyPSN, PSN        uint32 // first packet numbers, mine and the other's
+	Atomics           bool   // the other may use them
 	ReadsOut, ReadsIn uint8  // that may be outstanding, of mine and of the other's
 	Timeout           uint8  // exponent
 }
@@ -47,6 +48,9 @@ type Link struct {
 func (q *Pair) Connect(l *Link) error {
 	a := C.struct_vb_qp_attr{qp_state: C.VB_QPS_INIT, port_num: C.uint8_t(l.Port),
 		qp_access_flags: C.VB_REMOTE_READ | C.VB_REMOTE_WRITE}
+	if l.Atomics {
+		a.qp_access_flags |= C.VB_REMOTE_ATOMIC
+	}
 	if err := q.modify("reset", &a, C.VB_QP_STATE|C.VB_QP_PKEY_INDEX|C.VB_QP_PORT|C.VB_QP_ACCESS_FLAGS); err != nil {
 		return err
 	}

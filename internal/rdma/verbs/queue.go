@@ -49,21 +49,25 @@ type Data struct {
 
 var _ [unsafe.Sizeof(Data{})]byte = [C.sizeof_struct_vb_sge]byte{}
 
-// Operations and flags of a Request.
+// Operations and flags of a Request. Atomics are of 8 bytes, and atomic towards those of the same device.
 const (
-	Write  = C.VB_WR_WRITE
-	Send   = C.VB_WR_SEND
-	Read   = C.VB_WR_READ
+	Write       = C.VB_WR_WRITE
+	Send        = C.VB_WR_SEND
+	Read        = C.VB_WR_READ
+	CompareSwap = C.VB_WR_COMPARE_SWAP
+	FetchAdd    = C.VB_WR_FETCH_ADD
+
 	Signal = C.VB_SIGNALED
 	Inline = C.VB_INLINE
 )
 
 // Request is a work request. Its data is the next Pieces entries of the list that is posted with the requests.
 type Request struct {
-	ID, Remote uint64
-	Key        uint32
-	Pieces     uint16
-	Op, Flags  uint8
+	ID, Remote    uint64
+	Operand, Swap uint64 // of an atomic: what is added, or compared and put in its place
+	Key           uint32
+	Pieces        uint16
+	Op, Flags     uint8
 }
 
 var _ [unsafe.Sizeof(Request{})]byte = [C.sizeof_struct_vb_request]byte{}

@@ -46,7 +46,7 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.WireInfo) (transport
 		memory := &Memory{}
 		for _, r := range members {
 			tr, err := open(transport.WireInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
-				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0])},
+				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0]), Memory: memory},
 				Handle: e.handle, Lost: func(who transport.Rank, reason string) { e.note(r, who, reason) }})
 			if err != nil {
 				t.Fatal(err)

@@ -15,13 +15,23 @@ import (
 // Memory accumulates and does read-modify-writes in the memory of this process. It has no other operations.
 type Memory struct {
 	transport.Transport
-	mu      sync.Mutex
-	stripes [64]uint32
+	mu    sync.Mutex
+	once  sync.Once
+	lines []byte
+}
+
+const lockLines = 64 // of 64 bytes: a page
+
+// locks are for accumulates, also those of devices: a page of its own.
+func (m *Memory) locks() unsafe.Pointer {
+	m.once.Do(func() { m.lines = make([]byte, 2*64*lockLines) })
+	at := unsafe.Pointer(&m.lines[0])
+	return unsafe.Add(at, -uintptr(at)&(64*lockLines-1))
 }
 
 // Acc adds under locks.
 func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	st := kernel.Stripes{Word: unsafe.Pointer(&m.stripes[0]), Mask: 63, PitchWords: 1, Owner: 1}
+	st := kernel.Stripes{Word: m.locks(), Mask: lockLines - 1, PitchWords: 16, Owner: 1, Device: true}
 	for _, v := range x.Vector {
 		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
 	}
@@ -44,7 +54,13 @@ func (m *Memory) RMW(_ transport.Peer, r *transport.RMW) error {
 // View is a node of ranks First, First+1 ... of a Cluster: its local number 0 is First.
 type View struct {
 	*Node
-	First int
+	First  int
+	Memory *Memory
+}
+
+// DeviceLocks are those of its memory.
+func (v View) DeviceLocks() (at uintptr, n int) {
+	return uintptr(v.Memory.locks()), lockLines
 }
 
 // Owns looks an address up.
