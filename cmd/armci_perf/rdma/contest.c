@@ -3,6 +3,7 @@
 // turns, in one job and beside one raw loop: whatever else the machine does hits all of them. It judges nothing.
 #include "rdma.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,13 +18,6 @@ struct way {
 	long n; // operations of a sample; 0: not known yet
 };
 
-// Who waits looks some hundred times before it sleeps, and there are more ranks than cores: a sample begins after that.
-static void settle(void)
-{
-	struct timespec pause = {.tv_nsec = perf_quick ? 2000000 : 20000000};
-	nanosleep(&pause, NULL);
-}
-
 static int list_ways(struct way *w, const struct rdma_contest *k)
 {
 	int n = 0;
@@ -36,21 +30,41 @@ static int list_ways(struct way *w, const struct rdma_contest *k)
 	return n;
 }
 
-static void take_turns(struct way *w, int n, const struct perf_case *c, double figure[MOST][PERF_REPS_MAX])
+static void pass(sem_t *s)
 {
+	while (sem_wait(s) != 0) continue; // interrupted
+}
+
+// The ranks that measure are those of one node. They wait for their turns asleep, on a semaphore each in memory that they
+// share; those of the other node are in a barrier. Who waits there looks some hundred times before it sleeps, and there
+// are more ranks than cores: so the first sample begins late.
+static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *turn, double figure[MOST][PERF_REPS_MAX])
+{
+	const struct timespec settle = {.tv_nsec = perf_quick ? 20000000 : 300000000};
+	int turns = n * (perf_reps + 1); // the first round is to warm up
 	double seconds;
 	perf_pace(&seconds, 0.0005, 0.02);
-	for (int i = -1; i < perf_reps; i++) // the first is to warm up
-		for (int k = 0; k < n; k++) {
-			struct way *now = &w[(k + i + n) % n];
-			ARMCI_Barrier();
-			if (perf_me != now->rank)
-				continue;
-			settle();
-			figure[now - w][i < 0 ? 0 : i] = perf_sample(c, now->body, seconds, &now->n);
-		}
+	for (int i = 0; i < turns && perf_me < perf_variants; i++) {
+		struct way *now = &w[(i + i / n) % n], *next = &w[(i + 1 + (i + 1) / n) % n];
+		if (perf_me != now->rank)
+			continue;
+		pass(&turn[perf_me]);
+		if (i == 0)
+			nanosleep(&settle, NULL);
+		figure[now - w][i < n ? 0 : i / n - 1] = perf_sample(c, now->body, seconds, &now->n);
+		sem_post(&turn[i + 1 < turns ? next->rank : 0]);
+	}
 	ARMCI_Barrier();
 	armci_msg_dgop(&figure[0][0], n * PERF_REPS_MAX, (char *)"+");
+}
+
+// Of the node's first rank, whose turn comes first. Collective.
+static sem_t *open_turns(void **memory)
+{
+	sem_t *turn = memory[0];
+	for (int i = 0; i < perf_variants && perf_me == 0; i++) sem_init(&turn[i], 1, i == 0);
+	ARMCI_Barrier();
+	return turn;
 }
 
 static double mean(const double *v)
@@ -90,7 +104,9 @@ void rdma_contest(struct rdma *d, const struct rdma_contest *k)
 	c.clock = &d->r.clock;
 	d->r.one = k->one;
 	memset(figure, 0, sizeof figure);
-	take_turns(w, n, &c, figure);
+	void **memory = perf_malloc(MOST * sizeof(sem_t));
+	take_turns(w, n, &c, open_turns(memory), figure);
+	perf_free(memory);
 	for (int i = 0; i < n - 1; i++) print(c, k->c.op, w[i].name, figure[i], figure[n - 1]);
 	if (perf_variants > 1)
 		print(c, k->c.op, "auto:best", figure[0], figure[best_forced(w, n, c.unit, figure)]);
