@@ -6,25 +6,26 @@
 
 #define WORLD 0
 
-int PARMCI_Malloc(void *ptrs[], armci_size_t bytes) { return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, WORLD); }
+int PARMCI_Malloc(void *ptrs[], armci_size_t bytes)
+{
+	return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, WORLD, NULL);
+}
 WEAK(ARMCI_Malloc);
 
 int PARMCI_Malloc_memdev(void *ptrs[], armci_size_t bytes, const char *device)
 {
-	(void)device; // a hint; there is one kind of memory here
-	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, WORLD);
+	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, WORLD, (char *)device);
 }
 WEAK(ARMCI_Malloc_memdev);
 
 PUBLIC int ARMCI_Malloc_group(void *ptrs[], armci_size_t bytes, ARMCI_Group *group)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group));
+	return armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group), NULL);
 }
 
 int PARMCI_Malloc_group_memdev(void *ptrs[], armci_size_t bytes, ARMCI_Group *group, const char *device)
 {
-	(void)device;
-	return armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group));
+	return armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group), (char *)device);
 }
 WEAK(ARMCI_Malloc_group_memdev);
 

@@ -26,8 +26,11 @@ func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
 	return rt, g, err
 }
 
+// atomicsOfDevice is the kind of memory whose longs network devices change; of others there is one kind here.
+const atomicsOfDevice = "rdma-atomics"
+
 //export armcigo_malloc
-func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int) C.int {
+func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int, device *C.char) C.int {
 	defer guard(faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group)
@@ -37,7 +40,11 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 	if err != nil {
 		return code(name, err)
 	}
-	addrs, err := rt.Malloc(g, int64(bytes))
+	allocate := rt.Malloc
+	if device != nil && C.GoString(device) == atomicsOfDevice {
+		allocate = rt.MallocDeclared
+	}
+	addrs, err := allocate(g, int64(bytes))
 	if err != nil {
 		return code(name, err)
 	}

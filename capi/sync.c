@@ -120,7 +120,9 @@ static inline bool is_long(int op) { return op & 1; } // in either numbering
 SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 {
 	size_t bytes = is_long(op) ? sizeof(long) : sizeof(int);
+	struct shm_region declared;
 	if (ploc && (uintptr_t)prem % bytes == 0 && front_reach(proc, prem, bytes) &&
+	    !(is_long(op) && shm_declared((uintptr_t)prem, &declared)) &&
 	    (is_long(op) ? rmw_long(op, ploc, prem, extra) : rmw_int(op, ploc, prem, extra)))
 		return 0;
 	return armcigo_rmw(op, ploc, prem, extra, proc);
@@ -130,9 +132,11 @@ SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 // compute a size, for which all that follows would wait: there is a way for each.
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
-#define RMW_HERE(type)                                                                                	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) &&              	 rmw_##type(op, ploc, prem, extra))
+#define RMW_HERE(type, allowed) \
+	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) && (allowed) && \
+	 rmw_##type(op, ploc, prem, extra))
 	__builtin_prefetch(prem, 1); // if others have the line, it comes while we check
-	if (likely(ploc && (is_long(op) ? RMW_HERE(long) : RMW_HERE(int))))
+	if (likely(ploc && (is_long(op) ? RMW_HERE(long, !shm_any_declared()) : RMW_HERE(int, true))))
 		return 0;
 	return rmw_unusual(op, ploc, prem, extra, proc);
 }

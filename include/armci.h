@@ -302,7 +302,10 @@ int ARMCI_Free_group(void *ptr, ARMCI_Group *group);
 
 /**
  * ARMCI_Malloc with the name of a kind of memory.
- * @param ptr_arr [out], bytes [in] in bytes: as ARMCI_Malloc. @param device [in] name, or null; a hint, ignored here.
+ * @param ptr_arr [out], bytes [in] in bytes: as ARMCI_Malloc. @param device [in] name, or null: a hint.
+ * "rdma-atomics": in a job whose transport between nodes is RDMA, ARMCI_Rmw of longs there is done by the network
+ * devices, also at ranks of the caller's node, and disturbs no processor; an int must not be changed by ARMCI_Rmw where
+ * a long is. Other names are ignored.
  * Done, Scope, Threads, Returns: as ARMCI_Malloc.
  */
 int ARMCI_Malloc_memdev(void *ptr_arr[], armci_size_t bytes, const char *device);

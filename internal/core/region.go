@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+
+	"libarmci/internal/log"
 )
 
 // regions knows what this process has allocated: base address -> what for.
@@ -83,6 +85,21 @@ func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
 // group rank, 0 where nothing was asked for. Collective over the group; on an error no member keeps anything.
 func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
+	return r.malloc(g, nbytes, r.Node.Publish)
+}
+
+// MallocDeclared is Malloc for memory whose longs are read-modify-written by network devices, where those can.
+func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
+	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
+		if r.declarer != nil && !r.Node.Declare(addr, n) {
+			log.Infof("%d bytes are not declared for atomics of the device: there is too much such memory", n)
+		}
+		return r.Node.Publish(addr, n)
+	})
+}
+
+// malloc lets publish open the memory to the others, before anybody can know it.
+func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr, error) {
 	if err := g.member(); err != nil {
 		return nil, err
 	}
@@ -91,14 +108,14 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 		var ok bool
 		if mine.addr, ok = r.Node.Reuse(nbytes); !ok {
 			mine.fresh = true
-		} else if r.Node.Publish(mine.addr, nbytes) != nil {
+		} else if publish(mine.addr, nbytes) != nil {
 			mine.failed = true
 		}
 	}
 	offers, failed := swapOffers(g, mine)
 	var err error
 	if failed == 0 && slices.ContainsFunc(offers, func(o offer) bool { return o.fresh }) {
-		offers, failed, err = r.reserve(g, &mine, offers)
+		offers, failed, err = r.reserve(g, &mine, offers, publish)
 	}
 	if failed > 0 {
 		r.unreserve(mine.addr)
@@ -111,7 +128,7 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 }
 
 // reserve gets new memory for those who need it: first all agree that there is room for all of it on every node.
-func (r *Runtime) reserve(g *Group, mine *offer, offers []offer) (_ []offer, failed int, err error) {
+func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(uintptr, int64) error) (_ []offer, failed int, err error) {
 	var here int64
 	for i, o := range offers {
 		if o.fresh && r.Topo.SameNode(g.Ranks[i]) {
@@ -126,7 +143,7 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer) (_ []offer, fai
 	}
 	if mine.fresh {
 		if mine.addr, err = r.Node.Grow(mine.nbytes); err == nil {
-			err = r.Node.Publish(mine.addr, mine.nbytes)
+			err = publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
 	}

@@ -36,8 +36,13 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if _, err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
 		return err
 	}
-	to := &r.routes[proc]
-	if err := to.tr.RMW(to.peer, x); errors.Is(err, transport.ErrBadAddr) {
+	tr, peer := r.routes[proc].tr, r.routes[proc].peer
+	if r.declarer != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
+		if _, n := r.Node.Declared(x.Addr); n > 0 {
+			tr, peer = r.declarer, transport.Peer(proc)
+		}
+	}
+	if err := tr.RMW(peer, x); errors.Is(err, transport.ErrBadAddr) {
 		return argErr(CodeAddress, "prem", "%v", err)
 	} else if err != nil {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)

@@ -30,6 +30,7 @@ type Runtime struct {
 
 	routes     []route
 	transports []transport.Transport
+	declarer   transport.Transport // does RMWs in declared memory (Node.Declare), nil if none can
 	groups     groups
 	regions    regions
 	handles    handles

@@ -128,14 +128,16 @@ func (r *Runtime) connectWire(tr transport.Transport, addrs [][]byte) error {
 	info := tr.Info()
 	for i := range peers {
 		rank := transport.Rank(i)
-		peers[i].Rank = rank
+		peers[i] = transport.PeerAddr{Rank: rank, Addr: addrs[i]}
 		if !r.Topo.SameNode(rank) {
-			peers[i].Addr = addrs[i]
 			r.routes[i] = newRoute(tr, transport.Peer(i), info)
 		}
 	}
 	if err := tr.Connect(peers); err != nil {
 		return fmt.Errorf("transport %s: %w", info.Name, err)
+	}
+	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
+		r.declarer = tr
 	}
 	return nil
 }

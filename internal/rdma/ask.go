@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Questions to a node's server and the answers to them, messages, read-modify-write.
+// Questions to a node's server and the answers to them, messages.
 package rdma
 
 import (
@@ -106,6 +106,9 @@ func (w *wire) receive(b []byte) {
 			q.into.scatter(f.data)
 		} else {
 			q.op.value = int64(f.arg)
+			if f.flags&flagDevice != 0 {
+				q.op.declared = piece{lo: uintptr(f.addr), hi: uintptr(f.arg), direct: true}
+			}
 			q.op.body = append(q.op.body, f.data...)
 		}
 		q.op.part(nil)
@@ -208,29 +211,6 @@ func (p *piece) append(b []byte) []byte {
 func pieceFrom(b []byte) piece {
 	le := binary.LittleEndian
 	return piece{uintptr(le.Uint64(b)), uintptr(le.Uint64(b[8:])), le.Uint32(b[16:]), le.Uint32(b[20:]) != 0}
-}
-
-// RMW is carried out by the node's server.
-func (t *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
-	if r.Op > transport.Swap || r.Bytes != 4 && r.Bytes != 8 {
-		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes, transport.ErrNotNative)
-	}
-	w, err := t.wire(peer)
-	if err != nil {
-		return err
-	}
-	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(r.Addr), arg: uint64(r.Operand)}
-	if r.Op == transport.Swap {
-		h.flags |= flagSwap
-	}
-	if r.Bytes == 8 {
-		h.flags |= flagWide
-	}
-	o, err := w.ask(h, kindOld)
-	if err == nil {
-		r.Old = o.value
-	}
-	return err
 }
 
 // Send posts a message.

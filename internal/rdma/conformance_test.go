@@ -36,6 +36,8 @@ func TestConformance(t *testing.T) {
 		{"zerocopy", []int{1, 1}, func(o *Options) { o.Contiguous = zerocopy }, nil},
 		{"nic", []int{1, 1}, func(o *Options) { o.Eager, o.Strided = 0, nic }, nil},
 		{"host", []int{1, 1}, func(o *Options) { o.Strided = host }, nil},
+		{"host-atomic", []int{1, 1, 1}, func(o *Options) { o.Strided, o.Buffer = hostAtomic, 1<<20 }, nil},
+		{"push", []int{1, 1}, func(o *Options) { o.Strided = push }, nil},
 		{"accumulates by the device", []int{2, 2}, func(o *Options) { o.Guarded = true }, nil},
 		{"accumulates by the device, packed", []int{1, 1}, func(o *Options) { o.Guarded = true },
 			func(tr *Transport) { tr.arena.domain = miser{} }},

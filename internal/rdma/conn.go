@@ -27,6 +27,8 @@ type conn struct {
 	// Of the loop alone.
 	backlog []parcel
 	coming  *coming // the message whose parts are arriving
+	pushing *pushing
+	batch   batch // of it
 
 	mu      sync.Mutex
 	slots   int    // answers that may be sent
@@ -47,7 +49,7 @@ type coming struct {
 
 // serve deals with what waits, as far as there is room for answers. For the loop.
 func (c *conn) serve() {
-	for c.sendLate() && len(c.backlog) > 0 {
+	for c.sendLate() && c.pushed() && len(c.backlog) > 0 {
 		answer := c.s.out.take()
 		if answer == none {
 			break
@@ -76,11 +78,20 @@ func (c *conn) serve() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.backlog) > 0 || len(c.late) > 0 {
+	if len(c.backlog) > 0 || len(c.late) > 0 || c.pushing != nil {
 		c.owed()
 		return
 	}
 	c.acknowledge()
+}
+
+// pushed tells whether nothing is being pushed any more. For the loop.
+func (c *conn) pushed() bool {
+	done, err := c.goOn()
+	if err != nil {
+		c.lose(err)
+	}
+	return done && err == nil
 }
 
 // acknowledge tells the client how far the server has come, where it needs to know. The caller has the lock.
@@ -126,7 +137,7 @@ func (c *conn) send(b int32, n int) bool {
 	c.slots--
 	setHandled(c.s.out.bytes(b), c.handled)
 	c.told, c.urgent = c.handled, false
-	q := [1]verbs.Request{{ID: uint64(b), Pieces: 1, Op: verbs.Send, Flags: verbs.Signal}}
+	q := [1]verbs.Request{{ID: 1<<32 | uint64(b), Pieces: 1, Op: verbs.Send, Flags: verbs.Signal}}
 	if _, err := c.pair.Post(q[:], []verbs.Data{c.s.out.data(b, 0, n)}); err != nil {
 		c.slots++
 		c.s.tokens.Add(1)
@@ -135,7 +146,8 @@ func (c *conn) send(b int32, n int) bool {
 	return true
 }
 
-// noBuffer is the number of a request that has none.
+// noBuffer is the lower half of the number of a request that has none; the upper half is how many requests are complete
+// with it.
 const noBuffer = 1<<32 - 1
 
 // pulse: see server.pulses.
@@ -149,7 +161,7 @@ func (c *conn) pulse() {
 		c.s.tokens.Add(1)
 		return
 	}
-	q := [1]verbs.Request{{ID: noBuffer, Op: verbs.Write, Flags: verbs.Signal}}
+	q := [1]verbs.Request{{ID: 1<<32 | noBuffer, Op: verbs.Write, Flags: verbs.Signal}}
 	if _, err := c.pair.Post(q[:], nil); err != nil {
 		c.s.tokens.Add(1)
 		return

@@ -17,6 +17,11 @@ import (
 func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 	b := &w.batch
 	r := runsOf(x)
+	if op == verbs.Write && r.single() && r.left <= int64(w.pair.Inline) && w.t.opt.Contiguous != zerocopy {
+		if done, err := w.small(&r); done || err != nil {
+			return err
+		}
+	}
 	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, lendFrom: w.lendFrom(&r)}
 	for r.left > 0 {
 		if len(b.requests) == chainLength {
@@ -90,8 +95,11 @@ func (m *mover) caller(r *runs, n int) *piece {
 // lendFrom is the length from which on pieces of the caller's memory are registered. Short rows never are: they may lie
 // in as many pages.
 func (w *wire) lendFrom(r *runs) int {
-	if w.t.opt.Contiguous == zerocopy && r.single() {
+	switch c := w.t.known.Load(); {
+	case w.t.opt.Contiguous == zerocopy && r.single():
 		return 1
+	case c != nil:
+		return c.lendFrom()
 	}
 	return lendBytes
 }
@@ -158,20 +166,18 @@ func (w *wire) flush(op uint8, o *op) error {
 	return err
 }
 
-// small writes a few contiguous bytes, which the device takes from where they are before this returns.
-func (w *wire) small(x *transport.Xfer) error {
-	remote, n := x.Remote.Base, int(x.Count[0])
-	far, err := w.key(remote)
-	if err != nil {
-		return err
-	}
-	if n > int(far.hi-remote) {
-		return w.move(x, verbs.Write, nil, true)
+// small writes a few contiguous bytes, which the device takes from where they are before this returns; done is false if
+// they have two keys.
+func (w *wire) small(r *runs) (done bool, err error) {
+	local, _, all := r.peek()
+	remote, n, key, err := w.reach(r)
+	if err != nil || n < all {
+		return false, err
 	}
 	b := &w.batch
-	b.add(verbs.Write, remote, far.key, verbs.Data{Addr: uint64(x.Local.Base), Bytes: uint32(n)}, 1)
+	b.add(verbs.Write, remote, key, verbs.Data{Addr: uint64(local), Bytes: uint32(n)}, 1)
 	b.requests[0].Flags = verbs.Inline
-	return w.flush(verbs.Write, nil)
+	return true, w.flush(verbs.Write, nil)
 }
 
 // errPacked: the node's device cannot reach the memory.

@@ -56,22 +56,38 @@ func (w *wire) mark() (mark, error) {
 		if err := w.lock(); err != nil {
 			return mark{}, err
 		}
-		err := w.askFence()
+		err := w.askFence(posted)
 		w.mu.Unlock()
 		if err != nil {
 			return mark{}, err
 		}
+	} else if w.mu.TryLock() {
+		w.counted()
+		w.mu.Unlock()
 	}
 	return mark{w, w.flight.next(), posted}, nil
 }
 
-// askFence sends what is acknowledged when everything before it has taken effect. The caller has the lock.
-func (w *wire) askFence() error {
+// askFence sees to it that the server tells when a message has taken effect, and all before it. The caller has the lock.
+func (w *wire) askFence(number uint64) error {
+	w.counted()
+	if w.told >= number || w.reached(number) {
+		return nil
+	}
+	w.told = w.sent + 1
 	buffer, err := w.open()
 	if err != nil {
 		return err
 	}
 	return w.say(buffer, &header{kind: kindFence, flags: flagAck, rank: uint32(w.server)}, headerBytes)
+}
+
+// counted looks at what a fence is for: where it is for one transfer, the next one is expected to be fenced too, and asks
+// for that itself. The caller has the lock.
+func (w *wire) counted() {
+	if w.burst > 0 {
+		w.habit, w.burst = w.burst == 1, 0
+	}
 }
 
 // fenced waits, and tells what the node has refused meanwhile.

@@ -16,25 +16,30 @@ type kind uint8
 
 // What a client asks for, and what a server answers.
 const (
-	kindPut   kind = iota + 1 // groups, data
-	kindAcc                   // scale, groups, data
-	kindGet                   // groups; answered by data
-	kindRMW                   // addr, arg = operand; answered by old
-	kindSend                  // first part of a message: arg = its bytes in all
-	kindCall                  // the same, answered by reply
-	kindMore                  // another part
-	kindFence                 // answered by ack
-	kindCheck                 // groups; answered by verdict: arg = 1 if all is the rank's
-	kindKeys                  // addr; answered by key: entries of keyBytes
-	kindLocks                 // answered by key: one entry, or none if devices may not accumulate here
-	kindBye                   // nothing follows; of both
+	kindPut     kind = iota + 1 // groups, data
+	kindAcc                     // scale, groups, data
+	kindGet                     // groups; answered by data
+	kindRMW                     // addr, arg = operand; answered by old
+	kindSend                    // first part of a message: arg = its bytes in all
+	kindCall                    // the same, answered by reply
+	kindMore                    // another part
+	kindFence                   // answered by ack
+	kindCheck                   // groups; answered by verdict: arg = 1 if all is the rank's
+	kindKeys                    // addr; answered by key: entries of keyBytes
+	kindLocks                   // answered by key: one entry, or none if devices may not accumulate here
+	kindScratch                 // answered by key: one entry, or none
+	kindPush                    // groups of the server's memory, then as many bytes of the client's; answered by pushed
+	kindLanding                 // answered by key: the words of buffers to claim, and the buffers; or none
+	kindLanded                  // groups, arg = ticket of the buffer that has the data
+	kindBye                     // nothing follows; of both
 
 	kindAck
 	kindData
-	kindOld     // arg = the old value
+	kindOld     // arg = the old value; see flagDevice
 	kindReply   // part of a reply: addr = where, arg = its bytes in all
 	kindVerdict // arg
 	kindKey
+	kindPushed  // the data is where it belongs
 	kindRefused // addr, arg = bytes that are not the rank's; id = of the request that will have no other answer, or 0
 	lastKind
 )
@@ -65,9 +70,10 @@ type header struct {
 }
 
 const (
-	flagAck  = 1 // answer as soon as this has taken effect
-	flagSwap = 2
-	flagWide = 4
+	flagAck    = 1 // answer as soon as this has taken effect
+	flagSwap   = 2
+	flagWide   = 4
+	flagDevice = 8 // of an answer: nothing has been done; memory from addr to arg belongs to the devices
 )
 
 func (h *header) encode(b []byte) {

@@ -40,6 +40,9 @@ func openHCA(w *way, n int) (*hca, error) {
 		h.domain, err = h.context.NewDomain()
 	}
 	if err == nil {
+		h.domain.Atomics = h.limits.Atomic != 0
+	}
+	if err == nil {
 		err = h.queues(n)
 	}
 	if err != nil {

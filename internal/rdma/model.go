@@ -77,6 +77,27 @@ func parseCosts(text string) (costs, error) {
 	return c, nil
 }
 
+// point is a time measured: for so many requests or messages, and bytes.
+type point struct{ each, bytes, time float64 }
+
+// fit is the line through three points, of which two have the same number of bytes or of requests or messages. Times
+// that cannot be are left out: no parameter is less than nothing.
+func fit(p [3]point) (l linear) {
+	dk, dn, dt := p[1].each-p[0].each, p[1].bytes-p[0].bytes, p[1].time-p[0].time
+	ek, en, et := p[2].each-p[1].each, p[2].bytes-p[1].bytes, p[2].time-p[1].time
+	det := dk*en - dn*ek
+	l.each, l.byte = (dt*en-dn*et)/det, (dk*et-ek*dt)/det
+	if k := p[2].each - p[0].each; l.byte < 0 && k > 0 {
+		l.byte, l.each = 0, (p[2].time-p[0].time)/k
+	}
+	if n := p[2].bytes - p[0].bytes; l.each < 0 {
+		l.each, l.byte = 0, (p[2].time-p[0].time)/n
+	}
+	l.each, l.byte = max(l.each, 0), max(l.byte, 0)
+	l.start = max(p[0].time-l.each*p[0].each-l.byte*p[0].bytes, 0)
+	return l
+}
+
 // shape is what the model knows of a transfer.
 type shape struct {
 	get      bool

@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -11,6 +12,40 @@ import (
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
+
+// People are told the parameters, and what was set is not measured.
+func TestNotes(t *testing.T) {
+	someDevice(t)
+	set := usual
+	set.getHost.start = 31415
+	for model, words := range map[string]string{
+		auto: "cost model, measured within this host: put.nic=", set.String(): "as it is set: " + set.String() + "; so 64 rows",
+	} {
+		if notes := Wire(Options{Model: model, Timeout: patience}).Notes(); !strings.Contains(notes, words) {
+			t.Errorf("%q does not say %q", notes, words)
+		}
+	}
+}
+
+// A line goes through the points that were measured, unless that would give something for less than nothing.
+func TestFit(t *testing.T) {
+	for _, l := range []linear{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
+		for _, patches := range [][3]patch{patchesNIC, patchesHost} {
+			var p [3]point
+			for i, a := range patches {
+				p[i] = point{float64(a.each), float64(a.row * a.rows), l.time(int64(a.each), int64(a.row*a.rows))}
+			}
+			got := fit(p)
+			if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+math.Abs(got.byte-l.byte) > 1e-6 {
+				t.Errorf("%v became %v", l, got)
+			}
+			p[1].time += 1e6 // somebody else had the processor
+			if got = fit(p); got.start < 0 || got.each < 0 || got.byte < 0 {
+				t.Errorf("with a late point %v became %v", l, got)
+			}
+		}
+	}
+}
 
 // What people are shown can be set, alone and in part.
 func TestCostsAreReadBack(t *testing.T) {

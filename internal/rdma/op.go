@@ -13,15 +13,17 @@ import (
 
 // op is a transfer or a question whose end somebody is to be told.
 type op struct {
-	x     *transport.Xfer // nil for a question
-	left  atomic.Int32    // parts that are open, and one while it is being posted
-	ended atomic.Bool
-	later *atomic.Int32 // the count of operations that nobody waits for, if it is one
-	mu    sync.Mutex
-	err   error
-	body  []byte // of a reply
-	value int64
-	lent  []*verbs.Region // the caller's memory, registered for this operation
+	x        *transport.Xfer // nil for a question
+	left     atomic.Int32    // parts that are open, and one while it is being posted
+	ended    atomic.Bool
+	later    *atomic.Int32 // the count of operations that nobody waits for, if it is one
+	mu       sync.Mutex
+	err      error
+	body     []byte // of a reply
+	value    int64
+	declared piece           // of an RMW that was refused: whose memory it is
+	exposed  *verbs.Region   // the caller's memory, which the server writes to
+	lent     []*verbs.Region // the caller's memory, registered for this operation
 }
 
 func newOp(x *transport.Xfer) *op {
@@ -41,6 +43,9 @@ func (o *op) part(err error) {
 	}
 	if o.left.Add(-1) > 0 {
 		return
+	}
+	if o.exposed != nil {
+		o.exposed.Close()
 	}
 	for _, r := range o.lent {
 		r.Close()

@@ -67,13 +67,29 @@ func (w *wire) store(x *transport.Xfer, h header, scale *transport.Scale) error 
 		}
 		at += w.plan.write(b[at:], &from)
 		h.groups, h.bytes = uint16(len(w.plan.groups)), uint32(w.plan.bytes)
-		w.stores.Store(w.sent)
-		w.posted.Store(w.sent)
+		h.flags = w.storing(r.left == 0)
 		if err := w.say(buffer, &h, at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// storing notes that the next message stores; the flags it returns go with it. The last one of a transfer carries the
+// fence that is to be expected.
+func (w *wire) storing(last bool) (flags uint8) {
+	w.stores.Store(w.sent)
+	w.posted.Store(w.sent)
+	if !last {
+		return 0
+	}
+	if w.burst++; w.burst > 1 {
+		w.habit = false
+	}
+	if w.habit {
+		w.told, flags = w.sent, flagAck
+	}
+	return flags
 }
 
 // fetch asks for a get's data in messages.

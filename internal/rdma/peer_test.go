@@ -56,6 +56,8 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 
 func (g *ground) Hold() {}
 
+func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }
+
 func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
 
 // alone are the options of one of two nodes of one rank.

@@ -60,7 +60,7 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 	if !eager && scale == nil {
 		o = newOp(x)
 	}
-	err := w.carry(x, h, scale, o, eager, nbytes)
+	err := w.carry(x, h, scale, o, eager)
 	if errors.Is(err, transport.ErrBadAddr) { // told by the next fence
 		told := err
 		w.refused.Store(&told)
@@ -77,7 +77,7 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 	return nil
 }
 
-func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool, nbytes int64) error {
+func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op, eager bool) error {
 	if scale != nil {
 		if w.t.opt.Guarded {
 			if done, err := w.accumulate(x, scale); done || err != nil {
@@ -86,16 +86,19 @@ func (w *wire) carry(x *transport.Xfer, h header, scale *transport.Scale, o *op,
 		}
 		return w.store(x, h, scale)
 	}
-	if w.protocol(x, false) != nic {
-		return w.store(x, h, nil)
-	}
-	err := w.settle()
-	switch {
-	case err != nil:
-	case x.Levels() == 0 && x.Vector == nil && nbytes <= int64(w.pair.Inline) && w.t.opt.Contiguous != zerocopy:
-		err = w.small(x)
-	default:
-		err = w.move(x, verbs.Write, o, eager)
+	return w.writeBy(x, h, o, eager, w.protocol(x, false))
+}
+
+// writeBy moves a put's data by a protocol.
+func (w *wire) writeBy(x *transport.Xfer, h header, o *op, copied bool, by string) error {
+	err := errPacked
+	switch by {
+	case nic:
+		if err = w.settle(); err == nil {
+			err = w.move(x, verbs.Write, o, copied)
+		}
+	case hostAtomic:
+		err = w.claimed(x, h)
 	}
 	if errors.Is(err, errPacked) { // what has been written is written again, which does no harm
 		err = w.store(x, h, nil)
@@ -116,7 +119,7 @@ func (w *wire) protocol(x *transport.Xfer, get bool) string {
 		return forced
 	}
 	local, _, _ := r.peek()
-	return w.t.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
+	return w.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
 		foreign: w.near(local, false) == nil, behind: !w.settled()})
 }
 
@@ -126,7 +129,7 @@ func (w *wire) settle() error {
 	if w.settled() {
 		return nil
 	}
-	if err := w.askFence(); err != nil {
+	if err := w.askFence(w.stores.Load()); err != nil {
 		return err
 	}
 	w.c.await(func() bool { return w.settled() || w.broken.Load() != nil })
@@ -148,18 +151,27 @@ func (w *wire) get(x *transport.Xfer, h header) error {
 		return err
 	}
 	o := newOp(x)
+	err := w.readBy(x, h, o, w.protocol(x, true))
+	w.mu.Unlock()
+	w.end(o, x, err)
+	return nil
+}
+
+// readBy moves a get's data by a protocol.
+func (w *wire) readBy(x *transport.Xfer, h header, o *op, by string) error {
 	err := errPacked
-	if w.protocol(x, true) == nic {
+	switch by {
+	case nic:
 		if err = w.settle(); err == nil {
 			err = w.move(x, verbs.Read, o, false)
 		}
+	case push:
+		err = w.pull(x, h, o)
 	}
 	if errors.Is(err, errPacked) {
 		err = w.fetch(x, h, o)
 	}
-	w.mu.Unlock()
-	w.end(o, x, err)
-	return nil
+	return err
 }
 
 // end ends the posting of an operation, and waits for it if somebody does.

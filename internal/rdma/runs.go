@@ -54,6 +54,42 @@ func (r *runs) join() {
 // single tells whether it is one run: a contiguous transfer, however it was described.
 func (r *runs) single() bool { return r.list == nil && int64(r.count[0]) == r.left }
 
+// swapped has local and remote side exchanged; a list is copied.
+func (r *runs) swapped() runs {
+	s := *r
+	s.local, s.remote, s.from, s.to = r.remote, r.local, r.to, r.from
+	s.list = nil
+	for _, d := range r.list {
+		d.Local, d.Remote = d.Remote, d.Local
+		s.list = append(s.list, d)
+	}
+	return s
+}
+
+// localSpan is the memory from the first to the last byte of the local side, of a transfer at its beginning.
+func (r *runs) localSpan() (lo, hi uintptr) {
+	if r.list == nil {
+		lo, hi = r.local, r.local+uintptr(r.count[0])
+		for l := range r.levels {
+			if step := int64(r.from[l]) * int64(r.count[l+1]-1); step < 0 {
+				lo += uintptr(step)
+			} else {
+				hi += uintptr(step)
+			}
+		}
+		return lo, hi
+	}
+	lo = ^uintptr(0)
+	for _, s := range r.list {
+		for _, at := range s.Local {
+			if s.Bytes > 0 {
+				lo, hi = min(lo, at), max(hi, at+uintptr(s.Bytes))
+			}
+		}
+	}
+	return lo, hi
+}
+
 // requests is how many requests of the device a transfer takes at its beginning: one for each run, or for several that
 // are contiguous at the other side, up to a number of pieces.
 func (r *runs) requests(pieces int) (n int64) {

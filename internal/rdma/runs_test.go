@@ -205,5 +205,3 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
-
-func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

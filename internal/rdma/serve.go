@@ -47,6 +47,14 @@ func (c *conn) act(b, out []byte) (n int, err error) {
 		return c.tellKeys(&f, out), nil
 	case kindLocks:
 		return c.tellLocks(&f, out), nil
+	case kindScratch:
+		return c.tellScratch(&f, out), nil
+	case kindPush:
+		return c.beginPush(&f, local, out)
+	case kindLanding:
+		return c.tellLanding(&f, out), nil
+	case kindLanded:
+		return c.unload(&f, local, out)
 	case kindBye:
 		c.end()
 		return 0, nil
@@ -66,7 +74,7 @@ func (c *conn) owned(f *frame, local int) (bad group, ok bool) {
 	for i := range int(f.header.groups) {
 		g := groupAt(f.groups, i)
 		lo, n, fine := g.extent()
-		if !fine || !c.s.opt.Node.Owns(local, lo, n) && !c.eachOwned(&g, local) {
+		if !fine || !c.s.opt.Node.Owns(local, lo, n) && !c.s.t.scratch.holds(lo, n) && !c.eachOwned(&g, local) {
 			return g, false
 		}
 	}
@@ -190,6 +198,17 @@ func (c *conn) tellLocks(f *frame, out []byte) int {
 	return respond(out, &header{kind: kindKey, id: f.id}, len(body))
 }
 
+// tellScratch tells where others may write and read as they like.
+func (c *conn) tellScratch(f *frame, out []byte) int {
+	body := out[headerBytes:headerBytes]
+	if lo := c.s.t.scratch.open(c.s.arena); lo != 0 {
+		p := *c.s.arena.remote.find(lo)
+		p.lo, p.hi = lo, lo+scratchBytes
+		body = p.append(body)
+	}
+	return respond(out, &header{kind: kindKey, id: f.id}, len(body))
+}
+
 // readModifyWrite is the node's own.
 func (c *conn) readModifyWrite(f *frame, local int, out []byte) (int, error) {
 	r := transport.RMW{Op: transport.FetchAdd, Bytes: 4, Addr: uintptr(f.addr), Operand: int64(f.arg)}
@@ -201,6 +220,9 @@ func (c *conn) readModifyWrite(f *frame, local int, out []byte) (int, error) {
 	}
 	if f.addr%uint64(r.Bytes) != 0 || f.addr > 1<<47 || !c.s.opt.Node.Owns(local, r.Addr, int64(r.Bytes)) {
 		return refusal(f, group{addr: r.Addr, bytes: r.Bytes}, out), nil
+	}
+	if lo, n := c.s.opt.Node.Declared(r.Addr); n > 0 && r.Bytes == 8 {
+		return respond(out, &header{kind: kindOld, id: f.id, flags: flagDevice, addr: uint64(lo), arg: uint64(lo) + uint64(n)}, 0), nil
 	}
 	if err := c.s.opt.Memory.RMW(transport.Peer(local), &r); err != nil {
 		return 0, err

@@ -21,20 +21,22 @@ import (
 
 const (
 	serverTokens = 1024
-	connRequests = 8 // answers to one client that are on their way
+	connRequests = 32 // answers and writes to one client that are on their way
+	connPieces   = 4  // of memory in one of them
 )
 
 type server struct {
-	opt    *Options
-	t      *Transport
-	h      *hca
-	arena  *arena
-	srq    *verbs.Shared
-	in     *pool
-	out    *pool
-	tokens atomic.Int32 // answers that may be on their way: entries of the completion queue
-	locals []int32      // by rank: local number, -1 if it is not of this node
-	wake   int
+	opt     *Options
+	t       *Transport
+	h       *hca
+	arena   *arena
+	srq     *verbs.Shared
+	in      *pool
+	out     *pool
+	tokens  atomic.Int32 // answers that may be on their way: entries of the completion queue
+	locals  []int32      // by rank: local number, -1 if it is not of this node
+	wake    int
+	landing landing
 
 	mu      sync.Mutex
 	conns   map[uint32]*conn // by number of the queue pair
@@ -122,7 +124,7 @@ func (s *server) accept(q *hello) (*hello, error) {
 	if q.to != s.opt.Me || s.opt.nodeOf(q.from) < 0 {
 		return nil, fmt.Errorf("it asks for rank %d", q.to)
 	}
-	pair, err := s.h.domain.NewPair(verbs.Caps{Send: connRequests, Pieces: 1, Inline: headerBytes, From: s.h.cq, To: s.h.cq,
+	pair, err := s.h.domain.NewPair(verbs.Caps{Send: connRequests, Pieces: connPieces, Inline: headerBytes, From: s.h.cq, To: s.h.cq,
 		Shared: s.srq})
 	if err != nil {
 		return nil, err
@@ -261,7 +263,7 @@ func (s *server) arrived(b int32, e *verbs.Completion) {
 
 // landed: an answer has left, or could not.
 func (s *server) landed(e *verbs.Completion) {
-	if b := int32(e.ID); b >= 0 && uint32(b) < uint32(s.out.count()) {
+	if b := int32(uint32(e.ID)); b >= 0 && uint32(b) < uint32(s.out.count()) {
 		s.out.put(b)
 	}
 	s.tokens.Add(1)
@@ -270,7 +272,7 @@ func (s *server) landed(e *verbs.Completion) {
 		return
 	}
 	c.mu.Lock()
-	c.slots++
+	c.slots += int(e.ID >> 32)
 	c.mu.Unlock()
 	if e.Status != 0 {
 		c.lose(fmt.Errorf("%s", e.Text()))
@@ -343,6 +345,7 @@ func (s *server) release() {
 			p.close()
 		}
 	}
+	s.landing.close()
 	if s.wake >= 0 {
 		unix.Close(s.wake)
 	}

@@ -15,18 +15,20 @@ import (
 
 // Transport implements transport.Transport over verbs.
 type Transport struct {
-	opt    Options
-	base   *hca // whose queues are not used
-	arena  *arena
-	server *server // nil if this rank runs none
-	porter *porter
-	client *client
-	engine engine
-	peers  []transport.PeerAddr
-	at     []*wire // by peer: the wire to its node
-	wires  []*wire // by node
-	known  atomic.Pointer[costs]
-	spin   int // looks of a waiter before it yields
+	opt       Options
+	base      *hca // whose queues are not used
+	arena     *arena
+	server    *server // nil if this rank runs none
+	porter    *porter
+	client    *client
+	engine    engine
+	peers     []transport.PeerAddr
+	at        []*wire               // by peer: the wire to its node
+	wires     []*wire               // by node
+	known     atomic.Pointer[costs] // once they are
+	scratch   scratch
+	measuring sync.Mutex
+	spin      int // looks of a waiter before it yields
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the engine has to end
@@ -99,16 +101,13 @@ func (t *Transport) reportLoss(tell func(transport.Rank, string)) func(transport
 	}
 }
 
-// costs are the parameters that protocols are chosen by.
-func (t *Transport) costs() *costs {
-	if c := t.known.Load(); c != nil {
-		return c
-	}
-	return &usual
-}
-
 // firstChunk is the size of the first piece of a transfer through buffers.
-func (t *Transport) firstChunk() int { return t.costs().first() }
+func (t *Transport) firstChunk() int {
+	if c := t.known.Load(); c != nil {
+		return c.first()
+	}
+	return usual.first()
+}
 
 // failAll is for when nothing goes any more.
 func (t *Transport) failAll(why error) {
@@ -205,6 +204,7 @@ func (t *Transport) release() {
 		t.client.close()
 	}
 	t.arena.close()
+	t.scratch.close()
 	t.base.close()
 }
 

@@ -37,19 +37,24 @@ type wire struct {
 	batch   batch
 	plan    plan
 	guarded guarded
+	tickets tickets
 	sent    uint64       // messages; under mu
 	slots   atomic.Int32 // requests that may be posted
 	flight  flight
 
-	handled atomic.Uint64 // messages that have taken effect
-	stores  atomic.Uint64 // number of the last message that stores
-	posted  atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
-	keys    cover         // of the node's memory
-	refused atomic.Pointer[error]
-	broken  atomic.Pointer[error]
-	bye     atomic.Bool
-	active  atomic.Bool // something has completed since the engine looked
-	asked   questions
+	handled  atomic.Uint64 // messages that have taken effect
+	stores   atomic.Uint64 // number of the last message that stores
+	posted   atomic.Uint64 // number of the last message that fences wait for: one that stores, or one for a handler
+	told     uint64        // the server will tell without being asked that this message has taken effect; under mu
+	burst    int           // transfers that have been stored since the last fence; under mu
+	habit    bool          // the caller fences after each of them; under mu
+	keys     cover         // of the node's memory
+	declared cover         // memory of the node that is for atomics of devices, without keys
+	refused  atomic.Pointer[error]
+	broken   atomic.Pointer[error]
+	bye      atomic.Bool
+	active   atomic.Bool // something has completed since the engine looked
+	asked    questions
 }
 
 func newWire(t *Transport, node int, addr []byte) *wire {
@@ -243,5 +248,8 @@ func (w *wire) goodbye() {
 func (w *wire) close() {
 	if w.live.Swap(false) {
 		w.pair.Close()
+	}
+	if w.tickets.cell != nil {
+		w.tickets.cell.close()
 	}
 }

@@ -224,6 +224,20 @@ func (m *Machine) DeviceLocks() (at uintptr, n int) {
 	return m.place.base + uintptr(m.head.stripe_off), int(m.head.stripes)
 }
 
+// Declare leaves 8-byte read-modify-writes of memory to devices from now on; false if there are too many such pieces.
+func (m *Machine) Declare(addr uintptr, n int64) bool {
+	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
+}
+
+// Declared is the declared memory around an address; n = 0: there is none.
+func (m *Machine) Declared(addr uintptr) (lo uintptr, n int64) {
+	var r C.struct_shm_region
+	if !bool(C.shm_any_declared()) || !bool(C.shm_declared(C.uint64_t(addr), &r)) {
+		return 0, 0
+	}
+	return uintptr(r.lo), int64(r.hi - r.lo)
+}
+
 // Extent is the live allocation around an address: its slice tells whose it may be.
 func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
 	first := m.place.base + uintptr(m.head.slice_off)

@@ -14,6 +14,7 @@
 #define SHM_VERSION 3u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
+#define SHM_RANGES  64
 #define SHM_CPUS    1024 // as many as the kernel's CPU set has
 
 typedef _Atomic uint32_t shm_u32;
@@ -32,6 +33,10 @@ typedef _Atomic uint64_t shm_u64;
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
  * rank's slice another; what is left behind the last slice cannot be accessed. */
+struct shm_region {
+	shm_u64 lo, hi; // addresses [lo, hi)
+};
+
 struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
@@ -43,6 +48,8 @@ struct shm_head {
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
+	SHM_ALIGNED shm_u32 declared;      // how many of these there are
+	struct shm_region ranges[SHM_RANGES]; // memory whose longs only devices change atomically: never taken back
 };
 
 // A lock that names its owner. Who finds it taken queues; newcomers may pass the queue, but only so often while its head
@@ -71,10 +78,6 @@ struct shm_rank {
 	shm_u32 left;               // enum shm_left
 	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
-};
-
-struct shm_region {
-	shm_u64 lo, hi; // addresses [lo, hi)
 };
 
 // This process's view of its node. Zero until shm_attach.
@@ -225,6 +228,14 @@ uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received
 int shm_unbind(void); // let the calling thread run on every CPU its control group allows; 0 or an error number
 
 /* the lines a kernel's accumulate locks live in */
+// Whether memory belongs to devices' atomics. A range is there before anybody can know the memory.
+bool shm_declare(uint64_t lo, uint64_t hi); // false: there are too many ranges
+bool shm_declared(uint64_t addr, struct shm_region *out);
+static inline bool shm_any_declared(void)
+{
+	return atomic_load_explicit(&shm.head->declared, memory_order_relaxed) != 0;
+}
+
 static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }
 
 #endif

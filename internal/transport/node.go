@@ -23,6 +23,8 @@ type Node interface {
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation around an arena address, whoever's; n = 0: none
 	Hold()                                       // a device holds pages: from now on this rank gives none back to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: they may not
+	Declare(addr uintptr, n int64) bool          // 8-byte RMWs there are for devices from now on; false: too many pieces
+	Declared(addr uintptr) (lo uintptr, n int64) // the declared memory around an address; n = 0: none
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
 
 	// Teams: the members of a group on this node.

@@ -70,6 +70,13 @@ type Transport interface {
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed
 }
 
+// DeviceAtomics is a Transport by whose device RMW changes 8-byte words of memory that was declared for it (Node.Declare),
+// at ranks of the caller's node, too. All ranks must then use it for such words: a device's atomics are none towards
+// processors.
+type DeviceAtomics interface {
+	DeviceAtomics() bool // false: this device has none
+}
+
 // Watcher is a Transport with which loose messages may lie unread in the process they are for until somebody looks.
 type Watcher interface {
 	// Watch looks for what comes from a peer, on the caller's thread, until met says that it has come or it seems to take

@@ -113,6 +113,20 @@ static void token(void **base)
 	ARMCI_Barrier();
 }
 
+// The same in memory whose longs network devices change, where those are used: no word is changed by both.
+static void declared(void)
+{
+	void **base = check_alloc(sizeof(void *) * (size_t)np);
+	CHECK_OK(ARMCI_Malloc_memdev(base, 64, "rdma-atomics"));
+	values(base, (me + 1) % np);
+	ARMCI_Barrier();
+	values(base, me);
+	ARMCI_Barrier();
+	tasks(base);
+	CHECK_OK(ARMCI_Free_memdev(base[me]));
+	free(base);
+}
+
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
@@ -127,5 +141,6 @@ int main(int argc, char **argv)
 	ARMCI_Barrier();
 	token(base);
 	check_free(base);
+	declared();
 	return check_end("rmw");
 }

@@ -122,7 +122,10 @@ func (c *Context) Async() (text string, fatal, some bool) {
 }
 
 // Domain is a protection domain.
-type Domain struct{ p *C.struct_vb_pd }
+type Domain struct {
+	p       *C.struct_vb_pd
+	Atomics bool // what is registered for others is for their atomics, too
+}
 
 // NewDomain makes one.
 func (c *Context) NewDomain() (*Domain, error) {
@@ -130,7 +133,7 @@ func (c *Context) NewDomain() (*Domain, error) {
 	if p == nil {
 		return nil, fmt.Errorf("make a protection domain: %w", orErrno(err))
 	}
-	return &Domain{p}, nil
+	return &Domain{p: p}, nil
 }
 
 // Close ends it.
@@ -147,6 +150,9 @@ func (d *Domain) Register(addr uintptr, nbytes int64, remote bool) (*Region, err
 	access := C.int(C.VB_LOCAL_WRITE)
 	if remote {
 		access |= C.VB_REMOTE_READ | C.VB_REMOTE_WRITE
+		if d.Atomics {
+			access |= C.VB_REMOTE_ATOMIC
+		}
 	}
 	return d.register(addr, nbytes, access)
 }

@@ -39,6 +39,8 @@ type Cluster struct {
 	Net     *Net // of the nodes, made when the first rank joins
 	Between *Net // between nodes, made when the first rank opens it
 
+	declared []declared
+
 	mu      sync.Mutex
 	changed *sync.Cond // something below has changed
 	memory  []byte

@@ -180,6 +180,24 @@ func (n *Node) Extent(addr uintptr) (lo uintptr, nbytes int64) {
 // DeviceLocks: nobody accumulates without messages.
 func (n *Node) DeviceLocks() (uintptr, int) { return 0, 0 }
 
+// Declare keeps the piece in mind.
+func (n *Node) Declare(addr uintptr, nbytes int64) bool {
+	n.c.change(func() { n.c.declared = append(n.c.declared, declared{addr, nbytes}) })
+	return true
+}
+
+// Declared looks it up.
+func (n *Node) Declared(addr uintptr) (lo uintptr, nbytes int64) {
+	n.c.change(func() {
+		for _, d := range n.c.declared {
+			if addr >= d.lo && addr < d.lo+uintptr(d.n) {
+				lo, nbytes = d.lo, d.n
+			}
+		}
+	})
+	return lo, nbytes
+}
+
 // Hold has nothing to do: a Cluster's memory stays where it is.
 func (n *Node) Hold() {}
 
@@ -296,3 +314,9 @@ func (n *Node) ClaimEnd() (first bool) {
 }
 
 var _ transport.Node = (*Node)(nil)
+
+// declared is memory for atomics of devices.
+type declared struct {
+	lo uintptr
+	n  int64
+}
