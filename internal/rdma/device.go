@@ -61,21 +61,22 @@ func line(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
+// emptyGIDs in a row end a table: the kernel puts an address into the first free entry, so holes are where some have been
+// taken away. Tables have up to 1024 entries, and each is a file.
+const emptyGIDs = 32
+
 func listGIDs(at string) []gid {
-	names, _ := os.ReadDir(filepath.Join(at, "gids"))
 	var all []gid
-	for _, n := range names {
-		index, err := strconv.Atoi(n.Name())
-		b, bad := hex.DecodeString(strings.ReplaceAll(line(at, "gids/"+n.Name()), ":", ""))
-		if err != nil || bad != nil || len(b) != 16 {
+	for index, empty := 0, 0; empty < emptyGIDs; index++ {
+		name := strconv.Itoa(index)
+		b, err := hex.DecodeString(strings.ReplaceAll(line(at, "gids/"+name), ":", ""))
+		if err != nil || len(b) != 16 || [16]byte(b) == [16]byte{} {
+			empty++
 			continue
 		}
-		g := gid{index: index, addr: [16]byte(b), kind: line(at, "gid_attrs/types/"+n.Name())}
-		if g.addr != [16]byte{} {
-			all = append(all, g)
-		}
+		empty = 0
+		all = append(all, gid{index: index, addr: [16]byte(b), kind: line(at, "gid_attrs/types/"+name)})
 	}
-	slices.SortFunc(all, func(a, b gid) int { return a.index - b.index })
 	return all
 }
 

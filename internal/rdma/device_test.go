@@ -37,7 +37,8 @@ func TestWays(t *testing.T) {
 		"b0/ports/1/gids/1: fe80:0000:0000:0000:0000:00ff:fe00:0001", "b0/ports/1/gid_attrs/types/1: RoCE v2",
 		"b0/ports/1/gids/2: 0000:0000:0000:0000:0000:ffff:0a4d:0001", "b0/ports/1/gid_attrs/types/2: IB/RoCE v1",
 		"b0/ports/1/gids/3: 0000:0000:0000:0000:0000:ffff:0a4d:0001", "b0/ports/1/gid_attrs/types/3: RoCE v2",
-		"b0/ports/1/gids/4: 0000:0000:0000:0000:0000:0000:0000:0000"}
+		"b0/ports/1/gids/4: 0000:0000:0000:0000:0000:0000:0000:0000",
+		"b0/ports/1/gids/20: 0000:0000:0000:0000:0000:ffff:0a4e:0001", "b0/ports/1/gid_attrs/types/20: RoCE v2"}
 	bare := []string{"c0/ports/1/state: 4: ACTIVE", "c0/ports/1/link_layer: Ethernet"}
 	ib := []string{"d0/ports/2/state: 4: ACTIVE", "d0/ports/2/link_layer: InfiniBand", "d0/ports/2/lid: 0x11"}
 	for _, c := range []struct {
@@ -50,6 +51,7 @@ func TestWays(t *testing.T) {
 		{bare, "", "", "", "no usable GID"},
 		{roce, "", "", "b0 port 1, GID 3 (RoCE v2, 10.77.0.1)", ""},
 		{roce, "", "1", "b0 port 1, GID 1 (RoCE v2, fe80000000000000:000000fffe000001)", ""},
+		{roce, "", "20", "b0 port 1, GID 20 (RoCE v2, 10.78.0.1)", ""},
 		{roce, "", "9", "", "it has no GID 9"},
 		{append(append(down, roce...), ib...), "", "", "b0 port 1, GID 3 (RoCE v2, 10.77.0.1); d0 port 2, LID 17", ""},
 		{append(append(down, roce...), ib...), "d0", "", "d0 port 2, LID 17", ""},

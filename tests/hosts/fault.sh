@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # fault.sh FLAVOUR - what can go wrong between hosts: a killed rank, a host of which everything is killed at once, a link
-# that goes down without a word, a process that is stopped for a while. All ranks on both sides end in time, a line
-# names a rank or a host, nothing is left; who was only stopped goes on. FLAVOUR none is armcirun.
+# that goes down without a word, a process that is stopped for a while; in the virtual machine also a verbs device that
+# vanishes. All ranks on both sides end in time, a line names a rank or a host, nothing is left; who was only stopped
+# goes on. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
-#   HOSTS_PARTS="kill node link stop" chooses
+#   HOSTS_PARTS="kill node link stop device" chooses; HOSTS_WAYS="puts lock" what is done meanwhile
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -53,8 +54,15 @@ over() {
 	echo "done $case: status $status after $took s: $(cat "$dir/err" "$dir/out" | grep -E -m 1 "$2")"
 }
 
+# ways WAY...: those of them that are chosen.
+ways() {
+	for one; do
+		case " ${HOSTS_WAYS:-$*} " in *" $one "*) echo "$one" ;; esac
+	done
+}
+
 part_kill() {
-	for way in puts lock barrier receive; do
+	for way in $(ways puts lock barrier receive); do
 		for victim in 0 3; do
 			case="$flavour kill rank $victim during $way"
 			begin $way $victim || continue
@@ -65,7 +73,7 @@ part_kill() {
 }
 
 part_node() {
-	for way in puts barrier; do
+	for way in $(ways puts barrier); do
 		case="$flavour kill host ${prefix}b during $way"
 		begin $way 0 || continue
 		# shellcheck disable=SC2046 # several numbers
@@ -77,7 +85,7 @@ part_node() {
 
 part_link() {
 	may_hang="openmpi mpich" # they wait for the host that is out of reach
-	for way in puts barrier; do
+	for way in $(ways puts barrier); do
 		case="$flavour link down during $way"
 		begin $way 0 || continue
 		"$here/hosts.sh" cut ${prefix}b
@@ -108,7 +116,22 @@ part_stop() {
 	done
 }
 
-for part in ${HOSTS_PARTS:-kill node link stop}; do
+# With its interface a device of Soft-RoCE goes down, and away when nobody has it open any more: its port is dead, its
+# requests fail. (rdma link delete would wait for the job's end.)
+part_device() {
+	[ "${HOSTS_RXE:-0}" != 0 ] || return 0
+	for way in $(ways puts barrier); do
+		case="$flavour the device of ${prefix}b vanishes during $way"
+		begin $way 0 || continue
+		ip link del rxe_${prefix}b
+		over $((timeout + 10)) "rank [0-3] |[^@]${prefix}[ab]"
+		force
+		"$here/hosts.sh" down $prefix
+		"$here/hosts.sh" up $prefix 2
+	done
+}
+
+for part in ${HOSTS_PARTS:-kill node link stop device}; do
 	"part_$part"
 done
 echo "$failures failures"

@@ -65,12 +65,15 @@ hurry() {
 	[ $looks -gt 0 ] || kill -ALRM "$1" 2>/dev/null || :
 }
 
+uptime_s() { cut -d' ' -f1 /proc/uptime; }
+
 run() { # ROOM NAME SETTING...
 	program=$(program_of "$1" "$2") room=$1 name=$2
 	shift 2
 	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
 	log=$WORK/$room.$name.log
 	status=0
+	began=$(uptime_s)
 	# shellcheck disable=SC2086 # words
 	timeout -k 10 $limit $launch env "$@" "$program" >"$log" 2>&1 </dev/null &
 	hurry $! "$log"
@@ -85,7 +88,7 @@ run() { # ROOM NAME SETTING...
 		tail -n 20 "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))
 	else
-		echo "ok $room/$name"
+		echo "ok $room/$name $(uptime_s | awk -v began="$began" '{ printf "%.1f s", $1 - began }')"
 		passed=$((passed + 1))
 	fi
 }
