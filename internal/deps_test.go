@@ -34,8 +34,9 @@ var allowed = map[string]string{
 
 	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
 
-	"internal/rdma":       "internal/rdma/verbs internal/transport internal/kernel internal/config internal/log",
-	"internal/rdma/verbs": "", // so that C is in one place, and the protocols are plain Go
+	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/transport internal/kernel internal/config internal/log",
+	"internal/rdma/pin":   "internal/log", // C: a thread that must not wait for Go
+	"internal/rdma/verbs": "",             // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
@@ -51,7 +52,7 @@ var allowed = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs"}
+var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/rdma/pin"}
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
 var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}

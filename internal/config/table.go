@@ -116,6 +116,9 @@ var table = []Row{
 	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Default: "server", Choices: []string{"server", "device"},
 		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
 			"the devices, which disturbs nobody there; the same for all ranks"},
+	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
+		Doc: "most memory of the application that a process keeps pinned between transfers; 0 = its part of half the " +
+			"machine's memory, at most a quarter of RLIMIT_MEMLOCK"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -71,8 +71,8 @@ func (p *Platform) Wires() []transport.Wire {
 		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
 		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
 		Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), Strided: p.cfg.String("ARMCI_RDMA_STRIDED"),
-		Model:   p.cfg.String("ARMCI_RDMA_MODEL"),
-		Guarded: p.cfg.String("ARMCI_RDMA_ACC") == "device", Spin: polls, Unbind: unbind})
+		Model: p.cfg.String("ARMCI_RDMA_MODEL"),
+		Pin:   p.cfg.Size("ARMCI_RDMA_PIN"), Guarded: p.cfg.String("ARMCI_RDMA_ACC") == "device", Spin: polls, Unbind: unbind})
 	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
 		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),

@@ -5,6 +5,7 @@ package rdma
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -173,24 +174,40 @@ func (w *wire) ask(h header, want kind) (*op, error) {
 	return o, o.err
 }
 
-// fetchKeys asks for the keys of the memory around an address. The caller has the lock.
-func (w *wire) fetchKeys(addr uintptr) error {
-	list, err := w.pieces(&header{kind: kindKeys, addr: uint64(addr)})
+// fetchKeys asks for the keys of the memory around an address. While the question travels, the local memory at a mover's
+// cursor, if there is one, is registered. The caller has the lock.
+func (w *wire) fetchKeys(addr uintptr, m *mover, r *runs) error {
+	o, err := w.askPieces(&header{kind: kindKeys, addr: uint64(addr)})
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		_, _, err = m.caller(r)
+	}
+	list, unanswered := w.answered(o)
 	w.keys.add(list...)
-	return err
+	return errors.Join(unanswered, err)
 }
 
 // pieces asks a question that is answered by keys. The caller has the lock.
-func (w *wire) pieces(h *header) (list []piece, err error) {
+func (w *wire) pieces(h *header) ([]piece, error) {
+	o, err := w.askPieces(h)
+	if err != nil {
+		return nil, err
+	}
+	return w.answered(o)
+}
+
+func (w *wire) askPieces(h *header) (*op, error) {
 	buffer, err := w.open()
 	if err != nil {
 		return nil, err
 	}
 	h.rank = uint32(w.server)
-	o, err := w.question(buffer, h, headerBytes, kindKey)
-	if err != nil {
-		return nil, err
-	}
+	return w.question(buffer, h, headerBytes, kindKey)
+}
+
+func (w *wire) answered(o *op) (list []piece, err error) {
 	w.c.await(o.ended.Load)
 	for b := o.body; len(b) >= keyBytes; b = b[keyBytes:] {
 		list = append(list, pieceFrom(b))

@@ -38,7 +38,7 @@ func (w *wire) claimed(x *transport.Xfer, h header) error {
 		if err := w.credit(); err != nil {
 			return err
 		}
-		claim, err := w.claim(messages(r.left))
+		claim, err := w.claim((r.left + bufferBytes - 1) / bufferBytes)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (w *wire) claimed(x *transport.Xfer, h header) error {
 			w.c.out.put(buffer)
 			buffer, r = none, from
 		}
-		if err = w.await(); err != nil {
+		if err = w.emptied(); err != nil {
 			return err
 		}
 		if buffer == none {
@@ -130,8 +130,8 @@ func (w *wire) granted(o *op) error {
 	return nil
 }
 
-// await looks until the next ticket's buffer is empty.
-func (w *wire) await() error {
+// emptied looks until the next ticket's buffer is empty.
+func (w *wire) emptied() error {
 	c := &w.tickets
 	for pause := time.Microsecond; !c.usable(); pause = min(2*pause, time.Millisecond) {
 		o := newOp(nil)

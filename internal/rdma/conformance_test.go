@@ -43,6 +43,8 @@ func TestConformance(t *testing.T) {
 			func(tr *Transport) { tr.arena.domain = miser{} }},
 		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }, nil},
 		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
+		{"nothing stays pinned", []int{1, 1}, func(o *Options) { o.Pin = 1 }, nil},
+		{"little stays pinned", []int{1, 1}, func(o *Options) { o.Pin = 256 << 10 }, nil},
 		{"nothing can be pinned", []int{1, 1}, nil, func(tr *Transport) { tr.arena.domain = miser{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Memory of the arena is written from and read into as it is, and
-// so are long pieces of other local memory, which are registered meanwhile; short ones go through buffers, one of which is
-// copied while others travel. Rows are chained: one call of the device and one completion for many.
+// Transfers by the device alone: RDMA writes and reads. Registered local memory (pins.go) is written from and read into as
+// it is, other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -22,14 +21,14 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 			return err
 		}
 	}
-	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, lendFrom: w.lendFrom(&r)}
+	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, single: r.single(), lendFrom: w.lendFrom(&r)}
 	for r.left > 0 {
 		if len(b.requests) == chainLength {
 			if err := w.flush(op, o); err != nil {
 				return err
 			}
 		}
-		remote, n, key, err := w.reach(&r)
+		remote, n, key, err := w.reach(&r, &m)
 		if err != nil {
 			w.flush(op, o)
 			return err
@@ -44,10 +43,11 @@ func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
 	return w.flush(op, o)
 }
 
-// reach is where the cursor is at the other side: how many bytes from there on one request may have, and their key.
-func (w *wire) reach(r *runs) (remote uintptr, n int, key uint32, err error) {
+// reach is where the cursor is at the other side: how many bytes from there on one request may have, and their key. Of a
+// mover, which may be nil, the local side is made ready if it takes time.
+func (w *wire) reach(r *runs, m *mover) (remote uintptr, n int, key uint32, err error) {
 	_, remote, n = r.peek()
-	far, err := w.key(remote)
+	far, err := w.key(remote, m, r)
 	if err != nil {
 		return 0, 0, 0, err
 	}
@@ -61,14 +61,18 @@ type mover struct {
 	o        *op
 	copied   bool
 	all      int64 // bytes
+	single   bool  // it is contiguous
 	lendFrom int
 }
 
 // local is registered memory for up to n bytes at the cursor: the caller's, or a buffer.
 func (m *mover) local(r *runs, n int) (verbs.Data, error) {
 	w := m.w
-	near := m.caller(r, n)
-	if near == nil {
+	near, whole, err := m.caller(r)
+	if err != nil {
+		return verbs.Data{}, err
+	}
+	if !whole {
 		return w.stage(r, m, n)
 	}
 	if w.batch.buffer != none {
@@ -81,15 +85,12 @@ func (m *mover) local(r *runs, n int) (verbs.Data, error) {
 }
 
 // caller is the caller's memory at the cursor if it may be used as it is.
-func (m *mover) caller(r *runs, n int) *piece {
+func (m *mover) caller(r *runs) (p piece, whole bool, err error) {
 	if m.copied || m.w.t.opt.Contiguous == buffered {
-		return nil
+		return p, false, nil
 	}
-	local, _, _ := r.peek()
-	if near := m.w.near(local, m.copied); near != nil || n < m.lendFrom {
-		return near
-	}
-	return m.w.lend(local, n, m.o)
+	local, _, n := r.peek()
+	return m.w.near(local, n, m)
 }
 
 // lendFrom is the length from which on pieces of the caller's memory are registered. Short rows never are: they may lie
@@ -104,32 +105,13 @@ func (w *wire) lendFrom(r *runs) int {
 	return lendBytes
 }
 
-// near is the registered memory around a local address that may be used as it is.
-func (w *wire) near(local uintptr, copied bool) *piece {
-	if copied {
-		return nil
-	}
-	return w.t.arena.here(local)
-}
-
-// lendBytes is from where on it takes longer to copy than to register.
-const lendBytes = 64 << 10
-
-// lend registers memory of the caller until the operation ends; nil if that is refused, and it goes through buffers.
-func (w *wire) lend(local uintptr, n int, o *op) *piece {
-	lo, hi := pages(local, int64(n))
-	r, err := w.t.arena.domain.Register(lo, int64(hi-lo), false)
-	if err != nil {
-		return nil
-	}
-	o.lent = append(o.lent, r)
-	return &piece{lo, hi, r.LKey, true}
-}
-
 // stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.
 func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
-	b := &w.batch
-	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.used == b.room {
+	b, whole := &w.batch, 1
+	if !m.single { // a row of two pieces takes two requests
+		whole = min(n, bufferBytes)
+	}
+	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.room-b.used < whole {
 		if err = w.flush(m.op, m.o); err != nil {
 			return d, err
 		}
@@ -139,7 +121,7 @@ func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 			return d, err
 		}
 		b.used, b.into = 0, *r
-		b.room = chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left)
+		b.room = max(chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left), whole)
 	}
 	n = min(n, b.room-b.used)
 	if m.op == verbs.Write {
@@ -170,7 +152,7 @@ func (w *wire) flush(op uint8, o *op) error {
 // they have two keys.
 func (w *wire) small(r *runs) (done bool, err error) {
 	local, _, all := r.peek()
-	remote, n, key, err := w.reach(r)
+	remote, n, key, err := w.reach(r, nil)
 	if err != nil || n < all {
 		return false, err
 	}
@@ -183,11 +165,12 @@ func (w *wire) small(r *runs) (done bool, err error) {
 // errPacked: the node's device cannot reach the memory.
 var errPacked = errors.New("memory without a key")
 
-// key is the registered memory of the node around an address. Where this process does not know it yet, it asks.
-func (w *wire) key(remote uintptr) (*piece, error) {
+// key is the registered memory of the node around an address. Where this process does not know it yet, it asks
+// (fetchKeys).
+func (w *wire) key(remote uintptr, m *mover, r *runs) (*piece, error) {
 	p := w.keys.find(remote)
 	if p == nil {
-		if err := w.fetchKeys(remote); err != nil {
+		if err := w.fetchKeys(remote, m, r); err != nil {
 			return nil, err
 		}
 		if p = w.keys.find(remote); p == nil {

@@ -29,7 +29,7 @@ func Wire(o Options) transport.Wire {
 			if err != nil {
 				return err.Error()
 			}
-			return d.notes() + "; " + o.modelNotes(&d.ways[0])
+			return d.notes() + "; " + pinNotes(&o, &d.limits) + "; " + o.modelNotes(&d.ways[0])
 		},
 		Open: func(info transport.WireInfo) (transport.Transport, error) {
 			d, err := probed()

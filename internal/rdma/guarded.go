@@ -89,7 +89,7 @@ func (w *wire) accumulate(x *transport.Xfer, s *transport.Scale) (done bool, err
 func (w *wire) reaches(x *transport.Xfer, grain int) (bool, error) {
 	for r := runsOf(x); r.left > 0; {
 		_, remote, n := r.peek()
-		far, err := w.key(remote)
+		far, err := w.key(remote, nil, nil)
 		if err == errPacked {
 			return false, nil
 		}

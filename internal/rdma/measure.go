@@ -1,88 +1,115 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Measuring the parameters of the cost model: on the first wire whose transfer needs them, once in a process. Each
-// protocol moves three patches of a scratch to the node's scratch, a few times; through the shortest times goes the
-// protocol's line. It takes as long as some hundred requests.
+// Measuring the parameters of the cost model: on the first wire whose transfer needs them, once in a process for puts and
+// once for gets. Each protocol moves three patches of a scratch to the node's scratch, a few times; through the medians of
+// the times goes the protocol's line. It takes as long as some hundred requests.
 package rdma
 
 import (
+	"slices"
 	"time"
 
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
-// patch is rows of the scratch, and the requests or messages that move them.
-type patch struct{ rows, row, each int }
+// patch is rows of the scratch.
+type patch struct{ rows, row int }
 
 var (
-	patchesNIC  = [3]patch{{4, 64, 4}, {32, 64, 32}, {32, 1024, 32}}
-	patchesHost = [3]patch{{4, 64, 1}, {15, 1024, 1}, {60, 1024, 4}}
+	patchesNIC  = [3]patch{{4, 64}, {64, 64}, {64, 1024}}
+	patchesHost = [2]patch{{4, 64}, {60, 1024}}
 )
 
-const rounds = 4 // the first warms up
+// A patch is moved so often, the first time to warm up; shorter ones more often until some time is over.
+const (
+	leastRounds = 8
+	mostRounds  = 20
+	roundsTime  = 500 * time.Microsecond
+)
 
-// costs are the parameters that protocols are chosen by. The caller has the lock.
-func (w *wire) costs() *costs {
+// costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the lock.
+func (w *wire) costs(get bool) *costs {
 	t := w.t
+	have := func() bool { c := t.known.Load(); return c != nil && (c.measured[direction(get)]) }
+	if !have() && t.measuring.TryLock() { // else it is another wire's turn
+		defer t.measuring.Unlock()
+		if !have() {
+			t.measure(w, get)
+		}
+	}
 	if c := t.known.Load(); c != nil {
 		return c
 	}
-	if !t.measuring.TryLock() {
-		return &usual // another wire's turn
-	}
-	defer t.measuring.Unlock()
-	if t.known.Load() == nil {
-		begin := time.Now()
-		c, err := w.measure()
-		if err != nil {
-			log.Infof("parameters of the cost model cannot be measured: %v", err)
-			c = usual
-		}
-		t.known.Store(&c)
-		log.Infof("cost model of RDMA, measured in %v: %v", time.Since(begin).Round(time.Microsecond), c)
-	}
-	return t.known.Load()
+	return &usual
 }
 
-// measure finds them; those that cannot be measured are as usual.
-func (w *wire) measure() (costs, error) {
-	c := usual
-	mine := w.t.scratch.open(w.t.arena)
-	if mine == 0 {
-		return c, nil
+func direction(get bool) int {
+	if get {
+		return 1
 	}
+	return 0
+}
+
+// measure finds the parameters of one direction, and those that belong to both if nobody has; those that cannot be
+// measured are as usual.
+func (t *Transport) measure(w *wire, get bool) {
+	begin, c := time.Now(), usual
+	mine := t.scratch.open(t.arena)
+	if was := t.known.Load(); was != nil {
+		c = *was
+	} else if mine != 0 {
+		c.copy, c.pin = t.measureHere(mine)
+	}
+	c.measured[direction(get)] = true
+	if mine != 0 {
+		if err := w.measure(&c, get, mine); err != nil {
+			log.Infof("parameters of the cost model cannot be measured: %v", err)
+		}
+	}
+	t.known.Store(&c)
+	log.Infof("cost model of RDMA, measured in %v: %v", time.Since(begin).Round(time.Microsecond), c)
+}
+
+// measure is the part that needs a wire.
+func (w *wire) measure(c *costs, get bool, mine uintptr) error {
 	list, err := w.pieces(&header{kind: kindScratch})
 	if err != nil || len(list) != 1 {
-		return c, err
+		return err
 	}
 	w.keys.add(list[0])
-	c.copy, c.pin = w.t.measureHere(mine)
-	for _, l := range []struct {
-		to      *linear
-		get     bool
-		by      string
-		patches [3]patch
-	}{{&c.putNIC, false, nic, patchesNIC}, {&c.putHost, false, host, patchesHost}, {&c.getNIC, true, nic, patchesNIC},
-		{&c.getHost, true, host, patchesHost}, {&c.getPush, true, push, patchesNIC}} {
-		var p [3]point
-		for i, a := range l.patches {
-			p[i] = point{float64(a.each), float64(a.rows * a.row), 0}
+	sample := func(by string, patches []patch) (p []point) {
+		for _, a := range patches {
 			x := &transport.Xfer{Known: true, Count: []int32{int32(a.row), int32(a.rows)},
 				Local:  transport.Section{Base: mine, Stride: []int32{scratchStride}},
 				Remote: transport.Section{Base: list[0].lo, Stride: []int32{scratchStride}}}
-			if p[i].time, err = w.shortest(x, l.get, l.by); err != nil {
-				return usual, err
+			at := point{each: float64(a.rows), bytes: float64(a.rows * a.row)}
+			if err == nil {
+				at.time, err = w.usually(x, get, by)
 			}
+			p = append(p, at)
 		}
-		*l.to = fit(p)
+		return p
 	}
-	return c, nil
+	one, all, pushed := sample(nic, patchesNIC[:]), sample(host, patchesHost[:]), []point(nil)
+	if get {
+		pushed = sample(push, patchesNIC[:])
+	}
+	switch {
+	case err != nil:
+	case get:
+		c.getNIC, c.getHost, c.getPush = fit(one), fitBytes(all), fit(pushed)
+	default:
+		c.putNIC, c.putHost = fit(one), fitBytes(all)
+	}
+	return err
 }
 
-// shortest is the least time in ns that a transfer has taken, until it had taken effect.
-func (w *wire) shortest(x *transport.Xfer, get bool, by string) (ns float64, err error) {
-	for i := range rounds {
+// usually is the median of the times in ns that a transfer has taken, until it had taken effect: where a processor is
+// shared, the shortest says little of the next.
+func (w *wire) usually(x *transport.Xfer, get bool, by string) (ns float64, err error) {
+	var times []time.Duration
+	for i, all := 0, time.Now(); i < leastRounds || i < mostRounds && time.Since(all) < roundsTime; i++ {
 		begin := time.Now()
 		o := newOp(x)
 		if get {
@@ -94,11 +121,12 @@ func (w *wire) shortest(x *transport.Xfer, get bool, by string) (ns float64, err
 		if w.c.await(o.ended.Load); o.err != nil {
 			return 0, o.err
 		}
-		if took := float64(time.Since(begin)); i == 1 || i > 1 && took < ns {
-			ns = took
+		if i > 0 {
+			times = append(times, time.Since(begin))
 		}
 	}
-	return ns, nil
+	slices.Sort(times)
+	return float64(times[len(times)/2]), nil
 }
 
 // measureHere is what needs no wire: copying, and registering memory.
@@ -107,7 +135,7 @@ func (t *Transport) measureHere(mine uintptr) (copying, pin linear) {
 	memory := memory(mine, scratchBytes)
 	least := func(what func()) float64 {
 		best := time.Hour
-		for range rounds {
+		for range leastRounds {
 			begin := time.Now()
 			what()
 			best = min(best, time.Since(begin))

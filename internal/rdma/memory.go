@@ -5,9 +5,13 @@
 package rdma
 
 import (
+	"errors"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/log"
+	"libarmci/internal/rdma/pin"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -21,8 +25,9 @@ type registrar interface {
 type arena struct {
 	node    transport.Node
 	domain  registrar
-	local   cover // by local key
-	remote  cover // by remote key
+	pins    *pin.Cache // what gives way
+	local   cover      // by local key
+	remote  cover      // by remote key
 	mu      sync.Mutex
 	regions []*verbs.Region
 	guards  *piece // accumulate locks, if somebody has asked for them
@@ -54,7 +59,11 @@ func (a *arena) register(lo uintptr, n int64) {
 	defer a.mu.Unlock()
 	lo, hi := pages(lo, n)
 	for _, g := range a.local.gaps(lo, hi) {
-		r, err := a.domain.Register(g.lo, int64(g.hi-g.lo), true)
+		n := int64(g.hi - g.lo)
+		r, err := a.domain.Register(g.lo, n, true)
+		for errors.Is(err, unix.ENOMEM) && a.pins.Yield(n) {
+			r, err = a.domain.Register(g.lo, n, true)
+		}
 		if err != nil {
 			log.Infof("memory is sent through buffers: %v", err)
 			a.remote.add(g)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The cost model that chooses the protocol of a transfer, after paper 004: k rows of N bytes in all cost the device
-// ts + k tr + tn N, and packed into m messages tl + m tp + (tn + 2 tm) N. Each protocol is such a line; its parameters
-// are measured on the fabric (measure.go), or set. Pure: it looks at nothing.
+// ts + k tr + tn N, and packed into messages tl + (tn + 2 tm) N, in which tn has the costs of messages, which are full but
+// for the last. Each protocol is such a line; its parameters are measured on the fabric (measure.go), or set. Pure: it
+// looks at nothing.
 package rdma
 
 import (
@@ -11,7 +12,7 @@ import (
 	"strings"
 )
 
-// line is what a protocol costs: in ns, to begin with, for each request or message, and for each byte.
+// line is what a protocol costs: in ns, to begin with, for each request, and for each byte.
 type linear struct{ start, each, byte float64 }
 
 func (l linear) time(k, n int64) float64 { return l.start + l.each*float64(k) + l.byte*float64(n) }
@@ -20,14 +21,15 @@ func (l linear) time(k, n int64) float64 { return l.start + l.each*float64(k) + 
 type costs struct {
 	putNIC, putHost          linear
 	getNIC, getHost, getPush linear
-	copy                     linear // of memory to memory: only its byte is used
-	pin                      linear // registering, and ending that: each is a page
+	copy                     linear  // of memory to memory: only its byte is used
+	pin                      linear  // registering, and ending that: each is a page
+	measured                 [2]bool // puts, gets; or they are set
 }
 
 // usual are costs of a fast network: what is assumed until a better figure is known.
 var usual = costs{
-	putNIC: linear{2000, 150, 0.09}, putHost: linear{5000, 600, 0.25},
-	getNIC: linear{2500, 250, 0.09}, getHost: linear{5000, 900, 0.25}, getPush: linear{6000, 250, 0.09},
+	putNIC: linear{2000, 150, 0.09}, putHost: linear{5000, 0, 0.3},
+	getNIC: linear{2500, 250, 0.09}, getHost: linear{5000, 0, 0.3}, getPush: linear{6000, 250, 0.09},
 	copy: linear{byte: 0.1}, pin: linear{start: 2500, each: 100},
 }
 
@@ -54,6 +56,7 @@ func (c costs) String() string {
 // parseCosts reads what String writes; what is not named is as usual.
 func parseCosts(text string) (costs, error) {
 	c := usual
+	c.measured = [2]bool{true, true}
 	for _, word := range strings.Fields(text) {
 		name, list, _ := strings.Cut(word, "=")
 		at := (*linear)(nil)
@@ -77,24 +80,22 @@ func parseCosts(text string) (costs, error) {
 	return c, nil
 }
 
-// point is a time measured: for so many requests or messages, and bytes.
+// point is a time measured: for so many requests, and bytes.
 type point struct{ each, bytes, time float64 }
 
-// fit is the line through three points, of which two have the same number of bytes or of requests or messages. Times
-// that cannot be are left out: no parameter is less than nothing.
-func fit(p [3]point) (l linear) {
-	dk, dn, dt := p[1].each-p[0].each, p[1].bytes-p[0].bytes, p[1].time-p[0].time
-	ek, en, et := p[2].each-p[1].each, p[2].bytes-p[1].bytes, p[2].time-p[1].time
-	det := dk*en - dn*ek
-	l.each, l.byte = (dt*en-dn*et)/det, (dk*et-ek*dt)/det
-	if k := p[2].each - p[0].each; l.byte < 0 && k > 0 {
-		l.byte, l.each = 0, (p[2].time-p[0].time)/k
-	}
-	if n := p[2].bytes - p[0].bytes; l.each < 0 {
-		l.each, l.byte = 0, (p[2].time-p[0].time)/n
-	}
-	l.each, l.byte = max(l.each, 0), max(l.byte, 0)
+// fit is the line through three points: few requests, many, and those with many bytes. No parameter is less than nothing,
+// whatever else the processor had to do meanwhile.
+func fit(p []point) (l linear) {
+	l.byte = max((p[2].time-p[1].time)/(p[2].bytes-p[1].bytes), 0)
+	l.each = max((p[1].time-p[0].time-l.byte*(p[1].bytes-p[0].bytes))/(p[1].each-p[0].each), 0)
 	l.start = max(p[0].time-l.each*p[0].each-l.byte*p[0].bytes, 0)
+	return l
+}
+
+// fitBytes is the line through two points of one message and of some full ones, whose costs are part of the bytes'.
+func fitBytes(p []point) (l linear) {
+	l.byte = max((p[1].time-p[0].time)/(p[1].bytes-p[0].bytes), 0)
+	l.start = max(p[0].time-l.byte*p[0].bytes, 0)
 	return l
 }
 
@@ -107,19 +108,13 @@ type shape struct {
 	behind   bool // stores by message have to be waited for before the device may begin
 }
 
-// messages is how many of them have the data of n bytes.
-func messages(n int64) int64 { return (n + dataBytes - 1) / dataBytes }
-
-// dataBytes is what a message holds beside its header and some groups.
-const dataBytes = bufferBytes - 256
-
 // choose is the protocol that takes the shortest time.
 func (c *costs) choose(s shape) string {
 	device, packed := &c.putNIC, &c.putHost
 	if s.get {
 		device, packed = &c.getNIC, &c.getHost
 	}
-	best, least := host, packed.time(messages(s.bytes), s.bytes)
+	best, least := host, packed.time(1, s.bytes)
 	t := device.time(s.requests, s.bytes)
 	if s.foreign {
 		t += c.copy.byte * float64(s.bytes)

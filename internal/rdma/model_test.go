@@ -21,7 +21,8 @@ func TestNotes(t *testing.T) {
 	for model, words := range map[string]string{
 		auto: "cost model, measured within this host: put.nic=", set.String(): "as it is set: " + set.String() + "; so 64 rows",
 	} {
-		if notes := Wire(Options{Model: model, Timeout: patience}).Notes(); !strings.Contains(notes, words) {
+		notes := Wire(Options{Model: model, Timeout: patience}).Notes()
+		if t.Log(notes); !strings.Contains(notes, words) {
 			t.Errorf("%q does not say %q", notes, words)
 		}
 	}
@@ -29,20 +30,27 @@ func TestNotes(t *testing.T) {
 
 // A line goes through the points that were measured, unless that would give something for less than nothing.
 func TestFit(t *testing.T) {
+	at := func(l linear, patches []patch) (p []point) {
+		for _, a := range patches {
+			p = append(p, point{float64(a.rows), float64(a.rows * a.row), l.time(int64(a.rows), int64(a.row*a.rows))})
+		}
+		return p
+	}
+	differ := func(a, b linear) bool {
+		return math.Abs(a.start-b.start)+math.Abs(a.each-b.each)+math.Abs(a.byte-b.byte) > 1e-6
+	}
 	for _, l := range []linear{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
-		for _, patches := range [][3]patch{patchesNIC, patchesHost} {
-			var p [3]point
-			for i, a := range patches {
-				p[i] = point{float64(a.each), float64(a.row * a.rows), l.time(int64(a.each), int64(a.row*a.rows))}
-			}
-			got := fit(p)
-			if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+math.Abs(got.byte-l.byte) > 1e-6 {
-				t.Errorf("%v became %v", l, got)
-			}
-			p[1].time += 1e6 // somebody else had the processor
-			if got = fit(p); got.start < 0 || got.each < 0 || got.byte < 0 {
-				t.Errorf("with a late point %v became %v", l, got)
-			}
+		p := at(l, patchesNIC[:])
+		if got := fit(p); differ(got, l) {
+			t.Errorf("%v became %v", l, got)
+		}
+		p[1].time += 1e6 // somebody else had the processor
+		if got := fit(p); got.start < 0 || got.each < 0 || got.byte < 0 {
+			t.Errorf("with a late point %v became %v", l, got)
+		}
+		l.each = 0
+		if got := fitBytes(at(l, patchesHost[:])); differ(got, l) {
+			t.Errorf("%v became %v", l, got)
 		}
 	}
 }
@@ -50,6 +58,7 @@ func TestFit(t *testing.T) {
 // What people are shown can be set, alone and in part.
 func TestCostsAreReadBack(t *testing.T) {
 	c := usual
+	c.measured = [2]bool{true, true}
 	c.putNIC, c.pin.each = linear{12345, 678, 0.25}, 1e6
 	back, err := parseCosts(c.String())
 	if err != nil || back != c {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"libarmci/internal/rdma/pin"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -21,9 +22,9 @@ type op struct {
 	err      error
 	body     []byte // of a reply
 	value    int64
-	declared piece           // of an RMW that was refused: whose memory it is
-	exposed  *verbs.Region   // the caller's memory, which the server writes to
-	lent     []*verbs.Region // the caller's memory, registered for this operation
+	declared piece         // of an RMW that was refused: whose memory it is
+	exposed  *verbs.Region // the caller's memory, which the server writes to
+	held     []*pin.Entry  // the same, which it reads and writes itself
 }
 
 func newOp(x *transport.Xfer) *op {
@@ -47,8 +48,8 @@ func (o *op) part(err error) {
 	if o.exposed != nil {
 		o.exposed.Close()
 	}
-	for _, r := range o.lent {
-		r.Close()
+	for _, e := range o.held {
+		e.Release()
 	}
 	later := o.later
 	if later == nil {

@@ -20,6 +20,7 @@ type Options struct {
 	Eager   int           // puts of up to this many bytes are copied and complete at the caller at once
 	Buffer  int64         // registered memory of the process for buffers
 	Guarded bool          // accumulates are made by the caller's device under the target's locks, not by its server
+	Pin     int64         // memory of the application that stays registered; 0 = by what the system has
 	Spin    func() int    // how often a waiter looks before it yields; may be nil
 	Unbind  func()        // gives the calling thread all processors of the node; may be nil
 

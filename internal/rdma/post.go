@@ -119,8 +119,8 @@ func (w *wire) protocol(x *transport.Xfer, get bool) string {
 		return forced
 	}
 	local, _, _ := r.peek()
-	return w.costs().choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
-		foreign: w.near(local, false) == nil, behind: !w.settled()})
+	return w.costs(get).choose(shape{get: get, requests: r.requests(w.width), bytes: r.left,
+		foreign: w.t.arena.here(local) == nil, behind: !w.settled()})
 }
 
 // settle makes sure that stores by message have taken effect before the device is at the memory. The caller has the

@@ -70,7 +70,7 @@ func TestForced(t *testing.T) {
 				for i := range mine {
 					mine[i], theirs[i] = byte(r.Uint32()), byte(r.Uint32())
 				}
-				for i := range 40 {
+				for i := range 30 {
 					x, get := someShape(r, near, far), r.IntN(2) == 0
 					wantMine, wantTheirs := bytes.Clone(mine), bytes.Clone(theirs)
 					image(x, get, wantMine, wantTheirs, [2]uintptr{near, far})

@@ -18,7 +18,7 @@ func (w *wire) pull(x *transport.Xfer, h header, o *op) error {
 		return errPacked
 	}
 	for at := r; at.left > 0; {
-		_, n, _, err := w.reach(&at)
+		_, n, _, err := w.reach(&at, nil)
 		if err != nil {
 			return err
 		}

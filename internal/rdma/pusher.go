@@ -75,7 +75,7 @@ func (c *conn) goOn() (bool, error) {
 	if p == nil || c.dead {
 		return true, nil
 	}
-	for p.left > 0 && c.slots > 1 {
+	for p.left > 0 && c.slots >= pushLength {
 		if c.s.tokens.Add(-1) < 0 {
 			c.s.tokens.Add(1)
 			return false, nil
@@ -101,12 +101,14 @@ func (c *conn) goOn() (bool, error) {
 	return true, nil
 }
 
-// ship posts as many requests as there is room for, and leaves one for the answer. The caller has the lock, and has taken
-// a token.
+// pushLength is how many requests are posted together: two such chains are under way at once.
+const pushLength = connRequests / 2
+
+// ship posts some requests, and leaves room for the answer. The caller has the lock, and has taken a token.
 func (c *conn) ship(p *pushing) error {
 	b := &c.batch
 	b.clear()
-	for most := c.slots - 1; p.left > 0 && len(b.requests) < most; {
+	for p.left > 0 && len(b.requests) < pushLength {
 		from, n := p.from.peek()
 		to, room := p.to.peek()
 		mine := c.s.arena.here(from)

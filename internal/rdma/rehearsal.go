@@ -43,7 +43,8 @@ func rehearse(o Options, w *way) (c costs, err error) {
 		return c, err
 	}
 	defer wire.mu.Unlock()
-	return *wire.costs(), nil
+	wire.costs(false)
+	return *wire.costs(true), nil
 }
 
 // modelNotes tells parameters and what follows from them.

@@ -53,7 +53,7 @@ func (w *wire) atomic(r *transport.RMW) error {
 		return err
 	}
 	defer w.mu.Unlock()
-	far, err := w.key(r.Addr)
+	far, err := w.key(r.Addr, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,31 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// The same transfer from the other side, and the memory that it has here.
+func TestSwapped(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 2000 {
+		x := someXfer(r, 1)
+		if x.Bytes() == 0 {
+			continue
+		}
+		c := runsOf(x)
+		lo, hi := c.localSpan()
+		first, last := ^uintptr(0), uintptr(0)
+		s := c.swapped()
+		for _, p := range pairs(x) {
+			first, last = min(first, p[0]), max(last, p[0])
+			if local, remote, n := s.peek(); n == 0 || local != p[1] || remote != p[0] {
+				t.Fatalf("%+v: %#x %#x where %#x %#x is next", x, remote, local, p[0], p[1])
+			}
+			s.advance(1)
+		}
+		if s.left != 0 || lo != first || hi != last+1 {
+			t.Fatalf("%+v: %d bytes more; from %#x to %#x, not %#x to %#x", x, s.left, lo, hi, first, last+1)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 3000 {

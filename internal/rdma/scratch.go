@@ -16,7 +16,7 @@ import (
 
 const (
 	scratchRows   = 64
-	scratchStride = 2048
+	scratchStride = pageBytes + 64 // rows of arrays are in pages of their own
 	scratchBytes  = scratchRows * scratchStride
 )
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"libarmci/internal/rdma/pin"
 	"libarmci/internal/transport"
 )
 
@@ -21,6 +22,7 @@ type Transport struct {
 	server    *server // nil if this rank runs none
 	porter    *porter
 	client    *client
+	pins      *pin.Cache
 	engine    engine
 	peers     []transport.PeerAddr
 	at        []*wire               // by peer: the wire to its node
@@ -46,7 +48,7 @@ func Open(o Options, w *way) (*Transport, error) {
 		runtime.GOMAXPROCS(leastProcs)
 	}
 	o.Eager = min(max(o.Eager, 0), bufferBytes)
-	o.Buffer = max(o.Buffer, bufferedShare*leastBuffers*bufferBytes)
+	o.Buffer = max(min(o.Buffer, pin.Lockable()/2), bufferedShare*leastBuffers*bufferBytes)
 	t := &Transport{opt: o, spin: 20}
 	if o.Spin != nil {
 		t.spin = max(o.Spin(), 1)
@@ -65,6 +67,8 @@ func Open(o Options, w *way) (*Transport, error) {
 	}
 	o.Node.Hold()
 	t.arena = &arena{node: o.Node, domain: t.base.domain}
+	t.pins = openPins(&t.opt, t.arena, &t.base.limits)
+	t.arena.pins = t.pins
 	if err = t.open(); err != nil {
 		t.release()
 		return nil, err
@@ -203,6 +207,7 @@ func (t *Transport) release() {
 	if t.client != nil {
 		t.client.close()
 	}
+	t.pins.Close()
 	t.arena.close()
 	t.scratch.close()
 	t.base.close()

@@ -28,7 +28,10 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   armci_vm(rdma/transport SECONDS 600 OPTIONS -n 2 COMMAND ${here}/vm/transport.sh ${out}/vm/transport)
   if("none" IN_LIST ARMCI_CAN_CC)
     armci_vm(rdma/2x1 SECONDS 400 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ARMCI_TRANSPORT=rdma
-      "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
+      "HOSTS_PROGRAMS=contiguous strided accumulate rmw message remap")
+    # Where 8 MiB may be pinned, most memory goes through buffers, with one warning for each process at most.
+    armci_vm(rdma/locked SECONDS 400 OPTIONS -l 8192 COMMAND ${here}/vm/locked.sh
+      ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=remap contiguous strided malloc")
     set(rooms few)
     if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
       set(rooms fortran few)

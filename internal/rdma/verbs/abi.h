@@ -36,7 +36,17 @@ struct vb_context {
 	struct vb_device *device;
 	struct vb_ops ops;
 	int cmd_fd, async_fd, num_comp_vectors;
-	// and more
+	uint64_t mutex[5];
+	uintptr_t abi; // all ones: it is the last of a vb_extended
+};
+
+// What lies before a context. It grows at its beginning; size says how much of it there is, the context included.
+struct vb_extended {
+	int (*query_device_ex)(struct vb_context *, const void *input, void *out, size_t nbytes);
+	void *unused[10];
+	uint64_t placeholder;
+	size_t size;
+	struct vb_context context;
 };
 
 // What every queue begins with.
@@ -78,6 +88,13 @@ struct vb_device_attr {
 	int max_map_per_fmr, max_srq, max_srq_wr, max_srq_sge;
 	uint16_t max_pkeys;
 	uint8_t local_ca_ack_delay, phys_port_cnt;
+};
+
+struct vb_device_attr_ex { // the beginning of it
+	struct vb_device_attr orig;
+	uint32_t comp_mask;
+	uint64_t on_demand;
+	uint32_t on_demand_rc, on_demand_uc, on_demand_ud;
 };
 
 struct vb_port_attr {
@@ -184,7 +201,14 @@ enum { VB_QPT_RC = 2, VB_QPT_UD = 4 };
 enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS };
 enum { VB_WR_WRITE = 0, VB_WR_SEND = 2, VB_WR_READ = 4, VB_WR_COMPARE_SWAP = 5, VB_WR_FETCH_ADD = 6 };
 enum { VB_SIGNALED = 2, VB_INLINE = 8 };
-enum { VB_LOCAL_WRITE = 1, VB_REMOTE_WRITE = 2, VB_REMOTE_READ = 4, VB_REMOTE_ATOMIC = 8 };
+enum {
+	VB_LOCAL_WRITE = 1,
+	VB_REMOTE_WRITE = 2,
+	VB_REMOTE_READ = 4,
+	VB_REMOTE_ATOMIC = 8,
+	VB_ON_DEMAND = 64
+};
+enum { VB_ODP = 1, VB_ODP_WRITE = 4, VB_ODP_READ = 8 };
 enum {
 	VB_QP_STATE = 1,
 	VB_QP_ACCESS_FLAGS = 1 << 3,

@@ -15,7 +15,7 @@ import (
 // layouts: structures (or the beginnings of some) and fields whose places must agree.
 var layouts = []struct{ mine, theirs, fields string }{
 	{"vb_context", "ibv_context", "device cmd_fd async_fd num_comp_vectors ops.poll_cq ops.req_notify_cq " +
-		"ops.post_srq_recv ops.post_send ops.post_recv"},
+		"ops.post_srq_recv ops.post_send ops.post_recv sizeof"},
 	{"vb_ops", "ibv_context_ops", "sizeof"},
 	{"vb_channel", "ibv_comp_channel", "sizeof fd refcnt"},
 	{"vb_mr", "ibv_mr", "sizeof addr length handle lkey rkey"},
@@ -44,7 +44,9 @@ var values = map[string]string{
 	"VB_WR_SEND": "IBV_WR_SEND", "VB_WR_READ": "IBV_WR_RDMA_READ",
 	"VB_WR_COMPARE_SWAP": "IBV_WR_ATOMIC_CMP_AND_SWP", "VB_WR_FETCH_ADD": "IBV_WR_ATOMIC_FETCH_AND_ADD",
 	"VB_REMOTE_ATOMIC": "IBV_ACCESS_REMOTE_ATOMIC", "VB_SIGNALED": "IBV_SEND_SIGNALED",
-	"VB_INLINE":      "IBV_SEND_INLINE",
+	"VB_INLINE":    "IBV_SEND_INLINE",
+	"VB_ON_DEMAND": "IBV_ACCESS_ON_DEMAND", "VB_ODP": "IBV_ODP_SUPPORT", "VB_ODP_WRITE": "IBV_ODP_SUPPORT_WRITE",
+	"VB_ODP_READ":    "IBV_ODP_SUPPORT_READ",
 	"VB_LOCAL_WRITE": "IBV_ACCESS_LOCAL_WRITE", "VB_REMOTE_WRITE": "IBV_ACCESS_REMOTE_WRITE",
 	"VB_REMOTE_READ": "IBV_ACCESS_REMOTE_READ", "VB_QP_STATE": "IBV_QP_STATE",
 	"VB_QP_ACCESS_FLAGS": "IBV_QP_ACCESS_FLAGS", "VB_QP_PKEY_INDEX": "IBV_QP_PKEY_INDEX", "VB_QP_PORT": "IBV_QP_PORT",
@@ -86,6 +88,17 @@ func TestLayouts(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "_Static_assert(%s == %s, \"%s: %s\");\n", mine, theirs, l.mine, f)
 		}
+	}
+	text.WriteString("#define BEFORE(s, f) (offsetof(struct s, context) - offsetof(struct s, f))\n")
+	for mine, theirs := range map[string]string{
+		"offsetof(struct vb_context, abi)":              "offsetof(struct ibv_context, abi_compat)",
+		"BEFORE(vb_extended, query_device_ex)":          "BEFORE(verbs_context, query_device_ex)",
+		"BEFORE(vb_extended, size)":                     "BEFORE(verbs_context, sz)",
+		"offsetof(struct vb_device_attr_ex, on_demand)": "offsetof(struct ibv_device_attr_ex, odp_caps.general_caps)",
+		"offsetof(struct vb_device_attr_ex, on_demand_rc)": "offsetof(struct ibv_device_attr_ex, " +
+			"odp_caps.per_transport_caps)",
+	} {
+		fmt.Fprintf(&text, "_Static_assert(%s == %s, \"%s\");\n", mine, theirs, mine)
 	}
 	for mine, theirs := range values {
 		fmt.Fprintf(&text, "_Static_assert((int)%s == (int)%s, \"%s\");\n", mine, theirs, mine)

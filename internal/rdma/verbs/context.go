@@ -33,10 +33,11 @@ func Load() error {
 // Limits are those of a device.
 type Limits struct {
 	Firmware          string
-	MaxWR, MaxSGE     int // of a queue pair
-	MaxCQE, MaxSRQ    int // entries of a queue
-	ReadsOut, ReadsIn int // outstanding reads of a queue pair, as initiator and as target
-	Atomic            int // 0 none, 1 of the device, 2 of the whole machine
+	MaxWR, MaxSGE     int  // of a queue pair
+	MaxCQE, MaxSRQ    int  // entries of a queue
+	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
+	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
+	OnDemand          bool // memory need not be pinned: RegisterOnDemand
 }
 
 // Context is an open device.
@@ -91,7 +92,7 @@ func (c *Context) Limits() (Limits, error) {
 	}
 	return Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr), MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
 		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom), ReadsIn: int(a.max_qp_rd_atom),
-		Atomic: int(a.atomic_cap)}, nil
+		Atomic: int(a.atomic_cap), OnDemand: C.vb_on_demand(c.p) != 0}, nil
 }
 
 // PortState is what a port is like now.
@@ -160,6 +161,11 @@ func (d *Domain) Register(addr uintptr, nbytes int64, remote bool) (*Region, err
 // RegisterLocks is Register for others' reads and atomics.
 func (d *Domain) RegisterLocks(addr uintptr, nbytes int64) (*Region, error) {
 	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_REMOTE_READ|C.VB_REMOTE_ATOMIC)
+}
+
+// RegisterOnDemand lets the device at memory as it is whenever it is used. The device can: see Limits.
+func (d *Domain) RegisterOnDemand(addr uintptr, nbytes int64) (*Region, error) {
+	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_ON_DEMAND)
 }
 
 func (d *Domain) register(addr uintptr, nbytes int64, access C.int) (*Region, error) {

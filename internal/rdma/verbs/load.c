@@ -78,6 +78,16 @@ void vb_free_devices(struct vb_device **list) { p_free_device_list(list); }
 const char *vb_device_name(struct vb_device *d) { return p_get_device_name(d); }
 int vb_close(struct vb_context *c) { return -p_close_device(c); }
 int vb_query_device(struct vb_context *c, struct vb_device_attr *out) { return -p_query_device(c, out); }
+int vb_on_demand(struct vb_context *c)
+{
+	const struct vb_extended *x = (const void *)((const char *)c - offsetof(struct vb_extended, context));
+	struct vb_device_attr_ex a = {0};
+	if (c->abi != UINTPTR_MAX || x->size < sizeof *x || !x->query_device_ex)
+		return 0;
+	if (x->query_device_ex(c, NULL, &a, sizeof a))
+		return 0;
+	return (a.on_demand & VB_ODP) && (a.on_demand_rc & VB_ODP_WRITE) && (a.on_demand_rc & VB_ODP_READ);
+}
 int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out) { return -p_query_port(c, port, out); }
 struct vb_pd *vb_alloc_pd(struct vb_context *c) { return p_alloc_pd(c); }
 int vb_dealloc_pd(struct vb_pd *pd) { return -p_dealloc_pd(pd); }

@@ -16,6 +16,7 @@ const char *vb_device_name(struct vb_device *d);
 struct vb_context *vb_open(struct vb_device *d);
 int vb_close(struct vb_context *c);
 int vb_query_device(struct vb_context *c, struct vb_device_attr *out);
+int vb_on_demand(struct vb_context *c); // 1: writes and reads of connections can do with memory that is not pinned
 int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out);
 struct vb_pd *vb_alloc_pd(struct vb_context *c);
 int vb_dealloc_pd(struct vb_pd *pd);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the system allows: how much memory may be pinned, which memory goes away with its mapping only, and whether
+// pinned pages stay with the parent at a fork. Nothing here changes anything.
+package pin
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const pageBytes = 4096
+
+// Lockable is how many bytes this process may pin, math.MaxInt64 if there is no limit for it.
+func Lockable() int64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 || mayExceed() {
+		return math.MaxInt64
+	}
+	return int64(limit.Cur)
+}
+
+// mayExceed tells whether the limit does not bind this process.
+func mayExceed() bool {
+	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var d [2]unix.CapUserData
+	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
+}
+
+// Budget is the bytes that a process may pin for the application where the user has not said so: a quarter of what it
+// may pin at all, and the process's part of half the memory, there being so many such processes.
+func Budget(processes int) int64 {
+	var i unix.Sysinfo_t
+	if unix.Sysinfo(&i) != nil {
+		return 0
+	}
+	return min(Lockable()/4, int64(i.Totalram)*int64(i.Unit)/2/int64(max(processes, 1)))
+}
+
+// keepsPinned is an error for a kernel that, after a fork, may give a page that a device holds to the child and a copy
+// of it to the parent.
+func keepsPinned() error {
+	var u unix.Utsname
+	var major, minor int
+	release := "?"
+	if unix.Uname(&u) == nil {
+		release = unix.ByteSliceToString(u.Release[:])
+		fmt.Sscanf(release, "%d.%d", &major, &minor)
+	}
+	if major < 5 || major == 5 && minor < 12 {
+		return fmt.Errorf("Linux %s may take pinned pages away at a fork, 5.12 does not", release)
+	}
+	return nil
+}
+
+// private tells whether pages that are there all are private and anonymous: a file's can go with the file shortened
+// or with a hole made in it, of which no event tells.
+func private(lo, hi uintptr) bool {
+	f, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const entry, ofFile = 8, 1 << 61
+	var buf [4096]byte
+	for lo < hi {
+		b := buf[:min(uintptr(len(buf)), (hi-lo)/pageBytes*entry)]
+		if _, err := f.ReadAt(b, int64(lo/pageBytes*entry)); err != nil {
+			return false
+		}
+		for ; len(b) > 0; b = b[entry:] {
+			if binary.LittleEndian.Uint64(b)&ofFile != 0 {
+				return false
+			}
+			lo += pageBytes
+		}
+	}
+	return true
+}

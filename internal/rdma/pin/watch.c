@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reading thread. Nothing in it may wait for Go, or for anybody who could wait for an event to be read: no locks,
+// no memory from malloc.
+#define _GNU_SOURCE
+#include "watch.h"
+
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void push(struct pin_watch *w, const struct pin_event *e)
+{
+	if (w->written - __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE) == PIN_EVENTS) {
+		__atomic_store_n(&w->lost, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	w->events[w->written % PIN_EVENTS] = *e;
+	__atomic_store_n(&w->written, w->written + 1, __ATOMIC_RELEASE);
+}
+
+static void take(struct pin_watch *w, const struct uffd_msg *m)
+{
+	struct pin_event e = {0};
+	switch (m->event) {
+	case UFFD_EVENT_REMAP:
+		e = (struct pin_event){m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to, 0};
+		break;
+	case UFFD_EVENT_UNMAP:
+		e = (struct pin_event){m->arg.remove.start, m->arg.remove.end, 0, 0};
+		break;
+	case UFFD_EVENT_REMOVE:
+		e = (struct pin_event){m->arg.remove.start, m->arg.remove.end, 0, 1};
+		break;
+	default:
+		return;
+	}
+	push(w, &e);
+}
+
+// With the read itself those who raised the events go on: so `reading` is odd before it, and even when all are queued.
+static void *run(void *arg)
+{
+	struct pin_watch *w = arg;
+	struct pollfd fds[] = {{.fd = w->fd, .events = POLLIN}, {.fd = w->stop, .events = POLLIN}};
+	struct uffd_msg m[16];
+	for (;;) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents)
+			return NULL;
+		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
+		ssize_t n = read(w->fd, m, sizeof m);
+		for (ssize_t i = 0; i < n / (ssize_t)sizeof *m; i++)
+			take(w, &m[i]);
+		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
+		n = write(w->bell, &(uint64_t){1}, sizeof(uint64_t));
+		(void)n; // a bell that rings already
+	}
+}
+
+int pin_watch_start(struct pin_watch *w)
+{
+	sigset_t all, was;
+	pthread_t thread;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was); // the application's signals are not for this thread
+	int err = pthread_create(&thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (err)
+		return err;
+	pthread_setname_np(thread, "armci-watch");
+	w->thread = thread;
+	return 0;
+}
+
+void pin_watch_join(struct pin_watch *w) { pthread_join(w->thread, NULL); }

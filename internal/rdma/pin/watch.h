@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A thread that reads a userfaultfd's events into a queue, for one reader in Go. It is a thread of C, since who unmaps
+// watched memory is held up until the event has been read: Go's runtime may be the one, with all of Go stopped.
+#ifndef ARMCI_PIN_WATCH_H
+#define ARMCI_PIN_WATCH_H
+
+#include <stdint.h>
+
+enum { PIN_EVENTS = 1024 }; // a power of two
+
+// Memory from lo to hi is not what it was. moved: where it is now, 0 if it is not there any more; kept: its addresses
+// are still mapped.
+struct pin_event {
+	uint64_t lo, hi, moved, kept;
+};
+
+struct pin_watch {
+	uint64_t reading;        // odd while events are being read and are not all in the queue yet
+	uint64_t written, taken; // events so far, by the thread and by the reader
+	uint64_t lost;           // not 0: there was no room
+	int fd, bell, stop;      // the bell rings when there are events
+	unsigned long thread;
+	struct pin_event events[PIN_EVENTS];
+};
+
+// Starts the thread: 0 or an errno value. The descriptors stay the caller's. stop, an eventfd, ends it.
+int pin_watch_start(struct pin_watch *w);
+void pin_watch_join(struct pin_watch *w);
+
+#endif

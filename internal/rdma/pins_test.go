@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Transfers from and to memory of the application that changes under its addresses between them: data goes where the
+// program would have found it. And which way memory is registered.
+package rdma
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/rdma/pin"
+	"libarmci/internal/rdma/verbs"
+)
+
+const privateBytes = 3 << 20
+
+// changes are what an application does to memory; after each it is mapped at the same address.
+var changes = []struct {
+	name string
+	do   func(t *testing.T, p uintptr)
+}{
+	{"nothing", func(*testing.T, uintptr) {}},
+	{"munmap and mmap", func(t *testing.T, p uintptr) {
+		system(t, unix.SYS_MUNMAP, p, privateBytes)
+		mapPrivate(t, p)
+	}},
+	{"mmap over half of it", func(t *testing.T, p uintptr) {
+		system(t, unix.SYS_MMAP, p, privateBytes/2, unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED, ^uintptr(0), 0)
+	}},
+	{"madvise", func(t *testing.T, p uintptr) { system(t, unix.SYS_MADVISE, p, privateBytes, unix.MADV_DONTNEED) }},
+	{"mremap", func(t *testing.T, p uintptr) {
+		q := mapPrivate(t, 0)
+		system(t, unix.SYS_MREMAP, q, privateBytes, privateBytes, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
+	}},
+}
+
+func system(t *testing.T, number uintptr, args ...uintptr) uintptr {
+	t.Helper()
+	var a [6]uintptr
+	copy(a[:], args)
+	r, _, errno := unix.Syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5])
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	return r
+}
+
+func mapPrivate(t *testing.T, at uintptr) uintptr {
+	t.Helper()
+	flags := uintptr(unix.MAP_PRIVATE | unix.MAP_ANON)
+	if at != 0 {
+		flags |= unix.MAP_FIXED_NOREPLACE
+	}
+	return system(t, unix.SYS_MMAP, at, privateBytes, unix.PROT_READ|unix.PROT_WRITE, flags, ^uintptr(0), 0)
+}
+
+func TestChangedMemory(t *testing.T) {
+	for _, budget := range []int64{0, 1 << 20, 1} { // all of it, a part of it, nothing stays registered
+		t.Run(fmt.Sprintf("budget %d", budget), func(t *testing.T) {
+			j := newJob(t, func(o *Options) { o.Pin = budget }, 1, 1)
+			for _, tr := range j.tr {
+				if err := tr.Connect(j.Peers()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tr, far := j.tr[0], j.Alloc(t, 1, privateBytes)
+			p := mapPrivate(t, 0)
+			defer system(t, unix.SYS_MUNMAP, p, privateBytes)
+			for i, c := range changes {
+				c.do(t, p)
+				if err := throughRemote(tr, p, far, byte(2*i+1)); err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				}
+			}
+			pinned := tr.pins.Pinned()
+			if budget == 0 && pin.Watching() == nil && pinned != privateBytes || budget > 0 && pinned > budget ||
+				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
+				t.Errorf("%d bytes stay pinned", pinned)
+			}
+		})
+	}
+}
+
+// throughRemote puts a pattern from p, looks for it there, puts another one there, and gets that.
+func throughRemote(tr *Transport, p, far uintptr, pattern byte) error {
+	near, there := memory(p, privateBytes), memory(far, privateBytes)
+	fill(near, pattern)
+	if err := tr.Put(1, plain(p, far, privateBytes)); err != nil {
+		return err
+	}
+	if err := tr.Fence(1); err != nil {
+		return err
+	}
+	if !bytes.Equal(near, there) {
+		return errors.New("put other bytes than there are")
+	}
+	fill(there, pattern+1)
+	if err := tr.Get(1, plain(p, far, privateBytes)); err != nil {
+		return err
+	}
+	if !bytes.Equal(near, there) {
+		return errors.New("got other bytes than there are")
+	}
+	return nil
+}
+
+func fill(b []byte, pattern byte) {
+	for i := range b {
+		b[i] = pattern ^ byte(i) ^ byte(i>>12)
+	}
+}
+
+// registrarOf counts registrations of both kinds, and refuses them.
+type registrarOf struct{ pinned, onDemand int }
+
+func (r *registrarOf) RegisterLocks(addr uintptr, n int64) (*verbs.Region, error) {
+	return r.Register(addr, n, true)
+}
+
+func (r *registrarOf) Register(uintptr, int64, bool) (*verbs.Region, error) {
+	r.pinned++
+	return nil, unix.EFAULT
+}
+
+func (r *registrarOf) RegisterOnDemand(uintptr, int64) (*verbs.Region, error) {
+	r.onDemand++
+	return nil, unix.EFAULT
+}
+
+// TestOnDemand: what the device says decides; no device with on-demand paging is needed.
+func TestOnDemand(t *testing.T) {
+	for _, can := range []bool{false, true} {
+		r := &registrarOf{}
+		c := openPins(&Options{Pin: 1 << 20}, &arena{domain: r}, &verbs.Limits{OnDemand: can})
+		if c.Take(1<<40, 1<<16) != nil {
+			t.Error("not refused")
+		}
+		c.Close()
+		if want := (registrarOf{1, 0}); !can && *r != want {
+			t.Errorf("%+v", *r)
+		}
+		if want := (registrarOf{0, 1}); can && *r != want {
+			t.Errorf("on demand: %+v", *r)
+		}
+	}
+}
