@@ -76,7 +76,7 @@ void perf_rdma_memory(void)
 	static struct rdma d;
 	void **all = perf_malloc(MOST);
 	rdma_begin(&d, all, MOST);
-	for (size = 4096; size <= MOST; size *= perf_quick ? 16 : 4) {
+	for (size = 4096; size <= (perf_quick ? 64 << 10 : MOST); size *= perf_quick ? 16 : 4) {
 		struct perf_case c = {.op = "rdma-register", .shape = "-", .bytes = (double)size, .unit = PERF_NS};
 		remote_measure(&d.r, c, NULL, register_it, copy_it);
 		c.op = "rdma-put-new";

@@ -63,7 +63,7 @@ void perf_rdma_overlap(void)
 	static struct transfer t;
 	void **all = perf_malloc(MOST);
 	rdma_begin(&t.d, all, MOST);
-	for (int bytes = 64 << 10; bytes <= MOST; bytes *= perf_quick ? 64 : 8) {
+	for (int bytes = 64 << 10; bytes <= (perf_quick ? 64 << 10 : MOST); bytes *= 8) {
 		t.get = false;
 		overlap(&t, "rdma-overlap-put", bytes);
 		t.get = true;

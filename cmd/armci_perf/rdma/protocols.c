@@ -13,7 +13,7 @@ void perf_rdma_contiguous(void)
 	static struct rdma d;
 	void **all = perf_malloc(MOST);
 	rdma_begin(&d, all, MOST);
-	for (int bytes = 1 << 10; bytes <= MOST; bytes *= perf_quick ? 16 : 4) {
+	for (int bytes = 1 << 10; bytes <= (perf_quick ? 64 << 10 : MOST); bytes *= perf_quick ? 16 : 4) {
 		struct rdma_contest put = {.c = {.op = "rdma-put", .shape = "-", .bytes = bytes, .unit = PERF_MBS}, .one = remote_put,
 			.ours = remote_fenced};
 		struct rdma_contest get = put;
