@@ -1,5 +1,5 @@
 # The workers of armci_perf: C programs in libexec/armci that find the library relative to themselves, one without
-# MPI, one for each MPI here (to compare with), and one without the library. armci_perf itself is in ArmciCommands.
+# MPI, one for each MPI here (to compare with), one with raw verbs (likewise), and one without the library. armci_perf itself is in ArmciCommands.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT TARGET armci_classic OR NOT TARGET armci_perf)
@@ -8,7 +8,7 @@ endif()
 set(ARMCI_PERF_HOME ${CMAKE_INSTALL_LIBEXECDIR}/armci)
 set(here ${PROJECT_SOURCE_DIR}/cmd/armci_perf)
 file(GLOB sources CONFIGURE_DEPENDS ${here}/worker/*.c)
-file(GLOB headers CONFIGURE_DEPENDS ${here}/worker/*.h ${PROJECT_SOURCE_DIR}/include/*.h)
+file(GLOB headers CONFIGURE_DEPENDS ${here}/worker/*.h ${here}/rdma/*.h ${here}/verbs/*.h ${PROJECT_SOURCE_DIR}/include/*.h)
 file(RELATIVE_PATH up /prefix/${ARMCI_PERF_HOME} /prefix/${CMAKE_INSTALL_LIBDIR})
 add_custom_target(armci_perf_workers ALL)
 
@@ -36,3 +36,11 @@ foreach(flavour openmpi mpich)
     armci_perf_worker(perf-${flavour} ${ARMCI_CC_${flavour}} SOURCES ${sources} FLAGS -DPERF_MPI ${link})
   endif()
 endforeach()
+
+find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h DOC "header of libibverbs, for raw baselines and tests only")
+find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
+if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
+  file(GLOB rdma CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
+  armci_perf_worker(perf-verbs ${CMAKE_C_COMPILER} SOURCES ${sources} ${rdma}
+    FLAGS -DPERF_VERBS -I${here}/worker -I${here}/verbs -I${ARMCI_VERBS_INCLUDE} ${link} ${ARMCI_VERBS_LIBRARY})
+endif()

@@ -18,7 +18,9 @@ type group struct {
 	apart bool     // in a job of its own
 	nodes bool     // needs two ranks on different nodes
 	all   bool     // and on all nodes there are, three at least
+	rdma  bool     // over RDMA, beside raw verbs
 	env   []string // settings of that job
+	vary  string   // a setting in which the ranks of a node differ: NAME=VALUE,...; a job of its own
 	doc   string
 	ops   []string // the figures it must produce
 }
@@ -86,11 +88,44 @@ var groups = []group{
 	{name: "remote-all", nodes: true, all: true,
 		doc: "a fence of all nodes beside one and beside raw sockets to all, a lock wanted by all; for 3 nodes and more",
 		ops: []string{"remote-fence-all/one", "remote-fence-all/raw", "remote-lock-all", "remote-lock-least-share"}},
+	{name: "rdma-small", nodes: true, rdma: true,
+		doc: "8-byte put and fence, get, fetch-and-add, lock, and accumulates, beside raw requests that spin",
+		ops: []string{"rdma-put+fence", "rdma-get", "rdma-fetch-add", "rdma-acc+fence", "rdma-lock+unlock"}},
+	{name: "rdma-asleep", nodes: true, rdma: true, apart: true, env: []string{"ARMCI_SPIN=1", "ARMCI_RDMA_POLL=0"},
+		doc: "the same in a job that sleeps instead of polling, beside raw requests that sleep",
+		ops: []string{"rdma-put+fence-asleep", "rdma-get-asleep", "rdma-fetch-add-asleep"}},
+	{name: "rdma-memory", nodes: true, rdma: true,
+		doc: "registration beside a copy, puts from new memory beside raw writes that register it",
+		ops: []string{"rdma-register", "rdma-put-new"}},
+	{name: "rdma-contiguous", nodes: true, rdma: true, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy",
+		doc: "contiguous put and get of 1 KiB to 4 MiB by protocol, beside a raw request",
+		ops: ways([]string{"rdma-put", "rdma-get"}, "auto", "auto:best", "buffered", "zerocopy")},
+	{name: "rdma-strided", nodes: true, rdma: true, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push",
+		doc: "patches of 16x16 to 512x512 doubles by protocol and packed by the program, beside a raw request",
+		ops: ways([]string{"rdma-put-strided", "rdma-get-strided"}, "auto", "nic", "host", "host-atomic", "packed", "auto:best", "auto:packed")},
+	{name: "rdma-busy", nodes: true, rdma: true, doc: "operations on a rank that computes beside those on one that sleeps",
+		ops: busy("rdma-busy")},
+	{name: "rdma-overlap", nodes: true, rdma: true,
+		doc: "how much of nonblocking put and get of 64 KiB to 4 MiB hides behind computation, beside raw requests",
+		ops: []string{"rdma-overlap-put", "rdma-overlap-get"}},
+	{name: "rdma-fences", nodes: true, all: true, rdma: true, doc: "a fence of one, two, ... nodes beside a fence of one",
+		ops: []string{"rdma-fence-all"}},
 }
 
 // styles adds to ops a figure for each way a raw socket waits.
 func styles(name string, ops ...string) []string {
 	return append(ops, name+"/mixed", name+"/spinning", name+"/blocking")
+}
+
+// ways names what a contest of protocols produces.
+func ways(ops []string, ways ...string) []string {
+	var all []string
+	for _, op := range ops {
+		for _, way := range ways {
+			all = append(all, op+"/"+way)
+		}
+	}
+	return all
 }
 
 // busy names the operations on a target that computes.

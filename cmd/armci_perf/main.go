@@ -34,6 +34,7 @@ ours, raw, their ratio, and the bar the project has set itself.
                      of N pretended nodes, or, with -launcher, on N real ones;
                      most figures are about two, those about all want 3 or more
   -hosts A,B,...     measure between these hosts, as armcirun starts ranks there
+  -rdma              measure between hosts over RDMA instead, beside raw verbs
   -agent COMMAND     what brings a command to a host (default armcirun's: ssh)
   -launcher COMMAND  start every job with COMMAND, for example
                      "mpirun -n 2", instead of armcirun and the MPIs' own
@@ -51,6 +52,7 @@ The exit status is 0 if every job ended well and every exact total was exact,
 // options is the command line.
 type options struct {
 	quick, list, verbose     bool
+	rdma                     bool
 	only, mpi                []string
 	reps                     int
 	csv, markdown, svg       string
@@ -99,6 +101,7 @@ func parse(args []string) (options, error) {
 	f.StringVar(&o.svg, "svg", "", "")
 	f.IntVar(&o.nodes, "nodes", 1, "")
 	f.StringVar(&hosts, "hosts", "", "")
+	f.BoolVar(&o.rdma, "rdma", false, "")
 	f.StringVar(&o.agent, "agent", "", "")
 	f.StringVar(&launcher, "launcher", "", "")
 	f.StringVar(&o.worker, "worker", "", "")
@@ -117,8 +120,10 @@ func (o *options) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	}
 	for _, name := range o.only {
-		if findGroup(name) == nil {
+		if g := findGroup(name); g == nil {
 			return fmt.Errorf("-only %s: no such group; -list names them", name)
+		} else if g.rdma != o.rdma {
+			return fmt.Errorf("-only %s: with -rdma those over RDMA, without it the others", name)
 		}
 	}
 	for _, name := range o.mpi {
@@ -150,6 +155,8 @@ func (o *options) check(rest []string) error {
 // checkHosts makes nodes the number of hosts if any are given.
 func (o *options) checkHosts() error {
 	switch n := len(o.hosts); {
+	case n == 0 && o.rdma:
+		return errors.New("-rdma needs -hosts")
 	case n == 0 && o.agent != "":
 		return errors.New("-agent needs -hosts")
 	case n == 0:

@@ -20,11 +20,17 @@ func writeMarkdown(w io.Writer, rows []row) {
 		same := func(r row) bool { return r.Op == first.Op && r.Where == first.Where && r.Ranks == first.Ranks }
 		set := slices.DeleteFunc(slices.Clone(rest), func(r row) bool { return !same(r) })
 		rest = slices.DeleteFunc(rest, same)
+		if _, _, ok := wayOf(first.Op); ok && !slices.ContainsFunc(set, func(r row) bool { return r.BarState != "" }) {
+			continue // the table of all ways has it
+		}
 		if first.Where != where {
 			where = first.Where
 			fmt.Fprintf(w, "\n| %s | size | ours | raw | ours/raw | bar | |\n|---|---|---|---|---|---|---|\n", where)
 		}
 		writeSummary(w, set)
+	}
+	for _, c := range contests(rows) {
+		c.write(w)
 	}
 }
 

@@ -25,11 +25,14 @@ func TestHostOptions(t *testing.T) {
 // Most groups take the first two hosts, whose number matters not; those about all take all.
 func TestJobsOnHosts(t *testing.T) {
 	o := options{reps: 1, nodes: 3, hosts: []string{"a", "b", "c"}, agent: "rsh -4"}
-	jobs := o.between([]*group{findGroup("remote-small"), findGroup("remote-all"), findGroup("remote-asleep")}, "run", "w")
+	jobs, err := o.between([]*group{findGroup("remote-small"), findGroup("remote-all"), findGroup("remote-asleep")}, "run", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []string{
-		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w -r 1 remote-small",
-		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w -r 1 remote-asleep",
-		"run -n 3 -ppn 1 -hosts a,b,c -agent rsh -4 w -r 1 remote-all",
+		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w/perf-none -r 1 remote-small",
+		"run -n 2 -ppn 1 -hosts a,b -agent rsh -4 w/perf-none -r 1 remote-asleep",
+		"run -n 3 -ppn 1 -hosts a,b,c -agent rsh -4 w/perf-none -r 1 remote-all",
 	}
 	if len(jobs) != len(want) {
 		t.Fatalf("got %+v", jobs)

@@ -55,7 +55,7 @@ func (o *options) takes(g *group) bool {
 	if len(o.only) > 0 {
 		return slices.Contains(o.only, g.name)
 	}
-	return g.nodes == (o.nodes > 1) && (!g.all || o.nodes > 2)
+	return g.nodes == (o.nodes > 1) && (!g.all || o.nodes > 2) && g.rdma == o.rdma
 }
 
 // withBare adds the program without the library, which resident memory is compared with.
@@ -73,7 +73,7 @@ func (o *options) plain(chosen []*group, dir string) ([]job, error) {
 		return nil, err
 	}
 	if o.nodes > 1 {
-		return o.between(chosen, run, filepath.Join(dir, "perf-none")), nil
+		return o.between(chosen, run, dir)
 	}
 	var jobs []job
 	for _, ranks := range []int{2, 4} {
@@ -84,25 +84,42 @@ func (o *options) plain(chosen []*group, dir string) ([]job, error) {
 	return jobs, nil
 }
 
-// between lists the jobs on several nodes, one rank on each: two nodes for most groups, all for some.
-func (o *options) between(chosen []*group, run, worker string) []job {
-	all := func(g *group) bool { return g.all }
-	pairs := slices.DeleteFunc(slices.Clone(chosen), all)
-	wide := slices.DeleteFunc(slices.Clone(chosen), func(g *group) bool { return !all(g) })
-	launcher, title := o.onNodes(run, 2)
-	jobs := o.byLauncher(pairs, launcher, worker, title)
-	launcher, title = o.onNodes(run, o.nodes)
-	return append(jobs, o.byLauncher(wide, launcher, worker, title)...)
+// between lists the jobs on several nodes: two nodes and one rank on each for most groups, all nodes for some; and a rank
+// for each value of what ranks differ in.
+func (o *options) between(chosen []*group, run, dir string) ([]job, error) {
+	worker := filepath.Join(dir, "perf-none")
+	if o.rdma {
+		if worker = filepath.Join(dir, "perf-verbs"); !isFile(worker) {
+			return nil, fmt.Errorf("no %s: libibverbs was not there when this was built", worker)
+		}
+	}
+	pick := func(all, vary bool) []*group {
+		return slices.DeleteFunc(slices.Clone(chosen), func(g *group) bool { return g.all != all || (g.vary != "") != vary })
+	}
+	launcher, title := o.onNodes(run, 2, 1)
+	jobs := o.byLauncher(pick(false, false), launcher, worker, title)
+	for _, g := range pick(false, true) {
+		launcher, title := o.onNodes(run, 2, 1+strings.Count(g.vary, ","))
+		jobs = append(jobs, job{title: title, argv: o.command(launcher, worker, "-e", g.vary, g.name), env: g.env, expect: g.ops})
+	}
+	launcher, title = o.onNodes(run, o.nodes, 1)
+	jobs = append(jobs, o.byLauncher(pick(true, false), launcher, worker, title)...)
+	for i := range jobs {
+		if o.rdma {
+			jobs[i].env = append(slices.Clone(jobs[i].env), "ARMCI_TRANSPORT=rdma")
+		}
+	}
+	return jobs, nil
 }
 
-// onNodes is how a rank is started on each of the first n nodes, pretended ones or hosts.
-func (o *options) onNodes(run string, n int) (launcher []string, title string) {
+// onNodes is how so many ranks are started on each of the first n nodes, pretended ones or hosts.
+func (o *options) onNodes(run string, n, ranks int) (launcher []string, title string) {
 	count := strconv.Itoa(n)
-	launcher = []string{run, "-n", count}
+	launcher = []string{run, "-n", strconv.Itoa(n * ranks)}
 	if len(o.hosts) == 0 {
 		return append(launcher, "-nodes", count), count + " pretended nodes"
 	}
-	launcher = append(launcher, "-ppn", "1", "-hosts", strings.Join(o.hosts[:n], ","))
+	launcher = append(launcher, "-ppn", strconv.Itoa(ranks), "-hosts", strings.Join(o.hosts[:n], ","))
 	if o.agent != "" {
 		launcher = append(launcher, "-agent", o.agent)
 	}

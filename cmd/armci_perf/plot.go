@@ -2,7 +2,7 @@
 
 // Which figures become plots: within a node, every operation that was measured
 // at several sizes, ours beside raw over the number of bytes; between nodes,
-// what plotnodes.go says. How a plot is drawn is svg.go's business.
+// what plotnodes.go and plotrdma.go say. How a plot is drawn is svg.go's business.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func drawAll(dir string, rows []row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	for _, p := range append(plots(rows), nodePlots(rows)...) {
+	for _, p := range slices.Concat(plots(rows), nodePlots(rows), rdmaPlots(rows)) {
 		if err := writeFile(filepath.Join(dir, p.file), p.picture.draw); err != nil {
 			return err
 		}
@@ -38,7 +39,7 @@ func plots(rows []row) []plot {
 	var names []string
 	sets := map[string][]row{}
 	for _, r := range rows {
-		if r.Bytes == 0 || strings.HasPrefix(r.Op, remotePrefix) {
+		if r.Bytes == 0 || strings.HasPrefix(r.Op, remotePrefix) || strings.HasPrefix(r.Op, rdmaPrefix) {
 			continue
 		}
 		name := r.Op + " " + r.Where + " " + size(int64(r.Ranks)) + " ranks"

@@ -33,7 +33,7 @@ const (
 	left, right, top, bottom = 78.0, 24.0, 46.0, 58.0
 )
 
-var colours = []string{"#0b62a4", "#d1541f", "#2e8540", "#6b4ba1"}
+var colours = []string{"#0b62a4", "#d1541f", "#2e8540", "#6b4ba1", "#a8326e", "#7a6a1f"}
 
 // axis maps [low, high] logarithmically to pixels [from, to].
 type axis struct{ low, high, from, to float64 }

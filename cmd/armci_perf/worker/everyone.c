@@ -4,6 +4,7 @@
 // And a mutex of the last rank that all others want, who are equally far from it: how often they get it, how evenly.
 #include "perf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "wire.h"
@@ -12,6 +13,7 @@ enum { MOST_RANKS = 64 };
 
 struct fences {
 	char *mine, **theirs;
+	int last; // of the ranks that something is stored at
 	struct perf_wire wire[MOST_RANKS]; // by rank
 	double clock;
 };
@@ -36,7 +38,7 @@ static void fence_all(void *arg, long n)
 {
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
-		put_to(f, 1, perf_n - 1);
+		put_to(f, 1, f->last);
 		double begin = perf_now();
 		ARMCI_AllFence();
 		f->clock += perf_now() - begin;
@@ -92,7 +94,7 @@ static void wanted_by_all(void)
 void perf_remote_all(void)
 {
 	void **all = perf_malloc(64);
-	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
+	struct fences f = {.mine = perf_private(64), .theirs = (char **)all, .last = perf_n - 1};
 	if (perf_n > MOST_RANKS)
 		ARMCI_Error("too many ranks to fence", perf_n);
 	for (int r = 1; r < perf_n; r++) f.wire[r] = perf_wire_open(64, r);
@@ -104,6 +106,23 @@ void perf_remote_all(void)
 	if (perf_me == 0)
 		for (int r = 1; r < perf_n; r++) perf_wire_close(&f.wire[r]);
 	wanted_by_all();
+	free(f.mine);
+	perf_free(all);
+}
+
+// The same over RDMA by the number of nodes that something has been stored at, beside a fence of one.
+void perf_rdma_fences(void)
+{
+	void **all = perf_malloc(64);
+	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
+	struct perf_case c = {.op = "rdma-fence-all", .unit = PERF_NS, .arg = &f, .clock = &f.clock, .ours = fence_all,
+		.raw = fence_one};
+	for (f.last = 1; f.last < perf_n; f.last++) {
+		char nodes[16];
+		snprintf(nodes, sizeof nodes, "%dx8", f.last);
+		c.shape = nodes;
+		perf_solo(&c);
+	}
 	free(f.mine);
 	perf_free(all);
 }

@@ -111,6 +111,13 @@ void perf_remote_busy(void)
 	busy_targets(false, ops);
 }
 
+void perf_rdma_busy(void)
+{
+	static const char *const ops[5] = {"rdma-busy-get", "rdma-busy-put+fence", "rdma-busy-acc+fence",
+		"rdma-busy-fetch-add", "rdma-busy-lock"};
+	busy_targets(false, ops);
+}
+
 void perf_remote_crowded(void)
 {
 	static const char *const ops[5] = {"remote-crowded-get", "remote-crowded-put+fence", "remote-crowded-acc+fence",

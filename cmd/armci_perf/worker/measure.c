@@ -49,10 +49,11 @@ static double sample(const struct perf_case *c, perf_body body, long n, bool all
 	return all ? perf_elapsed(begin, end) : end - begin;
 }
 
-// How many operations take about `seconds`. Also warms everything up.
+// How many operations take about `seconds`. Also warms everything up: the first may have to connect.
 static long enough(const struct perf_case *c, perf_body body, double seconds, bool all)
 {
 	long n = 1;
+	sample(c, body, n, all);
 	for (;;) {
 		double t = sample(c, body, n, all);
 		if (t >= seconds / 3)
@@ -101,6 +102,13 @@ static void run(const struct perf_case *c, double seconds, bool all)
 	}
 	for (int i = 0; i < perf_reps; i++) repeat(c, n, m, all, turns, i % 2, &ours[i], &raw[i]);
 	perf_figures(c, ours, c->raw ? raw : NULL, perf_reps);
+}
+
+double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n)
+{
+	if (*n == 0)
+		*n = enough(c, body, seconds, false);
+	return in_unit(c, sample(c, body, *n, false), *n, false);
 }
 
 void perf_solo(const struct perf_case *c)

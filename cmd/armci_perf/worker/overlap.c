@@ -23,13 +23,14 @@ struct transfer {
 	bool end;
 };
 
-static void ours_begin(struct transfer *t)
+static void ours_begin(void *arg)
 {
+	struct transfer *t = arg;
 	ARMCI_INIT_HANDLE(&t->handle);
 	ARMCI_NbGet(t->theirs, t->mine, LARGE, perf_peer, &t->handle);
 }
 
-static void ours_wait(struct transfer *t) { ARMCI_Wait(&t->handle); }
+static void ours_wait(void *arg) { ARMCI_Wait(&((struct transfer *)arg)->handle); }
 
 static void pass(sem_t *s)
 {
@@ -46,16 +47,16 @@ static void *read_raw(void *arg)
 	return NULL;
 }
 
-static void raw_begin(struct transfer *t)
+static void raw_begin(void *arg)
 {
+	struct transfer *t = arg;
 	perf_wire_send(&t->wire, 8, LARGE);
 	sem_post(&t->go);
 }
 
-static void raw_wait(struct transfer *t) { pass(&t->done); }
+static void raw_wait(void *arg) { pass(&((struct transfer *)arg)->done); }
 
-// The part that is hidden, in per cent, of transfers beside computation that takes twice as long.
-static double hidden(struct transfer *t, void (*start)(struct transfer *t), void (*end)(struct transfer *t))
+double perf_hidden(void *t, void (*start)(void *t), void (*end)(void *t))
 {
 	double alone = 0, work = 0, both = 0;
 	for (int i = 0; i < (perf_quick ? 2 : 10); i++) {
@@ -82,8 +83,8 @@ static void overlap(struct transfer *t, const char *op)
 	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
 	ARMCI_Barrier();
 	for (int i = -1; i < perf_reps && perf_me == 0; i++) { // the first is to warm up
-		ours[i < 0 ? 0 : i] = hidden(t, ours_begin, ours_wait);
-		raw[i < 0 ? 0 : i] = hidden(t, raw_begin, raw_wait);
+		ours[i < 0 ? 0 : i] = perf_hidden(t, ours_begin, ours_wait);
+		raw[i < 0 ? 0 : i] = perf_hidden(t, raw_begin, raw_wait);
 	}
 	struct perf_case c = {.op = op, .shape = "nbget", .bytes = LARGE, .unit = PERF_PERCENT};
 	perf_figures(&c, ours, raw, perf_reps);

@@ -15,6 +15,8 @@
 
 extern int perf_me, perf_n;  // rank and number of ranks
 extern int perf_peer;        // the rank whose memory is used: the next one, myself when alone
+extern const char *perf_settings[]; // the values of the setting in which ranks differ, by turns
+extern int perf_variants;           // how many
 extern bool perf_quick;      // short runs that only show that everything works
 extern int perf_reps;        // repetitions of every figure, ours and raw alternating
 extern double perf_init_seconds; // what the initialisation of the library took on this rank
@@ -44,6 +46,11 @@ struct perf_case {
 
 void perf_solo(const struct perf_case *c); // rank 0 works while the others wait
 void perf_all(const struct perf_case *c);  // all ranks work at the same time; the slowest counts
+
+// One sample of this rank alone, in the case's unit: of *n operations, or, if that is 0, of as many as take so long.
+double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n);
+// The part that is hidden, in per cent, of transfers beside computation that takes twice as long.
+double perf_hidden(void *t, void (*start)(void *t), void (*end)(void *t));
 
 // Prints a figure measured elsewhere: reps values in the row's own unit. raw may be NULL. Rank 0 prints.
 void perf_figures(const struct perf_case *c, const double *ours, const double *raw, int reps);
@@ -114,5 +121,13 @@ void perf_remote_all(void);
 void perf_remote_busy(void);
 void perf_remote_crowded(void);
 void perf_remote_overlap(void);
+void perf_rdma_small(void);
+void perf_rdma_asleep(void);
+void perf_rdma_memory(void);
+void perf_rdma_contiguous(void);
+void perf_rdma_strided(void);
+void perf_rdma_busy(void);
+void perf_rdma_overlap(void);
+void perf_rdma_fences(void);
 
 #endif

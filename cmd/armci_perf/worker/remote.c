@@ -7,11 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct remote remote_without_socket(void **all, size_t bytes)
+{
+	struct remote r = {.wire.fd = -1, .mine = perf_private(bytes), .theirs = all[perf_peer], .each = 1,
+		.style = PERF_SPINNING};
+	memset(r.mine, 0, bytes);
+	return r;
+}
+
 struct remote remote_begin(void **all, size_t bytes)
 {
-	struct remote r = {.wire = perf_wire_open(bytes + 4096, 1), .mine = perf_private(bytes), .theirs = all[perf_peer],
-		.each = 1, .style = PERF_SPINNING};
-	memset(r.mine, 0, bytes);
+	struct remote r = remote_without_socket(all, bytes);
+	r.wire = perf_wire_open(bytes + 4096, 1);
 	return r;
 }
 

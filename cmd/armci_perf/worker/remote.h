@@ -21,8 +21,9 @@ struct remote {
 	double clock;
 };
 
-// Collective; finish frees what begin made.
+// Collective; finish frees what begin made. Without a socket: other baselines are not this file's business.
 struct remote remote_begin(void **all, size_t bytes);
+struct remote remote_without_socket(void **all, size_t bytes);
 void remote_finish(struct remote *r, void **all);
 
 // A figure of `one`, in loops by `ours` beside loops by `beside`; c says the rest. Collective.

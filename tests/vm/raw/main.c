@@ -11,15 +11,15 @@
 static void serve(void)
 {
 	struct link l = {0};
-	link_open(&l, NULL, RAW_MEMORY);
-	link_serve(&l);
+	link_open(&l, raw_answer(), RAW_MEMORY);
+	raw_wait(l.socket);
 	link_close(&l);
 }
 
 static void lead(const char *way, const char *host)
 {
 	struct link l = {0};
-	link_open(&l, host, RAW_MEMORY);
+	link_open(&l, raw_dial(host), RAW_MEMORY);
 	if (strcmp(way, "check") == 0)
 		raw_check(&l);
 	else

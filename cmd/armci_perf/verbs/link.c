@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections by bare verbs: who is where is told over a TCP connection, which then stays open to show that the other
-// end lives. RoCE version 2 with a GID that is an IPv4 address, as Soft-RoCE has it.
+// Connections by bare verbs: who is where is told over a socket between the two ends. InfiniBand, or RoCE version 2 with
+// a GID that is an IPv4 address.
 #include "link.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
-
-#define PORT "18515"
 
 enum { READS = 16 }; // and atomics that may be outstanding
 
@@ -21,6 +17,7 @@ struct end {
 	union ibv_gid gid;
 	uint64_t memory;
 	uint32_t number, key;
+	uint16_t lid;
 };
 
 void link_fail(const char *what)
@@ -35,36 +32,11 @@ static void need(bool ok, const char *what)
 		link_fail(what);
 }
 
-static int dial(const char *host)
+// Whether the device may be used: any, or the one that the library is told to use.
+static bool chosen(struct ibv_device *device)
 {
-	struct addrinfo want = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *at = NULL;
-	struct timespec pause = {.tv_nsec = 50000000};
-	need(getaddrinfo(host, PORT, &want, &at) == 0, host);
-	for (int tries = 0; tries < 600; tries++) { // the other end may not be there yet
-		int fd = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
-			freeaddrinfo(at);
-			return fd;
-		}
-		close(fd);
-		nanosleep(&pause, NULL);
-	}
-	link_fail(host);
-}
-
-static int answer(void)
-{
-	struct addrinfo want = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *at = NULL;
-	int on = 1;
-	need(getaddrinfo(NULL, PORT, &want, &at) == 0, "own address");
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	need(bind(listener, at->ai_addr, at->ai_addrlen) == 0 && listen(listener, 1) == 0, "listen");
-	int fd = accept(listener, NULL, NULL);
-	need(fd >= 0, "accept");
-	close(listener);
-	freeaddrinfo(at);
-	return fd;
+	const char *wanted = getenv("ARMCI_RDMA_DEVICE"), *name = ibv_get_device_name(device);
+	return !wanted || !*wanted || strncmp(wanted, name, strcspn(wanted, ":")) == 0;
 }
 
 void link_device(struct link *l)
@@ -72,18 +44,21 @@ void link_device(struct link *l)
 	int n = 0;
 	struct ibv_device **all = ibv_get_device_list(&n);
 	for (int i = 0; i < n && !l->device; i++)
-		l->device = ibv_open_device(all[i]);
+		if (chosen(all[i]))
+			l->device = ibv_open_device(all[i]);
 	need(l->device != NULL, "no verbs device");
 	ibv_free_device_list(all);
 	l->domain = ibv_alloc_pd(l->device);
 	need(l->domain != NULL, "protection domain");
 }
 
-// The index of the GID of RoCE version 2 that is an IPv4 address.
-static int own_gid(struct link *l, union ibv_gid *gid)
+// The index of the GID of RoCE version 2 that is an IPv4 address; -1 for InfiniBand, which needs none.
+static int own_gid(struct link *l, const struct ibv_port_attr *port, union ibv_gid *gid)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	struct ibv_gid_entry entry;
+	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
+		return -1;
 	for (int i = 0; i < 16; i++)
 		if (ibv_query_gid_ex(l->device, 1, (uint32_t)i, &entry, 0) == 0 && entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
 			memcmp(entry.gid.raw, mapped, sizeof mapped) == 0) {
@@ -117,14 +92,14 @@ static void make_pair(struct link *l, size_t size)
 }
 
 // Patience is great: on a busy machine an emulated host may not answer for a while.
-static void connect_pair(struct link *l, const struct end *far, int gid_index)
+static void connect_pair(struct link *l, const struct ibv_port_attr *port, const struct end *far, int gid_index)
 {
-	struct ibv_port_attr port;
-	need(ibv_query_port(l->device, 1, &port) == 0, "port");
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR, .path_mtu = port.active_mtu, .dest_qp_num = far->number,
-		.max_dest_rd_atomic = READS, .min_rnr_timer = 12,
-		.ah_attr = {.is_global = 1, .port_num = 1, .grh = {.dgid = far->gid, .sgid_index = (uint8_t)gid_index,
-			.hop_limit = 64}}};
+	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR, .path_mtu = port->active_mtu, .dest_qp_num = far->number,
+		.max_dest_rd_atomic = READS, .min_rnr_timer = 12, .ah_attr = {.port_num = 1, .dlid = far->lid}};
+	if (gid_index >= 0) {
+		state.ah_attr.is_global = 1;
+		state.ah_attr.grh = (struct ibv_global_route){.dgid = far->gid, .sgid_index = (uint8_t)gid_index, .hop_limit = 64};
+	}
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	need(ibv_modify_qp(l->pair, &state, mask) == 0, "queue pair to RTR");
@@ -141,27 +116,24 @@ static void swap(struct link *l, const struct end *mine, struct end *far)
 	need(recv(l->socket, far, sizeof *far, MSG_WAITALL) == sizeof *far, "receive");
 }
 
-void link_open(struct link *l, const char *host, size_t size)
+void link_open(struct link *l, int socket, size_t size)
 {
 	struct end mine = {0}, far;
-	l->socket = host ? dial(host) : answer();
+	struct ibv_port_attr port;
+	l->socket = socket;
 	link_device(l);
-	int gid_index = own_gid(l, &mine.gid);
+	need(ibv_query_port(l->device, 1, &port) == 0, "port");
+	int gid_index = own_gid(l, &port, &mine.gid);
 	make_pair(l, size);
 	mine.memory = (uintptr_t)l->memory;
 	mine.number = l->pair->qp_num;
 	mine.key = l->region->rkey;
+	mine.lid = port.lid;
 	swap(l, &mine, &far);
-	connect_pair(l, &far, gid_index);
+	connect_pair(l, &port, &far, gid_index);
 	l->far = far.memory;
 	l->key = far.key;
 	swap(l, &mine, &far); // both are ready
-}
-
-void link_serve(struct link *l)
-{
-	char end;
-	need(recv(l->socket, &end, 1, 0) == 0, "the other end");
 }
 
 void link_close(struct link *l)

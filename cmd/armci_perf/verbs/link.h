@@ -24,7 +24,7 @@ struct link {
 	char *memory; // of this end
 	uint64_t far; // address of the other end's
 	uint32_t key; // of the other end's
-	int socket;   // to the other end
+	int socket;   // to the other end: closed when that has ended
 	bool asleep;  // wait in the kernel, not by looking
 };
 
@@ -32,10 +32,8 @@ struct link {
 void link_fail(const char *what) __attribute__((noreturn));
 // The first device that can be opened, and its protection domain; no connection yet.
 void link_device(struct link *l);
-// Meets the other end: one calls with its host, the other with NULL. size bytes, zero, at each end.
-void link_open(struct link *l, const char *host, size_t size);
-// By the one that listened: waits until the other has closed.
-void link_serve(struct link *l);
+// By both ends, over a socket between them, which is then the link's: size bytes, zero, at each end.
+void link_open(struct link *l, int socket, size_t size);
 void link_close(struct link *l);
 
 // Makes a request: opcode, `bytes` at offset `mine` of this end, `theirs` of the other. Signalled, nothing follows. The
