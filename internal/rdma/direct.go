@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Registered local memory (pins.go) is written from and read into as
-// it is, other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of the device and one completion for many.
+// Transfers by the device alone: RDMA writes and reads. Registered local memory (pins.go) is written from and read into
+// as it is, other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of
+// the device and one completion for many.
 package rdma
 
 import (
