@@ -6,7 +6,7 @@
 # goes on. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
-#   HOSTS_PARTS="kill node link stop device" chooses; HOSTS_WAYS="puts lock" what is done meanwhile
+#   HOSTS_PARTS="kill=puts,lock node link=barrier stop device" chooses, also in what ways the ranks are busy
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -57,7 +57,7 @@ over() {
 # ways WAY...: those of them that are chosen.
 ways() {
 	for one; do
-		case " ${HOSTS_WAYS:-$*} " in *" $one "*) echo "$one" ;; esac
+		case ,${chosen:-$one}, in *,$one,*) echo "$one" ;; esac
 	done
 }
 
@@ -132,7 +132,9 @@ part_device() {
 }
 
 for part in ${HOSTS_PARTS:-kill node link stop device}; do
-	"part_$part"
+	chosen=${part#"${part%%=*}"}
+	chosen=${chosen#=}
+	"part_${part%%=*}"
 done
 echo "$failures failures"
 [ $failures -eq 0 ]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
 # real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
-# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names. Those that
-# HOSTS_WITHOUT names are left out.
+# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names, as
+# ROOM/NAME, or NAME for those of c. Those that HOSTS_WITHOUT names are left out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -30,21 +30,20 @@ if [ "$mode" = hosts ]; then
 fi
 launch_on "$mode" "$flavour" "$nodes" "$per"
 
-# listed ROOM: lines "NAME RANKS SETTING..." of the programs of a room.
+# listed ROOM: lines "ROOM NAME RANKS SETTING..." of the programs of a room.
 listed() {
 	case $1 in
-	c) grep '^[a-z]' "$tests/c/programs.txt" ;;
-	few) for name in $few; do grep "^$name " "$tests/c/programs.txt"; done ;;
-	ga) sed -n 's/^\([a-z]*\) [cf] /\1 /p' "$tests/ga/programs.txt" ;;
-	fortran) for f in "$tests"/fortran/*.f90; do echo "$(basename "$f" .f90) 1,2,4"; done ;;
+	c) sed -n 's/^[a-z]/c &/p' "$tests/c/programs.txt" ;;
+	few) for one in $few; do few_of "$one"; done ;;
+	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
+	fortran) for f in "$tests"/fortran/*.f90; do echo "fortran $(basename "$f" .f90) 1,2,4"; done ;;
 	esac
 }
 
-program_of() { # ROOM NAME
+few_of() { # [ROOM/]NAME
 	case $1 in
-	few) echo "$BUILD/tests/c/$flavour/$2" ;;
-	ga) echo "$BUILD/tests/ga/$flavour/$2" ;;
-	*) echo "$BUILD/tests/$1/$flavour/$2" ;;
+	*/*) listed "${1%/*}" | grep "^${1%/*} ${1#*/} " ;;
+	*) few_of "c/$1" ;;
 	esac
 }
 
@@ -69,7 +68,7 @@ hurry() {
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
 run() { # ROOM NAME SETTING...
-	program=$(program_of "$1" "$2") room=$1 name=$2
+	program=$BUILD/tests/$1/$flavour/$2 room=$1 name=$2
 	shift 2
 	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
 	log=$WORK/$room.$name.log
@@ -98,12 +97,12 @@ as=$ranks
 [ $ranks -le 4 ] || as=4 # what runs on four runs on more
 for room; do
 	listed "$room" >"$WORK/$room.programs"
-	while read -r name counts settings; do
+	while read -r of name counts settings; do
 		case " ${HOSTS_WITHOUT:-} " in
 		*" $name "*) continue ;;
 		esac
 		case ,$counts, in
-		*,$as,*) run "$room" "$name" ${settings:-A=} ;;
+		*,$as,*) run "$of" "$name" ${settings:-A=} ;;
 		esac
 	done <"$WORK/$room.programs"
 done
