@@ -34,10 +34,13 @@ static void exchange(unsigned char *p, size_t n)
 	CHECK_MEM(p, other, n);
 }
 
+// At an address if nobody has taken it meanwhile, as another thread may, else anywhere.
 static unsigned char *map(void *at, size_t n)
 {
 	void *p = mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
-	CHECK(p != MAP_FAILED && (!at || p == at));
+	if (p == MAP_FAILED && at)
+		return map(NULL, n);
+	CHECK(p != MAP_FAILED);
 	return p;
 }
 
@@ -47,12 +50,14 @@ static void unmapped(size_t n)
 	for (int i = 0; i < ROUNDS; i++) {
 		exchange(p, n);
 		CHECK_OK(munmap(p, n));
-		map(p, n);
+		p = map(p, n);
 	}
 	exchange(p, n);
 	CHECK_OK(munmap(p + n / 2, n / 2)); // only a part
-	map(p + n / 2, n / 2);
-	exchange(p, n);
+	unsigned char *half = map(p + n / 2, n / 2);
+	exchange(half == p + n / 2 ? p : half, half == p + n / 2 ? n : n / 2);
+	CHECK_OK(munmap(half, n / 2));
+	n /= 2;
 	CHECK_OK(munmap(p, n));
 }
 
@@ -66,7 +71,7 @@ static void moved(size_t n)
 		// and that one loses the last argument.
 		CHECK_INT((uintptr_t)syscall(SYS_mremap, p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, q), (uintptr_t)q);
 		exchange(q, n);
-		map(p, n);
+		p = map(p, n);
 	}
 	exchange(p, n);
 	CHECK_OK(munmap(p, n));
