@@ -19,20 +19,40 @@ static int accumulate_in_go(const char *name, int optype, void *scale, void *src
 	return armcigo_op(&c);
 }
 
+// A small put or get at another node, without Go; false if it has to be Go's. *code is what the call returns.
+static bool by_lane(const char *name, int kind, void *local, void *remote, uint64_t n, int proc, int *code)
+{
+	*code = 0;
+	if (kind == FRONT_PUT)
+		return lane_put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == LANE_DONE;
+	enum lane_result r = lane_get(proc, local, (uintptr_t)remote, n);
+	if (r == LANE_OPEN) {
+		*code = armcigo_await_lane((char *)name, proc);
+		if (*code == 0)
+			lane_collect(local, n);
+	}
+	return r != LANE_DECLINED;
+}
+
 // A put or get whose far side this thread does not remember: collected, or searched for, else Go's.
 SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
 {
 	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
 	    front_collect(kind, local, remote, bytes, proc, hdl))
 		return 0;
-	if (!(bytes > 0 && local && front_reach(proc, remote, (uint64_t)bytes)))
-		return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
-	if (kind == FRONT_PUT)
-		k_copy(remote, local, (size_t)bytes);
-	else
-		k_copy(local, remote, (size_t)bytes);
-	front_done(hdl);
-	return 0;
+	int code;
+	if (bytes > 0 && local && front_reach(proc, remote, (uint64_t)bytes)) {
+		if (kind == FRONT_PUT)
+			k_copy(remote, local, (size_t)bytes);
+		else
+			k_copy(local, remote, (size_t)bytes);
+		front_done(hdl);
+		return 0;
+	}
+	if (bytes > 0 && local && nonblocking == FRONT_BLOCKING && lane_ready((unsigned)proc) &&
+	    by_lane(name, kind, local, remote, (uint64_t)bytes, proc, &code))
+		return code;
+	return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
 }
 
 int PARMCI_Put(void *src, void *dst, int bytes, int proc)

@@ -32,7 +32,7 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 }
 
 // Called by Go with all ranks initialised. local is malloc'ed and becomes ours; traffic and batches stay Go's.
-void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic,
+void front_open(int me, int ranks, int *local, struct shm_hold *world, struct lane_traffic *traffic,
 	struct front_batch *batches)
 {
 	front.traffic = traffic;

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "../internal/kernel/kernel.h"
+#include "../internal/rdma/lane/lane.h"
 #include "../internal/shm/shm.h"
 
 // PUBLIC: exported under its own name. WEAK(name): the public name `name` of the strong P`name`, open to interposition.
@@ -38,11 +39,6 @@ typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it
 #else
 typedef uintptr_t front_comm; // either MPI's: callers pass 4 or 8 bytes, Go looks at as many as their MPI has
 #endif
-
-// Stores at a rank of another node, counted by Go (core.Traffic): nothing is outstanding while both are equal.
-struct front_traffic {
-	_Atomic uint32_t posted, fenced;
-};
 
 // What is collected under a handle: Go's (core.Batch). Added to by front_collect if it is like what is there.
 #define FRONT_BATCH   1024
@@ -66,7 +62,7 @@ struct front {
 	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
-	const struct front_traffic *traffic; // by rank, and one more for all together
+	struct lane_traffic *traffic; // of Go (core.Traffic), by rank, and one more for all together
 	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
 };
 extern struct front front;
@@ -103,6 +99,13 @@ static inline bool front_reach(int proc, const void *p, uint64_t n)
 }
 
 bool front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
+
+// May small transfers take the short way to other nodes (lane.h), and is this a rank?
+static inline bool lane_ready(unsigned proc)
+{
+	return atomic_load_explicit(&lane.open, memory_order_relaxed) &&
+	       proc < atomic_load_explicit(&front.ranks, memory_order_acquire);
+}
 
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }
 

@@ -142,3 +142,13 @@ func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 	}
 	return code(name, err)
 }
+
+//export armcigo_await_lane
+func armcigo_await_lane(name *C.char, proc C.int) C.int {
+	defer guard(faults())
+	rt, err := initialised(literal(name))
+	if err == nil {
+		err = rt.AwaitLane(int(proc))
+	}
+	return code(literal(name), err)
+}

@@ -5,7 +5,7 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world, const struct front_traffic *traffic, struct front_batch *batches);
+// void front_open(int me, int ranks, int *local, struct shm_hold *world, struct lane_traffic *traffic, struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -160,7 +160,7 @@ func openFastPath(rt *core.Runtime) {
 		lib.shared.Pin(&b[0])
 		batches = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
 	}
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_front_traffic)(unsafe.Pointer(&traffic[0])), batches)
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_lane_traffic)(unsafe.Pointer(&traffic[0])), batches)
 }
 
 var _ [unsafe.Sizeof(core.Batch{})]byte = [C.sizeof_struct_front_batch]byte{} // C adds to them

@@ -46,7 +46,7 @@ WEAK(ARMCI_WaitAll);
 // enough where nothing is outstanding; who is a rank, or the number of ranks for all of them.
 static inline bool fence_here(unsigned who)
 {
-	const struct front_traffic *t = &front.traffic[who];
+	const struct lane_traffic *t = &front.traffic[who];
 	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
 	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
 		return false;
@@ -57,6 +57,8 @@ static inline bool fence_here(unsigned who)
 void PARMCI_Fence(int proc)
 {
 	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here((unsigned)proc)))
+		return;
+	if (lane_ready((unsigned)proc) && lane_fence(proc, &front.traffic[proc]))
 		return;
 	if (armcigo_fence((char *)"ARMCI_Fence", proc))
 		armcigo_fatal();

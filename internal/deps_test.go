@@ -34,9 +34,10 @@ var allowed = map[string]string{
 
 	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
 
-	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/transport internal/kernel internal/config internal/log",
-	"internal/rdma/pin":   "internal/log", // C: a thread that must not wait for Go
-	"internal/rdma/verbs": "",             // so that C is in one place, and the protocols are plain Go
+	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/rdma/lane internal/transport internal/kernel internal/config internal/log",
+	"internal/rdma/lane":  "internal/rdma/verbs", // C: transfers that never enter Go
+	"internal/rdma/pin":   "internal/log",        // C: a thread that must not wait for Go
+	"internal/rdma/verbs": "",                    // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
@@ -52,7 +53,7 @@ var allowed = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/rdma/pin"}
+var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/rdma/pin", "internal/rdma/lane"}
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
 var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}

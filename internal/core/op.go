@@ -40,6 +40,7 @@ type route struct {
 	peer      transport.Peer
 	alone     []transport.Peer  // peer, as a list
 	immediate bool              // operations are complete when they return
+	lane      transport.Lane    // nil: there is none
 	watcher   transport.Watcher // nil: loose messages come by themselves
 	ordered   bool              // messages come after earlier operations
 	eager     int64             // known stores of up to this many bytes are locally complete when they return
@@ -47,7 +48,8 @@ type route struct {
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
 	watcher, _ := tr.(transport.Watcher)
-	return route{tr: tr, peer: p, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
+	lane, _ := tr.(transport.Lane)
+	return route{tr: tr, peer: p, lane: lane, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 }
 
@@ -66,6 +68,9 @@ func (r *Runtime) Do(o *Op) error {
 		return err
 	}
 	to := &r.routes[o.Proc]
+	if to.lane != nil {
+		defer r.teach(o)
+	}
 	if to.atOnce(o) {
 		o.Xfer.Done, o.Xfer.Later = nil, o.Soon
 		return r.post(o)

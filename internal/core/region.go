@@ -211,6 +211,9 @@ func (r *Runtime) unlearn(g *Group, mine uintptr) {
 	for i, w := range g.Ranks {
 		if !r.Topo.SameNode(w) {
 			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
+			if to := &r.routes[w]; to.lane != nil {
+				to.lane.Forget(to.peer)
+			}
 		}
 	}
 	r.closeBatches()

@@ -166,7 +166,7 @@ func (w *wire) ask(h header, want kind) (*op, error) {
 	if err == nil {
 		o, err = w.question(buffer, &h, headerBytes, want)
 	}
-	w.mu.Unlock()
+	w.unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (o *op
 	if err := w.lock(); err != nil {
 		return nil, err
 	}
-	defer w.mu.Unlock()
+	defer w.unlock()
 	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
 	if k == kindCall {
 		o = newOp(nil)

@@ -5,6 +5,7 @@
 package rdma
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/log"
+	"libarmci/internal/rdma/lane"
 	"libarmci/internal/rdma/verbs"
 )
 
@@ -33,6 +35,8 @@ type client struct {
 	later  atomic.Int32  // operations that nobody waits for
 
 	pairs atomic.Pointer[map[uint32]*wire] // by number of the queue pair
+	lane  *lane.Lane                       // nil if there is none
+	room  *pool                            // of its gets
 
 	mu      sync.Mutex
 	turn    *sync.Cond // the driver has found something, or gives up its seat
@@ -47,8 +51,8 @@ type client struct {
 
 func openClient(t *Transport, base *hca) (*client, error) {
 	n := min(int(t.opt.Buffer/bufferedShare/bufferBytes), base.limits.MaxSRQ)
-	tokens := min(clientTokens, base.limits.MaxCQE-n)
-	h, err := base.role(tokens + n)
+	tokens := min(clientTokens, base.limits.MaxCQE-n-lane.Entries)
+	h, err := base.role(tokens + n + lane.Entries)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +68,9 @@ func openClient(t *Transport, base *hca) (*client, error) {
 	}
 	if err == nil {
 		err = offerAll(c.srq, c.in)
+	}
+	if err == nil {
+		err = c.openLane()
 	}
 	if err != nil {
 		c.close()
@@ -87,12 +94,13 @@ func (c *client) close() {
 	if c.srq != nil {
 		c.srq.Close()
 	}
-	for _, p := range []*pool{c.in, c.out} {
+	for _, p := range []*pool{c.in, c.out, c.room} {
 		if p != nil {
 			p.close()
 		}
 	}
 	c.h.close()
+	c.lane.Free()
 }
 
 // know adds a wire to those whose completions come.
@@ -134,7 +142,9 @@ func (c *client) await(done func() bool) {
 func (c *client) takeSeat(done func() bool, until time.Time) (yes bool) {
 	c.driving = true
 	c.mu.Unlock()
+	c.lane.Enter()
 	yes = c.drive(done, until)
+	c.lane.Leave()
 	c.mu.Lock()
 	c.driving = false
 	c.turn.Broadcast()
@@ -222,10 +232,15 @@ func (c *client) sleep(limit time.Duration) {
 
 // poll takes what has been completed. For the driver.
 func (c *client) poll() int {
-	n, err := c.h.cq.Poll(c.done[:])
-	if err != nil {
-		c.t.failAll(err)
-		return 1
+	n := 0
+	if e, some := c.lane.Left(); some {
+		c.done[0], n = e, 1
+	} else {
+		var err error
+		if n, err = c.h.cq.Poll(c.done[:]); err != nil {
+			c.t.failAll(err)
+			return 1
+		}
 	}
 	if n == 0 {
 		return 0
@@ -235,6 +250,12 @@ func (c *client) poll() int {
 	for i := range c.done[:n] {
 		e := &c.done[i]
 		w := pairs[e.Pair]
+		if c.lane.Mine(e) {
+			if e.Status != 0 && w != nil {
+				w.fail(errors.New(e.Text()))
+			}
+			continue
+		}
 		if e.ID&received == 0 {
 			if w != nil {
 				w.landed(uint32(e.ID), e)

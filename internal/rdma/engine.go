@@ -126,10 +126,10 @@ func (e *deviceError) Error() string { return "device " + e.device + " of this h
 
 // pulse writes no bytes to a node that nothing has been heard of for a while: if it has gone, that fails.
 func (w *wire) pulse() {
-	if !w.live.Load() || w.broken.Load() != nil || w.active.Swap(false) || !w.mu.TryLock() {
+	if !w.live.Load() || w.broken.Load() != nil || w.active.Swap(false) || !w.tryLock() {
 		return
 	}
-	defer w.mu.Unlock()
+	defer w.unlock()
 	if w.flight.open(w.flight.next()) || w.slots.Load() == 0 || w.c.tokens.Load() == 0 {
 		return // what is on its way fails too
 	}

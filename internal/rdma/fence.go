@@ -57,13 +57,13 @@ func (w *wire) mark() (mark, error) {
 			return mark{}, err
 		}
 		err := w.askFence(posted)
-		w.mu.Unlock()
+		w.unlock()
 		if err != nil {
 			return mark{}, err
 		}
-	} else if w.mu.TryLock() {
+	} else if w.tryLock() {
 		w.counted()
-		w.mu.Unlock()
+		w.unlock()
 	}
 	return mark{w, w.flight.next(), posted}, nil
 }
@@ -93,7 +93,7 @@ func (w *wire) counted() {
 // fenced waits, and tells what the node has refused meanwhile.
 func (w *wire) fenced(m mark) error {
 	w.c.await(func() bool {
-		return w.broken.Load() != nil || !w.flight.open(m.shipments) && w.reached(m.posted)
+		return w.broken.Load() != nil || !w.flight.open(m.shipments) && w.reached(m.posted) && w.c.lane.Clear()
 	})
 	if e := w.broken.Load(); e != nil && !w.bye.Load() {
 		return *e

@@ -79,6 +79,7 @@ func (w *wire) store(x *transport.Xfer, h header, scale *transport.Scale) error 
 // fence that is to be expected.
 func (w *wire) storing(last bool) (flags uint8) {
 	w.stores.Store(w.sent)
+	w.unlearn()
 	w.posted.Store(w.sent)
 	if !last {
 		return 0
@@ -120,7 +121,7 @@ func (w *wire) check(x *transport.Xfer, rank transport.Rank) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
-	defer w.mu.Unlock()
+	defer w.unlock()
 	for r := runsOf(x); r.left > 0; {
 		w.plan.take(&r, limits{groups: maxGroups, data: 1 << 30, both: 1 << 31}, 1)
 		buffer, err := w.open()

@@ -66,7 +66,7 @@ func (w *wire) put(x *transport.Xfer, h header, scale *transport.Scale, nbytes i
 		w.refused.Store(&told)
 		err = nil
 	}
-	w.mu.Unlock()
+	w.unlock()
 	if o == nil {
 		if err == nil {
 			x.Finish(nil)
@@ -152,7 +152,7 @@ func (w *wire) get(x *transport.Xfer, h header) error {
 	}
 	o := newOp(x)
 	err := w.readBy(x, h, o, w.protocol(x, true))
-	w.mu.Unlock()
+	w.unlock()
 	w.end(o, x, err)
 	return nil
 }

@@ -52,7 +52,7 @@ func (w *wire) atomic(r *transport.RMW) error {
 	if err := w.lock(); err != nil {
 		return err
 	}
-	defer w.mu.Unlock()
+	defer w.unlock()
 	far, err := w.key(r.Addr, nil, nil)
 	if err != nil {
 		return err

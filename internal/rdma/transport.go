@@ -180,6 +180,7 @@ func (t *Transport) Close() error {
 
 func (t *Transport) end() {
 	t.closing.Store(true)
+	t.client.lane.Close()
 	for _, w := range t.wires {
 		w.goodbye()
 		w.fail(transport.ErrClosed)

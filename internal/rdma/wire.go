@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"libarmci/internal/rdma/lane"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -48,6 +49,7 @@ type wire struct {
 	told     uint64        // the server will tell without being asked that this message has taken effect; under mu
 	burst    int           // transfers that have been stored since the last fence; under mu
 	habit    bool          // the caller fences after each of them; under mu
+	learnt   bool          // the lane knows of memory of the node; under mu
 	keys     cover         // of the node's memory
 	declared cover         // memory of the node that is for atomics of devices, without keys
 	refused  atomic.Pointer[error]
@@ -63,7 +65,7 @@ func newWire(t *Transport, node int, addr []byte) *wire {
 	if node < len(t.opt.Hosts) {
 		w.host = t.opt.Hosts[node]
 	}
-	n := min(wireRequests, t.base.limits.MaxWR, int(t.client.tokens.Load()))
+	n := min(wireRequests, t.base.limits.MaxWR-lane.Entries, int(t.client.tokens.Load()))
 	w.slots.Store(int32(n))
 	w.flight.init(n)
 	w.batch.buffer = none
@@ -73,11 +75,26 @@ func newWire(t *Transport, node int, addr []byte) *wire {
 // lock makes the caller the one who posts, over a wire that can be used.
 func (w *wire) lock() error {
 	w.mu.Lock()
+	w.c.lane.Enter()
 	err := w.ready()
 	if err != nil {
-		w.mu.Unlock()
+		w.unlock()
 	}
 	return err
+}
+
+// tryLock is lock if nobody has it, over a wire that may have failed.
+func (w *wire) tryLock() bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	w.c.lane.Enter()
+	return true
+}
+
+func (w *wire) unlock() {
+	w.c.lane.Leave()
+	w.mu.Unlock()
 }
 
 func (w *wire) ready() error {
@@ -112,7 +129,7 @@ func (w *wire) dial() (*verbs.Pair, error) {
 		return nil, err
 	}
 	h := w.c.h
-	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()), Pieces: w.width, Inline: inlineBytes, From: h.cq,
+	pair, err := h.domain.NewPair(verbs.Caps{Send: int(w.slots.Load()) + lane.Entries, Pieces: w.width, Inline: inlineBytes, From: h.cq,
 		To: h.cq, Shared: w.c.srq})
 	if err != nil {
 		return nil, err
@@ -203,6 +220,9 @@ func (w *wire) buffer() (b int32, err error) {
 // callers will be told. Buffers that are on their way stay where they are.
 func (w *wire) fail(why error) error {
 	err := w.loss(why)
+	if w.live.Load() {
+		w.c.lane.ForgetPair(w.pair)
+	}
 	first := w.broken.CompareAndSwap(nil, &err)
 	err = *w.broken.Load()
 	for s, ok := w.flight.pop(w.flight.next()); ok; s, ok = w.flight.pop(w.flight.next()) {
@@ -233,10 +253,10 @@ const partingTime = 200 * time.Millisecond
 
 // goodbye tells the server that nothing follows, unless another thread posts and stays there.
 func (w *wire) goodbye() {
-	if !w.live.Load() || w.broken.Load() != nil || !w.mu.TryLock() {
+	if !w.live.Load() || w.broken.Load() != nil || !w.tryLock() {
 		return
 	}
-	defer w.mu.Unlock()
+	defer w.unlock()
 	if b := w.c.out.take(); b != none && w.slots.Load() > 0 && w.c.tokens.Load() > 0 {
 		w.say(b, &header{kind: kindBye}, headerBytes)
 		end, n := time.Now().Add(partingTime), w.flight.next()

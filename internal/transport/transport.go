@@ -77,6 +77,13 @@ type DeviceAtomics interface {
 	DeviceAtomics() bool // false: this device has none
 }
 
+// Lane is a Transport with a short way for small blocking puts and gets that C takes without asking Go.
+type Lane interface {
+	Learn(p Peer, addr, lo, hi uintptr) // addr lies in memory [lo, hi) of a peer, which may be put to and got from
+	Forget(p Peer)                      // some memory of the peer is no more
+	Await(p Peer) error                 // waits for a get that C has posted and left to Go
+}
+
 // Watcher is a Transport with which loose messages may lie unread in the process they are for until somebody looks.
 type Watcher interface {
 	// Watch looks for what comes from a peer, on the caller's thread, until met says that it has come or it seems to take

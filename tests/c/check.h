@@ -122,6 +122,10 @@ static inline double check_setting(const char *name, double otherwise)
 	return s && *s ? strtod(s, NULL) : otherwise;
 }
 
+// How often to repeat what all ranks do together: n times on four ranks or fewer, fewer times on more, whose rounds take
+// longer where they share processors.
+static inline int check_rounds(int n) { return np <= 4 ? n : n * 4 / np * 4 / np + 1; }
+
 // Random numbers: splitmix64. The same state gives the same numbers on every rank.
 static inline uint64_t check_random(uint64_t *state)
 {

@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	uint64_t state = (uint64_t)check_setting("MIX_SEED", 20261121);
 	ints = check_alloc(MOST * sizeof *ints);
 	doubles = check_alloc(MOST * sizeof *doubles);
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < check_rounds(ROUNDS); round++) {
 		int n = some_size(&state), root = check_between(&state, 0, np - 1);
 		switch (check_between(&state, 0, 6)) {
 		case 0:

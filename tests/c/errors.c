@@ -208,6 +208,21 @@ static void closed(void)
 	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
 }
 
+// Memory that small transfers have just found.
+static void freed(void)
+{
+	void **base = check_malloc(64);
+	char *gone = base[peer];
+	for (int i = 0; i < 4; i++) {
+		CHECK_OK(ARMCI_Put(near, gone, 8, peer));
+		CHECK_OK(ARMCI_Get(gone, near, 8, peer));
+	}
+	ARMCI_AllFence();
+	check_free(base);
+	ARMCI_Barrier();
+	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(gone, near, 8, peer));
+}
+
 int main(int argc, char **argv)
 {
 	armci_msg_init(&argc, &argv);
@@ -233,6 +248,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BYTES; i++)
 		CHECK_INT(((char *)base[me])[i], 0x42);
 	collective();
+	freed();
 	check_free(base);
 	ARMCI_Barrier();
 	ARMCI_Finalize();

@@ -137,7 +137,7 @@ static void overlapping(void)
 // Handles and their room must be used again.
 static void many(void)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < check_rounds(300); i++) {
 		struct members m = members_step(i % np, 1 + i % 3);
 		ARMCI_Group g = group_make(&m);
 		if (m.mine >= 0)

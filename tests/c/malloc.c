@@ -83,7 +83,7 @@ static void disjoint(void)
 
 static void loop(void)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < check_rounds(300); i++) {
 		size_t n = (size_t)1 << i % 19;
 		void **base = check_malloc((armci_size_t)n);
 		int peer = (me + 1) % np;

@@ -37,30 +37,22 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
     set(fortran fortran)
   endif()
   if("none" IN_LIST ARMCI_CAN_CC)
-    armci_vm_programs(2x1 SECONDS 400 FLAVOUR none SHAPE 2x1 ROOMS few
-      ENV "HOSTS_PROGRAMS=contiguous strided accumulate rmw message remap")
+    # Every program of tests/c, on two ranks, since four wait for processors more than for each other; but for idle: an
+    # emulated processor's time says nothing.
+    armci_vm_programs(2x1 SECONDS 700 FLAVOUR none SHAPE 2x1 ROOMS c ENV HOSTS_WITHOUT=idle)
     # Where 8 MiB may be pinned, most memory goes through buffers, with one warning for each process at most.
     armci_vm(rdma/locked SECONDS 400 OPTIONS -l 8192 COMMAND ${here}/vm/locked.sh
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=remap contiguous strided malloc")
     armci_vm_programs(2x2 SECONDS 800 FLAVOUR none SHAPE 2x2 ROOMS ${fortran} few
       ENV "HOSTS_PROGRAMS=mutex fence nonblocking notify group_use message contiguous accumulate rmw")
-  endif()
-
-  # All of it takes a quarter of an hour more: every program of tests/c at least once, the busiest on two ranks, since
-  # four wait for processors more than for each other; not idle, since an emulated processor's time says nothing.
-  option(ARMCI_VM_ALL "test every program and fault over RDMA in the virtual machine" OFF)
-  if(ARMCI_VM_ALL AND "none" IN_LIST ARMCI_CAN_CC)
-    set(busy "threads bcast gop collective_mix")
-    armci_vm_programs(all/2x1 SECONDS 500 FLAVOUR none SHAPE 2x1 ROOMS few ENV "HOSTS_PROGRAMS=checkpoint ${busy}")
-    armci_vm_programs(all/2x2 SECONDS 1000 FLAVOUR none SHAPE 2x2 ROOMS c ${fortran} ENV "HOSTS_WITHOUT=idle ${busy}")
     # Four hosts, with the least memory that can be had: 8 MiB that a process may pin, 1 MiB of buffers.
     armci_vm_programs(4x1 SECONDS 500 FLAVOUR none SHAPE 4x1 ROOMS few OPTIONS -l 8192 ENV ARMCI_RDMA_BUFFER=1M
-      "HOSTS_PROGRAMS=concurrent nonblocking contiguous strided vector accumulate message fence group_use")
+      "HOSTS_PROGRAMS=concurrent strided accumulate message fence group_use model")
     armci_vm(rdma/fault SECONDS 700 COMMAND ${here}/hosts/fault.sh none ENV ARMCI_TRANSPORT=rdma
       "HOSTS_PARTS=kill=puts,barrier node=puts link=barrier device=puts stop")
   endif()
-  if(ARMCI_VM_ALL AND "openmpi" IN_LIST ARMCI_CAN_CC)
-    set(programs "contiguous group_use fortran/one_sided fortran/with_mpi ga/patches ga/strided ga/nonblocking ga/fpatches")
+  if("openmpi" IN_LIST ARMCI_CAN_CC)
+    set(programs "contiguous fortran/one_sided fortran/with_mpi ga/patches ga/strided ga/nonblocking")
     armci_vm_programs(openmpi/2x2 SECONDS 500 FLAVOUR openmpi SHAPE 2x2 ROOMS few ENV "HOSTS_PROGRAMS=${programs}")
     if("openmpi" IN_LIST ARMCI_FLAVOURS)
       set_tests_properties(vm/rdma/openmpi/2x2 PROPERTIES DEPENDS ga/openmpi)

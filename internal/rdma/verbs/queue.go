@@ -101,6 +101,9 @@ func (q *Completions) Close() error {
 	return result("end a completion queue", C.vb_destroy_cq(q.p))
 }
 
+// Handle is the queue as C knows it.
+func (q *Completions) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
+
 // Shared is a shared receive queue.
 type Shared struct{ p *C.struct_vb_srq }
 
@@ -168,6 +171,9 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 
 // Close ends the queue pair: nothing of it completes any more.
 func (q *Pair) Close() error { return result("end a queue pair", C.vb_destroy_qp(q.p)) }
+
+// Handle is the queue pair as C knows it.
+func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
 // Receive offers buffers, see Shared.Post.
 func (q *Pair) Receive(ids []uint64, data []Data) error { return receive(nil, q.p, ids, data) }
