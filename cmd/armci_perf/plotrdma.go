@@ -58,7 +58,7 @@ func (c *contest) chart() *chart {
 		drawn.series = append(drawn.series, s)
 	}
 	for _, way := range c.ways {
-		add(way, c.ours[way], way == "packed")
+		add(way, c.ours[way], way == "packed" || way == "by-hand")
 	}
 	raw := "raw write"
 	if strings.Contains(c.op, "get") {

@@ -65,16 +65,13 @@ func (r *raw) one(b *testing.B, far *verbs.Region, op uint8, n int) {
 		b.Fatal(err)
 	}
 	var done [16]verbs.Completion
-	for tries := 1; ; tries++ {
-		k, err := r.h.cq.Poll(done[:])
+	for {
+		k, err := r.h.cq.Look(done[:], 20, sleepAfter)
 		if err != nil || k > 0 && done[0].Status != 0 {
 			b.Fatal(err, done[0].Text())
 		}
 		if k > 0 {
 			return
-		}
-		if tries%yieldEvery == 0 {
-			yield()
 		}
 	}
 }

@@ -6,6 +6,7 @@ package rdma
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type client struct {
 	closed  bool
 	waiting atomic.Int32
 	// Of the driver alone.
+	run   time.Time
 	done  [burst]verbs.Completion
 	ids   []uint64
 	offer []verbs.Data
@@ -142,6 +144,10 @@ func (c *client) await(done func() bool) {
 func (c *client) takeSeat(done func() bool, until time.Time) (yes bool) {
 	c.driving = true
 	c.mu.Unlock()
+	if time.Since(c.run) > runEvery {
+		runtime.Gosched()
+		c.run = time.Now()
+	}
 	c.lane.Enter()
 	yes = c.drive(done, until)
 	c.lane.Leave()
@@ -176,32 +182,32 @@ func (c *client) stop() {
 }
 
 const (
-	yieldEvery = 8                     // looks
 	sleepAfter = 40                    // yields
 	longNap    = 50 * time.Millisecond // before a sleeper looks at other things than the queue
 )
 
 // drive takes completions until done, or until a time that is not zero: then it is false.
 func (c *client) drive(done func() bool, until time.Time) bool {
-	for tries := 1; !done(); tries++ {
-		if c.poll() > 0 {
-			tries = 0
-			c.tell()
-			continue
-		}
-		if tries%yieldEvery != 0 && tries < c.t.spin {
-			continue
-		}
+	looked := false
+	for !done() {
 		left := longNap
 		if !until.IsZero() {
-			if left = min(left, time.Until(until)); left <= 0 {
-				return false
-			}
+			left = min(left, time.Until(until))
 		}
-		if tries < c.t.spin+sleepAfter {
-			yield()
-		} else {
-			c.sleep(left)
+		var n int
+		switch {
+		case left <= 0:
+			n = c.poll(1, 0)
+		case !looked:
+			n = c.poll(c.t.spin, sleepAfter)
+		default:
+			n = c.sleep(left)
+		}
+		switch looked = n == 0; {
+		case n > 0:
+			c.tell()
+		case left <= 0:
+			return false
 		}
 	}
 	return true
@@ -218,29 +224,39 @@ func (c *client) tell() {
 	}
 }
 
-// sleep returns when there is a completion, or after a while.
-func (c *client) sleep(limit time.Duration) {
-	c.h.cq.Arm()
-	if c.poll() > 0 {
-		c.tell()
-		return
+// poll takes what has been completed, and looks for it so often. For the driver.
+func (c *client) poll(looks, yields int) int {
+	if n := c.left(); n > 0 {
+		return n
 	}
-	ts := unix.NsecToTimespec(int64(limit))
-	unix.Ppoll([]unix.PollFd{{Fd: int32(c.h.channel.FD()), Events: unix.POLLIN}}, &ts, nil)
-	c.h.channel.Take()
+	n, err := c.h.cq.Look(c.done[:], looks, yields)
+	return c.deal(n, err)
 }
 
-// poll takes what has been completed. For the driver.
-func (c *client) poll() int {
-	n := 0
-	if e, some := c.lane.Left(); some {
-		c.done[0], n = e, 1
-	} else {
-		var err error
-		if n, err = c.h.cq.Poll(c.done[:]); err != nil {
-			c.t.failAll(err)
-			return 1
-		}
+// sleep is poll that sleeps until there is something, or for a while.
+func (c *client) sleep(limit time.Duration) int {
+	if n := c.left(); n > 0 {
+		return n
+	}
+	n, _, err := c.h.cq.Sleep(c.done[:], c.h.channel, -1, limit)
+	return c.deal(n, err)
+}
+
+// left deals with what the lane has left to Go.
+func (c *client) left() int {
+	e, some := c.lane.Left()
+	if !some {
+		return 0
+	}
+	c.done[0] = e
+	return c.deal(1, nil)
+}
+
+// deal deals with n completions.
+func (c *client) deal(n int, err error) int {
+	if err != nil {
+		c.t.failAll(err)
+		return 1
 	}
 	if n == 0 {
 		return 0

@@ -157,15 +157,14 @@ func (s *server) pulses() {
 	}
 }
 
-// untilPulse bounds a sleep while there are clients.
-func (s *server) untilPulse() *unix.Timespec {
+// untilPulse bounds a sleep while there are clients; negative: there are none.
+func (s *server) untilPulse() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.order) == 0 {
-		return nil
+		return -1
 	}
-	limit := unix.NsecToTimespec(int64(s.opt.pulseEvery()))
-	return &limit
+	return s.opt.pulseEvery()
 }
 
 func (s *server) conn(pair uint32) *conn {
@@ -174,23 +173,29 @@ func (s *server) conn(pair uint32) *conn {
 	return s.conns[pair]
 }
 
+// runEvery is how often the loop goes through Go's scheduler. From whoever does not for 10 ms it takes the processor in each
+// system call, and it looks for such 20 000 times a second, which on a busy core costs more than the messages.
+const runEvery = 4 * time.Millisecond
+
 // loop serves until close.
 func (s *server) loop() {
 	defer log.Guard()
 	defer close(s.finished)
-	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind has changed it
-	s.opt.unbind()
 	last, beat := time.Now(), time.Now()
+	var run time.Time
 	for !s.closing.Load() {
+		if time.Since(run) > runEvery {
+			runtime.Gosched()
+			s.opt.unbind() // whatever thread this is now
+			run = time.Now()
+		}
 		if time.Since(beat) > s.opt.pulseEvery() {
 			beat = time.Now()
 			s.pulses()
 		}
-		if s.poll() {
+		if s.look() {
 			last = time.Now()
-		} else if time.Since(last) < s.opt.Poll {
-			yield()
-		} else {
+		} else if time.Since(last) >= s.opt.Poll {
 			s.sleep()
 			last = time.Now()
 		}
@@ -198,25 +203,28 @@ func (s *server) loop() {
 	s.farewell()
 }
 
+// yields between two looks at the clock.
+const yields = 4
+
+// look looks for a moment. false: nothing has been completed.
+func (s *server) look() bool {
+	n, err := s.h.cq.Look(s.done[:], 1, yields)
+	return s.deal(n, err)
+}
+
 // sleep returns when something has happened.
 func (s *server) sleep() {
-	s.h.cq.Arm()
-	if s.poll() {
-		return
-	}
-	fds := []unix.PollFd{{Fd: int32(s.h.channel.FD()), Events: unix.POLLIN}, {Fd: int32(s.wake), Events: unix.POLLIN}}
-	unix.Ppoll(fds, s.untilPulse(), nil)
-	s.h.channel.Take()
-	if fds[1].Revents != 0 {
+	n, rang, err := s.h.cq.Sleep(s.done[:], s.h.channel, s.wake, s.untilPulse())
+	if rang {
 		var b [8]byte
 		unix.Read(s.wake, b[:])
 		s.payDebts()
 	}
+	s.deal(n, err)
 }
 
-// poll deals with what has been completed.
-func (s *server) poll() bool {
-	n, err := s.h.cq.Poll(s.done[:])
+// deal deals with what has been completed.
+func (s *server) deal(n int, err error) bool {
 	if err != nil {
 		log.Errorf("the data server cannot go on: %v", err)
 		s.closing.Store(true)

@@ -26,6 +26,8 @@ static int list_ways(struct way *w, const struct rdma_contest *k)
 			w[n++] = (struct way){perf_settings[i], i, k->ours, 0};
 	if (k->packed)
 		w[n++] = (struct way){"packed", 0, k->packed, 0};
+	if (k->by_hand)
+		w[n++] = (struct way){"by-hand", 0, k->by_hand, 0};
 	w[n++] = (struct way){"raw", 0, rdma_raw, 0};
 	return n;
 }
@@ -38,8 +40,10 @@ static void pass(sem_t *s)
 // The ranks that measure are those of one node. They wait for their turns asleep, on a semaphore each in memory that they
 // share; those of the other node are in a barrier. Who waits there looks some hundred times before it sleeps, and there
 // are more ranks than cores: so the first sample begins late.
-static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *turn, double figure[MOST][PERF_REPS_MAX])
+static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *turn, double figure[MOST][PERF_REPS_MAX],
+	bool by_hand)
 {
+	struct rdma *d = c->arg;
 	const struct timespec settle = {.tv_nsec = perf_quick ? 20000000 : 300000000};
 	int turns = n * (perf_reps + 1); // the first round is to warm up
 	double seconds;
@@ -54,6 +58,10 @@ static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *t
 		figure[now - w][i < n ? 0 : i / n - 1] = perf_sample(c, now->body, seconds, &now->n);
 		sem_post(&turn[i + 1 < turns ? next->rank : 0]);
 	}
+	if (by_hand && perf_me == 0)
+		rdma_end_by_hand(d);
+	else if (by_hand && perf_peer == 0)
+		rdma_serve_by_hand(d);
 	ARMCI_Barrier();
 	armci_msg_dgop(&figure[0][0], n * PERF_REPS_MAX, (char *)"+");
 }
@@ -105,11 +113,15 @@ void rdma_contest(struct rdma *d, const struct rdma_contest *k)
 	d->r.one = k->one;
 	memset(figure, 0, sizeof figure);
 	void **memory = perf_malloc(MOST * sizeof(sem_t));
-	take_turns(w, n, &c, open_turns(memory), figure);
+	take_turns(w, n, &c, open_turns(memory), figure, k->by_hand != NULL);
 	perf_free(memory);
 	for (int i = 0; i < n - 1; i++) print(c, k->c.op, w[i].name, figure[i], figure[n - 1]);
 	if (perf_variants > 1)
 		print(c, k->c.op, "auto:best", figure[0], figure[best_forced(w, n, c.unit, figure)]);
-	if (k->packed)
-		print(c, k->c.op, "auto:packed", figure[0], figure[n - 2]);
+	for (int i = 1; i < n - 1; i++)
+		if (w[i].body != w[0].body) {
+			char beside[32];
+			snprintf(beside, sizeof beside, "auto:%s", w[i].name);
+			print(c, k->c.op, beside, figure[0], figure[i]);
+		}
 }

@@ -71,9 +71,9 @@ void perf_rdma_strided(void)
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
 		struct rdma_contest put = {.c = {.op = "rdma-put-strided", .shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS},
-			.one = put_strided, .ours = remote_fenced, .packed = put_packed, .without = "push"};
+			.one = put_strided, .ours = remote_fenced, .packed = put_packed, .by_hand = rdma_put_by_hand, .without = "push"};
 		struct rdma_contest get = put;
-		get.c.op = "rdma-get-strided", get.one = get_strided, get.ours = remote_ours, get.packed = get_packed;
+		get.c.op = "rdma-get-strided", get.one = get_strided, get.ours = remote_ours, get.packed = get_packed, get.by_hand = rdma_get_by_hand;
 		get.without = NULL;
 		d.r.count[0] = n * (int)sizeof(double);
 		d.r.count[1] = n;

@@ -11,7 +11,7 @@ enum { INLINE = 64 };
 void rdma_begin(struct rdma *d, void **all, size_t bytes)
 {
 	perf_peer = (perf_me + perf_n / 2) % perf_n;
-	*d = (struct rdma){.r = remote_without_socket(all, bytes)};
+	*d = (struct rdma){.r = remote_without_socket(all, bytes), .slab = all[perf_me]};
 	if (perf_me == 0)
 		link_open(&d->link, perf_dial(perf_peer), bytes);
 	else if (perf_peer == 0)

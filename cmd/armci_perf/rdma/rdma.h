@@ -11,6 +11,7 @@
 struct rdma {
 	struct remote r;            // first: loops over operations of the library take it for one
 	struct link link;           // of rank 0 and its peer
+	char *slab;                 // my own memory that others reach
 	struct ibv_send_wr request; // of the raw loop
 	struct ibv_sge list;
 };
@@ -24,16 +25,23 @@ void rdma_request(struct rdma *d, enum ibv_wr_opcode opcode, size_t bytes);
 void rdma_raw(void *arg, long n);
 
 // An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
-//   op/SETTING, op/packed       beside the raw loop
-//   op/auto:best                the first setting beside the best of the others
-//   op/auto:packed              the first setting beside the other way
+//   op/SETTING, op/packed, op/by-hand  beside the raw loop
+//   op/auto:best                       the first setting beside the best of the others
+//   op/auto:packed, op/auto:by-hand    the first setting beside the other ways
 // Collective.
 struct rdma_contest {
 	struct perf_case c; // its op is the name's beginning
 	void (*one)(struct remote *r);
-	perf_body ours, packed;
+	perf_body ours, packed, by_hand;
 	const char *without; // a setting that takes no part, or NULL
 };
 void rdma_contest(struct rdma *d, const struct rdma_contest *k);
+
+// A patch moved by the programs at both ends over bare verbs: packed, written as one piece, unpacked, and answered. Who
+// serves sleeps until he is asked, and until rank 0 says that it is over.
+void rdma_put_by_hand(void *arg, long n);
+void rdma_get_by_hand(void *arg, long n);
+void rdma_serve_by_hand(struct rdma *d);
+void rdma_end_by_hand(struct rdma *d);
 
 #endif

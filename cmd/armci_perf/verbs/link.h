@@ -44,6 +44,12 @@ struct ibv_send_wr link_request(const struct link *l, enum ibv_wr_opcode opcode,
 void link_post(struct link *l, struct ibv_send_wr *first);
 // Waits for n completions, and returns the status of the last; the first that is not a success ends the wait.
 enum ibv_wc_status link_wait(struct link *l, int n);
+// The next completion, of whatever it is; anything but success ends the process.
+struct ibv_wc link_next(struct link *l);
+// Offers room for one message, which is a number and no bytes.
+void link_receive(struct link *l);
+// Posts a write, if there is one, and a message after it, which completes once for both.
+void link_say(struct link *l, struct ibv_send_wr *write, uint32_t number);
 // Posts one request and waits for it; anything but success ends the process.
 void link_do(struct link *l, struct ibv_send_wr *request);
 

@@ -44,15 +44,21 @@ static void sleep_for_one(struct link *l, struct ibv_wc *done, int *got)
 	ibv_ack_cq_events(queue, 1);
 }
 
+static int look(struct link *l, struct ibv_wc *done)
+{
+	int got = ibv_poll_cq(l->queue, 1, done);
+	if (got == 0 && l->asleep)
+		sleep_for_one(l, done, &got);
+	if (got < 0)
+		link_fail("poll");
+	return got;
+}
+
 enum ibv_wc_status link_wait(struct link *l, int n)
 {
 	struct ibv_wc done = {.status = IBV_WC_SUCCESS};
 	while (n > 0) {
-		int got = ibv_poll_cq(l->queue, 1, &done);
-		if (got == 0 && l->asleep)
-			sleep_for_one(l, &done, &got);
-		if (got < 0)
-			link_fail("poll");
+		int got = look(l, &done);
 		if (got > 0 && done.status != IBV_WC_SUCCESS)
 			return done.status;
 		n -= got;
@@ -60,12 +66,42 @@ enum ibv_wc_status link_wait(struct link *l, int n)
 	return IBV_WC_SUCCESS;
 }
 
-void link_do(struct link *l, struct ibv_send_wr *request)
+static void must(enum ibv_wc_status status)
 {
-	link_post(l, request);
-	enum ibv_wc_status status = link_wait(l, 1);
 	if (status != IBV_WC_SUCCESS) {
 		fprintf(stderr, "completion: %s\n", ibv_wc_status_str(status));
 		exit(1);
 	}
+}
+
+struct ibv_wc link_next(struct link *l)
+{
+	struct ibv_wc done;
+	while (look(l, &done) == 0) continue;
+	must(done.status);
+	return done;
+}
+
+void link_receive(struct link *l)
+{
+	struct ibv_recv_wr room = {0}, *bad;
+	errno = ibv_post_recv(l->pair, &room, &bad);
+	if (errno != 0)
+		link_fail("post a receive");
+}
+
+void link_say(struct link *l, struct ibv_send_wr *write, uint32_t number)
+{
+	struct ibv_send_wr message = {.opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED, .imm_data = number};
+	if (write) {
+		write->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
+		write->next = &message;
+	}
+	link_post(l, write ? write : &message);
+}
+
+void link_do(struct link *l, struct ibv_send_wr *request)
+{
+	link_post(l, request);
+	must(link_wait(l, 1));
 }

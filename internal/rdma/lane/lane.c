@@ -125,13 +125,17 @@ static void count(int rank, struct lane_traffic *of, struct lane_traffic *all)
 enum lane_result lane_put(int rank, const void *local, uintptr_t remote, uint64_t n, struct lane_traffic *of,
 	struct lane_traffic *all)
 {
-	if (n > LANE_BYTES || !enter())
+	unsigned char data[LANE_BYTES];
+	if (n > LANE_BYTES)
+		return LANE_DECLINED;
+	memcpy(data, local, n); // here, so that a crash report names who has a bad address
+	if (!enter())
 		return LANE_DECLINED;
 	struct lane_way *w = way_to(rank, remote, n);
 	bool ok = w && n <= lane.longest && until(room);
 	if (ok) {
 		atomic_fetch_add(&lane.pending, 1);
-		ok = post(w, LANE_PUT, VB_WR_WRITE, (uintptr_t)local, 0, remote, n);
+		ok = post(w, LANE_PUT, VB_WR_WRITE, (uintptr_t)data, 0, remote, n);
 		if (ok)
 			count(rank, of, all);
 		else

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The data path: libibverbs has these as inline functions, which go through pointers in the device's context.
+#define _GNU_SOURCE
 #include "verbs.h"
+
+#include <poll.h>
+#include <sched.h>
 
 static struct vb_ops *ops(const void *queue) { return &((const struct vb_object *)queue)->context->ops; }
 
@@ -68,3 +72,33 @@ int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, stru
 int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out) { return ops(cq)->poll_cq(cq, n, out); }
 
 int vb_arm(struct vb_cq *cq) { return -ops(cq)->req_notify_cq(cq, 0); }
+
+enum { YIELD_EVERY = 8 };
+
+int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned yields)
+{
+	for (unsigned i = 1;; i++) {
+		int got = vb_poll(cq, n, out);
+		if (got != 0 || i >= looks + yields)
+			return got;
+		if (i >= looks || i % YIELD_EVERY == 0)
+			sched_yield();
+	}
+}
+
+int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, int wake, int64_t limit, int *rang)
+{
+	struct pollfd fds[2] = {{.fd = ch->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+	struct timespec ts = {.tv_sec = limit / 1000000000, .tv_nsec = limit % 1000000000};
+	*rang = 0;
+	int err = vb_arm(cq);
+	if (err)
+		return err;
+	int got = vb_poll(cq, n, out); // it may have come before that
+	if (got != 0)
+		return got;
+	ppoll(fds, 2, limit < 0 ? NULL : &ts, NULL); // which ignores a negative descriptor
+	while (vb_take_event(ch)) continue;
+	*rang = fds[1].revents != 0;
+	return vb_poll(cq, n, out);
+}

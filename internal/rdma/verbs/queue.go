@@ -13,10 +13,15 @@ package verbs
 // #cgo noescape vb_poll
 // #cgo nocallback vb_poll
 // #cgo nocallback vb_arm
+// #cgo noescape vb_look
+// #cgo nocallback vb_look
+// #cgo noescape vb_sleep
+// #cgo nocallback vb_sleep
 import "C"
 
 import (
 	"fmt"
+	"time"
 	"unsafe"
 )
 
@@ -86,7 +91,28 @@ func (c *Context) NewCompletions(n int, ch *Channel) (*Completions, error) {
 
 // Poll takes completions.
 func (q *Completions) Poll(out []Completion) (int, error) {
-	n := C.vb_poll(q.p, C.int(len(out)), (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out))))
+	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
+}
+
+// Look takes completions, and looks for the first of them so many times, then so many times more between yields. C does the
+// looking: Go's scheduler takes its processor from whoever enters and leaves C all the time, and wakes others to do so.
+func (q *Completions) Look(out []Completion, looks, yields int) (int, error) {
+	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
+}
+
+// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
+// passed that is not negative. Events go to the channel.
+func (q *Completions) Sleep(out []Completion, ch *Channel, wake int, limit time.Duration) (n int, rang bool, err error) {
+	var r C.int
+	n, err = polled(C.vb_sleep(q.p, ch.p, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), &r))
+	return n, r != 0, err
+}
+
+func where(out []Completion) *C.struct_vb_wc {
+	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
+}
+
+func polled(n C.int) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("poll a completion queue: error %d", n)
 	}

@@ -55,5 +55,11 @@ int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct 
 int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data, int n);
 int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out);
 int vb_arm(struct vb_cq *cq);
+// Polls until something has been completed: `looks` times, the processor yielded now and then, and `yields` times more
+// with a yield before each. Each call from Go is one, however long the wait.
+int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned yields);
+// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none) is readable, which *rang
+// tells, or `limit` nanoseconds (negative: no limit) have passed, and polls again.
+int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, int wake, int64_t limit, int *rang);
 
 #endif
