@@ -45,7 +45,7 @@ type client struct {
 	closed  bool
 	waiting atomic.Int32
 	// Of the driver alone.
-	run   time.Time
+	run   time.Time // when it last went through Go's scheduler, see runEvery
 	done  [burst]verbs.Completion
 	ids   []uint64
 	offer []verbs.Data
