@@ -5,7 +5,7 @@
 #include "check.h"
 #include <pthread.h>
 
-enum { LONGEST = 300, WORDS = 64, STEPS = 3000, THREADS = 3 };
+enum { LONGEST = 300, WORDS = 64, STEPS = 1500, THREADS = 3 };
 
 static long **base;
 static int peer;
