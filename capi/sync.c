@@ -68,7 +68,11 @@ WEAK(ARMCI_Fence);
 void PARMCI_AllFence(void)
 {
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
-	if (!(ranks && fence_here(ranks)) && armcigo_all_fence())
+	if (ranks && fence_here(ranks))
+		return;
+	if (lane_ready(0) && lane_fence_all(&front.traffic[ranks]))
+		return;
+	if (armcigo_all_fence())
 		armcigo_fatal();
 }
 WEAK(ARMCI_AllFence);

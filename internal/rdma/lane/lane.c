@@ -12,6 +12,7 @@
 
 struct lane lane;
 
+enum { ALL = -1 }; // the rank of the run of all
 enum { YIELD_EVERY = 8, PATIENCE = 200000 }; // looks; nanoseconds before a wait is left to Go
 
 static void leave(void) { atomic_store(&lane.held, 0); }
@@ -27,6 +28,8 @@ static bool enter(void)
 	leave();
 	return false;
 }
+
+static struct lane_run *run_of(int rank) { return &lane.runs[(unsigned)rank % LANE_WAYS]; }
 
 static struct lane_way *way_to(int rank, uintptr_t remote, uint64_t n)
 {
@@ -111,15 +114,13 @@ static bool post(const struct lane_way *w, uint64_t id, int op, uintptr_t local,
 	return vb_post(w->pair, &r, 1, &data, &posted) == 0;
 }
 
-// Counts a store. If Go has counted one at the same time, the run has ended.
-static void count(int rank, struct lane_traffic *of, struct lane_traffic *all)
+// Adds a store to a run. If Go has counted one meanwhile, another run begins.
+static void extend(struct lane_run *run, int rank, struct lane_traffic *of)
 {
-	struct lane_run *run = &lane.runs[(unsigned)rank % LANE_WAYS];
 	uint32_t was = atomic_fetch_add(&of->posted, 1);
 	if (run->rank != rank || run->hi != was)
 		*run = (struct lane_run){.rank = rank, .lo = was};
 	run->hi = was + 1;
-	atomic_fetch_add(&all->posted, 1);
 }
 
 enum lane_result lane_put(int rank, const void *local, uintptr_t remote, uint64_t n, struct lane_traffic *of,
@@ -136,10 +137,12 @@ enum lane_result lane_put(int rank, const void *local, uintptr_t remote, uint64_
 	if (ok) {
 		atomic_fetch_add(&lane.pending, 1);
 		ok = post(w, LANE_PUT, VB_WR_WRITE, (uintptr_t)data, 0, remote, n);
-		if (ok)
-			count(rank, of, all);
-		else
+		if (ok) {
+			extend(run_of(rank), rank, of);
+			extend(&lane.all, ALL, all);
+		} else {
 			atomic_fetch_sub(&lane.pending, 1);
+		}
 	}
 	leave();
 	return ok ? LANE_DONE : LANE_DECLINED;
@@ -170,11 +173,10 @@ void lane_collect(void *local, uint64_t n)
 	atomic_store(&lane.get, LANE_IDLE);
 }
 
-bool lane_fence(int rank, struct lane_traffic *of)
+static bool fence(const struct lane_run *run, int rank, struct lane_traffic *of)
 {
 	if (!enter())
 		return false;
-	const struct lane_run *run = &lane.runs[(unsigned)rank % LANE_WAYS];
 	uint32_t posted = atomic_load(&of->posted), fenced = atomic_load(&of->fenced);
 	bool mine = run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0 && until(all_done);
 	leave();
@@ -183,3 +185,6 @@ bool lane_fence(int rank, struct lane_traffic *of)
 			continue;
 	return mine;
 }
+
+bool lane_fence(int rank, struct lane_traffic *of) { return fence(run_of(rank), rank, of); }
+bool lane_fence_all(struct lane_traffic *all) { return fence(&lane.all, ALL, all); }

@@ -34,7 +34,7 @@ struct lane_traffic {
 	_Atomic uint32_t posted, fenced;
 };
 
-// The last stores at a rank, if all of them were the lane's: numbers lo to hi of its traffic.
+// The last stores at a rank, or at all, if all of them were the lane's: numbers lo to hi of its traffic.
 struct lane_run {
 	int rank;
 	uint32_t lo, hi;
@@ -56,7 +56,7 @@ struct lane {
 	uint32_t lkey;
 	uint32_t longest; // put
 	struct lane_way ways[LANE_WAYS];
-	struct lane_run runs[LANE_WAYS];
+	struct lane_run runs[LANE_WAYS], all;
 };
 extern struct lane lane;
 
@@ -68,5 +68,6 @@ enum lane_result lane_get(int rank, void *local, uintptr_t remote, uint64_t n);
 void lane_collect(void *local, uint64_t n);
 // True if all stores at the rank have taken effect, as is noted then.
 bool lane_fence(int rank, struct lane_traffic *of);
+bool lane_fence_all(struct lane_traffic *all);
 
 #endif
