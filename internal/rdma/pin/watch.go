@@ -125,14 +125,23 @@ func (w *watch) try() error {
 	return nil
 }
 
-// add begins to watch memory, which is refused for some kinds of it.
+// add begins to watch memory, which is refused for some kinds of it. Of a file in memory it would not be, even mapped as
+// private; minor faults (Linux 5.14) can be asked for there only.
 func (w *watch) add(lo, hi uintptr) error {
-	r := C.struct_uffdio_register{mode: C.UFFDIO_REGISTER_MODE_WP}
-	r._range.start, r._range.len = C.ulonglong(lo), C.ulonglong(hi-lo)
-	if errno := ioctl(w.w.fd, C.UFFDIO_REGISTER, unsafe.Pointer(&r)); errno != 0 {
+	if w.register(lo, hi, C.UFFDIO_REGISTER_MODE_MINOR) == 0 {
+		w.remove(lo, hi) // which wakes who has had such a fault meanwhile
+		return errors.New("memory of a file")
+	}
+	if errno := w.register(lo, hi, C.UFFDIO_REGISTER_MODE_WP); errno != 0 {
 		return fmt.Errorf("watch %d bytes: %w", hi-lo, errno)
 	}
 	return nil
+}
+
+func (w *watch) register(lo, hi uintptr, mode C.ulonglong) syscall.Errno {
+	r := C.struct_uffdio_register{mode: mode}
+	r._range.start, r._range.len = C.ulonglong(lo), C.ulonglong(hi-lo)
+	return ioctl(w.w.fd, C.UFFDIO_REGISTER, unsafe.Pointer(&r))
 }
 
 // remove ends watching. It may be that nothing is there any more.
