@@ -66,8 +66,3 @@ else()
 endif()
 
 armci_suite(vm/frame SCRIPT ${here}/vm/frame.sh LABEL vm TIMEOUT 600)
-
-if("none" IN_LIST ARMCI_CAN_CC)
-  armci_vm(tcp SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x2 few
-    ENV ARMCI_TRANSPORT=tcp "HOSTS_PROGRAMS=contiguous strided accumulate rmw message")
-endif()
