@@ -206,8 +206,8 @@ func (w *wire) collect() {
 	for i := 0; more && i < maxBurst; i++ {
 		var err error
 		if more, err = w.receive(); err != nil {
+			w.fail(err) // before somebody else reads on and finds something else
 			w.role.Unlock()
-			w.fail(err)
 			return
 		}
 	}

@@ -57,10 +57,10 @@ func (t *Transport) poll(wait bool) (found, open int) {
 			continue
 		}
 		got, err := w.receive()
-		w.leave()
 		if err != nil {
 			w.fail(err)
 		}
+		w.leave()
 		if got {
 			found++
 		}

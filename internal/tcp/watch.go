@@ -49,10 +49,10 @@ func (w *wire) look(met func() bool) bool {
 		if w.live.Load() && w.broken.Load() == nil && w.role.TryLock() {
 			w.driven.Store(true)
 			got, err := w.receive()
-			w.leave()
 			if err != nil {
 				w.fail(err)
 			}
+			w.leave()
 			if got {
 				tries = 0
 				continue
