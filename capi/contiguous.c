@@ -49,7 +49,7 @@ SECOND int move(const char *name, int kind, void *local, void *remote, int bytes
 		front_done(hdl);
 		return 0;
 	}
-	if (bytes > 0 && local && nonblocking == FRONT_BLOCKING && lane_ready((unsigned)proc) &&
+	if (bytes > 0 && local && nonblocking == FRONT_BLOCKING && front_lane((unsigned)proc) &&
 	    by_lane(name, kind, local, remote, (uint64_t)bytes, proc, &code))
 		return code;
 	return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);

@@ -101,7 +101,7 @@ static inline bool front_reach(int proc, const void *p, uint64_t n)
 bool front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
 
 // May small transfers take the short way to other nodes (lane.h), and is this a rank?
-static inline bool lane_ready(unsigned proc)
+static inline bool front_lane(unsigned proc)
 {
 	return atomic_load_explicit(&lane.open, memory_order_relaxed) &&
 	       proc < atomic_load_explicit(&front.ranks, memory_order_acquire);

@@ -58,7 +58,7 @@ void PARMCI_Fence(int proc)
 {
 	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here((unsigned)proc)))
 		return;
-	if (lane_ready((unsigned)proc) && lane_fence(proc, &front.traffic[proc]))
+	if (front_lane((unsigned)proc) && lane_fence(proc, &front.traffic[proc]))
 		return;
 	if (armcigo_fence((char *)"ARMCI_Fence", proc))
 		armcigo_fatal();
@@ -70,7 +70,7 @@ void PARMCI_AllFence(void)
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
 	if (ranks && fence_here(ranks))
 		return;
-	if (lane_ready(0) && lane_fence_all(&front.traffic[ranks]))
+	if (front_lane(0) && lane_fence_all(&front.traffic[ranks]))
 		return;
 	if (armcigo_all_fence())
 		armcigo_fatal();

@@ -10,13 +10,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// laneBytes is the longest transfer that is worth it.
-const laneBytes = 256
-
 // teach tells a lane of the memory that a small contiguous put or get has just been for: the next one will be, too.
 func (r *Runtime) teach(o *Op) {
 	x := &o.Xfer
-	if o.Kind == Acc || !x.Known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > laneBytes {
+	if o.Kind == Acc || !x.Known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > transport.LaneBytes {
 		return
 	}
 	addr := x.Remote.Base

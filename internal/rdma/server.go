@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server of a node: one thread that takes messages of all clients from one shared receive queue, acts on them
+// The data server of a node: one goroutine that takes messages of all clients from one shared receive queue, acts on them
 // (serve.go), and sleeps when none come. Memory for buffers does not depend on the number of clients. It never waits
 // for a client: what cannot be answered now stays where it is until earlier answers have left.
 package rdma

@@ -77,6 +77,9 @@ type DeviceAtomics interface {
 	DeviceAtomics() bool // false: this device has none
 }
 
+// LaneBytes is the longest transfer that a Lane carries.
+const LaneBytes = 256
+
 // Lane is a Transport with a short way for small blocking puts and gets that C takes without asking Go.
 type Lane interface {
 	Learn(p Peer, addr, lo, hi uintptr) // addr lies in memory [lo, hi) of a peer, which may be put to and got from

@@ -31,10 +31,10 @@ system() {
 	for p in $(grep -l ksoftirqd /proc/[0-9]*/comm); do chrt -f -p 1 "$(echo "$p" | cut -d/ -f3)"; done
 }
 
-# work: the directory whose files are to stay.
-work() {
-	[ -e "$handed/work" ] || return 0
-	mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap work "$(cat "$handed/work/raw")"
+# keep: the directory whose files are to stay.
+keep() {
+	[ -e "$handed/keep" ] || return 0
+	mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap keep "$(cat "$handed/keep/raw")"
 }
 
 # run: all output goes through one pipe, so that whoever opens /dev/stdout can. Who is still there in the end is killed,
@@ -55,5 +55,5 @@ run() {
 }
 
 exec </dev/null >/dev/console 2>&1
-system && work && run
+system && keep && run
 busybox reboot -f

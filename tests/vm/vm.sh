@@ -14,7 +14,7 @@
 # here, with the reason; 125: it has died. Nothing is left of it however it ends. Its kernel is kept below BUILD.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-hosts=0 work='' seconds=300 locked=unlimited cpus=2 memory=2048
+hosts=0 keep='' seconds=300 locked=unlimited cpus=2 memory=2048
 booting=180 # seconds, on a busy machine
 
 usage() {
@@ -29,7 +29,7 @@ skip() {
 while getopts n:w:t:l:c:m: option; do
 	case $option in
 	n) hosts=$OPTARG ;;
-	w) work=$(cd "$OPTARG" && pwd) || exit 2 ;;
+	w) keep=$(cd "$OPTARG" && pwd) || exit 2 ;;
 	t) seconds=$OPTARG ;;
 	l) locked=$OPTARG ;;
 	c) cpus=$OPTARG ;;
@@ -88,9 +88,9 @@ boot() {
 	esac
 	limit=$1 append=$2
 	shift 2
-	[ -z "$work" ] || set -- "$@" -fw_cfg "name=opt/vm/work,string=$(commas "$work")" \
-		-fsdev "local,id=work,path=$(commas "$work"),security_model=none" \
-		-device virtio-9p-pci,fsdev=work,mount_tag=work
+	[ -z "$keep" ] || set -- "$@" -fw_cfg "name=opt/vm/keep,string=$(commas "$keep")" \
+		-fsdev "local,id=keep,path=$(commas "$keep"),security_model=none" \
+		-device virtio-9p-pci,fsdev=keep,mount_tag=keep
 	set -- "$@" -fw_cfg "name=opt/vm/guest,string=$(commas "$here/guest.sh")" \
 		-fw_cfg "name=opt/vm/seconds,string=$seconds" -fw_cfg name=opt/vm/job,file=/dev/fd/5
 	setpriv --pdeathsig KILL timeout -k 5 "$limit" setpriv --pdeathsig KILL \

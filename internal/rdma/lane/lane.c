@@ -2,18 +2,15 @@
 // The lane's own part: who may be at the queues, requests of one piece, and waits of bounded length. A flag on
 // either side, set before the other's is read, keeps C and Go apart (Dekker's rule). Nothing here allocates, logs or
 // tells of errors.
-#define _GNU_SOURCE
 #include "lane.h"
 
-#include <poll.h>
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 
 struct lane lane;
 
 enum { ALL = -1 }; // the rank of the run of all
-enum { YIELD_EVERY = 8, PATIENCE = 200000 }; // looks; nanoseconds before a wait is left to Go
+enum { LOOKS = 8, PATIENCE = 200000 }; // before a yield; nanoseconds before a wait is left to Go
 
 static void leave(void) { atomic_store(&lane.held, 0); }
 
@@ -38,15 +35,15 @@ static struct lane_way *way_to(int rank, uintptr_t remote, uint64_t n)
 	return w->rank == rank && at < w->bytes && n <= w->bytes - at ? w : NULL;
 }
 
-// Takes a completion: 1 if it was the lane's, 0 if there is none, -1 if Go has to look.
+// Waits a little for a completion, and takes it: 1 if it was the lane's, 0 if there is none, -1 if Go has to look.
 static int take(void)
 {
 	struct vb_wc done;
-	int n = vb_poll(lane.queue, 1, &done);
-	if (n == 0)
-		return 0;
-	if (n < 0)
-		return -1;
+	int rang, n = lane.channel ? vb_poll(lane.queue, 1, &done) : vb_look(lane.queue, 1, &done, LOOKS, 1);
+	if (n == 0 && lane.channel)
+		n = vb_sleep(lane.queue, lane.channel, 1, &done, -1, PATIENCE, &rang);
+	if (n <= 0)
+		return n;
 	if (done.status != 0 || (done.wr_id != LANE_PUT && done.wr_id != LANE_GET)) {
 		lane.stash = done;
 		atomic_store(&lane.stashed, 1);
@@ -70,37 +67,20 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// Sleeps until there may be a completion: -1 if it takes long, or Go has to look.
-static int nap(void)
-{
-	struct timespec limit = {.tv_nsec = PATIENCE};
-	struct pollfd event = {.fd = lane.fd, .events = POLLIN};
-	vb_arm(lane.queue);
-	int some = take(); // it may have come before that
-	if (some != 0)
-		return some;
-	bool woken = ppoll(&event, 1, &limit, NULL) == 1;
-	vb_take_event(lane.channel);
-	return woken ? 0 : -1;
-}
-
 // Takes completions until done; false if it takes long, or Go has to look.
 static bool until(bool (*done)(void))
 {
 	uint64_t since = 0;
-	for (uint32_t tries = 1; !done(); tries++) {
+	while (!done()) {
 		int some = take();
-		if (some == 0 && lane.channel)
-			some = nap();
 		if (some < 0)
 			return false;
-		if (lane.channel || tries % YIELD_EVERY != 0)
+		if (some > 0)
 			continue;
 		if (since == 0)
 			since = now();
 		else if (now() - since > PATIENCE)
 			return false;
-		sched_yield();
 	}
 	return true;
 }

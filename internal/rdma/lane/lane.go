@@ -47,9 +47,9 @@ func Open(queue *verbs.Completions, sleep *verbs.Channel, room uintptr, key uint
 	}
 	l := &Lane{}
 	C.lane.queue = (*C.struct_vb_cq)(queue.Handle())
-	C.lane.channel, C.lane.fd = nil, -1
+	C.lane.channel = nil
 	if sleep != nil {
-		C.lane.channel, C.lane.fd = (*C.struct_vb_channel)(sleep.Handle()), C.int(sleep.FD())
+		C.lane.channel = (*C.struct_vb_channel)(sleep.Handle())
 	}
 	C.lane.room = C.uintptr_t(room)
 	C.lane.lkey, C.lane.longest = C.uint32_t(key), C.uint32_t(min(inline, RoomBytes))

@@ -51,7 +51,6 @@ struct lane {
 	_Atomic uint32_t open;
 	struct vb_cq *queue;
 	struct vb_channel *channel; // of the queue, if waits sleep instead of looking, else NULL
-	int fd;                     // the channel's
 	uintptr_t room; // LANE_BYTES of registered memory, for gets
 	uint32_t lkey;
 	uint32_t longest; // put

@@ -156,9 +156,9 @@ func TestShared(t *testing.T) {
 	if taken(t, c, p, length); d.pinned != 0 || c.Take(p, 0) != nil {
 		t.Error("kept")
 	}
-	for _, dir := range []string{t.TempDir(), "/dev/shm"} {
-		ofFile(t, c, d, dir)
-	}
+	temporary := t.TempDir()
+	t.Run("temporary file", func(t *testing.T) { ofFile(t, c, d, temporary) })
+	t.Run("file in memory", func(t *testing.T) { ofFile(t, c, d, "/dev/shm") })
 }
 
 // ofFile maps a file as private: what is there of it goes when the file is shortened, also what has been written.

@@ -65,3 +65,4 @@ func (t *Transport) Await(p transport.Peer) error {
 }
 
 var _ transport.Lane = (*Transport)(nil)
+var _ [transport.LaneBytes]byte = [lane.RoomBytes]byte{} // C has the same number
