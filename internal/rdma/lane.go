@@ -13,6 +13,9 @@ import (
 )
 
 func (c *client) openLane() (err error) {
+	if c.t.opt.Contiguous == buffered || c.t.opt.Contiguous == zerocopy { // forced
+		return nil
+	}
 	if c.room, err = newPool(c.h.domain, 1, pageBytes); err != nil {
 		return err
 	}
@@ -27,7 +30,7 @@ func (c *client) openLane() (err error) {
 // Learn tells that an address lies in memory [lo, hi) of a peer that it has told this process of.
 func (t *Transport) Learn(p transport.Peer, addr, lo, hi uintptr) {
 	w, err := t.wire(p)
-	if err != nil || t.client.lane == nil || t.opt.Contiguous == buffered || w.lock() != nil {
+	if err != nil || t.client.lane == nil || w.lock() != nil {
 		return
 	}
 	defer w.unlock()
