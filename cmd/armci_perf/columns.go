@@ -35,7 +35,11 @@ func (c *columns) draw(w io.Writer) {
 	begin(w, c.title)
 	text(w, 20, (top+height-bottom)/2, "middle", fmt.Sprintf(`transform="rotate(-90 20 %g)"`, (top+height-bottom)/2), c.y)
 	floor := height - bottom
-	scale := (floor - top - 40) / c.greatest() // room for the legend above
+	most := c.greatest()
+	if most == 0 {
+		most = 1 // columns without height
+	}
+	scale := (floor - top - 40) / most // room for the legend above
 	group := (width - left - right) / float64(len(c.groups))
 	one := group / float64(len(c.names)+1)
 	for i, g := range c.groups {

@@ -104,9 +104,9 @@ func fences(rows []row) *columns {
 	return drawable(&c)
 }
 
-// drawable is nil for a picture of nothing.
+// drawable is nil where nothing was measured.
 func drawable(c *columns) *columns {
-	if len(c.groups) == 0 || c.greatest() == 0 {
+	if len(c.groups) == 0 {
 		return nil
 	}
 	return c

@@ -110,4 +110,11 @@ func TestRDMAPlots(t *testing.T) {
 	if more := plots(rdmaRows()); len(more) > 0 {
 		t.Errorf("%d other plots", len(more))
 	}
+	var out bytes.Buffer
+	for _, p := range rdmaPlots([]row{{Op: "rdma-overlap-put", Shape: "-", Bytes: 1 << 16, Unit: "%", Ours: -75, Raw: -26}}) {
+		p.picture.draw(&out)
+	}
+	if !strings.Contains(out.String(), ">64K<") || strings.Contains(out.String(), "NaN") {
+		t.Errorf("nothing was hidden: %s", out.String())
+	}
 }
