@@ -97,12 +97,13 @@ var table = []Row{
 		Doc: "index of the port's address (GID) to use; unset = found by itself: RoCE v2 and IPv4 first"},
 	{Name: "ARMCI_RDMA_TIMEOUT", Kind: KindDuration, Default: "10s",
 		Doc: "time after which a host that RDMA does not reach is given up, and the job with it"},
-	{Name: "ARMCI_RDMA_POLL", Kind: KindDuration, Default: "20us",
-		Doc: "longest time for which a data server keeps looking for the next message before it sleeps"},
+	{Name: "ARMCI_RDMA_POLL", Kind: KindDuration, Default: "200us",
+		Doc: "longest time for which a data server keeps looking for the next message before it sleeps; it does where " +
+			"messages come that soon after each other, else for 20us"},
 	{Name: "ARMCI_RDMA_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes",
 		Doc: "puts of up to this size are copied at once and complete at the caller; 16k at most"},
-	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "8m", Unit: "bytes",
-		Doc: "pinned memory that a process has in buffers for RDMA; half of it only where a data server runs"},
+	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes",
+		Doc: "pinned memory that a process has in buffers for RDMA; a quarter of it only where no data server runs"},
 	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "buffered", "zerocopy"},
 		Doc: "how contiguous transfers use local memory: through registered buffers, or as it is, registered where it " +
 			"is not; auto = by size and kind of memory"},

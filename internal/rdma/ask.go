@@ -277,7 +277,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (o *op
 		if !m.Loose {
 			w.posted.Store(w.sent)
 		}
-		n := copy(w.c.out.bytes(buffer)[headerBytes:], body)
+		n := copy(w.c.out.bytes(buffer)[headerBytes:w.most], body)
 		h.bytes = uint32(n)
 		if err := w.say(buffer, &h, headerBytes+n); err != nil {
 			return o, err

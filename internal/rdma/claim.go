@@ -18,6 +18,7 @@ type tickets struct {
 	words    piece
 	buffers  piece // hi == lo: there are none to be claimed
 	cell     *pool // where the words come to
+	slot     int   // bytes of one
 	next     uint64
 	held     uint64 // tickets from next on
 	released uint64 // so many have been unpacked
@@ -38,7 +39,7 @@ func (w *wire) claimed(x *transport.Xfer, h header) error {
 		if err := w.credit(); err != nil {
 			return err
 		}
-		claim, err := w.claim((r.left + bufferBytes - 1) / bufferBytes)
+		claim, err := w.claim((r.left + int64(w.most) - 1) / int64(w.most))
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (w *wire) askLanding() error {
 		c.asked = true
 		if len(list) == 2 {
 			if c.cell, err = newPool(w.c.h.domain, 1, pageBytes); err == nil {
-				c.words, c.buffers = list[0], list[1]
+				c.words, c.buffers, c.slot = list[0], list[1], w.room
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func (w *wire) askLanding() error {
 	return nil
 }
 
-func (c *tickets) count() uint64 { return uint64(c.buffers.hi-c.buffers.lo) / bufferBytes }
+func (c *tickets) count() uint64 { return uint64(c.buffers.hi-c.buffers.lo) / uint64(c.slot) }
 
 // usable tells whether the next ticket's buffer is empty.
 func (c *tickets) usable() bool { return c.held > 0 && c.next < c.released+c.count() }
@@ -150,7 +151,7 @@ func (w *wire) emptied() error {
 // pack fills a buffer with groups and data of as much as goes into it, and tells where the data begins.
 func (w *wire) pack(r *runs, h *header, buffer int32) int {
 	from := *r
-	w.plan.take(r, limits{groups: maxGroups, data: bufferBytes, both: bufferBytes - headerBytes}, 1)
+	w.plan.take(r, limits{groups: w.groups(), data: w.most, both: w.most - headerBytes}, 1)
 	w.plan.write(w.c.out.bytes(buffer)[headerBytes:], &from)
 	h.groups, h.bytes = uint16(len(w.plan.groups)), uint32(w.plan.bytes)
 	return headerBytes + len(w.plan.groups)*groupBytes
@@ -161,7 +162,7 @@ func (w *wire) deliver(buffer int32, h *header, at int, last bool) error {
 	c := &w.tickets
 	h.arg, h.flags = c.next, w.storing(last)
 	h.encode(w.c.out.bytes(buffer))
-	to := c.buffers.lo + uintptr(c.next%c.count())*bufferBytes
+	to := c.buffers.lo + uintptr(c.next%c.count())*uintptr(c.slot)
 	c.next++
 	c.held--
 	q := [2]verbs.Request{{Remote: uint64(to), Key: c.buffers.key, Pieces: 1, Op: verbs.Write}, {Pieces: 1, Op: verbs.Send}}

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	bufferBytes  = 16 << 10
 	clientTokens = 4096
 	credits      = 16 // messages a client may have at a server before it is told that they have taken effect
 	burst        = 64 // completions that are taken at a time
@@ -52,7 +51,7 @@ type client struct {
 }
 
 func openClient(t *Transport, base *hca) (*client, error) {
-	n := min(int(t.opt.Buffer/bufferedShare/bufferBytes), base.limits.MaxSRQ)
+	n := min(t.buffers(clientShare), base.limits.MaxSRQ)
 	tokens := min(clientTokens, base.limits.MaxCQE-n-lane.Entries)
 	h, err := base.role(tokens + n + lane.Entries)
 	if err != nil {
@@ -62,8 +61,8 @@ func openClient(t *Transport, base *hca) (*client, error) {
 	c.turn = sync.NewCond(&c.mu)
 	c.tokens.Store(int32(tokens))
 	c.pairs.Store(&map[uint32]*wire{})
-	if c.in, err = newPool(h.domain, n, bufferBytes); err == nil {
-		c.out, err = newPool(h.domain, n, bufferBytes)
+	if c.in, err = newPool(h.domain, n, t.size); err == nil {
+		c.out, err = newPool(h.domain, n, t.size)
 	}
 	if err == nil {
 		c.srq, err = h.domain.NewShared(c.in.count())
@@ -283,7 +282,7 @@ func (c *client) deal(n int, err error) int {
 			w.receive(c.in.bytes(b)[:e.Bytes])
 		}
 		c.ids = append(c.ids, e.ID)
-		c.offer = append(c.offer, c.in.data(b, 0, bufferBytes))
+		c.offer = append(c.offer, c.in.data(b, 0, c.in.size))
 	}
 	if len(c.ids) > 0 {
 		if err := c.srq.Post(c.ids, c.offer); err != nil {

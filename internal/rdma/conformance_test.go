@@ -32,6 +32,10 @@ func TestConformance(t *testing.T) {
 	}{
 		{"2x2", []int{2, 2}, nil, nil},
 		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
+		{"unequal buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 << (4 * (o.Me % 2)) }, nil},
+		{"unequal buffers, host-atomic", []int{1, 1}, func(o *Options) {
+			o.Strided, o.Buffer = hostAtomic, 1<<20<<(4*(o.Me%2))
+		}, nil},
 		{"buffered, host", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided = buffered, host }, nil},
 		{"zerocopy, nic", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided, o.Eager = zerocopy, nic, 0 }, nil},
 		{"host-atomic", []int{1, 1, 1}, func(o *Options) { o.Strided, o.Buffer = hostAtomic, 1<<20 }, nil},

@@ -23,6 +23,7 @@ type conn struct {
 	s    *server
 	pair *verbs.Pair
 	from transport.Rank
+	most int // bytes of an answer
 
 	// Of the loop alone.
 	backlog []parcel
@@ -138,9 +139,16 @@ func (c *conn) send(b int32, n int) bool {
 	setHandled(c.s.out.bytes(b), c.handled)
 	c.told, c.urgent = c.handled, false
 	q := [1]verbs.Request{{ID: 1<<32 | uint64(b), Pieces: 1, Op: verbs.Send, Flags: verbs.Signal}}
-	if _, err := c.pair.Post(q[:], []verbs.Data{c.s.out.data(b, 0, n)}); err != nil {
+	copied := n <= c.pair.Inline
+	if copied {
+		q[0].ID, q[0].Flags = 1<<32|noBuffer, verbs.Signal|verbs.Inline
+	}
+	_, err := c.pair.Post(q[:], []verbs.Data{c.s.out.data(b, 0, n)})
+	if err != nil {
 		c.slots++
 		c.s.tokens.Add(1)
+	}
+	if err != nil || copied {
 		c.s.out.put(b)
 	}
 	return true
@@ -197,7 +205,7 @@ func (c *conn) reply(id uint32, body []byte) {
 		return
 	}
 	for at := 0; ; {
-		n := min(len(body)-at, bufferBytes-headerBytes)
+		n := min(len(body)-at, c.most-headerBytes)
 		h.addr, h.bytes = uint64(at), uint32(n)
 		frame := make([]byte, headerBytes+n)
 		h.encode(frame)

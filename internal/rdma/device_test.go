@@ -94,7 +94,7 @@ func TestNearest(t *testing.T) {
 
 func TestHello(t *testing.T) {
 	secret := []byte("secret")
-	q := hello{kind: question, from: 3, to: 4, nonce: 1 << 60, pair: 17, psn: 0xabcdef, reads: 16, mtu: 3,
+	q := hello{kind: question, from: 3, to: 4, nonce: 1 << 60, pair: 17, psn: 0xabcdef, reads: 16, mtu: 3, room: mostBytes,
 		back: endpoint{pair: 99, lid: 5, gid: ipv4(10, 0, 0, 9), mtu: 4}}
 	b := q.encode(secret)
 	if len(b) != helloBytes || len(b) > porterSize-routeHeader {

@@ -110,7 +110,7 @@ func (w *wire) lendFrom(r *runs) int {
 func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 	b, whole := &w.batch, 1
 	if !m.single { // a row of two pieces takes two requests
-		whole = min(n, bufferBytes)
+		whole = min(n, w.c.out.size)
 	}
 	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.room-b.used < whole {
 		if err = w.flush(m.op, m.o); err != nil {
@@ -118,11 +118,11 @@ func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 		}
 	}
 	if b.buffer == none {
+		room := max(chunk(m.op, w.firstChunk(m.all), w.c.out.size, m.all-r.left, r.left), whole)
 		if b.buffer, err = w.buffer(); err != nil {
 			return d, err
 		}
-		b.used, b.into = 0, *r
-		b.room = max(chunk(m.op, w.t.firstChunk(), m.all-r.left, r.left), whole)
+		b.used, b.into, b.room = 0, *r, room
 	}
 	n = min(n, b.room-b.used)
 	if m.op == verbs.Write {
@@ -132,6 +132,18 @@ func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
 	d = w.c.out.data(b.buffer, b.used, n)
 	b.used += n
 	return d, nil
+}
+
+// undivided is how much is not worth more than one piece, nor asking the cost model.
+const undivided = 2 << 10
+
+// firstChunk is the size of the first piece of a transfer through buffers. Nothing may be in the batch: the cost model may
+// have to measure.
+func (w *wire) firstChunk(all int64) int {
+	if all <= undivided {
+		return undivided
+	}
+	return w.costs(false).first()
 }
 
 // flush posts the batch.

@@ -112,7 +112,7 @@ func (w *wire) fill(r *runs, grain int) {
 	for r.left > 0 && len(g.parts) < mostParts {
 		local, remote, n := r.peek()
 		far := w.keys.find(remote)
-		n = min(n, int(far.hi-remote), inStripe(remote, grain), bufferBytes-g.used) / grain * grain
+		n = min(n, int(far.hi-remote), inStripe(remote, grain), w.c.out.size-g.used) / grain * grain
 		i := g.guard(remote, n)
 		if n == 0 || i < 0 {
 			return

@@ -16,7 +16,7 @@ import (
 
 // TestRounds: parts lie in their stripes, no two of a round overlap, locks and buffer suffice, and all is taken once.
 func TestRounds(t *testing.T) {
-	w := &wire{}
+	w := &wire{c: &client{out: &pool{size: leastBytes}}}
 	w.keys.add(piece{1 << 30, 1 << 31, 7, true})
 	g := &w.guarded
 	g.locks = &piece{1 << 20, 1<<20 + 64*lockBytes, 1, true}
@@ -48,7 +48,7 @@ func TestRounds(t *testing.T) {
 
 func checkRound(t *testing.T, g *guarded, grain int) (bytes int) {
 	t.Helper()
-	if len(g.guards) > mostGuards || 2*len(g.guards)+len(g.parts) > chainLength || g.used > bufferBytes {
+	if len(g.guards) > mostGuards || 2*len(g.guards)+len(g.parts) > chainLength || g.used > leastBytes {
 		t.Fatalf("%d locks, %d parts, %d bytes in a round", len(g.guards), len(g.parts), g.used)
 	}
 	for i, p := range g.parts {

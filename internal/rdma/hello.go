@@ -4,8 +4,8 @@
 // they know the job's secret. Datagrams may be lost or come twice: the client asks again, the server gives the same
 // answer again. Fixed sizes; who cannot prove himself is not answered.
 //
-//	0 magic  8 version  12 kind  16 from  20 to  24 nonce  32 pair  36 psn  40 reads  41 mtu  44 endpoint (of a question)
-//	76 HMAC over all that
+//	0 magic  8 version  12 kind  16 from  20 to  24 nonce  32 pair  36 psn  40 reads  41 mtu  42 room in KiB
+//	44 endpoint (of a question)  76 HMAC over all that
 package rdma
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const (
 	magic         = "ARMCIrdm"
-	version       = 1
+	version       = 2
 	endpointBytes = 32
 	helloBody     = 44 + endpointBytes
 	helloBytes    = helloBody + sha256.Size
@@ -67,6 +67,7 @@ type hello struct {
 	psn      uint32 // of its first packet
 	reads    uint8  // that it lets the other have outstanding
 	mtu      uint8
+	room     int      // bytes of a message to it
 	back     endpoint // where the answer is to go
 }
 
@@ -80,6 +81,7 @@ func (h *hello) encode(secret []byte) []byte {
 	binary.LittleEndian.PutUint32(b[32:], h.pair)
 	binary.LittleEndian.PutUint32(b[36:], h.psn)
 	b[40], b[41] = h.reads, h.mtu
+	binary.LittleEndian.PutUint16(b[42:], uint16(h.room>>10))
 	copy(b[44:], h.back.encode())
 	return append(b, sign(secret, b)...)
 }
@@ -102,6 +104,10 @@ func (h *hello) decode(b, secret []byte) error {
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
 	*h = hello{kind: u32(12), from: transport.Rank(u32(16)), to: transport.Rank(u32(20)),
-		nonce: binary.LittleEndian.Uint64(b[24:]), pair: u32(32), psn: u32(36), reads: b[40], mtu: b[41]}
+		nonce: binary.LittleEndian.Uint64(b[24:]), pair: u32(32), psn: u32(36), reads: b[40], mtu: b[41],
+		room: int(binary.LittleEndian.Uint16(b[42:])) << 10}
+	if h.room < leastBytes {
+		return errors.New("no room for messages")
+	}
 	return h.back.decode(b[44:helloBody])
 }

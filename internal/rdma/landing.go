@@ -32,17 +32,15 @@ type landing struct {
 	next    uint64 // ticket that has not been unpacked
 }
 
-// landingShare: an eighth of the buffers' memory, which only who forces the protocol pays.
-const landingShare = 8
-
 func (s *server) openLanding() error {
 	l := &s.landing
 	if l.tried {
 		return nil
 	}
 	l.tried = true
-	n := max(int(s.opt.Buffer/landingShare/bufferBytes), leastBuffers/2)
-	memory, err := unix.Mmap(-1, 0, pageBytes+n*bufferBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	size := s.t.size
+	n := max(s.t.buffers(claimShare), leastBuffers)
+	memory, err := unix.Mmap(-1, 0, pageBytes+n*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return fmt.Errorf("map %d buffers: %w", n, err)
 	}
@@ -52,7 +50,7 @@ func (s *server) openLanding() error {
 		return err
 	}
 	l.regions = append(l.regions, words)
-	buffers, err := s.h.domain.Register(address(memory)+pageBytes, int64(n*bufferBytes), true)
+	buffers, err := s.h.domain.Register(address(memory)+pageBytes, int64(n*size), true)
 	if err != nil {
 		return err
 	}
@@ -90,7 +88,7 @@ func (c *conn) tellLanding(f *frame, out []byte) int {
 // unload stores what a buffer holds, and releases it.
 func (c *conn) unload(f *frame, local int, out []byte) (int, error) {
 	l, ticket := &c.s.landing, f.arg
-	if ticket < l.next || ticket-l.next >= uint64(len(l.free)) || f.bytes > bufferBytes {
+	if ticket < l.next || ticket-l.next >= uint64(len(l.free)) || int(f.bytes) > c.s.t.size {
 		return 0, errFrame
 	}
 	slot := int(ticket % uint64(len(l.free)))
@@ -100,7 +98,7 @@ func (c *conn) unload(f *frame, local int, out []byte) (int, error) {
 	n := 0
 	if f.bytes > 0 { // else the client has claimed one too many
 		filled := *f
-		filled.kind, filled.data = kindPut, l.memory[pageBytes+slot*bufferBytes:][:f.bytes]
+		filled.kind, filled.data = kindPut, l.memory[pageBytes+slot*c.s.t.size:][:f.bytes]
 		var err error
 		if n, err = c.store(&filled, local, out); err != nil {
 			return 0, err

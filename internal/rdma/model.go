@@ -8,6 +8,7 @@ package rdma
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -134,8 +135,21 @@ func (c *costs) choose(s shape) string {
 // first is the size of the first piece of a pipelined transfer: what is not copied beside something that travels costs
 // time, and so does every request.
 func (c *costs) first() int {
-	return min(max(int(1.5*c.putNIC.each/c.copy.byte), 1<<10), bufferBytes)
+	return min(max(int(1.5*c.putNIC.each/c.copy.byte), 1<<10), mostBytes)
 }
+
+// piece is how many bytes of a transfer each of its messages carries at best: the first is packed, and the last unpacked,
+// while nothing travels, and a message costs about what two requests do. The least of 2 p copy + bytes / p 2 each.
+func (c *costs) piece(get bool, bytes int64) int {
+	device := &c.putNIC
+	if get {
+		device = &c.getNIC
+	}
+	best := math.Sqrt(device.each * float64(bytes) / max(c.copy.byte, 0.001))
+	return int(min(max(best, leastPiece), mostBytes))
+}
+
+const leastPiece = 4 << 10
 
 // lendFrom is the length from which on registering memory takes less time than copying it.
 func (c *costs) lendFrom() int {

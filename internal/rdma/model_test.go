@@ -115,20 +115,62 @@ func TestLendFrom(t *testing.T) {
 	}
 }
 
+// A message carries more where a request costs more, or more is to be moved, and less where copying costs more; no other
+// size of it makes packing, travelling and unpacking shorter.
+func TestPiece(t *testing.T) {
+	for _, c := range []costs{usual, {putNIC: linear{each: 50000}, getNIC: linear{each: 50000}, copy: linear{byte: 0.5}},
+		{putNIC: linear{each: 20}, getNIC: linear{each: 900}, copy: linear{byte: 3}}, {}} {
+		for _, get := range []bool{false, true} {
+			each := c.putNIC.each
+			if get {
+				each = c.getNIC.each
+			}
+			for bytes := int64(1); bytes < 1<<26; bytes *= 3 {
+				time := func(p int) float64 {
+					return 2*c.copy.byte*float64(p) + 2*each*float64(bytes)/float64(p)
+				}
+				p := c.piece(get, bytes)
+				if p < leastPiece || p > mostBytes {
+					t.Fatalf("%v: %d bytes in messages of %d", c, bytes, p)
+				}
+				for other := leastPiece; other <= mostBytes; other += leastPiece {
+					if time(other) < 0.999*time(p) {
+						t.Fatalf("%v: %d bytes in messages of %d, not of %d", c, bytes, p, other)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Buffers take the memory they may, are large where there is much, and are enough.
+func TestBufferBytes(t *testing.T) {
+	for memory, want := range map[int64]int{1 << 20: leastBytes, 2 << 20: leastBytes, 4 << 20: 32 << 10, 8 << 20: mostBytes,
+		16 << 20: mostBytes, 1 << 30: mostBytes} {
+		tr := &Transport{opt: Options{Buffer: memory}, size: bufferBytes(memory)}
+		if tr.size != want {
+			t.Errorf("%d bytes are divided into buffers of %d", memory, tr.size)
+		}
+		if n := tr.buffers(1); n < leastBuffers || int64(tr.buffers(allShares)*tr.size) > memory {
+			t.Errorf("%d bytes: %d buffers a share", memory, n)
+		}
+	}
+}
+
 // Chunks are a whole transfer, small where nothing travels beside them, and never more than a buffer.
 func TestChunks(t *testing.T) {
 	for _, op := range []uint8{verbs.Write, verbs.Read} {
 		for _, all := range []int64{1, 1000, 4096, 100000, 1 << 22} {
 			var sizes []int
 			for gone := int64(0); gone < all; {
-				n := int(min(int64(chunk(op, 2048, gone, all-gone)), all-gone))
-				if n < 1 || n > bufferBytes {
+				n := int(min(int64(chunk(op, 2048, leastBytes, gone, all-gone)), all-gone))
+				if n < 1 || n > leastBytes {
 					t.Fatalf("%d of %d bytes: a chunk of %d", gone, all, n)
 				}
 				sizes = append(sizes, n)
 				gone += int64(n)
 			}
-			most := int(all)/bufferBytes + 6
+			most := int(all)/leastBytes + 6
 			if edge := sizes[0]; op == verbs.Write && edge > 2048 || len(sizes) > most {
 				t.Errorf("%d bytes are written in chunks of %v", all, sizes)
 			}

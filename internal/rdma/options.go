@@ -16,7 +16,7 @@ type Options struct {
 	Device  string        // name, or name:port; "" = the first that is usable
 	GID     string        // index of the port's address to use; "" = the best
 	Timeout time.Duration // after which a silent host is given up
-	Poll    time.Duration // longest polling of a server before it sleeps
+	Poll    time.Duration // longest polling of a server before it sleeps; see patience
 	Eager   int           // puts of up to this many bytes are copied and complete at the caller at once
 	Buffer  int64         // registered memory of the process for buffers
 	Guarded bool          // accumulates are made by the caller's device under the target's locks, not by its server

@@ -12,8 +12,17 @@ import (
 	"libarmci/internal/transport"
 )
 
-// maxGroups bounds the groups of a message that has no data.
-const maxGroups = (bufferBytes - headerBytes - scaleBytes) / groupBytes
+// groups bounds the groups of a message that has no data.
+func (w *wire) groups() int { return (w.most - headerBytes - scaleBytes) / groupBytes }
+
+// piece is how many bytes each message of a transfer carries at most. Nothing may be in the batch or the plan: the cost
+// model may have to measure.
+func (w *wire) piece(get bool, bytes int64) int {
+	if bytes <= leastBytes {
+		return w.most
+	}
+	return min(w.costs(get).piece(get, bytes), w.most)
+}
 
 // credit waits until the server has room for another message, and counts it. The caller has the lock.
 func (w *wire) credit() error {
@@ -29,11 +38,14 @@ func (w *wire) credit() error {
 func (w *wire) say(buffer int32, h *header, n int) error {
 	b := w.c.out.bytes(buffer)
 	h.encode(b)
-	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
-	if n <= w.pair.Inline {
-		q[0].Flags = verbs.Inline
+	q, d := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}, []verbs.Data{w.c.out.data(buffer, 0, n)}
+	if n > w.pair.Inline {
+		return w.ship(&shipment{buffer: buffer}, q[:], d)
 	}
-	return w.ship(&shipment{buffer: buffer}, q[:], []verbs.Data{w.c.out.data(buffer, 0, n)})
+	q[0].Flags = verbs.Inline
+	err := w.ship(&shipment{buffer: none}, q[:], d)
+	w.c.out.put(buffer)
+	return err
 }
 
 // open takes a credit and a buffer for a message.
@@ -46,13 +58,14 @@ func (w *wire) open() (int32, error) {
 
 // store sends a put or an accumulate in messages. The local memory is the caller's again when it returns.
 func (w *wire) store(x *transport.Xfer, h header, scale *transport.Scale) error {
-	l, grain := limits{groups: maxGroups, data: bufferBytes, both: bufferBytes - headerBytes}, 1
+	r, grain := runsOf(x), 1
+	l := limits{groups: w.groups(), data: w.piece(false, r.left), both: w.most - headerBytes}
 	if scale != nil {
 		l.both -= scaleBytes
 		grain = kernel.TypeSize(kernel.Type(scale.Type))
 		h.what = uint8(scale.Type)
 	}
-	for r := runsOf(x); r.left > 0; {
+	for r.left > 0 {
 		buffer, err := w.open()
 		if err != nil {
 			return err
@@ -95,8 +108,9 @@ func (w *wire) storing(last bool) (flags uint8) {
 
 // fetch asks for a get's data in messages.
 func (w *wire) fetch(x *transport.Xfer, h header, o *op) error {
-	l := limits{groups: maxGroups, data: bufferBytes - headerBytes, both: 1 << 30}
-	for r := runsOf(x); r.left > 0; {
+	r := runsOf(x)
+	l := limits{groups: w.groups(), data: min(w.piece(true, r.left), w.most-headerBytes), both: 1 << 30}
+	for r.left > 0 {
 		buffer, err := w.open()
 		if err != nil {
 			return err
@@ -123,7 +137,7 @@ func (w *wire) check(x *transport.Xfer, rank transport.Rank) error {
 	}
 	defer w.unlock()
 	for r := runsOf(x); r.left > 0; {
-		w.plan.take(&r, limits{groups: maxGroups, data: 1 << 30, both: 1 << 31}, 1)
+		w.plan.take(&r, limits{groups: w.groups(), data: 1 << 30, both: 1 << 31}, 1)
 		buffer, err := w.open()
 		if err != nil {
 			return err

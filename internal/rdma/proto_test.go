@@ -142,7 +142,7 @@ func TestManyAtOnce(t *testing.T) {
 				defer pool.mu.Unlock()
 				return len(pool.free) == pool.count()
 			})
-			if pool.count() != before || before*bufferBytes > 1<<20/bufferedShare {
+			if pool.count() != before || before*pool.size > 1<<20/allShares {
 				t.Errorf("%d buffers, then %d", before, pool.count())
 			}
 		})

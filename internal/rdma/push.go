@@ -47,7 +47,7 @@ func (w *wire) pull(x *transport.Xfer, h header, o *op) error {
 // planBoth writes the groups of as many bytes as fit, those of the other side, then those of this one, and moves the
 // cursor. It tells how many of both there are, and the bytes.
 func (w *wire) planBoth(r *runs, body []byte) (there, here, n int) {
-	l := limits{groups: maxGroups / 2, data: mostPushed, both: 2 * mostPushed}
+	l := limits{groups: w.groups() / 2, data: mostPushed, both: 2 * mostPushed}
 	begin, p := *r, &w.plan
 	at := begin.swapped()
 	p.take(&at, l, 1)

@@ -163,7 +163,7 @@ func TestPacked(t *testing.T) {
 	c, b := runsOf(x), make([]byte, 2048)
 	from := c
 	var p plan
-	p.take(&c, limits{maxGroups, 1 << 20, 2000}, 1)
+	p.take(&c, limits{100, 1 << 20, 2000}, 1)
 	n := p.write(b[headerBytes:], &from)
 	h := header{kind: kindPut, flags: flagAck, what: 3, rank: 4, id: 5, handled: 6, groups: uint16(len(p.groups)),
 		bytes: uint32(p.bytes), addr: 7, arg: 8}
@@ -221,7 +221,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		total(m.groups, bufferBytes)
+		total(m.groups, leastBytes)
 		for i := range int(m.header.groups) {
 			g := groupAt(m.groups, i)
 			if lo, n, ok := g.extent(); ok && g.count > 0 && g.bytes > 0 && (n <= 0 || lo > g.addr) {

@@ -97,7 +97,7 @@ func refusal(f *frame, bad group, out []byte) int {
 
 // store puts or accumulates.
 func (c *conn) store(f *frame, local int, out []byte) (int, error) {
-	n, err := total(f.groups, bufferBytes)
+	n, err := total(f.groups, c.s.t.size)
 	if err != nil || n != int64(len(f.data)) {
 		return 0, errFrame
 	}
@@ -147,7 +147,7 @@ func (c *conn) add(f *frame, g *group, local int, data []byte) error {
 
 // get gathers.
 func (c *conn) get(f *frame, local int, out []byte) (int, error) {
-	if _, err := total(f.groups, bufferBytes-headerBytes); err != nil {
+	if _, err := total(f.groups, c.most-headerBytes); err != nil {
 		return 0, err
 	}
 	if bad, ok := c.owned(f, local); !ok {
@@ -181,7 +181,7 @@ func (c *conn) tellKeys(f *frame, out []byte) int {
 	if lo, n := a.node.Extent(at); n > 0 {
 		a.register(lo, n)
 		for _, p := range a.remote.all() {
-			if p.hi > at && p.lo < lo+uintptr(n) && len(body)+keyBytes <= bufferBytes-headerBytes {
+			if p.hi > at && p.lo < lo+uintptr(n) && len(body)+keyBytes <= c.most-headerBytes {
 				body = p.append(body)
 			}
 		}

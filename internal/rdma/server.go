@@ -60,7 +60,7 @@ type greeting struct {
 
 // openServer starts the data server of this node.
 func openServer(t *Transport, base *hca) (*server, error) {
-	n := min(int(t.opt.Buffer/bufferedShare/bufferBytes), base.limits.MaxSRQ)
+	n := min(t.buffers(comingShare), base.limits.MaxSRQ)
 	h, err := base.role(serverTokens + n)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func openServer(t *Transport, base *hca) (*server, error) {
 		wake: -1, finished: make(chan struct{})}
 	s.tokens.Store(serverTokens)
 	s.setLocals()
-	if s.in, err = newPool(h.domain, n, bufferBytes); err == nil {
-		s.out, err = newPool(h.domain, n, bufferBytes)
+	if s.in, err = newPool(h.domain, n, t.size); err == nil {
+		s.out, err = newPool(h.domain, t.buffers(answerShare), t.size)
 	}
 	if err == nil {
 		s.srq, err = h.domain.NewShared(s.in.count())
@@ -130,12 +130,12 @@ func (s *server) accept(q *hello) (*hello, error) {
 		return nil, err
 	}
 	a := &hello{kind: answer, from: s.opt.Me, to: q.from, nonce: q.nonce, pair: pair.Number, psn: randomPSN(),
-		reads: uint8(min(s.h.limits.ReadsIn, 16)), mtu: s.h.state.MTU, back: q.back}
+		reads: uint8(min(s.h.limits.ReadsIn, 16)), mtu: s.h.state.MTU, room: s.t.size, back: q.back}
 	if err := pair.Connect(s.t.link(a, q, &q.back)); err != nil {
 		pair.Close()
 		return nil, err
 	}
-	c := &conn{s: s, pair: pair, from: q.from, slots: connRequests}
+	c := &conn{s: s, pair: pair, from: q.from, most: min(s.t.size, q.room), slots: connRequests}
 	s.conns[pair.Number] = c
 	s.order = append(s.order, c)
 	ring(s.wake) // there is a pulse to be felt from now on
@@ -177,12 +177,28 @@ func (s *server) conn(pair uint32) *conn {
 // system call, and it looks for such 20 000 times a second, which on a busy core costs more than the messages.
 const runEvery = 4 * time.Millisecond
 
+// A server keeps looking for shortPoll before it sleeps, and for as long as it may where that has paid: where so many times
+// in a row the next message has come within that time. Where its processor is another's in turn, none comes so soon.
+const (
+	shortPoll = 20 * time.Microsecond
+	quickOnes = 2
+)
+
+// patience is how long to look, after so many messages in a row that came soon.
+func (s *server) patience(quick int) time.Duration {
+	if quick < quickOnes {
+		return min(shortPoll, s.opt.Poll)
+	}
+	return s.opt.Poll
+}
+
 // loop serves until close.
 func (s *server) loop() {
 	defer log.Guard()
 	defer close(s.finished)
 	last, beat := time.Now(), time.Now()
 	var run time.Time
+	quick := 0
 	for !s.closing.Load() {
 		if time.Since(run) > runEvery {
 			runtime.Gosched()
@@ -193,12 +209,17 @@ func (s *server) loop() {
 			beat = time.Now()
 			s.pulses()
 		}
-		if s.look() {
-			last = time.Now()
-		} else if time.Since(last) >= s.opt.Poll {
+		if !s.look() {
+			if time.Since(last) < s.patience(quick) {
+				continue
+			}
 			s.sleep()
-			last = time.Now()
 		}
+		now := time.Now()
+		if quick++; now.Sub(last) >= s.opt.Poll {
+			quick = 0
+		}
+		last = now
 	}
 	s.farewell()
 }
@@ -255,7 +276,7 @@ func (s *server) deal(n int, err error) bool {
 // giveBack offers a buffer again, soon.
 func (s *server) giveBack(b int32) {
 	s.ids = append(s.ids, received|uint64(b))
-	s.offer = append(s.offer, s.in.data(b, 0, bufferBytes))
+	s.offer = append(s.offer, s.in.data(b, 0, s.in.size))
 }
 
 // arrived deals with a message, or puts it behind those of its client that wait.

@@ -28,6 +28,7 @@ type Transport struct {
 	at        []*wire               // by peer: the wire to its node
 	wires     []*wire               // by node
 	known     atomic.Pointer[costs] // once they are
+	size      int                   // bytes of a buffer, and so of a message to this process
 	scratch   scratch
 	measuring sync.Mutex
 	spin      int // looks of a waiter before it yields
@@ -47,9 +48,10 @@ func Open(o Options, w *way) (*Transport, error) {
 	if runtime.GOMAXPROCS(0) < leastProcs {
 		runtime.GOMAXPROCS(leastProcs)
 	}
-	o.Eager = min(max(o.Eager, 0), bufferBytes)
-	o.Buffer = max(min(o.Buffer, pin.Lockable()/2), bufferedShare*leastBuffers*bufferBytes)
-	t := &Transport{opt: o, spin: 20}
+	o.Buffer = max(min(o.Buffer, pin.Lockable()/2), allShares*leastBuffers*leastBytes)
+	t := &Transport{size: bufferBytes(o.Buffer), spin: 20}
+	o.Eager = min(max(o.Eager, 0), leastBytes)
+	t.opt = o
 	if o.Spin != nil {
 		t.spin = max(o.Spin(), 1)
 	}
@@ -103,14 +105,6 @@ func (t *Transport) reportLoss(tell func(transport.Rank, string)) func(transport
 			t.loss.Do(func() { tell(rank, reason) })
 		}
 	}
-}
-
-// firstChunk is the size of the first piece of a transfer through buffers.
-func (t *Transport) firstChunk() int {
-	if c := t.known.Load(); c != nil {
-		return c.first()
-	}
-	return usual.first()
 }
 
 // failAll is for when nothing goes any more.

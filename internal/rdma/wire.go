@@ -34,6 +34,8 @@ type wire struct {
 	mu      sync.Mutex // posting
 	pair    *verbs.Pair
 	width   int         // pieces that a request may have
+	room    int         // bytes of a message to the server
+	most    int         // bytes of a message either way
 	live    atomic.Bool // pair may be used
 	batch   batch
 	plan    plan
@@ -135,7 +137,7 @@ func (w *wire) dial() (*verbs.Pair, error) {
 		return nil, err
 	}
 	q := &hello{from: w.t.opt.Me, to: w.server, pair: pair.Number, psn: randomPSN(), mtu: h.state.MTU,
-		reads: uint8(min(h.limits.ReadsIn, 16))}
+		reads: uint8(min(h.limits.ReadsIn, 16)), room: w.t.size}
 	a, err := w.t.porter.ask(q, &to, w.t.opt.Timeout)
 	if err == nil && a.from != w.server {
 		err = fmt.Errorf("the server there is of rank %d", a.from)
@@ -147,6 +149,7 @@ func (w *wire) dial() (*verbs.Pair, error) {
 		pair.Close()
 		return nil, err
 	}
+	w.room, w.most = a.room, min(a.room, w.t.size)
 	return pair, nil
 }
 
