@@ -21,6 +21,7 @@ static void measure(struct rdma *d, const char *op, enum ibv_wr_opcode opcode, i
 	perf_body ours)
 {
 	struct perf_case c = {.op = op, .shape = "-", .bytes = bytes, .unit = PERF_NS};
+	perf_pace(&c.warm, 0, 0.05); // as in contest.c
 	d->r.count[0] = bytes;
 	rdma_request(d, opcode, (size_t)bytes);
 	remote_measure(&d->r, c, one_of, ours, rdma_raw);

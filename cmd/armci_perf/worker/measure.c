@@ -78,6 +78,7 @@ enum { FEW = 64, TURNS = 8 };
 static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first, double *ours, double *raw)
 {
 	double t = 0, raw_t = 0;
+	for (double begin = perf_now(); !all && perf_now() - begin < c->warm;) c->ours(c->arg, n);
 	for (int i = 0; i < turns; i++, raw_first = !raw_first) {
 		if (c->raw && raw_first)
 			raw_t += sample(c, c->raw, m, all);
