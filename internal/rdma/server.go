@@ -178,15 +178,21 @@ func (s *server) conn(pair uint32) *conn {
 const runEvery = 4 * time.Millisecond
 
 // A server keeps looking for shortPoll before it sleeps, and for as long as it may where that has paid: where so many times
-// in a row the next message has come within that time. Where its processor is another's in turn, none comes so soon.
+// in a row the next message has come within that time. Where a look takes long, somebody computes on its processor and got
+// it when the server yielded: then it sleeps at once for some messages, since who is woken goes first.
 const (
 	shortPoll = 20 * time.Microsecond
 	quickOnes = 2
+	crowded   = 500 * time.Microsecond
+	sleepy    = 100
 )
 
-// patience is how long to look, after so many messages in a row that came soon.
+// patience is how long to look, after so many messages in a row that came soon, or before so many more have come.
 func (s *server) patience(quick int) time.Duration {
-	if quick < quickOnes {
+	switch {
+	case quick < 0:
+		return 0
+	case quick < quickOnes:
 		return min(shortPoll, s.opt.Poll)
 	}
 	return s.opt.Poll
@@ -209,14 +215,20 @@ func (s *server) loop() {
 			beat = time.Now()
 			s.pulses()
 		}
-		if !s.look() {
-			if time.Since(last) < s.patience(quick) {
+		begin := time.Now()
+		found := s.look()
+		now := time.Now()
+		if now.Sub(begin) > crowded {
+			quick = -sleepy
+		}
+		if !found {
+			if now.Sub(last) < s.patience(quick) {
 				continue
 			}
 			s.sleep()
+			now = time.Now()
 		}
-		now := time.Now()
-		if quick++; now.Sub(last) >= s.opt.Poll {
+		if quick++; quick > 0 && now.Sub(last) >= s.opt.Poll {
 			quick = 0
 		}
 		last = now

@@ -16,7 +16,7 @@ func TestPatience(t *testing.T) {
 		want  time.Duration
 	}{
 		{200 * time.Microsecond, 0, shortPoll}, {200 * time.Microsecond, quickOnes - 1, shortPoll},
-		{200 * time.Microsecond, quickOnes, 200 * time.Microsecond}, {0, 100, 0},
+		{200 * time.Microsecond, quickOnes, 200 * time.Microsecond}, {0, 100, 0}, {200 * time.Microsecond, -1, 0},
 		{5 * time.Microsecond, 0, 5 * time.Microsecond}, {5 * time.Microsecond, 100, 5 * time.Microsecond},
 	} {
 		s := &server{opt: &Options{Poll: c.poll}}
