@@ -15,7 +15,7 @@ if grep -e '--- SKIP' $log; then
 	failed=1
 fi
 for test in TestConformance TestConformance/2x2/messages/fenced TestForced TestManyAtOnce TestChangedMemory TestIdlePeerKilled \
-	TestPeerStopped; do
+	TestPeerStopped TestUserfaultfdRefused; do
 	grep -q -e "--- PASS: $test " $log || { echo "FAIL $test has not passed"; failed=1; }
 done
 [ "$failed" -ne 0 ] || echo "ok: $(grep -c -e '--- PASS: Test' $log) tests over $(ls /sys/class/infiniband)"
