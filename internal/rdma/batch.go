@@ -50,8 +50,8 @@ func (b *batch) clear() {
 	b.requests, b.data, b.buffer, b.used = b.requests[:0], b.data[:0], none, 0
 }
 
-// chunk is how much of a buffer of some size a piece of a pipelined transfer takes, when so many bytes have been dealt with and so
-// many are left: copying one piece goes on while another one travels, so what nothing travels beside is to be small, the
+// chunk is how much of a buffer of some size a piece of a pipelined transfer takes, when so many bytes have been dealt with
+// and so many are left: copying one piece goes on while another one travels, so what nothing travels beside is to be small, the
 // first piece of a write and the last one of a read.
 func chunk(op uint8, first, size int, gone, left int64) int {
 	n := gone

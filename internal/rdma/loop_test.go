@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The server's loop without its device.
+// The loop of a data server, without a device.
 package rdma
 
 import (
