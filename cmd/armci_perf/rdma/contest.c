@@ -48,9 +48,8 @@ static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *t
 	struct rdma *d = c->arg;
 	const struct timespec settle = {.tv_nsec = perf_quick ? 20000000 : 300000000};
 	int turns = n * (perf_reps + 1); // the first round is to warm up
-	double seconds, warm;
+	double seconds;
 	perf_pace(&seconds, 0.0005, 0.02);
-	perf_pace(&warm, 0, 0.05);
 	for (int i = 0; i < turns && perf_me < perf_variants; i++) {
 		struct way *now = &w[(i + i / n) % n], *next = &w[(i + 1 + (i + 1) / n) % n];
 		if (perf_me != now->rank)
@@ -58,7 +57,6 @@ static void take_turns(struct way *w, int n, const struct perf_case *c, sem_t *t
 		pass(&turn[perf_me]);
 		if (i == 0)
 			nanosleep(&settle, NULL);
-		for (double begin = perf_now(); perf_now() - begin < warm;) perf_sample(c, now->body, seconds, &now->n);
 		figure[now - w][i < n ? 0 : i / n - 1] = perf_sample(c, now->body, seconds, &now->n);
 		sem_post(&turn[i + 1 < turns ? next->rank : 0]);
 	}
@@ -114,6 +112,7 @@ void rdma_contest(struct rdma *d, const struct rdma_contest *k)
 	int n = list_ways(w, k);
 	c.arg = d;
 	c.clock = &d->r.clock;
+	perf_pace(&c.warm, 0, 0.05);
 	d->r.one = k->one;
 	memset(figure, 0, sizeof figure);
 	void **memory = perf_malloc(MOST * sizeof(sem_t));

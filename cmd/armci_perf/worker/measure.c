@@ -72,13 +72,20 @@ static double in_unit(const struct perf_case *c, double seconds, long n, bool al
 	}
 }
 
+// Who has slept while others worked is slower than he will be.
+static void warm(const struct perf_case *c, perf_body body, long n)
+{
+	for (double begin = perf_now(); perf_now() - begin < c->warm;) body(c->arg, n);
+}
+
 enum { FEW = 64, TURNS = 8 };
 
 // One repetition: `turns` samples each of n of ours and of m of the raw operation.
 static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first, double *ours, double *raw)
 {
 	double t = 0, raw_t = 0;
-	for (double begin = perf_now(); !all && perf_now() - begin < c->warm;) c->ours(c->arg, n);
+	if (!all)
+		warm(c, c->ours, n);
 	for (int i = 0; i < turns; i++, raw_first = !raw_first) {
 		if (c->raw && raw_first)
 			raw_t += sample(c, c->raw, m, all);
@@ -109,6 +116,7 @@ double perf_sample(const struct perf_case *c, perf_body body, double seconds, lo
 {
 	if (*n == 0)
 		*n = enough(c, body, seconds, false);
+	warm(c, body, *n);
 	return in_unit(c, sample(c, body, *n, false), *n, false);
 }
 

@@ -41,7 +41,7 @@ struct perf_case {
 	perf_body ours, raw; // raw may be NULL: there is no baseline
 	void *arg;
 	bool lasting;  // long samples: what counts is the rate when everything has come to rest
-	double warm;   // perf_solo: seconds of operations before each repetition, that do not count
+	double warm;   // of one rank alone: seconds of operations before each repetition or sample, that do not count
 	double *clock; // NULL, or where the bodies add the seconds that count, for loops that do more than the operation
 };
 
