@@ -11,8 +11,15 @@ CTEST   ?= ctest
 CTEST_ARGS ?=
 GO      ?= $(firstword $(shell PATH="$$PATH:/usr/local/go/bin:/usr/lib/go/bin" command -v go))
 MAKEFLAGS += --no-print-directory
+TIER     = BUILD="$(BUILD)" JOBS="$(JOBS)" CTEST="$(CTEST)" sh tests/tier.sh
 
-.PHONY: all configure run check install clean
+# Left alone when not given: CMake keeps what a build directory was configured with.
+OPTIONS  = $(if $(BUILD_TYPE),-DCMAKE_BUILD_TYPE=$(BUILD_TYPE)) $(if $(WERROR),-DARMCI_WERROR=$(WERROR)) \
+	$(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)") $(if $(FFLAGS),-DCMAKE_Fortran_FLAGS="$(FFLAGS)") \
+	$(if $(LDFLAGS),-DCMAKE_SHARED_LINKER_FLAGS="$(LDFLAGS)")
+
+.PHONY: all configure tests run quick check check-all install clean
+.NOTPARALLEL: # the goals; what is inside one of them runs in parallel
 
 all: configure
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS)
@@ -20,7 +27,7 @@ all: configure
 configure:
 	@command -v $(CMAKE) >/dev/null || { echo "make: cmake is missing; 'make run' as root installs it" >&2; exit 1; }
 	@test -n "$(GO)" || { echo "make: go is missing; install Go 1.26 or later, or say make GO=/path/to/go" >&2; exit 1; }
-	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >$(BUILD).log 2>&1 \
+	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(OPTIONS) >$(BUILD).log 2>&1 \
 		|| { cat $(BUILD).log; exit 1; }; mv $(BUILD).log $(BUILD)/configure.log
 
 # A first program: a distributed matrix product on four processes, without any MPI.
@@ -30,11 +37,23 @@ run:
 	@$(CMAKE) --build $(BUILD) --target armci_examples --parallel $(JOBS)
 	@$(BUILD)/bin/armcirun -n 4 $(BUILD)/examples/none/c/matmul
 
-check:
+# Unit tests of the packages that differ from git's merge base with the main branch, C programs on two ranks.
+quick: configure
+	@$(CMAKE) --build $(BUILD) --target armci_quick --parallel $(JOBS)
+	@GO="$(GO)" CMAKE="$(CMAKE)" sh tests/changed.sh
+	@$(TIER) quick $(CTEST_ARGS)
+
+tests:
 	@.ci/install-missing check
 	@$(MAKE) --no-print-directory all
 	@$(CMAKE) --build $(BUILD) --target armci_tests --parallel $(JOBS)
-	@cd $(BUILD) && $(CTEST) --output-on-failure --parallel $(JOBS) --no-tests=error $(CTEST_ARGS)
+
+# Everything once. Then check-all is what check leaves out: no test runs twice.
+check: tests
+	@TIER_MORE="$(filter check-all,$(MAKECMDGOALS))" $(TIER) check $(CTEST_ARGS)
+
+check-all: check
+	@$(TIER) full $(CTEST_ARGS)
 
 install: all
 	@DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD) --prefix "$(PREFIX)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets to another node under an aggregate handle: written down in the handle's batch while they are like the
-// one before. Which those are, and everything else, is decided by Go (core's batches).
+// Puts and gets to another node under an aggregate handle: recorded in the handle's batch if they are like the one before.
+// Go decides what may be recorded, and does everything else (core/batch.go).
 #include "front.h"
 
 bool front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl)
@@ -12,7 +12,7 @@ bool front_collect(int kind, void *local, void *remote, int bytes, int proc, voi
 	    atomic_exchange_explicit(&b->busy, 1, memory_order_acquire) != 0)
 		return false;
 	bool fits = b->handle == (uintptr_t)hdl && b->kind == kind && b->proc == proc && b->bytes == bytes && b->n < FRONT_BATCH &&
-	            (uintptr_t)remote - b->lo < b->span && local;
+	            (uintptr_t)remote - b->lo < b->span && front_address(local);
 	if (fits) {
 		b->local[b->n] = (uintptr_t)local;
 		b->remote[b->n++] = (uintptr_t)remote;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous put, get, accumulate, blocking and not, and the value operations.
+// Contiguous put, get and accumulate, blocking and nonblocking, and the value operations.
 #include "front.h"
 
 #include "_cgo_export.h"
@@ -19,29 +19,32 @@ static int accumulate_in_go(const char *name, int optype, void *scale, void *src
 	return armcigo_op(&c);
 }
 
-// A small put or get at another node, without Go; false if it has to be Go's. *code is what the call returns.
-static bool by_lane(const char *name, int kind, void *local, void *remote, uint64_t n, int proc, int *code)
+// A small put to or get from another node without Go; false: Go has to do it. *code is the return code of the call.
+static bool by_fast_path(const char *name, int kind, void *local, void *remote, uint64_t n, int proc, int *code)
 {
+	const struct fast_path *fast = front_fast((unsigned)proc);
 	*code = 0;
+	if (!fast)
+		return false;
 	if (kind == FRONT_PUT)
-		return lane_put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == LANE_DONE;
-	enum lane_result r = lane_get(proc, local, (uintptr_t)remote, n);
-	if (r == LANE_OPEN) {
-		*code = armcigo_await_lane((char *)name, proc);
+		return fast->put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == FAST_DONE;
+	enum fast_result r = fast->get(proc, local, (uintptr_t)remote, n);
+	if (r == FAST_PENDING) {
+		*code = armcigo_wait_get((char *)name, proc);
 		if (*code == 0)
-			lane_collect(local, n);
+			fast->collect(local, n);
 	}
-	return r != LANE_DECLINED;
+	return r != FAST_DECLINED;
 }
 
-// A put or get whose far side this thread does not remember: collected, or searched for, else Go's.
+// A put or get whose region is not cached: recorded in a batch, or looked up in the region table, else done by Go.
 SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
 {
 	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
 	    front_collect(kind, local, remote, bytes, proc, hdl))
 		return 0;
 	int code;
-	if (bytes > 0 && local && front_reach(proc, remote, (uint64_t)bytes)) {
+	if (bytes > 0 && front_address(local) && front_reach(proc, remote, (uint64_t)bytes)) {
 		if (kind == FRONT_PUT)
 			k_copy(remote, local, (size_t)bytes);
 		else
@@ -49,15 +52,15 @@ SECOND int move(const char *name, int kind, void *local, void *remote, int bytes
 		front_done(hdl);
 		return 0;
 	}
-	if (bytes > 0 && local && nonblocking == FRONT_BLOCKING && front_lane((unsigned)proc) &&
-	    by_lane(name, kind, local, remote, (uint64_t)bytes, proc, &code))
+	if (bytes > 0 && front_address(local) && nonblocking == FRONT_BLOCKING &&
+	    by_fast_path(name, kind, local, remote, (uint64_t)bytes, proc, &code))
 		return code;
 	return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
 }
 
 int PARMCI_Put(void *src, void *dst, int bytes, int proc)
 {
-	if (likely(bytes > 0 && src && front_known(proc, dst, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && front_address(src) && front_known(proc, dst, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		return 0;
 	}
@@ -67,7 +70,7 @@ WEAK(ARMCI_Put);
 
 int PARMCI_Get(void *src, void *dst, int bytes, int proc)
 {
-	if (likely(bytes > 0 && dst && front_known(proc, src, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && front_address(dst) && front_known(proc, src, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		return 0;
 	}
@@ -77,7 +80,7 @@ WEAK(ARMCI_Get);
 
 int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-	if (likely(bytes > 0 && src && front_known(proc, dst, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && front_address(src) && front_known(proc, dst, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		front_done(hdl);
 		return 0;
@@ -88,7 +91,7 @@ WEAK(ARMCI_NbPut);
 
 int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 {
-	if (likely(bytes > 0 && dst && front_known(proc, src, (uint64_t)bytes))) {
+	if (likely(bytes > 0 && front_address(dst) && front_known(proc, src, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
 		front_done(hdl);
 		return 0;
@@ -97,7 +100,7 @@ int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
 }
 WEAK(ARMCI_NbGet);
 
-// The element type if the accumulate is plain, else -1.
+// The element type if the accumulate is plain; -1: Go has to do it.
 static inline int plain_acc(int optype, void *scale, int bytes)
 {
 	int type = k_type_of_acc(optype);
@@ -108,18 +111,18 @@ SECOND int accumulate_here(const char *name, int optype, void *scale, void *src,
 	void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
-	if (type < 0 || !src || !front_reach(proc, dst, (uint64_t)bytes))
+	if (type < 0 || !front_address(src) || !front_reach(proc, dst, (uint64_t)bytes))
 		return accumulate_in_go(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
 	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
 	front_done(hdl);
 	return 0;
 }
 
-// One element of a remembered region, and nobody in the way.
+// One element in a cached region whose lock is free.
 static inline bool add_one(int optype, void *scale, void *src, void *dst, int bytes, int proc)
 {
 	int type = plain_acc(optype, scale, bytes);
-	return type >= 0 && src && front_known(proc, dst, (uint64_t)bytes) &&
+	return type >= 0 && front_address(src) && front_known(proc, dst, (uint64_t)bytes) &&
 	       k_acc_small(&front.stripes, type, scale, dst, src, (size_t)bytes);
 }
 
@@ -137,8 +140,8 @@ int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int p
 }
 WEAK(ARMCI_NbAcc);
 
-// A scalar is stored and loaded as one access, aligned or not. What does not travel at once is put as soon as may be,
-// since the argument is gone when we return.
+// A scalar is stored and loaded as one access, aligned or not. If Go has to put it, a nonblocking call is FRONT_SOON, since
+// the argument is invalid after the call.
 #define VALUE_OPS(Type, type)                                                                                    \
 	SECOND int put_##type(const char *name, type v, void *dst, int proc, int when)                           \
 	{                                                                                                        \

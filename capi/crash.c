@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signal handler behind crash reports. It decides whose crash it is, records one of ours, lets a goroutine print
-// the record, and then passes the signal on to whoever had it before, or to its default action. In the handler nothing
-// is allocated and no lock is taken: system calls, the unwinder (loaded beforehand) and static memory only.
-// Go's own handler stays responsible for Go code, where a fault becomes a panic (crash.go).
+// The signal handler for crash reports. It decides in whose code the crash is, records one of the library, has a goroutine
+// print the record, and then passes the signal on to the handler installed before, or to the default action. The handler
+// allocates nothing and takes no lock: system calls, the unwinder (loaded beforehand) and static memory only.
+// Go's own handler remains responsible for Go code, where a fault becomes a panic (crash.go).
 #define _GNU_SOURCE
 #include "crash.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -23,19 +24,19 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-// PATIENCE is seconds for Go to print: it reads debug information, on busy machines too.
+// PATIENCE is how many seconds Go may take to print: it reads debug information, perhaps on a busy machine.
 enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
-// before: as found when the library was loaded, which is what Go's handler passes signals on to; former: as found at
+// before: the handlers when the library was loaded, to which Go's handler passes signals on; former: those at
 // initialisation; go: Go's handler.
 static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;
 static char prefix[300] = "[?@?] ";
-static _Atomic uint32_t taken, told; // one crash is reported, the first
+static _Atomic uint32_t taken, told; // only the first crash is reported
 static _Atomic uintptr_t go_fault;
 
-// Runs before Go's part of the library is loaded, as it has a priority and Go's has none.
+// Runs before Go's constructor, since it has a priority and Go's has none.
 __attribute__((constructor(101))) static void remember(void)
 {
 	for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], NULL, &before[i]);
@@ -59,13 +60,13 @@ static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *co
 		a->sa_handler(sig);
 }
 
-// Did the processor raise it, or the process itself by abort?
+// Was the signal raised by a fault of the CPU, or by abort in this process?
 static bool is_crash(int sig, const siginfo_t *info)
 {
 	return info->si_code > 0 || (sig == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid());
 }
 
-// Passes the signal on as if this handler had never been there.
+// Passes the signal on as if this handler were not installed.
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	int i = 0;
@@ -90,13 +91,13 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		return;
 	signal(sig, SIG_DFL);
 	if (info->si_code <= 0)
-		raise(sig); // arrives when this handler returns; a fault simply happens again
+		raise(sig); // delivered when this handler returns; a fault happens again by itself
 }
 
 static size_t copy_stack(uintptr_t sp, uintptr_t *words, size_t most)
 {
 	struct iovec to = {words, most * sizeof *words}, from = {(void *)sp, most * sizeof *words};
-	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0); // unlike a plain copy, it stops at the stack's end
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0); // unlike memcpy, it stops at the end of the stack
 	return n < 0 ? 0 : (size_t)n / sizeof *words;
 }
 
@@ -123,13 +124,13 @@ static uintptr_t context_sp(const ucontext_t *u)
 #endif
 }
 
-// The frames from the crash outwards; those of this handler are left out.
+// The frames from the crash outwards, without those of this handler.
 static int unwind(uintptr_t *pc, int most, const ucontext_t *u)
 {
 	void *all[CRASH_FRAMES + 8];
 	int n = backtrace(all, CRASH_FRAMES + 8), skip = 0;
 	while (skip < n && (uintptr_t)all[skip] != context_pc(u)) skip++;
-	if (skip == n) { // a jump to nowhere: the caller's address is on top of the stack
+	if (skip == n) { // a jump to an invalid address: the return address is on top of the stack
 		pc[0] = context_pc(u);
 		return copy_stack(context_sp(u), &pc[1], 1) ? 2 : 1;
 	}
@@ -138,7 +139,7 @@ static int unwind(uintptr_t *pc, int most, const ucontext_t *u)
 	return n;
 }
 
-// Is the library the first that is not the C library, from the crash outwards?
+// From the crash outwards, is the first frame outside the C library in this library?
 static bool is_inside(const uintptr_t *pc, int n)
 {
 	int i = 0;
@@ -146,7 +147,7 @@ static bool is_inside(const uintptr_t *pc, int n)
 	return i < n && (crash_owner(pc[i]) == CRASH_C || crash_owner(pc[i]) == CRASH_GO);
 }
 
-// Without Go: the first line and the bare frames.
+// Without Go: prints the first line and the addresses.
 static void print_bare(void)
 {
 	char line[400];
@@ -163,7 +164,7 @@ static time_t seconds(void)
 	return t.tv_sec;
 }
 
-// Other signals that arrive meanwhile do not shorten it.
+// Sleeps; other signals that arrive meanwhile do not shorten it.
 static void await_report(void)
 {
 	struct timespec second = {.tv_sec = 1};
@@ -177,7 +178,7 @@ void crash_told(void)
 	syscall(SYS_futex, &told, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL, 0);
 }
 
-// Wakes the goroutine that prints and waits for it.
+// Wakes the goroutine that prints, and waits for it.
 static void print(void)
 {
 	uint64_t one = 1;
@@ -188,7 +189,7 @@ static void print(void)
 	crash_told();
 }
 
-// Faults of the program's own code are not even looked at: it may live on them.
+// Faults of the program's own code are passed on at once: the program may handle them.
 static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	uintptr_t pc[CRASH_FRAMES];
@@ -201,7 +202,7 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 			return;
 	}
 	if (atomic_exchange(&taken, 1)) {
-		await_report(); // the process must not end before another thread's crash is told
+		await_report(); // the process must not end before the crash of another thread has been reported
 		return;
 	}
 	crash.signal = sig;
@@ -212,9 +213,40 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 	print();
 }
 
+static struct {
+	uintptr_t lo, bytes;
+	int slots;
+	const char **whose;
+} arenas;
+
+void crash_arenas(uintptr_t lo, uintptr_t bytes, int slots, const char **whose)
+{
+	arenas.slots = 0;
+	arenas.lo = lo;
+	arenas.bytes = bytes;
+	arenas.whose = whose;
+	arenas.slots = slots;
+}
+
+// A dereferenced pointer of another node: prints, once, whose memory it is.
+static void tell_foreign(uintptr_t address)
+{
+	static _Atomic int said;
+	uintptr_t slot = arenas.slots && address >= arenas.lo ? (address - arenas.lo) / arenas.bytes : (uintptr_t)-1;
+	if (slot >= (uintptr_t)arenas.slots || !arenas.whose[slot] || getpid() != owner || atomic_exchange(&said, 1))
+		return;
+	char line[600];
+	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %s: only its ranks can dereference it, "
+		"others use ARMCI_Get and ARMCI_Put\n", prefix, (unsigned long)address, arenas.whose[slot]);
+	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+		return;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
+	if (sig == SIGSEGV && info->si_code > 0)
+		tell_foreign((uintptr_t)info->si_addr);
 	const ucontext_t *u = context;
 	if (crash_owner(context_pc(u)) == CRASH_GO && is_function(&go) && sig != SIGILL && sig != SIGABRT) {
 		atomic_store(&go_fault, (uintptr_t)info->si_addr);
@@ -238,9 +270,9 @@ void crash_install(int fd, uintptr_t go_from, uintptr_t go_to)
 {
 	void *first[1];
 	struct sigaction a = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-	backtrace(first, 1); // loads the unwinder now
+	backtrace(first, 1); // loads the unwinder
 	crash_find_code(go_from, go_to);
-	sigaction(SIGURG, NULL, &go); // Go has one handler for all signals, and nobody else wants this one
+	go = signals_of_go(); // Go has one handler for all signals
 	if (!is_ours(&go))
 		go = (struct sigaction){.sa_handler = SIG_DFL};
 	owner = getpid();

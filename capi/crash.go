@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a crash inside the library is told: one message with rank and host, the C and Go frames in one list, innermost
-// first. A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches guard, which
-// every exported function defers, or log.Guard, which goroutines defer. Crashes elsewhere in the process are nobody's business here.
+// Reports of crashes inside the library: one message with rank and host, and C and Go frames in one list, innermost first.
+// A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches guard, which every exported
+// function defers, or log.Guard, which goroutines defer. Crashes in other code of the process are not reported.
 package main
 
+// #include <stdlib.h>
 // #include "crash.h"
 import "C"
 
@@ -14,13 +15,17 @@ import (
 	"path"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/config"
+	"libarmci/internal/core"
+	"libarmci/internal/drivers"
 	"libarmci/internal/log"
 )
 
@@ -29,7 +34,7 @@ var crashes struct {
 	traces bool
 }
 
-// watchCrashes installs the handler, once, unless the settings say no. identity is how lines of this rank begin.
+// watchCrashes installs the handler, once, unless the settings forbid it. identity is the prefix of this rank's lines.
 func watchCrashes(cfg *config.Set) error {
 	if !cfg.Bool("ARMCI_BACKTRACE") {
 		return nil
@@ -55,7 +60,30 @@ func identifyCrashes(rank int, host string) {
 	C.crash_identify((*C.char)(bytesPointer(b)))
 }
 
-// goCode is the range of Go's code in this library: as far as Go knows functions in one piece around this one.
+// identifyArenas gives the signal handler the addresses of other nodes' arenas. It is called once, and its data never
+// changes afterwards, since the handler may run at any time.
+func identifyArenas(topo *core.Topology, s drivers.Slots) {
+	if s.Count < 2 {
+		return
+	}
+	whose := unsafe.Slice((**C.char)(C.calloc(C.size_t(s.Count), C.size_t(unsafe.Sizeof((*C.char)(nil))))), s.Count)
+	for node, ranks := range topo.Nodes {
+		switch slot := node % s.Count; {
+		case slot == s.Mine:
+		case whose[slot] != nil:
+			whose[slot] = C.CString("another node") // several nodes have this slot
+		default:
+			text := fmt.Sprintf("rank %d (host %s)", ranks[0], topo.Hosts[node])
+			if len(ranks) > 1 {
+				text = fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1, topo.Hosts[node])
+			}
+			whose[slot] = C.CString(fmt.Sprintf("%.400s", text))
+		}
+	}
+	C.crash_arenas(C.uintptr_t(s.Base), C.uintptr_t(s.Bytes), C.int(s.Count), &whose[0])
+}
+
+// goCode is the range of Go's code in this library: the contiguous range of functions known to Go around this one.
 func goCode() (from, to uintptr) {
 	here, _, _, _ := runtime.Caller(0)
 	from, to = here, here
@@ -88,15 +116,15 @@ func reportFault(wake *os.File) {
 	C.crash_told()
 }
 
-// guard is deferred by every exported function: a Go panic is a mistake of this library, and ends the process like the
-// signal that a C function would have died of. Its argument makes faults at any address panics.
+// guard is deferred by every exported function: a Go panic is a bug of this library, and ends the process like the signal
+// by which a C function would have died. Its argument makes faults at any address panics.
 func guard(bool) {
 	if v := recover(); v != nil {
 		reportPanic(v)
 	}
 }
 
-// reportPanic is called where the panic is being recovered, and does not return.
+// reportPanic is called where the panic is recovered, and does not return.
 func reportPanic(v any) {
 	what, sig := fmt.Sprintf("a Go panic (%v)", v), unix.SIGABRT
 	if e, ok := v.(runtime.Error); ok && strings.Contains(e.Error(), "memory address") {
@@ -111,17 +139,23 @@ func reportPanic(v any) {
 // faults is guard's argument.
 func faults() bool { return debug.SetPanicOnFault(true) }
 
-// tell prints the one message, and lets the launcher read it before the process ends.
+// tell prints the message, and waits until the launcher can have read it.
 func tell(what string, trace []frame) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "crashed with %s in %s", what, publicName(trace))
 	if crashes.traces {
-		for _, f := range trace {
+		for _, f := range withoutHalves(trace) {
 			fmt.Fprintf(&b, "\n  %s", f)
 		}
 	}
 	log.Errorf("%s", b.String())
 	log.AwaitReader(time.Second)
+}
+
+// withoutHalves drops the second of two consecutive frames of the same public function: the compiler divides such
+// functions into a frequent part and the rest, which both have the function's name.
+func withoutHalves(trace []frame) []frame {
+	return slices.CompactFunc(trace, func(a, b frame) bool { return a.function == b.function && a.public+b.public != "" })
 }
 
 // frame is one line of a trace.
@@ -137,7 +171,7 @@ func (f frame) String() string {
 	return f.language + " " + f.function + " (" + f.place + ")"
 }
 
-// publicName is the function that the application called: the outermost exported one.
+// publicName is the function that the application has called: the outermost exported one.
 func publicName(trace []frame) string {
 	for i := len(trace) - 1; i >= 0; i-- {
 		if trace[i].public != "" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the C and Go halves of the crash report share: the record that the signal handler fills and Go prints.
+// Shared by the C and Go parts of crash reports: the record that the signal handler fills and Go prints.
 #ifndef ARMCI_CRASH_H
 #define ARMCI_CRASH_H
 
@@ -8,22 +8,24 @@
 
 enum { CRASH_FRAMES = 64, CRASH_WORDS = 2048 };
 
-// One crash. stack is a copy of what lies above the stack pointer: where unwinding ends at Go, which has no unwind
-// tables, the C functions that called Go are found in it.
+// One crash. stack is a copy of the stack from the stack pointer on: Go has no unwind tables, so unwinding ends there, and
+// the C functions that have called Go are found in the copy.
 struct crash_record {
 	int signal, frames, words;
 	uintptr_t address;
-	uintptr_t pc[CRASH_FRAMES]; // the place of the crash, then return addresses
+	uintptr_t pc[CRASH_FRAMES]; // address of the crash, then return addresses
 	uintptr_t stack[CRASH_WORDS];
 };
 extern struct crash_record crash;
 
-// Whose code an address is in.
+// Which code an address belongs to.
 enum { CRASH_NOWHERE, CRASH_C, CRASH_GO, CRASH_LIBC, CRASH_OTHER };
 int crash_owner(uintptr_t pc);
 
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
-void crash_identify(const char *prefix);                           // how lines of this rank begin
+void crash_identify(const char *prefix);                           // prefix of this rank's lines
+// The arenas of nodes: slots of equal size. whose[i] says whose slot i is; NULL: this node's.
+void crash_arenas(uintptr_t lo, uintptr_t bytes, int slots, const char **whose);
 void crash_told(void);                                             // Go has printed the record
 int crash_after_call(uintptr_t pc);                                // is there a call instruction right before pc?
 int crash_symbol(uintptr_t pc, char *name, size_t size);           // exported function that holds pc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose code is at an address: this library's C, its Go, the C library's, or other. The ranges are found once, at
-// initialisation, so that a signal handler may ask; only the search for other objects may not run in one.
+// Which code is at an address: this library's C, its Go, the C library's, or other. The ranges are determined once, at
+// initialisation, so that a signal handler may look them up; only the search for other objects may not run in a handler.
 #define _GNU_SOURCE
 #include "crash.h"
 
@@ -50,7 +50,7 @@ void crash_find_code(uintptr_t go_from, uintptr_t go_to)
 	go_code = (struct range){go_from, go_to};
 }
 
-// Safe in a signal handler; other objects' code is CRASH_OTHER if it is code at all.
+// Safe in a signal handler. Any other address is CRASH_OTHER.
 int crash_owner(uintptr_t pc)
 {
 	if (inside(pc, go_code))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Where the frames of a crash report come from: addresses in C (named by cgosymbolizer), the stack of the panicking
-// goroutine, and that of a goroutine that has called C. Nothing is printed here.
+// The frames of a crash report: addresses in C (named by cgosymbolizer), the stack of the panicking goroutine, and that of a
+// goroutine that has called C. Nothing is printed here.
 package main
 
 // #include "crash.h"
@@ -17,7 +17,7 @@ import (
 
 func bytesPointer(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
-// pcs makes return addresses point into the call they belong to.
+// pcs makes return addresses point into their call instructions.
 func pcs(raw []C.uintptr_t) []uintptr {
 	all := make([]uintptr, len(raw))
 	for i, pc := range raw {
@@ -28,7 +28,7 @@ func pcs(raw []C.uintptr_t) []uintptr {
 	return all
 }
 
-// framesOf names C code. Where unwinding has come to Go it ends, and so do the frames.
+// framesOf names C code. Unwinding ends at Go code, and so do the frames.
 func framesOf(addresses []uintptr) []frame {
 	var all []frame
 	for _, pc := range addresses {
@@ -37,13 +37,13 @@ func framesOf(addresses []uintptr) []frame {
 		}
 		all = append(all, framesAt(pc)...)
 		if all[len(all)-1].function == "main" {
-			break // what started it says nothing
+			break // frames of the thread's start are of no interest
 		}
 	}
 	return all
 }
 
-// framesAt is the function at an address, after those that were inlined into it there.
+// framesAt is the function at an address, preceded by functions that were inlined there.
 func framesAt(pc uintptr) []frame {
 	var all []frame
 	frames := runtime.CallersFrames([]uintptr{pc})
@@ -69,7 +69,7 @@ func framesAt(pc uintptr) []frame {
 	return all
 }
 
-// publicOf is the name that applications call a C function by, "" if they cannot.
+// publicOf is the public name of a C function, "" if it has none.
 func publicOf(symbol string) string {
 	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
 		return name
@@ -88,8 +88,8 @@ func symbolAt(pc uintptr) string {
 	return C.GoString(&name[0])
 }
 
-// callersIn finds, in a copy of a thread's stack, the C functions through which the application came into Go: what
-// follows the last words of Go's own. The first caller that is not of this library ends the list.
+// callersIn finds, in a copy of a thread's stack, the C functions through which the application has entered Go: the return
+// addresses behind the last ones of Go code. The first caller that is not of this library ends the list.
 func callersIn(stack []C.uintptr_t) []frame {
 	var all []frame
 	seenGo := false
@@ -127,13 +127,13 @@ func framesHere() []frame {
 	return all
 }
 
-// isTold leaves out Go's own machinery.
+// isTold is false for functions of Go's runtime.
 func isTold(function string) bool {
 	return !strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function, "_cgoexp_")
 }
 
-// callsIntoC is the stack of the goroutine that has called the C function in which the trace ends. If several have
-// called the same one, all of theirs.
+// callsIntoC is the stack of the goroutine that has called the C function in which the trace ends; of all that have called
+// the same one, if there are several.
 func callsIntoC(trace []frame) []frame {
 	wrapper := "_Cfunc_"
 	for _, f := range trace {
@@ -153,7 +153,7 @@ func callsIntoC(trace []frame) []frame {
 	return all
 }
 
-// framesIn reads a stack as Go prints it: a line with the function and its arguments, then one with the place.
+// framesIn reads a stack as Go prints it: a line with the function and its arguments, then one with file and line.
 func framesIn(stack string) []frame {
 	var all []frame
 	lines := strings.Split(stack, "\n")

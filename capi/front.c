@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of the fast path: what Go publishes at init, mutex creation and finalize, and the search behind the
-// remembered regions. No ARMCI function lives here.
+// The state of the fast path: what Go publishes at init, mutex creation and finalize, and the look-up of regions that are
+// not cached. No public function is here.
 #include "front.h"
 
 #include <stdlib.h>
@@ -9,11 +9,12 @@
 struct front front;
 _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
 
-// Private memory of my own may be named too: any address outside the arena.
+// My own private memory may be given, too: any address outside the arena. There is no memory in the upper half of the
+// address space, where pointers like (void *)-1 are.
 static bool is_private(unsigned rank, const void *p, uint64_t n)
 {
 	uintptr_t a = (uintptr_t)p, base = (uintptr_t)shm.base;
-	return (int)rank == front.me && p && (a + n <= base || a >= base + shm.bytes);
+	return (int)rank == front.me && p && n <= INTPTR_MAX && a <= INTPTR_MAX - n && (a + n <= base || a >= base + shm.bytes);
 }
 
 bool front_find(unsigned rank, const void *p, uint64_t n)
@@ -31,8 +32,8 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
-// Called by Go with all ranks initialised. local is malloc'ed and becomes ours; traffic and batches stay Go's.
-void front_open(int me, int ranks, int *local, struct shm_hold *world, struct lane_traffic *traffic,
+// Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic and batches are Go's.
+void front_open(int me, int ranks, int *local, struct shm_hold *world, struct traffic *traffic,
 	struct front_batch *batches)
 {
 	front.traffic = traffic;
@@ -41,7 +42,7 @@ void front_open(int me, int ranks, int *local, struct shm_hold *world, struct la
 	front.me = me;
 	front.local = local;
 	front.world = world;
-	front.key += (uint64_t)1 << 32; // never below 2^32: a fresh thread's hits are zero
+	front.key += (uint64_t)1 << 32; // never below 2^32: the empty entries of a new thread are zero
 	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store_explicit(&front.ranks, (unsigned)ranks, memory_order_release);
@@ -53,7 +54,7 @@ void front_close(void)
 	front.key += (uint64_t)1 << 32;
 }
 
-// bases and counts are malloc'ed, by rank, and become ours; NULL when the mutexes are gone.
+// bases and counts are malloc'ed, by rank, and owned by C from now on; NULL when the mutexes have been destroyed.
 void front_set_mutexes(uint8_t **bases, int *counts)
 {
 	free(front.mutex);
@@ -65,8 +66,8 @@ void front_set_mutexes(uint8_t **bases, int *counts)
 void front_count_aggregates(int change) { atomic_fetch_add(&front.aggregates, change); }
 
 #ifdef ARMCI_ABI_MPI
-// The struct travels by value and its communicator is the application's to use; the id hides where ARMCI-MPI keeps a
-// communicator that no application touches.
+// The struct is passed by value, and the application may use its communicator. The id is in a field in which ARMCI-MPI keeps
+// a communicator that no application uses.
 int front_group(ARMCI_Group *g) { return g ? (int)(intptr_t)g->noncoll_pgroup_comm - 1 : -1; }
 
 void front_set_group(ARMCI_Group *g, int id, uintptr_t comm, int rank, int size)

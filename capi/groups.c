@@ -6,11 +6,11 @@
 
 #define WORLD 0
 
-// Fills a handle in from what Go knows of a group.
+// Fills a handle in from Go's description of a group.
 static void fill(ARMCI_Group *out, int id)
 {
 	int rank = -1, size = 0;
-	if (id < 0) // a mistake that ARMCI_ERRORS=return lets pass: a handle that is refused everywhere
+	if (id < 0) // an error with ARMCI_ERRORS=return: a handle that every function refuses
 		front_set_group(out, -1, 0, -1, 0);
 	else {
 		armcigo_group_facts((char *)"ARMCI_Group", id, &rank, &size);
@@ -90,7 +90,7 @@ PUBLIC int armci_domain_count(armci_domain_t domain)
 PUBLIC int armci_domain_same_id(armci_domain_t domain, int rank)
 {
 	(void)domain;
-	return armcigo_same_node((char *)"armci_domain_same_id", rank);
+	return armcigo_same_domain(rank);
 }
 PUBLIC int ARMCI_Same_node(int rank) { return armcigo_same_node((char *)"ARMCI_Same_node", rank); }
 PUBLIC int armci_sameclusnode(int rank) { return armcigo_same_node((char *)"armci_sameclusnode", rank); }
@@ -103,8 +103,8 @@ PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_m
 PUBLIC void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { armcigo_lock_hdl(hdl, mutex, proc); }
 PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { return armcigo_trylock_hdl(hdl, mutex, proc); }
 PUBLIC void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { armcigo_unlock_hdl(hdl, mutex, proc); }
-PUBLIC void ARMCIX_Progress(void) {} // nobody needs to poll here
+PUBLIC void ARMCIX_Progress(void) {} // polling is not needed
 
-// Data that old headers declare; nobody sets them, and zero is the world group in the classic ABI.
+// Variables that old headers declare. They are never set; zero is the world group in the classic ABI.
 PUBLIC ARMCI_Group ARMCI_Default_Proc_Group, ARMCI_World_Proc_Group;
 PUBLIC char *mp_group_name = (char *)"";

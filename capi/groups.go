@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Groups and domains on their way into core. Handles reach this file as group numbers in both ABIs.
+// Groups and domains: conversion for core. In both ABIs C passes group numbers to this file.
 package main
 
 // #include "front.h"
 import "C"
 
 import (
+	"fmt"
+
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/core"
 	"libarmci/internal/transport"
 )
 
-// made returns a new group's number; an error ends the job, since the C functions have no return value.
+// made returns a new group's number. An error ends the job, since the C functions return nothing.
 func made(name string, g *core.Group, err error) C.int {
 	must(name, err)
 	return C.int(g.ID)
@@ -22,7 +24,7 @@ func made(name string, g *core.Group, err error) C.int {
 func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, p, err := groupFor(name, parent)
+	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("of %d ranks", n) })
 	must(name, err)
 	if n < 0 || n > 0 && pids == nil {
 		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length", Code: core.CodeArgument})
@@ -35,7 +37,7 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 func armcigo_group_split(parent, color, key C.int) C.int {
 	defer guard(faults())
 	const name = "ARMCIX_Group_split"
-	rt, p, err := groupFor(name, parent)
+	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("color %d, key %d", color, key) })
 	if err != nil {
 		return code(name, err)
 	}
@@ -64,20 +66,20 @@ func armcigo_group_dup(parent C.int) C.int {
 //export armcigo_group_free
 func armcigo_group_free(id C.int) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Group_free")
+	rt, err := initialised("ARMCI_Group_free", func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		err = rt.GroupFree(int(id))
 	}
 	must("ARMCI_Group_free", err)
 }
 
-// armcigo_group_facts: the caller's rank in a group (-1 and a return of 1 for a rank that is no member) and its size.
+// armcigo_group_facts: the caller's rank in a group and its size; rank -1 and a return value of 1 if it is not a member.
 //
 //export armcigo_group_facts
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := running(name)
+	rt, err := running(name, func() string { return fmt.Sprintf("group %d", id) })
 	if err != nil {
 		return code(name, err)
 	}
@@ -106,7 +108,7 @@ func armcigo_default_group() C.int {
 //export armcigo_set_default_group
 func armcigo_set_default_group(id C.int) {
 	defer guard(faults())
-	rt, err := running("ARMCI_Group_set_default")
+	rt, err := running("ARMCI_Group_set_default", func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		err = rt.SetDefaultGroup(int(id))
 	}
@@ -116,7 +118,7 @@ func armcigo_set_default_group(id C.int) {
 //export armcigo_absolute_id
 func armcigo_absolute_id(id, rank C.int) C.int {
 	defer guard(faults())
-	_, g, err := groupFor("ARMCI_Absolute_id", id)
+	_, g, err := groupFor("ARMCI_Absolute_id", id, func() string { return fmt.Sprintf("rank %d", rank) })
 	must("ARMCI_Absolute_id", err)
 	if rank < 0 || int(rank) >= g.Size() {
 		return -1
@@ -127,7 +129,7 @@ func armcigo_absolute_id(id, rank C.int) C.int {
 //export armcigo_group_comm
 func armcigo_group_comm(id C.int) C.uintptr_t {
 	defer guard(faults())
-	rt, err := running("armci_group_comm")
+	rt, err := running("armci_group_comm", func() string { return fmt.Sprintf("group %d", id) })
 	must("armci_group_comm", err)
 	g, err := rt.Group(int(id))
 	must("armci_group_comm", err)
@@ -140,7 +142,7 @@ func armcigo_group_comm(id C.int) C.uintptr_t {
 //export armcigo_domain_count
 func armcigo_domain_count() C.int {
 	defer guard(faults())
-	return C.int(len(early("armci_domain_count").Topo.Nodes))
+	return C.int(len(early("armci_domain_count").Topo.Domains))
 }
 
 //export armcigo_domain_of
@@ -150,7 +152,7 @@ func armcigo_domain_of(rank C.int) C.int {
 	if err := checkRank(rt, "glob_proc_id", rank); err != nil {
 		return code("armci_domain_id", err)
 	}
-	return C.int(rt.Topo.Node(transport.Rank(rank)))
+	return C.int(rt.Topo.Domain(transport.Rank(rank)))
 }
 
 func checkRank(rt *core.Runtime, arg string, rank C.int) error {
@@ -160,22 +162,22 @@ func checkRank(rt *core.Runtime, arg string, rank C.int) error {
 	return nil
 }
 
-// nodeRanks are the ranks of a node, -1 meaning the caller's.
-func nodeRanks(name string, id C.int) ([]transport.Rank, error) {
+// domainRanks are the ranks of a domain, -1 meaning the caller's.
+func domainRanks(name string, id C.int) ([]transport.Rank, error) {
 	rt := early(name)
 	if id == -1 {
-		id = C.int(rt.Topo.MyNode())
+		id = C.int(rt.Topo.Domain(rt.Me))
 	}
-	if id < 0 || int(id) >= len(rt.Topo.Nodes) {
+	if id < 0 || int(id) >= len(rt.Topo.Domains) {
 		return nil, &core.ArgError{Arg: "id", Text: "no such domain", Code: core.CodeProc}
 	}
-	return rt.Topo.Nodes[id], nil
+	return rt.Topo.Domains[id], nil
 }
 
 //export armcigo_domain_ranks
 func armcigo_domain_ranks(id C.int) C.int {
 	defer guard(faults())
-	ranks, err := nodeRanks("armci_domain_nprocs", id)
+	ranks, err := domainRanks("armci_domain_nprocs", id)
 	if err != nil {
 		return code("armci_domain_nprocs", err)
 	}
@@ -186,9 +188,9 @@ func armcigo_domain_ranks(id C.int) C.int {
 func armcigo_domain_rank(id, local C.int) C.int {
 	defer guard(faults())
 	const name = "armci_domain_glob_proc_id"
-	ranks, err := nodeRanks(name, id)
+	ranks, err := domainRanks(name, id)
 	if err == nil && (local < 0 || int(local) >= len(ranks)) {
-		err = &core.ArgError{Arg: "loc_proc_id", Text: "no such rank on the node", Code: core.CodeProc}
+		err = &core.ArgError{Arg: "loc_proc_id", Text: "no such rank in the domain", Code: core.CodeProc}
 	}
 	if err != nil {
 		return code(name, err)
@@ -202,6 +204,16 @@ func armcigo_same_node(cname *C.char, rank C.int) C.int {
 	name := literal(cname)
 	rt := early(name)
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {
+		return 1
+	}
+	return 0
+}
+
+//export armcigo_same_domain
+func armcigo_same_domain(rank C.int) C.int {
+	defer guard(faults())
+	rt := early("armci_domain_same_id")
+	if checkRank(rt, "proc", rank) == nil && rt.Topo.Domain(transport.Rank(rank)) == rt.Topo.Domain(rt.Me) {
 		return 1
 	}
 	return 0

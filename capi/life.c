@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start and end: initialisation in all its forms, finalize, abort, and what must happen when the process exits.
+// Initialisation in all its forms, finalisation, abort, and actions at process exit.
 #define _GNU_SOURCE
 #include "front.h"
 
@@ -10,7 +10,7 @@
 
 #include "_cgo_export.h"
 
-// Success of ARMCI_Init_mpi_comm: Global Arrays goes on only if it is not 0.
+// ARMCI_Init_mpi_comm returns this for success: Global Arrays goes on only if it is not 0.
 #define COMM_OK 1
 #ifndef ARMCI_ABI_MPI
 front_comm ARMCI_COMM_WORLD PUBLIC;
@@ -30,11 +30,11 @@ static pid_t starter;
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	if (status == 0 && getpid() == starter) // not in a child that was forked and not replaced
+	if (status == 0 && getpid() == starter) // not in a forked child without exec
 		armcigo_leave();
 }
 
-// Called by Go once the first initialisation has succeeded; comm is what ARMCI_COMM_WORLD shows.
+// Called by Go after the first successful initialisation; comm is the value of ARMCI_COMM_WORLD.
 void life_started(uintptr_t comm)
 {
 	ARMCI_COMM_WORLD = (front_comm)comm;
@@ -78,7 +78,7 @@ WEAK(ARMCI_Initialized);
 int PARMCI_Finalize(void) { return armcigo_finalize(); }
 WEAK(ARMCI_Finalize);
 
-// Nothing the library holds outlives the process, so there is nothing to release in an emergency.
+// Nothing of the library outlives the process, so there is nothing to clean up.
 PUBLIC void ARMCI_Cleanup(void) {}
 
 PUBLIC void ARMCI_Error(const char *msg, int code)
@@ -124,7 +124,7 @@ PUBLIC void derr_printf(const char *format, ...)
 	va_end(args);
 	size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
 	if (write(STDERR_FILENO, text, len) < 0)
-		return; // nowhere to complain to
+		return; // no way to report an error
 }
 
 PUBLIC int dassertp_fail(const char *cond, const char *file, const char *func, unsigned line, int code)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's half of start and end.
+// Go's part of initialisation and finalisation.
 package main
 
 // #include "front.h"
@@ -65,7 +65,7 @@ func armcigo_initialized() C.int {
 	return 0
 }
 
-// armcigo_finalize acts on the last of several calls, and tolerates more of them than there were initialisations.
+// armcigo_finalize finalises at the last of nested calls. Surplus calls are ignored.
 //
 //export armcigo_finalize
 func armcigo_finalize() C.int {
@@ -83,9 +83,9 @@ func armcigo_finalize() C.int {
 	dropMutexes()
 	if lib.messages {
 		rt.AllFence()
-		rt.Node.Ending(true)
+		rt.Liveness.Ending(true)
 		rt.Barrier()
-		rt.Node.Ending(false) // armci_msg_* may still be called
+		rt.Liveness.Ending(false) // armci_msg_* may still be called
 		return 0
 	}
 	return code("ARMCI_Finalize", shut(rt))
@@ -122,7 +122,7 @@ func armcigo_msg_finalize() {
 	bootstrap.FinalizeMPI()
 }
 
-// armcigo_leave runs when the process exits with status 0 without having finalised.
+// armcigo_leave runs when the process exits with status 0 and has not finalised.
 //
 //export armcigo_leave
 func armcigo_leave() {
@@ -171,7 +171,7 @@ func armcigo_nproc() C.int {
 	return C.int(early("armci_msg_nproc").N)
 }
 
-// early is for questions that programs ask before ARMCI_Init: the library comes up if it can.
+// early is for functions that programs call before ARMCI_Init: it starts the library if that is possible.
 func early(name string) *core.Runtime {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
@@ -179,7 +179,7 @@ func early(name string) *core.Runtime {
 	return lib.rt.Load()
 }
 
-// mustStart ends this process if the library does not start, which has been said then.
+// mustStart ends this process if the library does not start, after the error has been printed.
 func mustStart(name string, comm *uintptr) {
 	if err := start(name, comm); err != nil {
 		abort("", -core.CodeOf(err))

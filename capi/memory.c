@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocation. All of it is decided in Go.
+// Allocation: all of it is done by Go.
 #include "front.h"
 
 #include "_cgo_export.h"
@@ -56,7 +56,7 @@ void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flags)
 }
 WEAK(ARMCI_Memget);
 
-// Addresses are equal in all ranks of a node: attaching is nothing. The creator gets its own address, as in classic ARMCI.
+// Addresses are equal in all ranks of a node, so attaching does nothing. The creator gets its own address, as in classic ARMCI.
 void *PARMCI_Memat(armci_meminfo_t *info, long offset)
 {
 	if (armcigo_check_info((char *)"ARMCI_Memat", info) || !info->addr)
@@ -90,7 +90,7 @@ PUBLIC int ARMCI_Uses_shm(void) { return armcigo_uses_shm(WORLD); }
 
 PUBLIC int ARMCI_Uses_shm_grp(ARMCI_Group *group) { return armcigo_uses_shm(front_group(group)); }
 
-// The memory is coherent: bracketing direct access is a fence on either side.
+// The memory is coherent: beginning and ending direct access are fences.
 void PARMCI_Access_begin(void *ptr) { armcigo_access((char *)"ARMCI_Access_begin", ptr); }
 WEAK(ARMCI_Access_begin);
 

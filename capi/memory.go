@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation and mutexes on their way into core.
+// Allocation and mutexes: conversion for core.
 package main
 
 // #include <stdlib.h>
@@ -9,6 +9,7 @@ package main
 import "C"
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/mattn/go-pointer"
@@ -17,8 +18,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
-	rt, err := initialised(name)
+func groupFor(name string, id C.int, args ...argsOf) (*core.Runtime, *core.Group, error) {
+	rt, err := initialised(name, func() string {
+		line := fmt.Sprintf("group %d", id)
+		for _, a := range args {
+			line += ", " + a()
+		}
+		return line
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,14 +33,14 @@ func groupFor(name string, id C.int) (*core.Runtime, *core.Group, error) {
 	return rt, g, err
 }
 
-// atomicsOfDevice is the kind of memory whose longs network devices change; of others there is one kind here.
+// atomicsOfDevice is the kind of memory whose longs are changed by atomics of network devices. All other kinds are the same.
 const atomicsOfDevice = "rdma-atomics"
 
 //export armcigo_malloc
 func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int, device *C.char) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, g, err := groupFor(name, group)
+	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	if err == nil && ptrs == nil {
 		err = &core.ArgError{Arg: "ptr_arr", Text: "null pointer", Code: core.CodeArgument}
 	}
@@ -56,7 +63,7 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, g, err := groupFor(name, group)
+	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	if err == nil {
 		err = rt.Free(g, uintptr(p))
 	}
@@ -67,7 +74,7 @@ func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
 func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	var addr uintptr
 	if err == nil {
 		addr, err = rt.MallocLocal(int64(bytes))
@@ -80,7 +87,7 @@ func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
 func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	if err == nil {
 		err = rt.FreeLocal(uintptr(p))
 	}
@@ -91,7 +98,7 @@ func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
 func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe.Pointer {
 	defer guard(faults())
 	const name = "ARMCI_Memget"
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	switch {
 	case err != nil:
 	case info == nil:
@@ -133,9 +140,9 @@ func armcigo_uses_shm(group C.int) C.int {
 func armcigo_access(cname *C.char, p unsafe.Pointer) {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	must(name, err)
-	if !rt.Node.Owns(rt.Node.Self(), uintptr(p), 1) {
+	if !rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(p), 1) {
 		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank", Code: core.CodeArgument})
 	}
 	rt.Fence(int(rt.Me))
@@ -145,7 +152,7 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 func armcigo_create_mutexes(num C.int) C.int {
 	defer guard(faults())
 	const name = "ARMCI_Create_mutexes"
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d", num) })
 	if err == nil {
 		err = rt.CreateMutexes(int(num))
 	}
@@ -155,13 +162,13 @@ func armcigo_create_mutexes(num C.int) C.int {
 	return code(name, err)
 }
 
-// publishMutexes tells C where the default set is, for ranks of this node.
+// publishMutexes gives C the addresses of the default set on this node.
 func publishMutexes(rt *core.Runtime) {
 	s := rt.DefaultMutexes()
 	bases := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	counts := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
 	for i := range rt.N {
-		if s.Count(i) > 0 && rt.Topo.SameNode(transport.Rank(i)) { // on another node the address means nothing here
+		if s.Count(i) > 0 && rt.Topo.SameNode(transport.Rank(i)) { // addresses of other nodes are not valid here
 			bases[i] = (*C.uint8_t)(kernel.Ptr(s.Base(i)))
 			counts[i] = C.int(s.Count(i))
 		}
@@ -186,7 +193,7 @@ func armcigo_destroy_mutexes() C.int {
 //export armcigo_lock
 func armcigo_lock(mutex, proc C.int) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Lock")
+	rt, err := initialised("ARMCI_Lock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
@@ -196,20 +203,20 @@ func armcigo_lock(mutex, proc C.int) {
 //export armcigo_unlock
 func armcigo_unlock(mutex, proc C.int) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Unlock")
+	rt, err := initialised("ARMCI_Unlock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
 	must("ARMCI_Unlock", err)
 }
 
-// Handles of armcix.h are opaque pointers: tokens that stand for Go values.
+// Handles of armcix.h are opaque pointers: tokens for Go values.
 
 //export armcigo_mutex_set
 func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
 	defer guard(faults())
 	const name = "ARMCIX_Create_mutexes_hdl"
-	rt, g, err := groupFor(name, group)
+	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d", count) })
 	var s *core.MutexSet
 	if err == nil {
 		s, err = rt.NewMutexes(g, int(count))
@@ -220,8 +227,8 @@ func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
 	return pointer.Save(s)
 }
 
-func setOf(name string, hdl unsafe.Pointer) (*core.Runtime, *core.MutexSet, error) {
-	rt, err := initialised(name)
+func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
+	rt, err := initialised(name, args...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,19 +253,19 @@ func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
 //export armcigo_lock_hdl
 func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	defer guard(faults())
-	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl)
+	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
 	}
 	must("ARMCIX_Lock_hdl", err)
 }
 
-// armcigo_trylock_hdl: 0 = the caller holds it now.
+// armcigo_trylock_hdl: 0: the caller holds the mutex now.
 //
 //export armcigo_trylock_hdl
 func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 	defer guard(faults())
-	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl)
+	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	got := false
 	if err == nil {
 		got, err = rt.TryLock(s, int(mutex), int(proc))
@@ -273,7 +280,7 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 //export armcigo_unlock_hdl
 func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	defer guard(faults())
-	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl)
+	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// armci_msg_*: world broadcast and reductions over the fast path when all ranks are on this node; the rest in Go.
+// armci_msg_*: broadcast and reductions of the world in C if all ranks are on this node; everything else in Go.
 #include "front.h"
 
 #include <time.h>
@@ -18,7 +18,7 @@ PUBLIC double armci_timer(void)
 void parmci_msg_group_barrier(ARMCI_Group *group) { armcigo_group_barrier(front_group(group)); }
 WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
 
-// Is the other rank on this node, and the buffer one?
+// Is the other rank on this node, and the buffer valid?
 static inline bool front_message(const void *buf, int bytes, int rank)
 {
 	return (unsigned)rank < atomic_load_explicit(&front.ranks, memory_order_acquire) && front.local[rank] >= 0 && buf &&
@@ -37,7 +37,7 @@ PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 {
 	struct shm_mail got = {.from = from, .tag = tag};
 	if (!(likely(front_message(buf, cap, from)) && shm_recv(&got, buf, (size_t)cap) == 0)) {
-		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // also tells what is too long: it is unread
+		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // reports a message that is too long, and leaves it unread
 		return;
 	}
 	if (len)
@@ -81,7 +81,7 @@ static void gop(const char *name, int scope, void *x, int n, char *op, int type,
 	armcigo_gop((char *)name, scope, x, n, op, type, group);
 }
 
-// The sum, by far the most frequent: no need to ask what op means.
+// The sum is by far the most frequent: op need not be parsed.
 static inline bool sum_here(void *x, int n, const char *op, int ktype)
 {
 	if (!(front_on() && front.world && x && n > 0 && op && op[0] == '+'))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// armci_msg_* on their way into msg. None of these functions can return an error: a mistake ends the job.
+// armci_msg_*: conversion for msg. None of these functions can return an error: a mistake ends the job.
 package main
 
 // #include "front.h"
 import "C"
 
 import (
+	"fmt"
 	"unsafe"
 
 	"libarmci/internal/core"
@@ -27,8 +28,14 @@ func buffer(name, arg string, p unsafe.Pointer, n C.int) []byte {
 }
 
 // among finds the group and scope of a collective.
-func among(name string, scope, id C.int) (*core.Runtime, *core.Group, msg.Scope) {
-	rt, err := running(name)
+func among(name string, scope, id C.int, args ...argsOf) (*core.Runtime, *core.Group, msg.Scope) {
+	rt, err := running(name, func() string {
+		line := fmt.Sprintf("scope %d, group %d", scope, id)
+		for _, a := range args {
+			line += ", " + a()
+		}
+		return line
+	})
 	must(name, err)
 	g, err := rt.Group(int(id))
 	must(name, err)
@@ -48,7 +55,7 @@ func armcigo_group_barrier(id C.int) {
 func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 	defer guard(faults())
 	const name = "armci_msg_snd"
-	rt, err := running(name)
+	rt, err := running(name, func() string { return fmt.Sprintf("tag %d, %d bytes at %#x to rank %d", tag, n, uintptr(p), to) })
 	must(name, err)
 	must(name, msg.Send(rt, int(tag), buffer(name, "buffer", p, n), int(to)))
 }
@@ -57,7 +64,9 @@ func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := running(name)
+	rt, err := running(name, func() string {
+		return fmt.Sprintf("tag %d, up to %d bytes at %#x from rank %d", tag, n, uintptr(p), from)
+	})
 	must(name, err)
 	if name == "armci_msg_rcv" {
 		must(name, checkRank(rt, "from", from))
@@ -74,7 +83,7 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
 	defer guard(faults())
 	name := literal(cname)
-	rt, g, s := among(name, scope, id)
+	rt, g, s := among(name, scope, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), root) })
 	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
 		ranks := rt.Topo.Nodes[rt.Topo.MyNode()]
 		if root < 0 || int(root) >= len(ranks) {
@@ -88,7 +97,7 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 //export armcigo_clus_bcast
 func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 	defer guard(faults())
-	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World)
+	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World, func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
 	root := rt.Topo.Nodes[rt.Topo.MyNode()][0]
 	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
 }
@@ -97,7 +106,7 @@ func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 	defer guard(faults())
 	const name = "armci_grp_clus_brdcst"
-	rt, g, _ := among(name, 333, id)
+	rt, g, _ := among(name, 333, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), master) })
 	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
 }
 
@@ -105,7 +114,9 @@ func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, id C.int) {
 	defer guard(faults())
 	name := literal(cname)
-	_, g, s := among(name, scope, id)
+	_, g, s := among(name, scope, id, func() string {
+		return fmt.Sprintf("%d elements of type %d at %#x, op %s", n, typ, uintptr(x), C.GoString(op))
+	})
 	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
 }
 
@@ -120,7 +131,9 @@ func word(name string, op *C.char) string {
 func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
 	defer guard(faults())
 	name := literal(cname)
-	_, g, s := among(name, scope, core.World)
+	_, g, s := among(name, scope, core.World, func() string {
+		return fmt.Sprintf("%d bytes at %#x, type %d, op %s", n, uintptr(x), typ, C.GoString(op))
+	})
 	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
 }
 

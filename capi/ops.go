@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Put, get and accumulate in all shapes on their way into core.
+// Put, get and accumulate, contiguous, strided and vector: conversion for core.
 package main
 
 // #include "front.h"
 import "C"
 
 import (
+	"fmt"
 	"unsafe"
 
 	"libarmci/internal/core"
-	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
-// ints is a C array seen as a slice, nil for NULL.
+// ints is a C array as a slice, nil for NULL.
 func ints(p *C.int, n int) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(p)), n)
 }
@@ -23,7 +23,7 @@ func addresses(p *unsafe.Pointer, n int) []uintptr {
 	return unsafe.Slice((*uintptr)(unsafe.Pointer(p)), n)
 }
 
-// convert fills in a call. What cannot even be converted is left for core to refuse by name.
+// convert fills an operation in. If arguments cannot be converted, it notes which, and core refuses them.
 func convert(c *C.struct_front_call, o *core.Op) {
 	o.Kind, o.Proc, o.Levels, o.AccCode = core.Kind(c.kind), int(c.proc), int(c.levels), int(c.optype)
 	o.Scale.Value = c.scale
@@ -95,7 +95,7 @@ func armcigo_op(c *C.struct_front_call) C.int {
 	return 0
 }
 
-// carryOut allocates nothing: remote operations are many and small.
+// carryOut executes an operation. It must not allocate, since remote operations are many and small.
 func carryOut(c *C.struct_front_call) error {
 	rt := lib.rt.Load() // as initialised, but for the line of a trace
 	if rt == nil || !inInit() {
@@ -103,11 +103,9 @@ func carryOut(c *C.struct_front_call) error {
 	}
 	o := core.NewOp()
 	convert(c, o)
-	if lib.trace && o.Missing == "" && o.Refuse == nil {
-		log.Tracef("%s: %d bytes, rank %d", literal(c.name), o.Xfer.Bytes(), o.Proc)
-	}
+	traceOp(c, o)
 	err := post(rt, o, c)
-	if err == nil { // else somebody may still look at it
+	if err == nil { // else the transport may still use it
 		o.Release()
 	}
 	return err
@@ -136,19 +134,19 @@ func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 	defer guard(faults())
 	name := literal(cname)
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("flag at %#x of rank %d", uintptr(unsafe.Pointer(flag)), proc) })
 	if err == nil {
 		err = rt.CheckFlag(C.GoString(arg), int(proc), uintptr(unsafe.Pointer(flag)))
 	}
 	return code(name, err)
 }
 
-//export armcigo_await_lane
-func armcigo_await_lane(name *C.char, proc C.int) C.int {
+//export armcigo_wait_get
+func armcigo_wait_get(name *C.char, proc C.int) C.int {
 	defer guard(faults())
-	rt, err := initialised(literal(name))
+	rt, err := initialised(literal(name), func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
-		err = rt.AwaitLane(int(proc))
+		err = rt.WaitGet(int(proc))
 	}
 	return code(literal(name), err)
 }

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Global procedure calls, and the checkpoint functions, which only say that they save nothing.
+// Global procedure calls, and the checkpoint functions, which return an error.
 #include "front.h"
+#include "signals.h"
 
 #include "_cgo_export.h"
 
 typedef int (*handler)(int, int, void *, int, void *, int, void *, int, int *, void *, int, int *, int);
 
-// Run a handler to its end: while the reply is pending it is asked again, as classic ARMCI's server does.
+// Runs a handler to its end: it is called again while its reply is pending, as in classic ARMCI.
 void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int *rhlen,
 	void *rdata, int *rdlen)
 {
 	handler f = (handler)func;
 	int hcap = *rhlen, dcap = *rdlen, rhsize = hcap, rdsize = dcap;
+	sigset_t mask;
+	bool lent = signals_lend(&mask);
 	int rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_INIT);
 	while (rc == GPC_PENDING)
 		rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_WAIT);
+	if (lent)
+		signals_take_back(&mask);
 	*rhlen = rhsize < 0 ? 0 : rhsize < hcap ? rhsize : hcap;
 	*rdlen = rdsize < 0 ? 0 : rdsize < dcap ? rdsize : dcap;
 }
@@ -39,7 +44,7 @@ PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dle
 	return armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh);
 }
 
-#define GPC_LIMIT (32 << 20) // bytes of header and of data
+#define GPC_LIMIT (32 << 20) // bytes of header and of data: core.MaxProcedure
 
 PUBLIC int ARMCI_Get_gpc_hlen(void) { return GPC_LIMIT; }
 PUBLIC int ARMCI_Get_gpc_dlen(void) { return GPC_LIMIT; }

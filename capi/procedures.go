@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Global procedure calls on their way into core. A call's handle holds a token for the Go function that waits.
+// Global procedure calls: conversion for core. A call's handle holds a token for the Go function that waits.
 package main
 
 // #include <stdlib.h>
@@ -10,13 +10,14 @@ package main
 import "C"
 
 import (
+	"fmt"
 	"sync"
 	"unsafe"
 
 	"libarmci/internal/core"
 )
 
-// calls holds the nonblocking calls that wait for their reply.
+// calls are the nonblocking calls that wait for their reply.
 var calls struct {
 	mu   sync.Mutex
 	next int32
@@ -26,7 +27,7 @@ var calls struct {
 //export armcigo_gpc_register
 func armcigo_gpc_register(f unsafe.Pointer) C.int {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Gpc_register")
+	rt, err := initialised("ARMCI_Gpc_register", func() string { return fmt.Sprintf("function at %#x", uintptr(f)) })
 	must("ARMCI_Gpc_register", err)
 	if f == nil {
 		return 0
@@ -37,7 +38,7 @@ func armcigo_gpc_register(f unsafe.Pointer) C.int {
 	}))
 }
 
-// runProcedure gives the handler memory of C's: it may keep or scribble on what it is given, as far as it goes.
+// runProcedure gives the handler C memory, since it may keep pointers and write to its arguments.
 func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap int) ([]byte, []byte) {
 	rh, rd := C.malloc(C.size_t(hcap+1)), C.malloc(C.size_t(dcap+1))
 	h, d := C.CBytes(head), C.CBytes(data)
@@ -54,7 +55,7 @@ func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap 
 //export armcigo_gpc_release
 func armcigo_gpc_release(h C.int) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Gpc_release")
+	rt, err := initialised("ARMCI_Gpc_release", func() string { return fmt.Sprintf("procedure %d", h) })
 	if err == nil {
 		err = rt.GPCRelease(int(h))
 	}
@@ -66,7 +67,10 @@ func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Po
 	rhlen C.int, rdata unsafe.Pointer, rdlen C.int, nbh *C.gpc_hdl_t) C.int {
 	defer guard(faults())
 	const name = "ARMCI_Gpc_exec"
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("procedure %d at rank %d, header %d bytes, data %d bytes, reply at most %d and %d bytes",
+			h, p, hlen, dlen, rhlen, rdlen)
+	})
 	if err == nil && (hlen < 0 || dlen < 0 || rhlen < 0 || rdlen < 0) {
 		err = &core.ArgError{Arg: "length", Text: "negative", Code: core.CodeBytes}
 	}
@@ -118,35 +122,35 @@ func armcigo_gpc_wait(nbh *C.gpc_hdl_t) {
 	}
 }
 
-// ownMutex finds the mutex that every rank has for its procedures.
+// ownMutex is the mutex that every rank has for its procedures.
 func ownMutex(name string, proc C.int) (*core.Runtime, uintptr) {
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil && int(rt.Me) != int(proc) {
 		err = &core.ArgError{Arg: "proc", Text: "only the own rank's mutex can be locked", Code: core.CodeProc}
 	}
 	must(name, err)
-	return rt, rt.Node.RankMutex(rt.Node.Self())
+	return rt, rt.Locks.RankMutex(rt.Topo.Local(rt.Me))
 }
 
 //export armcigo_gpc_lock
 func armcigo_gpc_lock(proc C.int) {
 	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_lock", proc)
-	rt.Node.Lock(m, rt.Me)
+	rt.Locks.Lock(m, rt.Me)
 }
 
 //export armcigo_gpc_unlock
 func armcigo_gpc_unlock(proc C.int) {
 	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_unlock", proc)
-	rt.Node.Unlock(m)
+	rt.Locks.Unlock(m)
 }
 
 //export armcigo_gpc_trylock
 func armcigo_gpc_trylock(proc C.int) C.int {
 	defer guard(faults())
 	rt, m := ownMutex("ARMCI_Gpc_trylock", proc)
-	if rt.Node.TryLock(m, rt.Me) {
+	if rt.Locks.TryLock(m, rt.Me) {
 		return 1
 	}
 	return 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The one Runtime of this process, how often it was initialised, and how mistakes are answered.
+// The Runtime of this process, how often it was initialised, and how errors are reported.
 package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world, struct lane_traffic *traffic, struct front_batch *batches);
+// void front_open(int me, int ranks, int *local, struct shm_hold *world, struct traffic *traffic, struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -46,13 +46,13 @@ var lib struct {
 	shared   runtime.Pinner // of Go's memory that C reads
 }
 
-// start brings the library up if it is not, and says why if it cannot: name is the function that was called. Called with
-// lib.mu held, collectively.
+// start starts the library unless it is running, and prints why if it cannot; name is the function that was called.
+// Collective; called with lib.mu held.
 func start(name string, comm *uintptr) error {
 	if lib.rt.Load() != nil {
 		return nil
 	}
-	runtime.GOMAXPROCS(2) // goroutines here only wait; the cores belong to the application
+	runtime.GOMAXPROCS(transport.Procs)
 	debug.SetGCPercent(50)
 	cfg, problem := config.LoadFrom(bootstrap.Environ())
 	if problem == nil {
@@ -62,9 +62,10 @@ func start(name string, comm *uintptr) error {
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
-		if !errors.Is(err, bootstrap.ErrNotLinked) || config.Launcher().Rank <= 0 {
-			log.Errorf("%s: %v", name, err)
+		if errors.Is(err, bootstrap.ErrApart) && config.Launcher().Rank > 0 {
+			time.Sleep(time.Second) // process 0 prints the same; then most launchers end this process
 		}
+		log.Errorf("%s: %v", name, err)
 		return err
 	}
 	host, _ := os.Hostname()
@@ -77,6 +78,7 @@ func start(name string, comm *uintptr) error {
 		return err
 	}
 	lib.rt.Store(rt)
+	identifyArenas(rt.Topo, p.Slots)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	greet(rt, p)
 	return nil
@@ -89,8 +91,8 @@ func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem er
 	return core.Start(cfg, job, p)
 }
 
-// refused says why the job does not start, and leaves it when that is said: some launchers end all ranks with the first
-// that leaves.
+// refused prints why the job does not start, and leaves it when the reason has been printed: some launchers end all ranks
+// with the first that leaves.
 func refused(name string, job bootstrap.Job, err error) {
 	var s *core.StartError
 	agreed := errors.As(err, &s)
@@ -104,7 +106,7 @@ func refused(name string, job bootstrap.Job, err error) {
 	job.Close()
 }
 
-// greet says once per job what there is to say at the start.
+// greet prints, once per job, the line of ARMCI_VERBOSE and warnings about settings.
 func greet(rt *core.Runtime, p *drivers.Platform) {
 	if rt.Me != 0 {
 		return
@@ -112,14 +114,20 @@ func greet(rt *core.Runtime, p *drivers.Platform) {
 	for _, u := range rt.Cfg.Unknown() {
 		log.WarnOnce(u.Name, "%s is no setting of this library%s", u.Name, didYouMean(u.Nearest))
 	}
+	for _, f := range rt.Cfg.Former() {
+		log.WarnOnce(f.Name, "%s", f)
+	}
 	if rt.Cfg.Bool("ARMCI_VERBOSE") {
 		fast := "on"
 		if !fastWanted(rt) {
 			fast = "off"
 		}
 		log.SetLevel(log.LevelInfo)
-		log.Infof("libarmci %s: %s, arena %d GiB at %#x, fast path %s", config.Version, rt.Summary(),
-			p.Machine.Bytes()>>30, p.Machine.Base(), fast)
+		log.Infof("libarmci %s: %s, arena %s at %#x, fast path %s", config.Version, rt.Summary(),
+			config.SizeText(p.Machine.Bytes()), p.Machine.Base(), fast)
+		if rt.Topo.Dealt() {
+			log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
+		}
 	}
 }
 
@@ -134,7 +142,7 @@ func fastWanted(rt *core.Runtime) bool {
 	return rt.Cfg.Bool("ARMCI_FASTPATH") && !lib.trace
 }
 
-// openFastPath tells C where everybody is. Node-local calls no longer enter Go from here on.
+// openFastPath gives C the local numbers of ranks and the counters. From here on plain calls within the node do not enter Go.
 func openFastPath(rt *core.Runtime) {
 	if !fastWanted(rt) {
 		return
@@ -150,46 +158,49 @@ func openFastPath(rt *core.Runtime) {
 	}
 	var world *C.struct_shm_hold
 	if here == rt.N {
-		world = (*C.struct_shm_hold)(rt.Node.World().Pointer())
+		world = (*C.struct_shm_hold)(rt.Teams.World().Pointer())
 	}
 	traffic := rt.Traffic()
 	lib.shared.Unpin()
-	lib.shared.Pin(&traffic[0]) // C looks at it until the next start
+	lib.shared.Pin(&traffic[0]) // C uses it until the next start
 	var batches *C.struct_front_batch
 	if b := rt.Batches(); len(b) == C.FRONT_BATCHES {
 		lib.shared.Pin(&b[0])
 		batches = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
 	}
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_lane_traffic)(unsafe.Pointer(&traffic[0])), batches)
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])), batches)
 }
 
-var _ [unsafe.Sizeof(core.Batch{})]byte = [C.sizeof_struct_front_batch]byte{} // C adds to them
+// C and Go have the same layouts.
+var (
+	_ [unsafe.Sizeof(core.Batch{})]byte            = [C.sizeof_struct_front_batch]byte{}
+	_ [unsafe.Sizeof(core.Traffic{})]byte          = [C.sizeof_struct_traffic]byte{}
+	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
+)
 
 var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
 
 // running returns the Runtime, or reports that the function was called before init or after finalize.
-func running(name string) (*core.Runtime, error) {
+func running(name string, args ...argsOf) (*core.Runtime, error) {
 	rt := lib.rt.Load()
 	if rt == nil {
 		return nil, errNotRunning
 	}
-	if lib.trace {
-		log.Tracef("%s", name)
-	}
+	trace(name, args)
 	return rt, nil
 }
 
-// initialised is running for one-sided calls, which armci_msg_init alone does not open.
-func initialised(name string) (*core.Runtime, error) {
+// initialised is running for one-sided calls, which need ARMCI_Init; armci_msg_init is not enough.
+func initialised(name string, args ...argsOf) (*core.Runtime, error) {
 	if !inInit() {
 		return nil, errNotRunning
 	}
-	return running(name)
+	return running(name, args...)
 }
 
 func inInit() bool { return lib.inits.Load() > 0 }
 
-// literal is a C string constant of this library, such as a function's name, seen as a Go string without copying.
+// literal is a C string constant of this library, such as a function's name, as a Go string without copying.
 func literal(p *C.char) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
@@ -198,8 +209,8 @@ func literal(p *C.char) string {
 	return unsafe.String((*byte)(unsafe.Pointer(p)), n)
 }
 
-// code prints one line about an error, naming function, argument and rank, and returns the documented code, or ends
-// the job where that is asked for.
+// code prints one line about an error, naming function, argument and rank, and returns the documented code, or ends the
+// job if ARMCI_ERRORS says so.
 func code(name string, err error) C.int {
 	if err == nil {
 		return 0
@@ -207,22 +218,36 @@ func code(name string, err error) C.int {
 	if lib.abort {
 		end(name, err)
 	}
-	log.Errorf("%s: %v", name, err)
+	awaitEnd(name, err)
+	if !core.IsQuiet(err) {
+		log.Errorf("%s: %v", name, err)
+	}
 	return C.int(core.CodeOf(err))
 }
 
-// must is code for functions that have no way to tell their caller: an error ends the job.
+// must is code for functions that cannot return an error: it ends the job.
 func must(name string, err error) {
 	if err != nil {
 		end(name, err)
 	}
 }
 
+// awaitEnd does not return if a call has failed because the job is ending.
+func awaitEnd(name string, err error) {
+	if rt := lib.rt.Load(); rt != nil {
+		rt.AwaitEnd(name, err)
+	}
+}
+
 func end(name string, err error) {
+	awaitEnd(name, err)
+	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {
+		rt.AbortQuietly(-core.CodeOf(err))
+	}
 	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
 }
 
-// abort ends every rank; a status of 0 counts as -1, since no job ends well by it.
+// abort ends every rank; a status of 0 becomes -1, since an aborted job has failed.
 func abort(text string, status int) {
 	if status == 0 {
 		status = -1

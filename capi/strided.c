@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided put, get and accumulate, blocking and not, and the puts with a flag.
+// Strided put, get and accumulate, blocking and nonblocking, and puts with a flag.
 #include "front.h"
 
 #include "_cgo_export.h"
 
-// The arguments every strided call has, from the caller's side and from the target's.
+// The arguments of every strided call: the local and the remote side.
 #define LOCAL  void *local, int *lstride
 #define REMOTE void *remote, int *rstride
 #define REST   int *count, int levels, int proc
@@ -19,7 +19,7 @@ static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, bool nonblocki
 
 static inline bool plain(LOCAL, REMOTE, REST)
 {
-	return local && (levels <= 0 || lstride) && front_reach_shape(proc, remote, rstride, count, levels);
+	return front_address(local) && (levels <= 0 || lstride) && front_reach_shape(proc, remote, rstride, count, levels);
 }
 
 static inline bool put_here(LOCAL, REMOTE, REST)
@@ -112,7 +112,7 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 }
 WEAK(ARMCI_NbAccS);
 
-// The flag is one aligned int at the target. It is looked at before the data move: a call that fails changes nothing.
+// The flag is one aligned int at the target. It is checked before data moves: a call that fails changes nothing.
 static int check_flag(const char *name, const char *arg, int *flag, int proc)
 {
 	if (likely((uintptr_t)flag % sizeof *flag == 0 && front_reach(proc, flag, sizeof *flag)))
@@ -126,7 +126,7 @@ static int put_in_go(const char *name, void *src, void *dst, int bytes, int proc
 	return armcigo_op(&c);
 }
 
-// Stores the flag after the data are visible there: blocking stores of one rank at another arrive in order.
+// Stores the flag after the data: blocking stores of one rank at another take effect in order.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	if (front_reach(proc, flag, sizeof value)) {
@@ -141,7 +141,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
 	int rc = check_flag("ARMCI_Put_flag", "f", flag, proc);
 	if (rc)
 		return rc;
-	if (bytes > 0 && src && front_reach(proc, dst, (uint64_t)bytes))
+	if (bytes > 0 && front_address(src) && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
 		rc = put_in_go("ARMCI_Put_flag", src, dst, bytes, proc);

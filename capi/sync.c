@@ -26,7 +26,7 @@ WEAK(ARMCI_Wait);
 int PARMCI_Test(armci_hdl_t *hdl) { return likely(is_done(hdl)) ? 0 : armcigo_test(hdl); }
 WEAK(ARMCI_Test);
 
-// With all ranks on this node every operation is complete when its call returns; only collected ones are open.
+// If all ranks are on this node, every operation is complete when its call returns, except those under aggregate handles.
 static inline bool nothing_open(void)
 {
 	return front.world && atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
@@ -42,11 +42,11 @@ WEAK(ARMCI_WaitProc);
 int PARMCI_WaitAll(void) { return likely(front_on() && nothing_open()) ? 0 : armcigo_wait_all(); }
 WEAK(ARMCI_WaitAll);
 
-// Ranks of this node are reached by loads and stores: a fence orders mine before whatever follows. To another node it is
-// enough where nothing is outstanding; who is a rank, or the number of ranks for all of them.
+// Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for another node, too, if no
+// stores are outstanding there. who is a rank, or the number of ranks for all.
 static inline bool fence_here(unsigned who)
 {
-	const struct lane_traffic *t = &front.traffic[who];
+	const struct traffic *t = &front.traffic[who];
 	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
 	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
 		return false;
@@ -58,7 +58,8 @@ void PARMCI_Fence(int proc)
 {
 	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here((unsigned)proc)))
 		return;
-	if (front_lane((unsigned)proc) && lane_fence(proc, &front.traffic[proc]))
+	const struct fast_path *fast = front_fast((unsigned)proc);
+	if (fast && fast->fence(proc, &front.traffic[proc]))
 		return;
 	if (armcigo_fence((char *)"ARMCI_Fence", proc))
 		armcigo_fatal();
@@ -70,7 +71,8 @@ void PARMCI_AllFence(void)
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
 	if (ranks && fence_here(ranks))
 		return;
-	if (front_lane(0) && lane_fence_all(&front.traffic[ranks]))
+	const struct fast_path *fast = front_fast(0);
+	if (fast && fast->fence_all(&front.traffic[ranks]))
 		return;
 	if (armcigo_all_fence())
 		armcigo_fatal();
@@ -98,7 +100,7 @@ void parmci_msg_barrier(void)
 }
 WEAK_AS(armci_msg_barrier, parmci_msg_barrier);
 
-// One operation of either numbering, on an aligned int or long that can be reached. False if it is none.
+// One operation of either numbering, on an aligned, accessible int or long. False: Go has to do it.
 static inline bool rmw_int(int op, void *ploc, void *prem, int extra)
 {
 	if (likely(op == ARMCI_FETCH_AND_ADD || op == 0))
@@ -134,14 +136,14 @@ SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 	return armcigo_rmw(op, ploc, prem, extra, proc);
 }
 
-// An atomic operation waits for every store before it: the usual way calls nothing and saves no register. Nor does it
-// compute a size, for which all that follows would wait: there is a way for each.
+// An atomic operation waits for every store before it, so the usual path calls no function and saves no register. Nor does it
+// compute a size, for which everything after it would wait: there is a path for each.
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
 #define RMW_HERE(type, allowed) \
 	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) && (allowed) && \
 	 rmw_##type(op, ploc, prem, extra))
-	__builtin_prefetch(prem, 1); // if others have the line, it comes while we check
+	__builtin_prefetch(prem, 1); // if another core has the line, it arrives while the checks run
 	if (likely(ploc && (is_long(op) ? RMW_HERE(long, !shm_any_declared()) : RMW_HERE(int, true))))
 		return 0;
 	return rmw_unusual(op, ploc, prem, extra, proc);

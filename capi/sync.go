@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Handles, waits, fences, barrier, read-modify-write and notification on their way into core.
+// Handles, waits, fences, barrier, read-modify-write and notification: conversion for core.
 package main
 
 // #include "front.h"
@@ -8,6 +8,7 @@ package main
 import "C"
 
 import (
+	"fmt"
 	"sync"
 	"unsafe"
 
@@ -18,7 +19,7 @@ import (
 //export armcigo_set_aggregate
 func armcigo_set_aggregate(h *C.armci_hdl_t) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE")
+	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
 	}
@@ -31,7 +32,7 @@ func armcigo_set_aggregate(h *C.armci_hdl_t) {
 //export armcigo_unset_aggregate
 func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE")
+	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 	was, err := rt.UnsetAggregate(uintptr(unsafe.Pointer(h)))
 	if was {
@@ -43,7 +44,7 @@ func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 //export armcigo_wait
 func armcigo_wait(h *C.armci_hdl_t) C.int {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Wait")
+	rt, err := initialised("ARMCI_Wait", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
 	}
@@ -59,12 +60,12 @@ func armcigo_wait(h *C.armci_hdl_t) C.int {
 	return code("ARMCI_Wait", err)
 }
 
-// armcigo_test: 0 = complete. What a handle has collected is carried out by the test.
+// armcigo_test: 0: complete. It first executes the operations that an aggregate handle has collected.
 //
 //export armcigo_test
 func armcigo_test(h *C.armci_hdl_t) C.int {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_Test")
+	rt, err := initialised("ARMCI_Test", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
 	}
@@ -86,7 +87,7 @@ func armcigo_test(h *C.armci_hdl_t) C.int {
 //export armcigo_wait_proc
 func armcigo_wait_proc(proc C.int) C.int {
 	defer guard(faults())
-	rt, err := initialised("ARMCI_WaitProc")
+	rt, err := initialised("ARMCI_WaitProc", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.WaitProc(int(proc))
 	}
@@ -106,7 +107,7 @@ func armcigo_wait_all() C.int {
 //export armcigo_fence
 func armcigo_fence(name *C.char, proc C.int) C.int {
 	defer guard(faults())
-	rt, err := initialised(literal(name))
+	rt, err := initialised(literal(name), func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.Fence(int(proc))
 	}
@@ -153,20 +154,22 @@ func armcigo_barrier(name *C.char, fence C.int) {
 	rt.Barrier()
 }
 
-// words are descriptors of read-modify-writes, which are over when they return.
+// words are descriptors of read-modify-writes, for reuse: the calls are complete when they return.
 var words = sync.Pool{New: func() any { return new(transport.RMW) }}
 
 //export armcigo_rmw
 func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
 	defer guard(faults())
 	const name = "ARMCI_Rmw"
-	rt, err := initialised(name)
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("op %d, local %#x, rank %d at %#x, extra %d", op, uintptr(ploc), proc, uintptr(prem), extra)
+	})
 	if err != nil {
 		return code(name, err)
 	}
 	what, bytes, ok := core.RMWCode(int(op))
 	if !ok {
-		return code(name, &core.ArgError{Arg: "op", Text: "unknown operation", Code: core.CodeOp})
+		return code(name, &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)), Code: core.CodeOp})
 	}
 	if ploc == nil {
 		return code(name, &core.ArgError{Arg: "ploc", Text: "null pointer", Code: core.CodeArgument})
@@ -202,7 +205,7 @@ func store(p unsafe.Pointer, bytes int, v int64) {
 //export armcigo_notify
 func armcigo_notify(proc C.int) C.int {
 	defer guard(faults())
-	rt, err := initialised("armci_notify")
+	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify", err)
 	}
@@ -216,7 +219,7 @@ func armcigo_notify(proc C.int) C.int {
 //export armcigo_notify_wait
 func armcigo_notify_wait(proc C.int, pval *C.int) C.int {
 	defer guard(faults())
-	rt, err := initialised("armci_notify_wait")
+	rt, err := initialised("armci_notify_wait", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify_wait", err)
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector put, get and accumulate, blocking and not. All addresses are checked before the first byte moves.
+// Vector put, get and accumulate, blocking and nonblocking. All addresses are checked before the first byte moves.
 #include "front.h"
 
 #include "_cgo_export.h"
@@ -12,7 +12,7 @@ static int to_go(const char *name, int kind, int optype, void *scale, armci_giov
 	return armcigo_op(&c);
 }
 
-// Are all remote addresses of a descriptor within one region, or each in some region? And no local one NULL?
+// Is every remote segment of a descriptor in a region, and no local address NULL? One look-up if one region holds them all.
 static bool plain_segments(void *const *remote, void *const *local, int n, int bytes, int proc)
 {
 	int64_t lo, hi, local_lo, local_hi;
@@ -32,10 +32,12 @@ static bool plain(armci_giov_t *v, int n, int proc, bool get, size_t element)
 {
 	if (n <= 0 || !v || !front_on())
 		return false;
+	uint64_t all = 0;
 	for (int i = 0; i < n; i++) {
 		armci_giov_t *d = &v[i];
 		if (d->bytes <= 0 || d->ptr_array_len <= 0 || !d->src_ptr_array || !d->dst_ptr_array ||
-		    (size_t)d->bytes % element != 0)
+		    (size_t)d->bytes % element != 0 ||
+		    (all += (uint64_t)d->bytes * (uint64_t)d->ptr_array_len) > (uint64_t)K_MOST_BYTES)
 			return false;
 		void *const *remote = get ? d->src_ptr_array : d->dst_ptr_array;
 		void *const *local = get ? d->dst_ptr_array : d->src_ptr_array;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided helpers that touch local memory only: pack and unpack, and the iterator over a shape's segments. The walk
-// itself is the kernel's.
+// Strided helpers for local memory: pack, unpack, and the iterator over segments. The kernel walks.
 #include "front.h"
 
-// Negative level counts and the like are programming errors in purely local calls: they do nothing.
+// With invalid arguments, such as a negative number of levels, these local calls do nothing.
 static bool sane(int levels, const int *strides, const int *counts)
 {
 	return levels >= 0 && levels <= ARMCI_MAX_STRIDE_LEVEL && counts && (levels == 0 || strides);
@@ -25,7 +24,7 @@ PUBLIC void armci_stride_info_init(stride_info_t *s, void *base, int levels, con
 {
 	memset(s, 0, sizeof *s);
 	if (!sane(levels, strides, counts))
-		return; // an iterator over nothing
+		return; // an empty iterator
 	s->base_ptr = base;
 	s->stride_levels = levels;
 	s->size = 1;

@@ -10,7 +10,7 @@ endif()
 
 add_custom_command(OUTPUT ${ARMCI_MODULE_DIR}/armci.mod
   COMMAND ${CMAKE_COMMAND} -E make_directory ${ARMCI_MODULE_DIR}
-  COMMAND ${CMAKE_Fortran_COMPILER} -O2 -g -fsyntax-only -Wall -Wextra -Werror -J${ARMCI_MODULE_DIR}
+  COMMAND ${CMAKE_Fortran_COMPILER} -fsyntax-only ${ARMCI_FFLAGS} -J${ARMCI_MODULE_DIR}
     ${ARMCI_MODULE_SOURCE}
   COMMAND ${CMAKE_COMMAND} -E touch ${ARMCI_MODULE_DIR}/armci.mod
   DEPENDS ${ARMCI_MODULE_SOURCE}

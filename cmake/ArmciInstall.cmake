@@ -1,5 +1,5 @@
-# What `make install` puts where: libraries, headers, Fortran module, commands, manual pages, pkg-config files and
-# the CMake package. Everything installed finds its neighbours relative to itself, so a prefix may be moved.
+# What `make install` puts where: libraries, headers, Fortran module, commands, manual pages, licences, pkg-config
+# files and the CMake package. Everything installed finds its neighbours relative to itself, so a prefix may be moved.
 # SPDX-License-Identifier: BSD-3-Clause
 include(CMakePackageConfigHelpers)
 
@@ -23,6 +23,11 @@ endif()
 foreach(name IN LISTS ARMCI_COMMANDS)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endforeach()
+file(RELATIVE_PATH ARMCI_BIN_UP /prefix/${CMAKE_INSTALL_BINDIR} /prefix)
+string(REGEX REPLACE "/$" "" ARMCI_BIN_UP "${ARMCI_BIN_UP}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/armcicc.in ${PROJECT_BINARY_DIR}/bin/armcicc @ONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armcicc DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/licences/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libarmci)
 foreach(section 1 3 7)
   file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})

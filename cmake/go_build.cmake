@@ -1,7 +1,7 @@
 # Run as a script: one `go build`, or `go test -c`, with what Go's own cache cannot see made visible to it.
 # Go does not notice a changed version script: it is copied under a name with its hash, so that a change links anew.
 # It must not leave a half-written output behind: go writes into WORK, the result is moved.
-# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; for c-shared also SONAME MAP CFLAGS.
+# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for c-shared also SONAME MAP.
 # SPDX-License-Identifier: BSD-3-Clause
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
@@ -14,7 +14,7 @@ if(MODE STREQUAL "c-shared")
   configure_file(${MAP} ${WORK}/${maphash}.map COPYONLY)
   # Go links with -Bsymbolic: right for functions, wrong for data, which the linker copies into programs that use it.
   string(APPEND ldflags
-    " -extldflags \"-Wl,-soname,${SONAME} -Wl,--version-script=${WORK}/${maphash}.map -Wl,--dynamic-list-data\"")
+    " -extldflags \"-Wl,-soname,${SONAME} '-Wl,--version-script=${WORK}/${maphash}.map' -Wl,--dynamic-list-data\"")
 endif()
 
 set(command build -buildmode=${MODE})

@@ -18,6 +18,12 @@
  *   Done        when a call is "locally done" its local buffers may be reused (stores) or hold the data (loads); it
  *               is "remotely done" when every rank can see its effect. Calls by one rank to one target take effect
  *               in the order of issue when they are blocking; nonblocking ones have no order until waited for.
+ *   Block       what a transfer moves in one piece: the bytes of a contiguous call or of a value, a row (count[0] bytes)
+ *               of a strided call, a segment of a vector call; blocks that touch on both sides may be moved as one
+ *               larger block. A block of 1, 2, 4 or 8 bytes whose two addresses are multiples of its size is one load
+ *               and one store: no thread on either side, of whatever rank, sees a part of it, and one that takes it by
+ *               an atomic exchange does not see it again. Put it by itself if it is a flag. The bytes of other blocks
+ *               are moved in any order and may be stored more than once.
  *   Scope       local: no communication. one-sided: the target need not take part, poll or call anything.
  *               collective(world) or (group): every member calls it, in the same order relative to other collectives.
  *   Threads     any: callable from every thread at any time between init and finalize, concurrently with any call.
@@ -30,7 +36,8 @@
  *     FAIL  (-1)  used before init or after finalize; a null pointer; any other bad argument
  *     FAIL2 (-2)  a null stride, count or pointer array
  *     FAIL3 (-3)  a negative size (bytes, count[0]); an accumulate size that is not whole elements
- *     FAIL4 (-4)  stride levels outside 0..8; a negative count[1..], segment count or descriptor count
+ *     FAIL4 (-4)  stride levels outside 0..8; a negative count[1..], segment count or descriptor count; more than 2^46
+ *                 bytes in one transfer
  *     FAIL5 (-5)  a rank out of range
  *     FAIL6 (-6)  no memory left, or a failure inside the library or its transport
  *     FAIL7 (-7)  an unknown operation or type; a misaligned rmw address
@@ -681,20 +688,22 @@ int ARMCI_Absolute_id(ARMCI_Group *group, int group_rank);
 
 /* ---- Locality ------------------------------------------------------------------------------------------------- */
 
-/* A domain id is a node number, 0 <= id < armci_domain_count(). The domain argument is ARMCI_DOMAIN_SMP. All of these:
+/* A domain is a node whose ranks follow each other (0 to 3 on one, 4 to 7 on the next). Where the ranks of any node do
+ * not, each rank is a domain of its own, since Global Arrays takes the ranks of a domain for neighbours; ARMCI_Same_node
+ * tells the truth anyway. 0 <= id < armci_domain_count(). The domain argument is ARMCI_DOMAIN_SMP. All of these:
  * Scope: local. Threads: any. Returns: the answer, or a negative FAIL code for a node or rank out of range. */
 
-/** Number of ranks on a node. @param domain [in]. @param id [in] node; -1 means the caller's. */
+/** Number of ranks in a domain. @param domain [in]. @param id [in] domain; -1 means the caller's. */
 int armci_domain_nprocs(armci_domain_t domain, int id);
-/** Node of a rank. @param domain [in]. @param glob_proc_id [in] rank. */
+/** Domain of a rank. @param domain [in]. @param glob_proc_id [in] rank. */
 int armci_domain_id(armci_domain_t domain, int glob_proc_id);
-/** A rank on a node. @param domain [in]. @param id [in] node. @param loc_proc_id [in] place on the node, from 0. */
+/** A rank in a domain. @param domain [in]. @param id [in] domain. @param loc_proc_id [in] place in the domain, from 0. */
 int armci_domain_glob_proc_id(armci_domain_t domain, int id, int loc_proc_id);
-/** Node of the caller. @param domain [in]. */
+/** Domain of the caller. @param domain [in]. */
 int armci_domain_my_id(armci_domain_t domain);
-/** Number of nodes. @param domain [in]. */
+/** Number of domains. @param domain [in]. */
 int armci_domain_count(armci_domain_t domain);
-/** Whether a rank is on the caller's node: 1 or 0; 0 for a rank out of range. @param domain, proc [in] rank. */
+/** Whether a rank is in the caller's domain: 1 or 0; 0 for a rank out of range. @param domain, proc [in] rank. */
 int armci_domain_same_id(armci_domain_t domain, int proc);
 
 /** Whether a rank is on the caller's node, so that its memory can be dereferenced. @param proc [in] rank. Scope:

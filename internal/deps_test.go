@@ -1,59 +1,81 @@
-// Package internal_test holds the rules of who may import whom, as data. Arrows point down only.
+// Package internal_test holds the rules of who may import whom, as data: imports of Go, #include "../ of C. Arrows point
+// down only.
 // Do not change the table to make a build pass: it is the architecture.
 // SPDX-License-Identifier: BSD-3-Clause
 package internal_test
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// allowed lists, per package of ours, the packages of ours that its non-test files may import. A package that is
-// missing here may not exist: a new room needs a row, and a row needs a reason.
+// allowed lists, per package of ours, the packages of ours that its non-test files may import or include headers of. A
+// package that is missing here may not exist: a new room needs a row, and a row needs a reason.
 var allowed = map[string]string{
 	"internal/config": "",
 	"internal/log":    "",
+	"internal/sock":   "", // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/kernel": "",
 
 	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
-	"internal/bootstrap/jobwire":   "",
+	"internal/bootstrap/jobwire":   "internal/sock",
 	"internal/bootstrap/jobserver": "internal/bootstrap/jobwire internal/log",
 	"internal/bootstrap/leaktest":  "",
 	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/log",
 
 	"internal/transport":               "internal/kernel internal/log",
+	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
 	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
-	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log",
+	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log internal/sock",
 
-	"internal/tcp": "internal/transport internal/kernel internal/config internal/log",
+	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log", // the transport between nodes, over any fabric
+	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log",
+	"internal/tcp/rawsock": "internal/kernel", // raw sockets: it must not know what travels over them
 
-	"internal/rdma":       "internal/rdma/verbs internal/rdma/pin internal/rdma/lane internal/transport internal/kernel internal/config internal/log",
-	"internal/rdma/lane":  "internal/rdma/verbs", // C: transfers that never enter Go
-	"internal/rdma/pin":   "internal/log",        // C: a thread that must not wait for Go
-	"internal/rdma/verbs": "",                    // so that C is in one place, and the protocols are plain Go
+	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
+
+	"internal/rdma": "internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
+		"internal/kernel internal/log",
+	"internal/rdma/fastpath": "internal/rdma/verbs internal/transport internal/kernel", // C: transfers that never enter Go
+	"internal/rdma/lab":      "internal/rdma/verbs internal/transport internal/kernel", // what only tests and papers choose
+	"internal/rdma/verbs":    "",                                                       // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
-	"internal/drivers": "internal/shm internal/rdma internal/tcp internal/transport internal/config internal/log",
+	"internal/drivers": "internal/shm internal/internode internal/rdma internal/tcp internal/transport internal/config internal/log",
 
 	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
-	"cmd/armci_perf": "internal/config internal/log",
+	"cmd/armci_perf": "internal/figure internal/config",
+
+	"internal/figure": "", // what the tool and the benchmarks share
+	"bench":           "internal/figure internal/config",
+}
+
+// headers lists directories whose headers a package may include although it may not import them.
+var headers = map[string]string{
+	"capi": "include internal/shm", // the public headers; the shared memory that the node's fast path reads
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/rdma/pin", "internal/rdma/lane"}
+var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
+	"internal/rdma/fastpath",
+	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
+}
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
 var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}
@@ -61,22 +83,68 @@ var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "gith
 const module = "libarmci/"
 
 func TestImports(t *testing.T) {
-	root := ".."
-	for _, top := range []string{"capi", "cmd", "internal"} {
-		err := filepath.WalkDir(filepath.Join(root, top), func(file string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
-				strings.Contains(file, "/testdata/") {
+	for _, file := range sources(t) {
+		dir := path.Dir(file)
+		if strings.HasSuffix(file, ".go") {
+			checkFile(t, filepath.Join("..", file), dir)
+		}
+		text, err := os.ReadFile(filepath.Join("..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range refuseIncludes(string(text), dir, strings.Fields(allowed[dir]+" "+headers[dir])) {
+			t.Errorf("%s: %s", file, line)
+		}
+	}
+}
+
+// sources lists the Go, C and header files that are not tests, from the root.
+func sources(t *testing.T) (files []string) {
+	for _, top := range []string{"bench", "capi", "cmd", "internal"} {
+		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || !slices.Contains([]string{".go", ".c", ".h"}, path.Ext(file)) ||
+				strings.HasSuffix(file, "_test.go") || strings.Contains(file, "/testdata/") {
 				return err
 			}
-			rel, err := filepath.Rel(root, file)
-			if err != nil {
-				return err
-			}
-			checkFile(t, file, path.Dir(filepath.ToSlash(rel)))
-			return nil
+			rel, err := filepath.Rel("..", file)
+			files = append(files, filepath.ToSlash(rel))
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// include is a header of another directory, in C or in the C part of a Go file.
+var include = regexp.MustCompile(`(?m)^(?://)?\s*#\s*include\s*"(\.\./[^"]*)"`)
+
+// refuseIncludes names the lines of a file in dir that include headers of packages that dir may not import.
+func refuseIncludes(text, dir string, ours []string) (refused []string) {
+	for _, m := range include.FindAllStringSubmatch(text, -1) {
+		if from := path.Dir(path.Join(dir, m[1])); from != dir && !slices.Contains(ours, from) {
+			refused = append(refused, fmt.Sprintf("includes %q: %s is not below this package", m[1], from))
+		}
+	}
+	return refused
+}
+
+// TestIncludes tests the check itself.
+func TestIncludes(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		refused int
+	}{
+		{`#include "../internal/kernel/kernel.h"`, 0},
+		{`#include "../capi/front.h"`, 0},
+		{`#include "front.h"`, 0},
+		{"#include <a.h>\n  #  include \"../internal/rdma/verbs/verbs.h\"\n", 1},
+		{"package x\n\n// #include \"../internal/rdma/fastpath/fastpath.h\"\nimport \"C\"\n", 1},
+		{"/*\n#include \"../internal/kernel/../tcp/tcp.h\"\n#include \"../cmd/a/a.h\"\n*/\nimport \"C\"\n", 2},
+	} {
+		if got := refuseIncludes(c.text, "capi", strings.Fields("internal/kernel")); len(got) != c.refused {
+			t.Errorf("%q: refused %q, want %d", c.text, got, c.refused)
 		}
 	}
 }

@@ -13,6 +13,7 @@ set(launcher_openmpi openmpi)
 set(launcher_mpich mpich)
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
+add_custom_target(armci_quick) # what make quick needs
 
 # programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test per cell.
 function(programs_matrix room name flavour program ranks)
@@ -50,6 +51,9 @@ foreach(line IN LISTS lines)
     programs_build(c ${name} ${flavour} ${here}/c/${name}.c program)
     programs_matrix(c ${name} ${flavour} ${program} "${ranks}" ${settings})
   endforeach()
+  if(TARGET build_tests_c_none_${name})
+    add_dependencies(armci_quick build_tests_c_none_${name})
+  endif()
   if("1" IN_LIST ranks)
     armci_run(c/${name}/single/n1/fast LAUNCHER single RANKS 1 COMMAND ${out}/c/none/${name} LABELS c TIMEOUT 120
       ENV ${settings})

@@ -1,4 +1,4 @@
-# Suites that are scripts of their own: installation, faults, Global Arrays, NWChem. Each prints why it skips.
+# Suites that are scripts of their own: the build itself, installation, faults, Global Arrays, NWChem. Each prints why it skips.
 # Those that kill, measure or fill the machine run alone.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -6,7 +6,8 @@ set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
 
 # How the scripts are told about compilers, launchers and the build: CC_F FC_F RUN_F per flavour F.
-set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}" "GO=${ARMCI_GO}")
+set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}" "GO=${ARMCI_GO}"
+  "WERROR=${ARMCI_WERROR_FLAG}")
 foreach(flavour none openmpi mpich)
   set(cc "")
   set(fc "")
@@ -28,20 +29,23 @@ function(armci_suite name)
   if(NOT EXISTS ${A_SCRIPT})
     return()
   endif()
-  add_test(NAME ${name} COMMAND sh ${A_SCRIPT} ${A_ARGS})
+  add_test(NAME ${name} COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/progress.sh ${name} ${A_SCRIPT} ${A_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS ${A_LABEL} TIMEOUT ${A_TIMEOUT} RUN_SERIAL ON SKIP_RETURN_CODE 77
     ENVIRONMENT "${toolbox};WORK=${out}/${name};${A_ENV}")
 endfunction()
 
+armci_suite(build SCRIPT ${here}/build/run.sh LABEL build TIMEOUT 400)
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
 foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_CC)
     set(launcher ${launcher_${flavour}})
-    foreach(part kill signal leave vain fatal memory shm)
+    foreach(part kill signal leave vain careless foreign fatal memory shm)
       armci_suite(fault/${launcher}/${part} SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
-        ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part}")
+        ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part};FAULT_WAYS=puts barrier lock")
     endforeach()
+    armci_suite(fault/${launcher}/kill/more SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
+      ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=kill;FAULT_WAYS=accumulates counter late bcast receive malloc")
   endif()
 endforeach()
 
@@ -52,7 +56,10 @@ armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
-      ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour})
+      ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour} ENV GA_RANKS=2)
+    armci_suite(ga/${flavour}/more SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
+      ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour} ENV "GA_RANKS=1 4")
+    set_tests_properties(ga/${flavour}/more PROPERTIES DEPENDS ga/${flavour})
   endif()
 endforeach()
 if(openmpi IN_LIST ARMCI_FLAVOURS)

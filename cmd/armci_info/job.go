@@ -122,24 +122,16 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		if i > 0 {
 			where = "between nodes"
 		}
-		fmt.Fprintf(out, "  %s: in use %s; accumulate %s, read-modify-write %s, messages up to %s\n",
-			t.Name, where, native(t.Native.Acc), native(t.Native.RMW), bytesText(int64(t.MaxMsg)))
+		fmt.Fprintf(out, "  %s: in use %s\n", t.Name, where)
 	}
 	m := p.Machine
 	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",
-		bytesText(m.Bytes()), m.Base(), bytesText(m.SliceBytes()))
+		config.SizeText(m.Bytes()), m.Base(), config.SizeText(m.SliceBytes()))
 	fmt.Fprintf(out, "  a memory file without a name: /dev/shm and its size do not matter\n")
 	if want := cfg.Size("ARMCI_SHM_ARENA"); m.Bytes() < want {
-		fmt.Fprintf(out, "  smaller than ARMCI_SHM_ARENA=%s: the address space is limited (RLIMIT_AS) or taken\n", bytesText(want))
+		fmt.Fprintf(out, "  smaller than ARMCI_SHM_ARENA=%s: the address space is limited (RLIMIT_AS) or taken\n", config.SizeText(want))
 	}
 	return rt.Finalize()
-}
-
-func native(is bool) string {
-	if is {
-		return "native"
-	}
-	return "by message"
 }
 
 func starter(kind string) string {

@@ -97,12 +97,15 @@ func TestManualAgreesWithUsage(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node", "ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n"}, "-c")
+	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node", "ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n",
+		"ARMCI_RDMA_EAGER=1k"}, "-c")
 	if status != 0 {
 		t.Errorf("status %d", status)
 	}
 	wants(t, out, `(?m)from the environment, default \d+\]\nARMCI_SPIN=7$`, `unset by default\]\nARMCI_NODE='it'\\''s a node'`,
-		`# ARMCI_SHM_LIMIT=5: known to ARMCI-MPI`, `# ARMCI_FASTPAHT is no setting.*did you mean ARMCI_FASTPATH`, `default\]\nARMCI_TRACE=n`)
+		`# ARMCI_SHM_LIMIT=5: known to ARMCI-MPI`, `# ARMCI_FASTPAHT is no setting.*did you mean ARMCI_FASTPATH`, `default\]\nARMCI_TRACE=n`,
+		`default\]\nARMCI_POLL=auto`, `(?s)# For tests and measurements\n.*ARMCI_RDMA_MODEL=auto`,
+		`# ARMCI_RDMA_EAGER is a former name: set ARMCI_EAGER instead`)
 }
 
 // TestPaste gives the output to a shell and looks whether the same settings come out.
@@ -167,17 +170,6 @@ func TestJob(t *testing.T) {
 		wants(t, out, c.parts...)
 		if n := strings.Count(out, "Job:"); n != 1 {
 			t.Errorf("the job is printed %d times", n)
-		}
-	}
-}
-
-func TestBytesText(t *testing.T) {
-	for _, c := range []struct {
-		n    int64
-		want string
-	}{{0, "0 B"}, {1023, "1023 B"}, {1024, "1 KiB"}, {1536, "1.5 KiB"}, {100 << 20, "100 MiB"}, {16 << 40, "16 TiB"}} {
-		if got := bytesText(c.n); got != c.want {
-			t.Errorf("%d is %q, not %q", c.n, got, c.want)
 		}
 	}
 }

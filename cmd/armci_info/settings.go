@@ -18,6 +18,13 @@ func showSettings(out io.Writer, cfg *config.Set) {
 	for _, e := range cfg.Rows(config.ClassUser) {
 		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name, quoted(e.Value))
 	}
+	fmt.Fprintf(out, "\n# For tests and measurements\n")
+	for _, e := range cfg.Rows(config.ClassExpert) {
+		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name, quoted(e.Value))
+	}
+	for _, f := range cfg.Former() {
+		fmt.Fprintf(out, "# %s\n", f)
+	}
 	for _, e := range cfg.Rows(config.ClassJob) {
 		if e.Origin == config.FromEnv {
 			fmt.Fprintf(out, "# %s=%s: set by armcirun: %s\n", e.Name, e.Value, e.Doc)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Command armci_perf measures the library against raw baselines. This file is
-// its command line; plan.go says which jobs are run, job.go runs one, and the
-// C worker in worker/ does the measuring. No figure is judged here: the bars
-// it prints are reference values.
+// Command armci_perf measures the operations of the library on this machine or
+// between hosts: medians and extremes, as a table, CSV and charts. The C worker
+// in worker/ does the measuring. It compares with nothing: that is what bench/
+// is for, which is not installed.
 package main
 
 import (
@@ -12,55 +12,65 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+
+	"libarmci/internal/config"
+	"libarmci/internal/figure"
 )
 
-const usage = `usage: armci_perf [OPTION]...
+const usage = `usage: armci_perf [OPTION]... [GROUP]...
 
-Measures the ARMCI operations of this machine beside raw baselines, in the same
-run and alternating, and prints one line a figure: operation, bytes, ranks,
-ours, raw, their ratio, and the bar the project has set itself.
+Measures the operations of ARMCI, all groups if none is named, and prints a line
+for each figure: operation, size, ranks, the median of the repetitions, and the
+least and the greatest of them.
 
-  -quick             short runs that only show that everything works
-  -only LIST         groups to run, comma-separated; -list names them
   -list              print the groups and what each measures
-  -reps N            repetitions of every figure (default 11, quick 3)
-  -mpi LIST          MPIs to compare broadcast and reductions with: openmpi,
-                     mpich, all that are here (auto, the default), or none
-  -csv FILE          write the figures as CSV too
-  -markdown FILE     write a line for each operation as a table for documents
-  -svg DIRECTORY     draw plots of figures over size
-  -nodes N           measure between nodes, beside raw sockets: one rank on each
-                     of N pretended nodes, or, with -launcher, on N real ones;
-                     most figures are about two, those about all want 3 or more
-  -hosts A,B,...     measure between these hosts, as armcirun starts ranks there
-  -rdma              measure between hosts over RDMA instead, beside raw verbs
+  -n RANKS           (default 2, or a rank for each node or host)
+  -nodes N           between N pretended nodes of this machine
+  -hosts A,B,...     between these hosts
   -agent COMMAND     what brings a command to a host (default armcirun's: ssh)
-  -launcher COMMAND  start every job with COMMAND, for example
-                     "mpirun -n 2", instead of armcirun and the MPIs' own
-  -worker FILE       the worker program -launcher starts (default perf-none)
-  -workers DIRECTORY where the workers are (default ../libexec/armci beside
-                     this program)
-  -bars FILE         another table of bars
-  -v                 print the command of every job
+  -launcher COMMAND  start the ranks with COMMAND, for example "mpirun -n 2",
+                     instead of armcirun
+  -reps N            repetitions of every figure (default 11, quick 3)
+  -quick             short runs that only show that everything works
+  -csv FILE          write the figures as CSV too
+  -svg DIRECTORY     draw charts of figures over size
+  -worker FILE       the worker (default ../libexec/armci/perf-worker beside this
+                     program)
+  -v                 print the command of the job
   -h                 print this
 
-The exit status is 0 if every job ended well and every exact total was exact,
-1 if not, 2 for a wrong command line. No figure makes it fail.
+The exit status is 0 if the job ended well and every exact total was exact, 1 if
+not, 2 for a wrong command line.
 `
 
-// options is the command line.
+// groups are those of the worker (worker/main.c), in the order in which they run.
+var groups = []struct{ name, doc string }{
+	{"small", "put, get, put and get of a value, put with fence, of 8 bytes; a fence of nothing"},
+	{"bandwidth", "contiguous put and get of 1 KiB to 16 MiB"},
+	{"stream", "16 puts or gets outstanding, of 1 MiB to 8 MiB each"},
+	{"strided", "put, get, accumulate of patches of 4x4 to 512x512 doubles"},
+	{"vector", "put and get of 1000 scattered doubles"},
+	{"nonblocking", "1000 nonblocking puts of 8 bytes: implicit, with handles, aggregated"},
+	{"acc", "contiguous accumulate of 8 bytes to 1 MiB"},
+	{"rmw", "fetch-and-add and swap; fetch-and-add by all ranks at once"},
+	{"lock", "mutexes, alone and contended, and the least share of a rank"},
+	{"barrier", "ARMCI_Barrier and armci_msg_barrier"},
+	{"malloc", "ARMCI_Malloc and ARMCI_Free of 1 MiB, collective and local"},
+	{"message", "armci_msg_snd and armci_msg_rcv there and back, 8 B to 512 KiB"},
+	{"collective", "broadcast and sum of 8 B to 4 MiB"},
+	{"overlap", "how much of a nonblocking put or get hides behind computation"},
+	{"init", "time to initialise"},
+}
+
 type options struct {
-	quick, list, verbose     bool
-	rdma                     bool
-	only, mpi                []string
-	reps                     int
-	csv, markdown, svg       string
-	nodes                    int
-	hosts                    []string
-	agent                    string
-	launcher                 []string
-	worker, workers, barFile string
+	list, quick, verbose             bool
+	ranks, nodes, reps               int
+	hosts, agent, csv, svg, launcher string
+	worker                           string
+	groups                           []string
 }
 
 func main() {
@@ -73,104 +83,145 @@ func main() {
 		fmt.Fprintf(os.Stderr, "armci_perf: %v\n%s", err, usage)
 		os.Exit(2)
 	case o.list:
-		printGroups(os.Stdout)
+		for _, g := range groups {
+			fmt.Printf("%-12s %s\n", g.name, g.doc)
+		}
 		return
 	}
-	ok, err := run(o, os.Stdout)
-	if err != nil {
+	if err := o.run(os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "armci_perf: %v\n", err)
-	}
-	if err != nil || !ok {
 		os.Exit(1)
 	}
 }
 
-func parse(args []string) (options, error) {
+func parse(args []string) (*options, error) {
 	var o options
-	var only, mpi, launcher, hosts string
 	f := flag.NewFlagSet("armci_perf", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	f.BoolVar(&o.quick, "quick", false, "")
 	f.BoolVar(&o.list, "list", false, "")
+	f.BoolVar(&o.quick, "quick", false, "")
 	f.BoolVar(&o.verbose, "v", false, "")
-	f.StringVar(&only, "only", "", "")
-	f.StringVar(&mpi, "mpi", "auto", "")
-	f.IntVar(&o.reps, "reps", 0, "")
-	f.StringVar(&o.csv, "csv", "", "")
-	f.StringVar(&o.markdown, "markdown", "", "")
-	f.StringVar(&o.svg, "svg", "", "")
+	f.IntVar(&o.ranks, "n", 0, "")
 	f.IntVar(&o.nodes, "nodes", 1, "")
-	f.StringVar(&hosts, "hosts", "", "")
-	f.BoolVar(&o.rdma, "rdma", false, "")
+	f.IntVar(&o.reps, "reps", 0, "")
+	f.StringVar(&o.hosts, "hosts", "", "")
 	f.StringVar(&o.agent, "agent", "", "")
-	f.StringVar(&launcher, "launcher", "", "")
+	f.StringVar(&o.launcher, "launcher", "", "")
+	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.svg, "svg", "", "")
 	f.StringVar(&o.worker, "worker", "", "")
-	f.StringVar(&o.workers, "workers", "", "")
-	f.StringVar(&o.barFile, "bars", "", "")
 	if err := f.Parse(args); err != nil {
-		return o, err
+		return nil, err
 	}
-	o.only, o.mpi, o.launcher = words(only), words(mpi), strings.Fields(launcher)
-	o.hosts = words(hosts)
-	return o, o.check(f.Args())
+	o.groups = f.Args()
+	return &o, o.check()
 }
 
-func (o *options) check(rest []string) error {
-	if len(rest) > 0 {
-		return fmt.Errorf("unexpected argument %q", rest[0])
-	}
-	for _, name := range o.only {
-		if g := findGroup(name); g == nil {
-			return fmt.Errorf("-only %s: no such group; -list names them", name)
-		} else if g.rdma != o.rdma {
-			return fmt.Errorf("-only %s: with -rdma those over RDMA, without it the others", name)
+// check refuses what cannot be meant, and fills in defaults.
+func (o *options) check() error {
+	for _, name := range o.groups {
+		if !known(name) {
+			return fmt.Errorf("no group %q; -list names them", name)
 		}
 	}
-	for _, name := range o.mpi {
-		if name != "auto" && name != "none" && name != "openmpi" && name != "mpich" {
-			return fmt.Errorf("-mpi %s: must be openmpi, mpich, auto or none", name)
-		}
-	}
-	if o.reps < 0 || o.reps > 99 {
+	hosts := len(strings.FieldsFunc(o.hosts, func(c rune) bool { return c == ',' }))
+	switch {
+	case o.reps < 0 || o.reps > 99:
 		return fmt.Errorf("-reps %d: must be 1..99", o.reps)
-	}
-	if err := o.checkHosts(); err != nil {
-		return err
-	}
-	if o.nodes < 1 || o.nodes > 64 {
+	case o.nodes < 1 || o.nodes > 64:
 		return fmt.Errorf("-nodes %d: must be 1..64", o.nodes)
+	case o.agent != "" && hosts == 0:
+		return errors.New("-agent needs -hosts")
+	case hosts > 0 && o.nodes > 1, o.launcher != "" && (hosts > 0 || o.nodes > 1 || o.ranks > 0):
+		return errors.New("-launcher, -hosts and -nodes: only one of them, and -launcher without -n")
 	}
-	if o.worker != "" && len(o.launcher) == 0 {
-		return errors.New("-worker needs -launcher")
+	if o.ranks == 0 {
+		o.ranks = max(2, o.nodes, hosts)
 	}
-	if o.reps == 0 {
+	if o.ranks < max(1, o.nodes, hosts) {
+		return fmt.Errorf("-n %d: fewer ranks than nodes", o.ranks)
+	}
+	if o.reps == 0 && o.quick {
+		o.reps = 3
+	} else if o.reps == 0 {
 		o.reps = 11
-		if o.quick {
-			o.reps = 3
-		}
 	}
 	return nil
 }
 
-// checkHosts makes nodes the number of hosts if any are given.
-func (o *options) checkHosts() error {
-	switch n := len(o.hosts); {
-	case n == 0 && o.rdma:
-		return errors.New("-rdma needs -hosts")
-	case n == 0 && o.agent != "":
-		return errors.New("-agent needs -hosts")
-	case n == 0:
-		return nil
-	case n == 1:
-		return errors.New("-hosts: at least two")
-	case o.nodes > 1 || len(o.launcher) > 0:
-		return errors.New("-hosts, -nodes and -launcher: not together")
-	default:
-		o.nodes = n
-		return nil
+func known(name string) bool {
+	for _, g := range groups {
+		if g.name == name {
+			return true
+		}
 	}
+	return false
 }
 
-func words(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' })
+// job is how the worker is started.
+func (o *options) job(armcirun, worker string) figure.Job {
+	j := figure.Job{Title: strconv.Itoa(o.ranks) + " ranks of a node", Argv: []string{armcirun, "-n", strconv.Itoa(o.ranks)}}
+	switch {
+	case o.launcher != "":
+		j.Title, j.Argv = o.launcher, strings.Fields(o.launcher)
+	case o.hosts != "":
+		j.Title = fmt.Sprintf("%d ranks on %d hosts", o.ranks, strings.Count(o.hosts, ",")+1)
+		j.Argv = append(j.Argv, "-hosts", o.hosts)
+		if o.agent != "" {
+			j.Argv = append(j.Argv, "-agent", o.agent)
+		}
+	case o.nodes > 1:
+		j.Title = fmt.Sprintf("%d ranks on %d pretended nodes", o.ranks, o.nodes)
+		j.Argv = append(j.Argv, "-nodes", strconv.Itoa(o.nodes))
+	}
+	j.Argv = append(j.Argv, worker, "-r", strconv.Itoa(o.reps))
+	if o.quick {
+		j.Argv = append(j.Argv, "-q")
+	}
+	if len(o.groups) > 0 {
+		j.Argv = append(j.Argv, o.groups...)
+		return j
+	}
+	for _, g := range groups {
+		j.Argv = append(j.Argv, g.name)
+	}
+	return j
+}
+
+// run measures and writes what is asked for.
+func (o *options) run(out io.Writer) error {
+	armcirun, err := figure.Beside("armcirun")
+	if err != nil && o.launcher == "" {
+		return err
+	}
+	worker := o.worker
+	if worker == "" {
+		if worker, err = figure.Beside("..", "libexec", "armci", "perf-worker"); err != nil {
+			return fmt.Errorf("%w; say -worker FILE", err)
+		}
+	}
+	if worker, err = filepath.Abs(worker); err != nil {
+		return err
+	}
+	j := o.job(armcirun, worker)
+	if o.verbose {
+		fmt.Fprintln(os.Stderr, strings.Join(j.Argv, " "))
+	}
+	var rows []figure.Row
+	fmt.Fprintf(out, "%s\n%-20s %9s %5s %12s %12s %12s\n", j.Title, "operation", "size", "ranks", "median", "least", "greatest")
+	wrong, err := j.Run(func(r figure.Row) {
+		rows = append(rows, r)
+		fmt.Fprintf(out, "%-20s %9s %5d %12s %12s %12s\n", r.Op, r.Place(), r.Ranks, figure.Amount(r.Ours.Median, r.Unit),
+			figure.Amount(r.Ours.Least, r.Unit), figure.Amount(r.Ours.Most, r.Unit))
+	})
+	if err == nil && wrong > 0 {
+		err = fmt.Errorf("%d totals are not exact", wrong)
+	}
+	if o.csv != "" {
+		err = errors.Join(err, figure.WriteFile(o.csv, func(w io.Writer) error { return figure.WriteCSV(w, rows) }))
+	}
+	if o.svg != "" {
+		err = errors.Join(err, figure.Draw(o.svg, figure.Common, rows, figure.Footer(config.Version, o.reps)))
+	}
+	return err
 }

@@ -16,11 +16,13 @@ import (
 	"os/signal"
 
 	"libarmci/internal/bootstrap/launch"
+	"libarmci/internal/config"
 )
 
 const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
                 [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH] [-v]
                 [--] PROGRAM [ARGUMENT]...
+       armcirun -version | -h
 
 Starts RANKS copies of PROGRAM as one ARMCI job: on this machine (default 1), or
 on other hosts (default as many as these take).
@@ -28,13 +30,14 @@ on other hosts (default as many as these take).
   -n RANKS         number of ranks (also -np)
   -ppn RANKS       ranks for each node or host
   -nodes NODES     pretend NODES hosts: ranks in blocks, ARMCI_NODE=node0, node1, ...
-  -hosts HOST,...  start the ranks on these hosts, in blocks
-  -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS]"
+  -hosts HOST,...  start the ranks on these hosts, in blocks; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
+  -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS] [max_slots=RANKS]"
   -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh)
   -x NAME[=VALUE]  also give the ranks on hosts this variable (beside ARMCI_* and LD_LIBRARY_PATH)
   -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
   -ports LOW-HIGH  ports to listen on for that
   -v               print when ranks start and end
+  -version         print the version
   -h               print this
 
 Rank 0 reads the standard input; the output of all ranks is left as it is. When
@@ -52,6 +55,8 @@ const (
 	mostRanks       = 4096
 )
 
+var errVersion = errors.New("the version is wanted")
+
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == serveFlag {
 		os.Exit(launch.Serve(os.Stderr))
@@ -61,8 +66,12 @@ func main() {
 		fmt.Print(usage)
 		return
 	}
+	if errors.Is(err, errVersion) {
+		fmt.Printf("armcirun (libarmci) %s\n", config.Version)
+		return
+	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "armcirun: %v\n%s", err, usage)
+		fmt.Fprintf(os.Stderr, "armcirun: %v; see armcirun -h\n", err)
 		os.Exit(statusUsage)
 	}
 	os.Exit(run(options))
@@ -77,9 +86,13 @@ func parse(args []string) (launch.Options, error) {
 	flags.IntVar(&o.Remote.PerHost, "ppn", 0, "")
 	flags.IntVar(&o.Nodes, "nodes", 0, "")
 	flags.BoolVar(&o.Verbose, "v", false, "")
+	version := flags.Bool("version", false, "")
 	hosts := hostFlags(flags, &o.Remote)
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if *version {
+		return o, errVersion
 	}
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/config"
 )
 
 func TestMain(m *testing.M) {
@@ -48,7 +49,7 @@ func TestParse(t *testing.T) {
 	}
 	for line, want := range map[string][4]int{ // ranks, nodes, ranks a node, hosts
 		"p": {1, 0, 0, 0}, "-ppn 2 p": {2, 1, 2, 0}, "-n 5 -ppn 2 p": {5, 3, 2, 0}, "-nodes 3 -ppn 2 p": {6, 3, 2, 0},
-		"-hosts a,b p": {2, 0, 0, 2}, "-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
+		"-hosts a:2,n[1-3] p": {5, 0, 0, 4}, "-hosts a,b p": {2, 0, 0, 2}, "-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
 	} {
 		o, err := parse(strings.Fields(line))
 		if got := [4]int{o.Ranks, o.Nodes, o.PerNode, len(o.Remote.Hosts)}; err != nil || got != want {
@@ -84,7 +85,10 @@ func TestStatusAndOutput(t *testing.T) {
 		{"false", 1, "", "exited with status 1"},
 		{"no-such-program-anywhere", 127, "", "no-such-program-anywhere"},
 		{"/dev/null", 126, "", "permission denied"},
-		{"-n 0 true", 2, "", "usage: armcirun"},
+		{"-n 0 true", 2, "", "armcirun: -n 0: must be 1..4096; see armcirun -h\n"},
+		{"-what true", 2, "", "armcirun: flag provided but not defined: -what; see armcirun -h\n"},
+		{"-hosts no-such-host.invalid true", 126, "", "armcirun: unknown host no-such-host.invalid"},
+		{"-version", 0, "armcirun (libarmci) " + config.Version + "\n", ""},
 		{"-h", 0, "usage: armcirun", ""},
 		{"-v -n 2 -nodes 2 true", 0, "", "started on node1"},
 	} {
@@ -97,6 +101,9 @@ func TestStatusAndOutput(t *testing.T) {
 		}
 		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: printed %q and %q", c.args, stdout.String(), stderr.String())
+		}
+		if strings.Count(stderr.String(), "\n") > 1 && !strings.HasPrefix(c.args, "-v") {
+			t.Errorf("%s: more than one line of error: %q", c.args, stderr.String())
 		}
 		if c.stderr == "" && stderr.Len() > 0 {
 			t.Errorf("%s: %q on standard error", c.args, stderr.String())

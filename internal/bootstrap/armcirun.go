@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The job of a program started by armcirun: one connection to its job server,
-// read by one goroutine that otherwise sleeps. When the connection breaks,
-// armcirun is gone and this process ends too.
+// read by one goroutine. When the connection ends, armcirun is gone, and this
+// process ends, too.
 
 package bootstrap
 
@@ -22,7 +22,7 @@ import (
 
 const (
 	connectTime = 10 * time.Second
-	answerTime  = time.Second // for the answer to abort and bye
+	answerTime  = time.Second // how long to wait for the answer to Abort and Bye
 )
 
 type armcirunJob struct {
@@ -30,10 +30,10 @@ type armcirunJob struct {
 	conn       net.Conn
 	collected  chan jobwire.Frame // answers to Contribute
 	done       chan struct{}      // closed by the answer to Abort or Bye
-	gone       chan struct{}      // closed when nothing is read any more
+	gone       chan struct{}      // closed when reading has ended
 	ending     atomic.Bool        // Close, Abort or Die was called
 	sending    sync.Mutex         // one frame at a time
-	exit       func(status int)   // os.Exit, but for tests
+	exit       func(status int)   // os.Exit, except in tests
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -70,7 +70,7 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	return j, nil
 }
 
-// listen hands answers to whoever waits, until the connection ends.
+// listen passes answers to waiting callers until the connection ends.
 func (j *armcirunJob) listen() {
 	defer log.Guard()
 	defer close(j.gone)
@@ -85,7 +85,7 @@ func (j *armcirunJob) listen() {
 			return
 		case f.Kind == jobwire.Done:
 			close(j.done)
-			return // the last answer there is
+			return // no answer follows
 		default:
 			j.collected <- f
 		}
@@ -122,8 +122,8 @@ func (j *armcirunJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
 func (j *armcirunJob) FreeComm(uintptr)                      {}
 func (j *armcirunJob) Abort(code int)                        { j.Die(code) }
 
-// Die waits for armcirun's answer, so that armcirun knows this rank as the
-// first before any other can notice its death and die of it.
+// Die waits for armcirun's answer. So armcirun knows that this rank was the
+// first to fail before any other rank can notice and fail because of it.
 func (j *armcirunJob) Die(code int) {
 	status := exitStatus(code)
 	j.finish(jobwire.Abort, jobwire.PackStatus(status))

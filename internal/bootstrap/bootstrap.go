@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a job is to the library, and how the right kind is chosen. The kinds
-// themselves are in mpi.go, armcirun.go and single.go.
+// The interface of a job, and the choice of its kind. The kinds are implemented
+// in mpijob.go, armcirun.go and single.go.
 
 package bootstrap
 
 import (
 	"errors"
-	"fmt"
 
 	"libarmci/internal/config"
 )
@@ -23,13 +22,13 @@ type Job interface {
 	Rank() int
 	Size() int
 
-	// Exchange gives every rank the byte strings of all, by rank. Lengths may differ.
+	// Exchange returns the byte strings of all ranks, by rank. Lengths may differ.
 	Exchange(mine []byte) ([][]byte, error)
 
-	// WorldComm returns the MPI_Comm of the job that may be handed out, 0 if
-	// there is none. The library's own traffic never uses it.
+	// WorldComm returns the MPI_Comm of the job for the application, 0 if there
+	// is none. The library itself never uses it.
 	WorldComm() uintptr
-	// GroupComm makes an MPI_Comm of the listed ranks of the job, in that order;
+	// GroupComm creates an MPI_Comm of the listed ranks of the job, in that order;
 	// collective over them only. Concurrent creations with common members need
 	// different tags, of which the low 15 bits count. 0 if there is no MPI.
 	GroupComm(ranks []int, tag int) (uintptr, error)
@@ -39,30 +38,26 @@ type Job interface {
 	// Abort ends every rank of the job and does not return. The exit status is
 	// the low 8 bits of code, or 1 if they are zero.
 	Abort(code int)
-	// Die is Abort for any thread: it calls no MPI, but exits, which makes the launcher
-	// end the others.
+	// Die is Abort for any thread: it calls no MPI but exits, so that the launcher
+	// ends the others.
 	Die(code int)
 
 	// Close ends the use of the job. The launcher no longer expects anything.
 	Close() error
 }
 
-// ErrNotLinked is the same mistake on all ranks of a launcher's, none of which can talk to the others.
-var ErrNotLinked = errors.New("the program is not linked with MPI and its library is not found: " +
-	"link it with MPI, or start it with armcirun")
-
 // Start joins the job. comm is the communicator whose ranks become the job's,
-// nil for the world of whatever launched this process. In this order:
+// nil for all processes of the launcher. It tries in this order:
 //
 //   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
-//   - nothing of that: a job of one rank.
+//   - nothing of that: a job of one rank, unless a launcher started several (apart.go).
 func Start(s *config.Set, comm *uintptr) (Job, error) {
 	mpi := findMPI()
 	underArmcirun := s.IsSet("ARMCI_JOB_ADDR")
 	if mpi.active() {
-		job, err := startInitialised(mpi, comm, underArmcirun)
+		job, err := startInitialised(mpi, comm, s.Launcher())
 		if job != nil || err != nil {
 			return job, err
 		}
@@ -76,9 +71,10 @@ func Start(s *config.Set, comm *uintptr) (Job, error) {
 	return startUninitialised(mpi, s.Launcher())
 }
 
-// startInitialised serves a process in which MPI is running. It gives nothing,
-// and no error, if MPI knows this process alone but armcirun started several.
-func startInitialised(mpi *mpiLibrary, comm *uintptr, underArmcirun bool) (Job, error) {
+// startInitialised is for a process in which MPI is running. It returns nil
+// without an error if MPI's world has size 1 but armcirun started several.
+func startInitialised(mpi *mpiLibrary, comm *uintptr, launch config.Launch) (Job, error) {
+	underArmcirun := launch.Name == "armcirun"
 	if !mpi.usable() {
 		if underArmcirun {
 			return nil, nil
@@ -99,10 +95,13 @@ func startInitialised(mpi *mpiLibrary, comm *uintptr, underArmcirun bool) (Job, 
 	if underArmcirun && size == 1 {
 		return nil, nil
 	}
+	if err := mpi.apart(launch); err != nil {
+		return nil, err
+	}
 	return newMPIJob(mpi, from)
 }
 
-// startUninitialised serves a process in which MPI is absent, or not running.
+// startUninitialised is for a process in which MPI is absent or not running.
 func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 	mpi.borrow(launch)
 	switch {
@@ -115,13 +114,16 @@ func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 		if err := mpi.initialise(nil, nil); err != nil {
 			return nil, err
 		}
+		if err := mpi.apart(launch); err != nil {
+			return nil, err
+		}
 		return newMPIJob(mpi, mpi.world())
-	case launch.Size <= 1:
+	case !several(launch):
 		return newSingleJob(), nil
 	case mpi.present():
 		return nil, errors.New("MPI is already finalized")
 	}
-	return nil, fmt.Errorf("%s started this as one of %d processes, but %w", launch.Name, launch.Size, ErrNotLinked)
+	return nil, notLinked(launch)
 }
 
 // exitStatus is the status of a process that ends because of an error: never 0.

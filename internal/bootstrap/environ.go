@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The environment as C sees it. Go keeps the copy it got at start, which misses
-// what the application, or MPI_Init, has set since; parsing is config's matter.
+// The environment as C sees it. Go's copy is from the start of the process and
+// misses what the application, or MPI_Init, has set since. config parses it.
 
 package bootstrap
 

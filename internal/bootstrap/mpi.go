@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The MPI that may be in the process: finding it, its state, starting and
-// finalizing it. Every call is made on the caller's thread, so
+// The MPI in the process, if any: finding it, its state, MPI_Init and
+// MPI_Finalize. Every call is made on the caller's thread, so
 // MPI_THREAD_SINGLE is enough. After MPI_Finalize nothing but MPI_Finalized
 // may be called; callers check active first.
 
@@ -21,18 +21,18 @@ import (
 	"libarmci/internal/config"
 )
 
-// mpiLibrary is what was found; its methods are plain names for the C calls.
+// mpiLibrary is the MPI that was found; its methods wrap the C calls.
 type mpiLibrary struct {
 	flavour C.int
 }
 
 func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
 
-// mayBorrow is false in tests of what happens where no MPI is installed.
+// mayBorrow is false in tests that pretend that no MPI is installed.
 var mayBorrow = true
 
-// borrow loads the MPI of the launcher that started several processes of a
-// program whose linker left MPI out.
+// borrow loads the launcher's MPI, for a program that was started as several
+// processes but from which the linker has dropped the unused MPI library.
 func (m *mpiLibrary) borrow(launch config.Launch) {
 	switch {
 	case m.present() || launch.Size == 1 || !mayBorrow:
@@ -80,8 +80,8 @@ func (m *mpiLibrary) rankSize(comm uintptr) (rank, size int, err error) {
 	return int(r), int(n), err
 }
 
-// initialise calls MPI_Init, and sees to it that a program which ends well
-// without having finalized MPI does not fail for that.
+// initialise calls MPI_Init, and arranges for MPI_Finalize at a regular exit of
+// a program that does not call it.
 func (m *mpiLibrary) initialise(argc, argv unsafe.Pointer) error {
 	if err := mpiError("MPI_Init", C.boot_mpi_init(argc, argv)); err != nil {
 		return err
@@ -124,7 +124,7 @@ func MPIVersion() string {
 	return ""
 }
 
-// NullComm returns the flavour's MPI_COMM_NULL, which is not 0; without a usable MPI, 0.
+// NullComm returns MPI_COMM_NULL of the MPI in the process, which is not 0; without a usable MPI, 0.
 func NullComm() uintptr {
 	if mpi := findMPI(); mpi.usable() {
 		return mpi.null()
@@ -132,8 +132,8 @@ func NullComm() uintptr {
 	return 0
 }
 
-// ThreadLevel returns what MPI_Query_thread says (0 single .. 3 multiple), and
-// whether MPI is running so that it could be asked.
+// ThreadLevel returns the result of MPI_Query_thread (0 single .. 3 multiple), and
+// whether MPI is running.
 func ThreadLevel() (level int, running bool) {
 	mpi := findMPI()
 	if !mpi.active() || !mpi.usable() {

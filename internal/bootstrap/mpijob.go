@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job of an MPI program. One private duplicate of the communicator carries
-// the library's few bytes and creates groups; another one is handed out.
+// The job of an MPI program. One private duplicate of the communicator is for
+// the library's exchanges and for creating groups; another is for the application.
 
 package bootstrap
 
@@ -26,7 +26,7 @@ const lengthBytes = 8 // of a length in the first half of Exchange
 type mpiJob struct {
 	mpi        *mpiLibrary
 	rank, size int
-	private    uintptr // ours alone
+	private    uintptr // of the library only
 	handedOut  uintptr // what WorldComm returns
 }
 
@@ -82,8 +82,8 @@ func (j *mpiJob) Exchange(mine []byte) ([][]byte, error) {
 	return parts, nil
 }
 
-// gatherLengths tells how long each rank's string is, where it begins in the
-// concatenation, and how long that is.
+// gatherLengths returns the length of each rank's string, its offset in the
+// concatenation, and the length of that.
 func (j *mpiJob) gatherLengths(mine int) (counts, at []C.int, total int, err error) {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(mine))
 	lengths := make([]byte, j.size*lengthBytes)
@@ -130,8 +130,8 @@ func (j *mpiJob) FreeComm(comm uintptr) {
 	}
 }
 
-// lastWords is how long a launcher gets to read what was printed: MPICH's drops
-// what it has not read when a rank aborts the job.
+// lastWords is how long to wait until the launcher has read what was printed:
+// MPICH's drops unread output when a rank aborts the job.
 const lastWords = 2 * time.Second
 
 func (j *mpiJob) Abort(code int) {
@@ -142,8 +142,8 @@ func (j *mpiJob) Abort(code int) {
 	os.Exit(exitStatus(code))
 }
 
-// headStart is how long the launcher gets to see who ended first, whose status
-// is then the job's.
+// headStart is how long to wait so that the launcher notices the rank that ended
+// first, whose status becomes the job's.
 const headStart = 20 * time.Millisecond
 
 func (j *mpiJob) Die(code int) {

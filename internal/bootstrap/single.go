@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job of a process that nothing launched: one rank, nobody to talk to.
+// The job of a process without a launcher: one rank.
 
 package bootstrap
 

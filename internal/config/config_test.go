@@ -51,6 +51,11 @@ func TestEveryDefaultParses(t *testing.T) {
 		if _, err := e.parse(e.Default); err != nil {
 			t.Error(err)
 		}
+		for network, text := range e.Auto {
+			if v, err := e.parse(text); err != nil || v.auto {
+				t.Errorf("%s, auto over %s: %q, %v", e.Name, network, text, err)
+			}
+		}
 		if e.Doc == "" || strings.Contains(e.Doc, "\n") {
 			t.Errorf("%s: the doc must be one line", e.Name)
 		}
@@ -164,19 +169,29 @@ func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
 }
 
 func TestLauncher(t *testing.T) {
+	none := Launch{Rank: -1}
 	for _, c := range []struct {
 		environ string
 		want    Launch
 	}{
-		{"", Launch{"", -1, 0, false}},
-		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", 3, 4, false}},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", 1, 2, false}},
-		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{"mpiexec", 3, 4, true}},
-		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2", Launch{"armcirun", 1, 2, false}},
-		{"PMIX_RANK=5", Launch{"mpiexec", 5, 0, false}},
-		{"PMI_RANK=x", Launch{"", -1, 0, false}},
-		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", Launch{"", -1, 0, false}},
-		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7", Launch{"armcirun", 1, 2, false}},
+		{"", none},
+		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", "PMI_RANK", 3, 4, false}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", "OMPI_COMM_WORLD_RANK", 1, 2, false}},
+		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{"mpiexec", "PMI_RANK", 3, 4, true}},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2",
+			Launch{"armcirun", "ARMCI_JOB_RANK", 1, 2, false}},
+		{"PMIX_RANK=5", Launch{"mpiexec", "PMIX_RANK", 5, 0, false}},
+		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{"mpiexec", "PMIX_RANK", 5, 8, false}},
+		{"PMIX_RANK=5 SLURM_PROCID=0 SLURM_NTASKS=8", Launch{"mpiexec", "PMIX_RANK", 5, 0, false}},
+		{"PMI_RANK=x", none},
+		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", none},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 SLURM_PROCID=0 SLURM_NTASKS=4",
+			Launch{"armcirun", "ARMCI_JOB_RANK", 1, 2, false}},
+		{"SLURM_PROCID=1 SLURM_NTASKS=4", Launch{"srun", "SLURM_PROCID", 1, 4, false}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4", Launch{"srun", "SLURM_PROCID", 0, 4, false}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 ENVIRONMENT=BATCH", none}, // the script of sbatch
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 ENVIRONMENT=BATCH", Launch{"srun", "SLURM_PROCID", 0, 4, false}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", Launch{"srun", "SLURM_PROCID", 0, 1, false}}, // salloc's shell
 	} {
 		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
 			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)

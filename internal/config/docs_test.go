@@ -48,6 +48,15 @@ func rendered(class Class) string {
 	return b.String()
 }
 
+func renderedFormer() string {
+	var b strings.Builder
+	b.WriteString("| former name | now |\n|---|---|\n")
+	for _, row := range former {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", row.Name, strings.TrimPrefix(row.Doc, "former name of "))
+	}
+	return b.String()
+}
+
 func renderedForeign() string {
 	var b strings.Builder
 	doc := ""
@@ -73,7 +82,8 @@ func TestDocument(t *testing.T) {
 	}
 	want := text
 	for mark, table := range map[string]string{
-		"settings": rendered(ClassUser), "job": rendered(ClassJob), "foreign": renderedForeign(),
+		"settings": rendered(ClassUser), "expert": rendered(ClassExpert), "former": renderedFormer(),
+		"job": rendered(ClassJob), "foreign": renderedForeign(),
 	} {
 		between := regexp.MustCompile(`(?s)(<!-- ` + mark + ` -->\n).*?(<!-- end -->)`)
 		if !between.Match(want) {

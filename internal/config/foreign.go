@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Variables that other ARMCI implementations and build systems know. Finding
-// one of them is no mistake, so they are rows too, but they change nothing.
+// Variables of other ARMCI implementations and build systems. They are rows, so
+// that they are not reported as unknown, but they have no effect.
 
 package config
 

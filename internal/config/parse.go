@@ -19,10 +19,14 @@ import (
 type value struct {
 	num  int64
 	text string
+	auto bool // "auto" of a row with Auto
 }
 
 // allowed says in words what a row accepts; it ends the message about a bad value.
 func (r *Row) allowed() string {
+	if r.Auto != nil {
+		return "auto, or " + (&Row{Kind: r.Kind}).allowed()
+	}
 	switch r.Kind {
 	case KindBool:
 		return "y or n (also yes no, 1 0, true false, on off)"
@@ -46,6 +50,9 @@ func (r *Row) parse(text string) (value, error) {
 	v := value{text: text}
 	if text == "" || r.Kind == KindString || r.Kind == KindAny {
 		return v, nil
+	}
+	if r.Auto != nil && strings.EqualFold(text, "auto") {
+		return value{text: "auto", auto: true}, nil
 	}
 	ok := false
 	switch r.Kind {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a launcher hands on of its environment to ranks on other hosts.
+// Which variables a launcher passes on to ranks on other hosts.
 
 package config
 

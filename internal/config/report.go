@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What can be told about the settings: the rows with value and origin, and the
-// variables that look like settings but are none. It must not print.
+// Information about settings: the rows with value and origin, and variables that
+// look like settings but are unknown. It must not print.
 
 package config
 
@@ -21,7 +21,7 @@ type Entry struct {
 // the table. The job's secret is shown as "(hidden)".
 func (s *Set) Rows(classes ...Class) []Entry {
 	var entries []Entry
-	for _, row := range slices.Concat(table, foreign) {
+	for _, row := range slices.Concat(table, former, foreign) {
 		if len(classes) > 0 && !slices.Contains(classes, row.Class) {
 			continue
 		}
@@ -61,7 +61,7 @@ func (s *Set) Unknown() []UnknownName {
 func nearest(name string) string {
 	best, found := max(2, (len(name)-len("ARMCI_"))/3)+1, ""
 	for i := range table {
-		if table[i].Class != ClassUser {
+		if table[i].Class != ClassUser && table[i].Class != ClassExpert {
 			continue
 		}
 		if d := distance(strings.ToUpper(name), table[i].Name); d < best {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,8 +23,9 @@ const (
 
 // Set is the settings of one run.
 type Set struct {
-	env    map[string]string // every variable of the environment; empty ones are left out
-	values map[string]value  // by name, for rows of class user and job
+	env     map[string]string // every variable of the environment; empty ones are left out
+	values  map[string]value  // by name, for all rows but foreign ones
+	network string            // of For; "" is none
 }
 
 // Load reads the settings from the environment of the process as it was when
@@ -39,8 +41,7 @@ func Load() (*Set, error) {
 func LoadFrom(environ []string) (*Set, error) {
 	s := &Set{env: environMap(environ), values: make(map[string]value)}
 	var bad []string
-	for i := range table {
-		row := &table[i]
+	for _, row := range slices.Concat(table, former) {
 		text, set := s.env[row.Name]
 		if !set {
 			text = row.Default
@@ -80,7 +81,7 @@ func (s *Set) get(name string, kinds ...Kind) value {
 	}
 	for _, kind := range kinds {
 		if row.Kind == kind {
-			return s.values[name]
+			return s.resolved(row)
 		}
 	}
 	panic(fmt.Sprintf("config: %s is read as another kind than its row says", name))

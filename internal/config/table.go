@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The table of settings: one row per variable that this library honours.
-// It must hold data only; parsing lives in parse.go, names of other ARMCI
-// implementations in foreign.go.
+// It must hold data only; parsing lives in parse.go, former names in former.go,
+// names of other ARMCI implementations in foreign.go.
 
 package config
 
@@ -28,7 +28,9 @@ type Class int
 // The classes of settings.
 const (
 	ClassUser    Class = iota // set by users
+	ClassExpert               // for tests and measurements: users are not expected to need it
 	ClassJob                  // set by armcirun for the ranks it starts, never by hand
+	ClassFormer               // former name of a setting: still works, with a warning (former.go)
 	ClassForeign              // of another ARMCI implementation: accepted, no effect
 )
 
@@ -41,6 +43,10 @@ type Row struct {
 	Doc     string // one line
 	Choices []string
 	Class   Class
+	// Auto is what the default "auto" stands for on each network, which then must be named by For to read the setting.
+	Auto map[string]string
+	// Former names by network: they set the setting for that network alone.
+	Former map[string]string
 }
 
 var table = []Row{
@@ -48,73 +54,68 @@ var table = []Row{
 		Doc: "print a one-line summary at init, and messages of level info"},
 	{Name: "ARMCI_ERRORS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "return", "abort"},
 		Doc: "what a wrong argument does: return the documented code, or abort the job; auto is return, and abort under the ARMCI-MPI ABI"},
-	{Name: "ARMCI_FASTPATH", Kind: KindBool, Default: "y",
+	{Name: "ARMCI_FASTPATH", Kind: KindBool, Class: ClassExpert, Default: "y",
 		Doc: "serve plain node-local calls in C without entering Go"},
 	{Name: "ARMCI_TRACE", Kind: KindBool, Default: "n",
 		Doc: "print one line per call; switches the fast path off"},
 	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
 		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
-	{Name: "ARMCI_SPIN", Kind: KindInt, Default: "0", Unit: "polls",
+	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Default: "0", Unit: "polls",
 		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
-	{Name: "ARMCI_REPORTER", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "y", "n"},
+	{Name: "ARMCI_REPORTER", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "y", "n"},
 		Doc: "keep a small process on each node that names a dead rank when the launcher ends all others before one can; " +
 			"auto is y under MPICH's mpiexec"},
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
 	{Name: "ARMCI_TRANSPORT", Kind: KindString, Default: "auto",
 		Doc: "transport between nodes; auto is the first that every rank can use"},
+	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Default: "10s", Former: formerly("TIMEOUT"),
+		Doc: "time after which a node that does not answer is given up, and the job with it"},
+	{Name: "ARMCI_POLL", Kind: KindDuration, Default: "auto", Auto: map[string]string{"tcp": "20us", "rdma": "200us"},
+		Former: formerly("POLL"),
+		Doc: "longest time for which a data server polls for the next request before it sleeps; auto = 20us over TCP, 200us " +
+			"over RDMA, where it polls that long only if requests come that soon after each other"},
+	{Name: "ARMCI_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes", Former: formerly("EAGER"),
+		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller; over RDMA puts only, and " +
+			"16k at most"},
+	{Name: "ARMCI_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
+		Doc: "most memory that a process has in buffers for other nodes, pinned over RDMA; there a quarter of it where no data " +
+			"server runs"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
 		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS and to RLIMIT_FSIZE"},
-	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Default: "0x400000000000",
+	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",
 		Doc: "virtual address at which the arena is tried first"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",
 		Doc: "freed memory kept populated for reuse, per rank"},
 	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
-		Doc: "memory that allocations always leave to the machine"},
-	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Default: "1", Unit: "ranks",
-		Doc: "data servers of a node: so many of its first ranks run one each"},
+		Doc: "memory that allocations always leave to the machine; unless set, at most an eighth of what there is"},
+	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Default: "1", Unit: "ranks",
+		Doc: "number of data servers per node, in its first ranks"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
-		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the other hosts; unset = found by itself"},
+		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the other hosts; unset = detected"},
 	{Name: "ARMCI_TCP_PORTS", Kind: KindString,
 		Doc: "ports at which data servers may listen, such as 7000-7100; unset = any"},
-	{Name: "ARMCI_TCP_TIMEOUT", Kind: KindDuration, Default: "10s",
-		Doc: "time after which a host that does not answer is given up, and the job with it"},
-	{Name: "ARMCI_TCP_POLL", Kind: KindDuration, Default: "20us",
-		Doc: "longest time for which a data server keeps looking for the next request before it sleeps"},
-	{Name: "ARMCI_TCP_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes",
-		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller"},
-	{Name: "ARMCI_TCP_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes",
-		Doc: "most memory that a process has in buffers for other hosts"},
-	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Default: "0", Unit: "bytes",
+	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Class: ClassExpert, Default: "0", Unit: "bytes",
 		Doc: "rows of strided and vector transfers of at least this length are not packed; 0 = by a cost model " +
 			"that armci_info prints"},
-	{Name: "ARMCI_TCP_CONGESTION", Kind: KindString, Default: "auto",
+	{Name: "ARMCI_TCP_CONGESTION", Kind: KindString, Class: ClassExpert, Default: "auto",
 		Doc: "congestion control of connections, by the kernel's name; auto = the system's, unless that paces (bbr): " +
 			"then cubic, or reno"},
 	{Name: "ARMCI_RDMA_DEVICE", Kind: KindString,
-		Doc: "RDMA device (mlx5_0) or one of its ports (mlx5_0:1) to use; unset = found by itself"},
+		Doc: "RDMA device (mlx5_0) or one of its ports (mlx5_0:1) to use; unset = detected"},
 	{Name: "ARMCI_RDMA_GID", Kind: KindString,
-		Doc: "index of the port's address (GID) to use; unset = found by itself: RoCE v2 and IPv4 first"},
-	{Name: "ARMCI_RDMA_TIMEOUT", Kind: KindDuration, Default: "10s",
-		Doc: "time after which a host that RDMA does not reach is given up, and the job with it"},
-	{Name: "ARMCI_RDMA_POLL", Kind: KindDuration, Default: "200us",
-		Doc: "longest time for which a data server keeps looking for the next message before it sleeps; it does where " +
-			"messages come that soon after each other, else for 20us"},
-	{Name: "ARMCI_RDMA_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes",
-		Doc: "puts of up to this size are copied at once and complete at the caller; 16k at most"},
-	{Name: "ARMCI_RDMA_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes",
-		Doc: "pinned memory that a process has in buffers for RDMA; a quarter of it only where no data server runs"},
-	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "buffered", "zerocopy"},
+		Doc: "index of the port's address (GID) to use; unset = detected: RoCE v2 and IPv4 first"},
+	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "buffered", "zerocopy"},
 		Doc: "how contiguous transfers use local memory: through registered buffers, or as it is, registered where it " +
 			"is not; auto = by size and kind of memory"},
-	{Name: "ARMCI_RDMA_STRIDED", Kind: KindChoice, Default: "auto",
+	{Name: "ARMCI_RDMA_STRIDED", Kind: KindChoice, Class: ClassExpert, Default: "auto",
 		Choices: []string{"auto", "nic", "host", "host-atomic", "push"},
 		Doc: "how strided and vector transfers travel: a request of the device for each row; packed into messages; packed " +
 			"into buffers claimed by atomics; gets written by the target's server (puts as auto); auto = by a cost model " +
 			"that armci_info prints"},
-	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Default: "auto",
+	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Class: ClassExpert, Default: "auto",
 		Doc: "parameters of that model, as armci_info prints them; auto = measured at first use"},
-	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Default: "server", Choices: []string{"server", "device"},
+	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Class: ClassExpert, Default: "server", Choices: []string{"server", "device"},
 		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
 			"the devices, which disturbs nobody there; the same for all ranks"},
 	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
@@ -132,7 +133,7 @@ var table = []Row{
 
 // lookup finds the row of a name, or nil.
 func lookup(name string) *Row {
-	for _, rows := range [][]Row{table, foreign} {
+	for _, rows := range [][]Row{table, former, foreign} {
 		for i := range rows {
 			if rows[i].Name == name {
 				return &rows[i]

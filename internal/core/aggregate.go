@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Aggregate handles: small puts or gets collected under one handle and carried out, at the wait, as one vector
-// operation per target and size. Known by the handle's address, since its content may be garbage.
+// Aggregate handles: small puts or gets are collected under one handle. The wait carries them out as one vector
+// operation per target and size. A handle is identified by its address, since its content may be garbage.
 package core
 
 import (
@@ -20,19 +20,19 @@ type aggregates struct {
 	batches []Batch     // of the first handles, by their addresses
 }
 
-// aggregate collects operations in the order they came: those of one kind and target that follow each other are one.
+// aggregate collects operations in order. Consecutive ones of one kind and target become one.
 type aggregate struct {
 	ops   []*Op
-	batch *Batch // what came after these; nil if it has none
+	batch *Batch // later operations, recorded by C; nil if there are none
 }
 
-// mostBlocks is up to how many blocks a strided operation is taken apart: a larger one stays what it is.
+// mostBlocks: a strided operation of up to this many blocks is split into segments; a larger one is kept as it is.
 const mostBlocks = 64
 
-// collected are operations whose lists are their own memory, to be used again.
+// collected are operations that own the memory of their lists, for reuse.
 var collected = sync.Pool{New: func() any { return new(Op) }}
 
-// next is one more operation of an aggregate. Its transfer has no meaning yet.
+// next appends an operation to an aggregate. The caller fills its transfer in.
 func (a *aggregate) next(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
@@ -70,8 +70,8 @@ func (a *aggregate) add(o *Op) {
 	}
 }
 
-// appendSegments adds segments, to the last descriptor where the size is the same. It uses the memory of descriptors that
-// were in the list before.
+// appendSegments adds segments: to the last descriptor if the size is the same, else to a new one. It reuses the memory
+// of former descriptors of the list.
 func appendSegments(v []transport.Segments, nbytes int, local, remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
 		v = slices.Grow(v, 1)[:n+1]
@@ -156,7 +156,7 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 	var first error
 	for _, o := range ops {
 		err := r.Do(o)
-		if err == nil { // else somebody may still look at it
+		if err == nil { // else the transport may still use it
 			o.Scale = transport.Scale{}
 			collected.Put(o)
 		} else if first == nil {
@@ -195,30 +195,14 @@ func (r *Runtime) FlushAggregates() error {
 	return first
 }
 
-// appendRuns adds a strided transfer's blocks.
+// appendRuns adds a strided transfer as segments that are contiguous on both sides.
 func appendRuns(v []transport.Segments, x *transport.Xfer) []transport.Segments {
-	walk(x, func(local, remote uintptr) {
-		v = appendSegments(v, int(x.Count[0]), []uintptr{local}, []uintptr{remote})
-	})
-	return v
-}
-
-// walk visits the blocks of Count[0] bytes: the kernel walks both sides as shapes whose rows never touch.
-func walk(x *transport.Xfer, visit func(local, remote uintptr)) {
-	n := kernel.Volume(x.Count) / int64(x.Count[0])
-	var index [kernel.MaxLevels + 1]int32
-	local, remote := x.Local.Base, x.Remote.Base
-	for range n {
-		visit(local, remote)
-		for l := 1; l < len(x.Count); l++ {
-			local += uintptr(x.Local.Stride[l-1])
-			remote += uintptr(x.Remote.Stride[l-1])
-			if index[l]++; index[l] < x.Count[l] {
-				break
-			}
-			local -= uintptr(x.Local.Stride[l-1]) * uintptr(index[l])
-			remote -= uintptr(x.Remote.Stride[l-1]) * uintptr(index[l])
-			index[l] = 0
-		}
+	var local, remote kernel.Cursor
+	var room [mostBlocks]kernel.Run
+	local.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
+	remote.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
+	for _, r := range kernel.Runs(&local, &remote, room[:0], local.Left()) {
+		v = appendSegments(v, r.Bytes, []uintptr{r.Local}, []uintptr{r.Remote})
 	}
+	return v
 }

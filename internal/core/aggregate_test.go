@@ -5,11 +5,7 @@
 package core
 
 import (
-	"math/rand/v2"
-	"slices"
 	"testing"
-
-	"libarmci/internal/transport"
 )
 
 const agg = uintptr(0x1234) // the handle's address
@@ -150,35 +146,4 @@ func TestAggregateDescriptors(t *testing.T) {
 			r.wrong("a flush ends no collecting: %v %v", was, err)
 		}
 	})
-}
-
-// walk visits the blocks of a shape in the order of the kernels.
-func TestWalk(t *testing.T) {
-	g := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		x := &transport.Xfer{Local: transport.Section{Base: 1 << 20}, Remote: transport.Section{Base: 1 << 30}, Count: []int32{8}}
-		for range g.IntN(5) {
-			x.Count = append(x.Count, 1+g.Int32N(4))
-			x.Local.Stride = append(x.Local.Stride, g.Int32N(4000)-2000)
-			x.Remote.Stride = append(x.Remote.Stride, g.Int32N(4000)-2000)
-		}
-		var got, want [][2]uintptr
-		walk(x, func(l, r uintptr) { got = append(got, [2]uintptr{l, r}) })
-		n := int32(1)
-		for _, c := range x.Count[1:] {
-			n *= c
-		}
-		for i := range n {
-			l, r, rest := int64(x.Local.Base), int64(x.Remote.Base), i
-			for k, c := range x.Count[1:] {
-				l += int64(rest%c) * int64(x.Local.Stride[k])
-				r += int64(rest%c) * int64(x.Remote.Stride[k])
-				rest /= c
-			}
-			want = append(want, [2]uintptr{uintptr(l), uintptr(r)})
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%v: %x, expected %x", x.Count, got, want)
-		}
-	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks learn at the start that one of them cannot take part, so that none waits for it, and so that the same
-// reason is not printed once per rank.
+// Startup consensus: all ranks learn whether one of them cannot take part, so that none waits for it, and so that a
+// reason is printed once, not once per rank.
 package core
 
 import (
@@ -40,13 +40,13 @@ func isConsequence(err error) bool {
 	return false
 }
 
-// agree is collective: it succeeds if all ranks have come so far without an error.
+// agree is collective: it succeeds if all ranks have reached this step without an error.
 func (r *Runtime) agree(err error) error {
 	_, err = r.agreeOn(nil, err)
 	return err
 }
 
-// agreeOn also shows every rank a few bytes of all ranks.
+// agreeOn is agree, and exchanges a few bytes of each rank.
 func (r *Runtime) agreeOn(mine []byte, err error) ([][]byte, error) {
 	text := textOf(err)
 	if err != nil && isConsequence(err) {
@@ -67,14 +67,14 @@ func (r *Runtime) agreeOn(mine []byte, err error) ([][]byte, error) {
 	return bytes, verdict(texts, int(r.Me))
 }
 
-// report is what a rank has to say at a step of the start.
+// report is what a rank sends at a step of the start.
 type report struct {
 	Problem string
 	Bytes   []byte
 }
 
-// verdict is what a rank makes of all reports: of the causes, or of the consequences if there is nothing else, the lowest
-// rank's is told, and how many ranks say something else.
+// verdict turns all reports into one error: that of the lowest rank with a cause of its own, or, if there is none, of the
+// lowest rank with a consequence; and the number of ranks that report something else.
 func verdict(reports []string, me int) error {
 	text, from := firstOf(reports, false)
 	if text == "" {
@@ -86,7 +86,7 @@ func verdict(reports []string, me int) error {
 	return &StartError{strings.TrimPrefix(text, consequence) + others(reports, text, from), from == me}
 }
 
-// firstOf is the first report that is a consequence, or that is none.
+// firstOf is the first report with an error that is a consequence, or that is a cause.
 func firstOf(reports []string, effect bool) (string, int) {
 	for rank, text := range reports {
 		if text != "" && strings.HasPrefix(text, consequence) == effect {
@@ -96,7 +96,7 @@ func firstOf(reports []string, effect bool) (string, int) {
 	return "", -1
 }
 
-// others tells that further ranks have causes of their own.
+// others is the text about further ranks that have causes of their own.
 func others(reports []string, told string, from int) string {
 	count, example := 0, -1
 	for rank, text := range reports {

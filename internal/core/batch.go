@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Batches: contiguous puts or gets under an aggregate handle that are like the one before, which is what most are. The
-// front door's C half writes them down here without entering Go; what may be written down is decided here.
+// Batches: contiguous puts or gets under an aggregate handle that are like the one before, as most are. C (capi) records
+// them here without entering Go; this file decides what C may record.
 package core
 
 import (
@@ -16,14 +16,14 @@ const (
 	numBatches = 8
 )
 
-// Batch is transfers of one kind, rank and size, whose remote side lies in one region that this rank has been told of.
-// C, which knows it as struct front_batch, adds to it if nobody else is at it.
+// Batch is transfers of one kind, rank and size, whose remote side lies in one known region. C knows it as struct
+// front_batch, and adds to it if it can take busy.
 type Batch struct {
-	busy              atomic.Uint32  // held to read or change what follows
-	handle            atomic.Uintptr // whose it is, 0: nobody's
+	busy              atomic.Uint32  // a lock for what follows
+	handle            atomic.Uintptr // address of the handle that uses the batch, 0: none
 	kind, proc, bytes int32
 	n                 int32
-	lo, span          uintptr // remote addresses from lo on that a transfer may begin at: none if it is closed
+	lo, span          uintptr // a transfer may begin at remote addresses lo to lo+span; no addresses: it is closed
 	local, remote     [batchRoom]uintptr
 }
 
@@ -35,10 +35,10 @@ func (b *Batch) lock() {
 
 func (b *Batch) unlock() { b.busy.Store(0) }
 
-// Batches is what C adds to; empty if all ranks are on this node. It stays where it is.
+// Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
 func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
 
-// claim gives the handle at an address a batch, if that of its place, which C finds likewise, is free.
+// claim gives the handle at an address the batch of its hash, by which C finds it, too, if that is free.
 func (s *aggregates) claim(handle uintptr) *Batch {
 	if len(s.batches) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (s *aggregates) claim(handle uintptr) *Batch {
 	return b
 }
 
-// allow opens the batch of an aggregate for transfers like one that has been checked, if it is of the usual kind.
+// allow opens the batch of an aggregate for transfers like o, which has been checked, if it is contiguous and known.
 func (r *Runtime) allow(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
 	if b == nil || !x.Known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
@@ -65,7 +65,7 @@ func (r *Runtime) allow(a *aggregate, o *Op) {
 	}
 }
 
-// absorb takes what C has added, and closes the batch.
+// absorb moves what C has added to the aggregate, and closes the batch.
 func (a *aggregate) absorb() {
 	b := a.batch
 	if b == nil {
@@ -83,7 +83,7 @@ func (a *aggregate) absorb() {
 	b.n, b.span = 0, 0
 }
 
-// closeBatches is for when memory of other ranks is no longer what it was.
+// closeBatches closes all batches: memory of other ranks is about to be freed.
 func (r *Runtime) closeBatches() {
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()

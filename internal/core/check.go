@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What an operation's arguments must be. Every mistake is found before a byte is written; the message names the
-// argument as the header does.
+// Checks the arguments of operations. Every mistake is found before a byte is written; the message names the argument as
+// the header does.
 package core
 
 import (
-	"errors"
-	"runtime"
+	"math"
 	"slices"
-	"unsafe"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -24,6 +22,9 @@ const (
 	Acc
 )
 
+// Memory is in the lower half of the address space: (void *)-1 (MAP_FAILED) is refused, and so are ranges that wrap around.
+const lastAddress = math.MaxInt64
+
 // Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
 type Op struct {
 	Kind    Kind
@@ -32,12 +33,13 @@ type Op struct {
 	Levels  int // as given; Count has Levels+1 entries
 	AccCode int // optype of an accumulate, either numbering
 	Scale   transport.Scale
-	Suffix  string // of the header's names of the two sides: "" contiguous, "_ptr" strided, "_ptr_array" vector
-	Missing string // name of an array that was NULL, found by the front door
-	Refuse  error  // what else the front door found wrong
-	Soon    bool   // blocking only because the local memory goes: nobody waits for the effect
+	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
+	Missing string // name of an array that was NULL, found by capi
+	Refuse  error  // another mistake, found by capi
+	Soon    bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
 
 	room []transport.Segments // for a list
+	far  extent               // the target's memory that a checked transfer touches; not of vectors
 }
 
 // local and remote are the header's names for the two sides.
@@ -89,7 +91,7 @@ func (o *Op) checkAcc() error {
 	return nil
 }
 
-// whole returns an error if n bytes are no whole number of elements of an accumulate.
+// whole returns an error unless n bytes are a whole number of elements of an accumulate.
 func (o *Op) whole(arg string, n int) error {
 	if o.Kind != Acc {
 		return nil
@@ -119,23 +121,29 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	if err := o.whole(arg, int(x.Count[0])); err != nil {
 		return false, err
 	}
-	if kernel.Volume(x.Count) == 0 {
+	volume, lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
+	switch {
+	case volume == 0:
 		return false, nil
-	}
-	if x.Local.Base == 0 {
+	case volume > kernel.MostBytes:
+		return false, argErr(CodeLevels, arg, "%v are more than the %d bytes that one transfer may have", x.Count, int64(kernel.MostBytes))
+	case x.Local.Base == 0:
 		return false, argErr(CodeArgument, o.local(), "null pointer")
-	}
-	if x.Remote.Base == 0 {
+	case x.Local.Base > lastAddress:
+		return false, argErr(CodeArgument, o.local(), "%#x is no address", x.Local.Base)
+	case x.Remote.Base == 0:
 		return false, argErr(CodeArgument, o.remote(), "null pointer")
 	}
-	lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
+	o.far = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
 	var err error
-	x.Known, err = r.checkRemote(o.remote(), o.Proc, x.Remote.Base+uintptr(lo), hi-lo)
+	x.Known, err = r.checkRemote(o.remote(), o.Proc, o.far.lo, hi-lo)
 	return true, err
 }
 
+func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
+
 func (r *Runtime) checkVector(o *Op) (bool, error) {
-	some := false
+	some, all := false, int64(0)
 	o.Xfer.Known = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
@@ -147,8 +155,15 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 		if s.Bytes == 0 {
 			continue
 		}
-		if j := slices.Index(s.Local, 0); j >= 0 {
-			return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is null", i, o.local(), j)
+		if all += int64(s.Bytes) * int64(len(s.Local)); all > kernel.MostBytes {
+			return false, argErr(CodeLevels, "darr", "more than the %d bytes that one transfer may have", int64(kernel.MostBytes))
+		}
+		if j := slices.IndexFunc(s.Local, noAddress); j >= 0 {
+			what := "null"
+			if s.Local[j] != 0 {
+				what = "no address"
+			}
+			return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is %s", i, o.local(), j, what)
 		}
 		known, err := r.checkRemoteAll(o, &s)
 		if err != nil {
@@ -160,7 +175,7 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 	return some, nil
 }
 
-// checkRemoteAll is checkRemote for every segment of a descriptor. It asks once where one allocation holds them all.
+// checkRemoteAll is checkRemote for every segment of a descriptor; one look-up if one allocation holds them all.
 func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err error) {
 	if len(s.Remote) == 0 {
 		return true, nil
@@ -169,7 +184,7 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	for _, a := range s.Remote {
 		lo, hi = min(lo, a), max(hi, a)
 	}
-	if o.Proc != int(r.Me) { // of my own memory, what is outside the arena is as good: each is looked at
+	if o.Proc != int(r.Me) { // my own segments may be outside the arena: check each
 		if known, err = r.checkRemote(o.remote(), o.Proc, lo, int64(hi-lo)+int64(s.Bytes)); known && err == nil {
 			return true, nil
 		}
@@ -186,27 +201,29 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 }
 
 // checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
-// known is false for an address on another node that this rank has not been told of: then the target has to say.
+// known is false for an address on another node that this rank does not know: then the owner has to be asked.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
 	rank, beyond := transport.Rank(proc), false
 	switch {
 	case addr == 0:
 		return false, argErr(CodeArgument, arg, "null pointer")
+	case n < 0 || addr > lastAddress || uintptr(n) > lastAddress-addr:
+		beyond = true
 	case !r.Topo.SameNode(rank):
 		known, beyond = r.known.has(rank, addr, n)
-	case rank == r.Me && !r.Node.Inside(addr):
+	case rank == r.Me && !r.Memory.Inside(addr):
 		return true, nil
 	default:
-		known = r.Node.Owns(r.Topo.Local(rank), addr, n)
+		known = r.Memory.Owns(r.Topo.Local(rank), addr, n)
 		beyond = !known
 	}
 	if beyond {
-		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
+		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", uint64(n), addr, proc)
 	}
 	return known, nil
 }
 
-// CheckFlag: a flag is an aligned int in one live allocation of proc. Where only the target knows, it is asked.
+// CheckFlag: a flag is an aligned int in one live allocation of proc. If this rank does not know it, it asks the owner.
 func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
@@ -218,13 +235,5 @@ func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if known || err != nil {
 		return err
 	}
-	old := new(int32)
-	err = r.Do(&Op{Kind: Get, Proc: proc, Xfer: transport.Xfer{Local: transport.Section{Base: uintptr(unsafe.Pointer(old))},
-		Remote: transport.Section{Base: addr}, Count: []int32{4}}})
-	runtime.KeepAlive(old)
-	var bad *ArgError
-	if errors.As(err, &bad) {
-		bad.Arg = arg
-	}
-	return err
+	return r.askOwner(proc, arg, appendPiece(nil, addr, 4))
 }

@@ -7,6 +7,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 
 	"libarmci/internal/transport"
@@ -19,6 +20,17 @@ type mistake struct {
 	arg  string
 	code int
 	text string
+}
+
+// none is (void *)-1, and MAP_FAILED.
+const none = ^uintptr(0)
+
+// shaped is a put to rank 0 with the same strides on both sides.
+func shaped(local, remote uintptr, count []int32, stride ...int32) *Op {
+	o := strided(Put, 0, local, remote, 1, 1, 0)
+	o.Levels = len(stride)
+	o.Xfer.Count, o.Xfer.Local.Stride, o.Xfer.Remote.Stride = count, stride, stride
+	return o
 }
 
 func contiguousMistakes(mem []uintptr, buf uintptr) []mistake {
@@ -39,6 +51,11 @@ func contiguousMistakes(mem []uintptr, buf uintptr) []mistake {
 		{"beyond the memory, read", op(Get, 1, buf, mem[1]+57, 8), "src", CodeAddress, "8 bytes at"},
 		{"another rank's memory", op(Put, 0, buf, mem[1], 8), "dst", CodeAddress, "of rank 0"},
 		{"another rank's private memory", op(Put, 1, buf, buf, 8), "dst", CodeAddress, "of rank 1"},
+		{"MAP_FAILED", op(Put, 1, buf, none, 8), "dst", CodeAddress, "8 bytes at 0xffffffffffffffff"},
+		{"MAP_FAILED of my own", op(Get, 0, buf, none, 8), "src", CodeAddress, "8 bytes at 0xffffffffffffffff"},
+		{"upper half", op(Put, 1, buf, 1<<63, 8), "dst", CodeAddress, "8 bytes at 0x8000000000000000"},
+		{"end in the upper half", op(Put, 0, buf, 1<<63-4, 8), "dst", CodeAddress, "8 bytes at"},
+		{"MAP_FAILED here", op(Put, 1, none, mem[1], 8), "src", CodeArgument, "no address"},
 		{"type", badType, "optype", CodeOp, "36 is no accumulate operation"},
 		{"no scale", badScale, "scale", CodeArgument, "null"},
 		{"half an element", accOf(op(Acc, 0, buf, mem[0], 12), &one), "bytes", CodeBytes, "12 bytes are not a whole number of elements of 8"},
@@ -69,7 +86,16 @@ func stridedMistakes(mem []uintptr, buf uintptr) []mistake {
 		{"last row outside", strided(Put, 0, buf, mem[0], 8, 5, 16), "dst_ptr", CodeAddress, "72 bytes at"},
 		{"last row outside, read", strided(Get, 0, buf, mem[0], 8, 5, 16), "src_ptr", CodeAddress, "72 bytes at"},
 		{"first row outside", strided(Put, 0, buf, mem[0]+8, 8, 3, -16), "dst_ptr", CodeAddress, "40 bytes at"},
-		{"huge", strided(Put, 0, buf, mem[0], 1<<30, 1<<30, 1<<30), "dst_ptr", CodeAddress, "not within"},
+		{"far", strided(Put, 0, buf, mem[0], 1<<10, 1<<30, 1<<30), "dst_ptr", CodeAddress, "not within"},
+		{"huge", strided(Put, 0, buf, mem[0], 1<<30, 1<<30, 1<<30), "count", CodeLevels, "more than the 70368744177664 bytes"},
+		{"more than 64 bits", shaped(buf, mem[0], []int32{24, 1 << 30, 1 << 30}, 24, 0), "count", CodeLevels, "more than"},
+		{"zero bytes in 64 bits", shaped(buf, mem[0], []int32{1 << 16, 1 << 16, 1 << 16, 1 << 16}, 0, 0, 0), "count",
+			CodeLevels, "[65536 65536 65536 65536] are more than"},
+		{"MAP_FAILED", strided(Put, 1, buf, none, 8, 2, 16), "dst_ptr", CodeAddress, "24 bytes at 0xffffffffffffffff"},
+		{"MAP_FAILED here", strided(Put, 1, none, mem[1], 8, 2, 16), "src_ptr", CodeArgument, "no address"},
+		{"begin below zero", strided(Put, 0, buf, mem[0], 8, 1<<20, -1<<30), "dst_ptr", CodeAddress, "not within"},
+		{"a long way down", shaped(buf, mem[0], []int32{1, math.MaxInt32}, math.MinInt32), "dst_ptr", CodeAddress, "not within"},
+		{"a long way up", shaped(buf, mem[0], []int32{1, math.MaxInt32}, math.MaxInt32), "dst_ptr", CodeAddress, "not within"},
 		{"half an element", accOf(strided(Acc, 0, buf, mem[0], 12, 2, 16), &one), "count", CodeBytes, "whole number"},
 		{"missing array", missing("count"), "count", CodeArrays, "null"},
 		{"missing strides", missing("dst_stride_arr"), "dst_stride_arr", CodeArrays, "null"},
@@ -89,6 +115,12 @@ func vectorMistakes(mem []uintptr, buf uintptr) []mistake {
 		{"null local", two(good(), transport.Segments{Local: []uintptr{buf, 0}, Remote: []uintptr{mem[0], mem[0]}, Bytes: 4}), "darr",
 			CodeArgument, "descriptor 1: src_ptr_array address 1 is null"},
 		{"null remote", vector(Put, 0, 8, []uintptr{buf}, []uintptr{0}), "dst_ptr_array", CodeArgument, "null"},
+		{"MAP_FAILED", vector(Put, 1, 8, []uintptr{buf, buf}, []uintptr{mem[1], none}), "dst_ptr_array", CodeAddress,
+			"8 bytes at 0xffffffffffffffff"},
+		{"MAP_FAILED of my own", vector(Put, 0, 8, []uintptr{buf}, []uintptr{none}), "dst_ptr_array", CodeAddress, "8 bytes at"},
+		{"end in the upper half", vector(Put, 0, 8, []uintptr{buf}, []uintptr{1<<63 - 4}), "dst_ptr_array", CodeAddress, "8 bytes at"},
+		{"MAP_FAILED here", vector(Put, 0, 8, []uintptr{none}, []uintptr{mem[0]}), "darr", CodeArgument, "address 0 is no address"},
+		{"huge", vector(Put, 0, 1<<30, make([]uintptr, 1<<17), make([]uintptr, 1<<17)), "darr", CodeLevels, "more than"},
 		{"outside", vector(Put, 0, 8, []uintptr{buf, buf}, []uintptr{mem[0], mem[0] + 57}), "dst_ptr_array", CodeAddress, "8 bytes at"},
 		{"outside, read", vector(Get, 1, 8, []uintptr{buf}, []uintptr{mem[1] - 1}), "src_ptr_array", CodeAddress, "of rank 1"},
 		{"half an element", accOf(vector(Acc, 0, 4, []uintptr{buf}, []uintptr{mem[0]}), &one), "darr", CodeBytes, "whole number"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The errors a caller of ARMCI can get, with the return code each maps to. Nothing is printed here: the front door does.
+// The errors that a caller of ARMCI can get, with their return codes. Nothing is printed here; capi does that.
 package core
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Return codes of the C interface (armci.h: FAIL..FAIL8).
 const (
-	CodeArgument = -1 // null pointer, library not initialised, and whatever has no code of its own
+	CodeArgument = -1 // null pointer, library not initialised, and mistakes without a code of their own
 	CodeArrays   = -2 // null array of strides, counts or addresses
 	CodeBytes    = -3 // negative size, or not a whole number of elements
 	CodeLevels   = -4 // stride levels outside 0..8, negative block, segment or descriptor counts
@@ -20,11 +20,13 @@ const (
 	CodeAddress  = -8 // not within one live allocation of the rank
 )
 
-// ArgError is a mistake of the caller: which argument, what is wrong with it.
+// ArgError is a mistake of the caller: the argument, and what is wrong with it.
 type ArgError struct {
 	Arg  string
 	Text string
 	Code int
+	// Quiet: another rank reports this mistake, of a collective call.
+	Quiet bool
 }
 
 func (e *ArgError) Error() string {
@@ -36,6 +38,12 @@ func (e *ArgError) Error() string {
 
 func argErr(code int, arg, format string, a ...any) error {
 	return &ArgError{Arg: arg, Text: fmt.Sprintf(format, a...), Code: code}
+}
+
+// IsQuiet tells whether an error is for another rank to print.
+func IsQuiet(err error) bool {
+	var e *ArgError
+	return errors.As(err, &e) && e.Quiet
 }
 
 // CodeOf is the return code for an error.

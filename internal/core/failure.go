@@ -1,32 +1,58 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a job ends when it cannot go on: one rank of a node prints one line, then every rank ends.
+// How a job ends when it cannot go on: whoever notices the cause first prints one line and tells the other nodes that the
+// cause is known; then every rank ends, silently. Calls that fail only because the job is ending wait for the end.
 package core
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
-// lost is called by the node or a wire when a rank has died. It runs on a goroutine, so MPI must not be called. A rank
-// that goes while the job starts is a matter of the start, which fails on all ranks if it must.
+const (
+	tellTime  = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
+	firstTime = time.Second            // for the rank that may report the cause to end the job
+	endTime   = 20 * time.Second       // for the job to end
+	turnTime  = 500 * time.Millisecond // between the turns of two nodes
+	lastTurn  = 6                      // which all further nodes share
+)
+
+// lost is called by the node when a rank has died. It may run on any goroutine, so it must not call MPI. While the job
+// starts it waits: if it must, the start fails on all ranks.
 func (r *Runtime) lost(rank transport.Rank, reason string) {
 	<-r.started
+	r.end(r.turn(rank), reason)
+}
+
+// lostFar is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
+func (r *Runtime) lostFar(rank transport.Rank, reason string) {
+	go func() {
+		defer log.Guard()
+		r.lost(rank, reason)
+	}()
+}
+
+// end ends the job because of reason, unless it is ending already. It first waits, so that another rank may do so.
+func (r *Runtime) end(wait time.Duration, reason string) {
 	r.ending.Do(func() {
-		time.Sleep(r.turn(rank))
-		if r.Node.ClaimEnd() {
+		defer close(r.over)
+		close(r.dying)
+		time.Sleep(wait)
+		if r.Liveness.ClaimEnd() {
 			log.Errorf("%s: the job ends", reason)
+			r.tellNodes()
 		}
 		r.Job.Die(1)
 	})
 }
 
-// turn is how long this node lets others go first, so that one of them reports and ends the job for all: those who share
-// the lost rank's node, who know best, then one node after the other.
+// turn is how long this node waits for others to report and end the job: the lost rank's own node reports first, then the
+// other nodes one after the other.
 func (r *Runtime) turn(lost transport.Rank) time.Duration {
-	const step, last = 500 * time.Millisecond, 6
 	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
 	if theirs == mine {
 		return 0
@@ -38,14 +64,84 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	if len(r.Topo.Nodes[theirs]) > 1 {
 		place++
 	}
-	return step * time.Duration(min(place, last))
+	if r.Liveness.Exited() { // perhaps the data server, which would have received that the job ends
+		place += 2
+	}
+	return turnTime * time.Duration(min(place, lastTurn))
 }
 
-// Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the caller's thread.
+// tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
+// loss of a rank that was only ended. It does not wait long for a node that cannot be reached.
+func (r *Runtime) tellNodes() {
+	others := len(r.Topo.Nodes) - 1
+	heard := make(chan struct{}, others)
+	for i, ranks := range r.Topo.Nodes {
+		if i != r.Topo.MyNode() {
+			go func() {
+				defer log.Guard()
+				r.call(ranks[0], msgEnding, nil) // a node that cannot be reached has ended already
+				heard <- struct{}{}
+			}()
+		}
+	}
+	late := time.After(tellTime)
+	for range others {
+		select {
+		case <-heard:
+		case <-late:
+			return
+		}
+	}
+}
+
+// handleEnding: another node ends the job and has said why. The launcher ends this process, or it ends itself.
+func (r *Runtime) handleEnding(reply func([]byte)) bool {
+	if reply == nil {
+		return false
+	}
+	r.Liveness.ClaimEnd() // the ranks of this node have nothing to report
+	reply(nil)
+	go func() {
+		defer log.Guard()
+		<-r.started
+		r.end(firstTime, "")
+	}()
+	return true
+}
+
+// AwaitEnd is called with the error of a public function before it is printed. If the function failed because a rank
+// is gone, the job is ending or has to end, and there is nothing more to say: the call does not return.
+func (r *Runtime) AwaitEnd(function string, err error) {
+	if !errors.Is(err, transport.ErrPeerDead) {
+		return
+	}
+	select {
+	case <-r.dying:
+	case <-time.After(firstTime): // no rank ends the job: the rank has finalised, but is needed
+		r.end(turnTime*time.Duration(min(r.Topo.MyNode(), lastTurn)), fmt.Sprintf("%s: %v", function, err))
+	}
+	select {
+	case <-r.over:
+	case <-time.After(endTime):
+	}
+}
+
+// Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the caller's thread. If
+// another rank of the node has printed why the job ends, this rank waits for it, then ends silently.
 func (r *Runtime) Abort(text string, code int) {
-	r.Node.ClaimEnd() // the others need not report that we are gone
-	if text != "" {
-		log.Errorf("%s", text)
+	if r.Liveness.ClaimEnd() {
+		if text != "" {
+			log.Errorf("%s", text)
+		}
+		r.tellNodes()
+	} else {
+		time.Sleep(firstTime)
 	}
 	r.Job.Abort(code)
+}
+
+// AbortQuietly is Abort for a mistake that another rank reports.
+func (r *Runtime) AbortQuietly(code int) {
+	time.Sleep(firstTime)
+	r.Abort("", code)
 }

@@ -5,9 +5,11 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/log"
@@ -85,7 +87,7 @@ func TestAbort(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		if r.Me == 0 {
 			r.Abort("the application gives up", 7)
-			r.Abort("", 8)
+			r.Abort("and again", 8) // the first cause is the one
 			if got := r.c.Job(0).Ends(); !slices.Equal(got, []string{"abort 7", "abort 8"}) {
 				r.wrong("%q", got)
 			}
@@ -98,6 +100,54 @@ func TestAbort(t *testing.T) {
 			}
 		}
 		r.barrier()
+	})
+}
+
+// A node that ends the job tells the others, which then end without a word about the ranks they lose.
+func TestOtherNodesAreTold(t *testing.T) {
+	lines := logged(t)
+	shape{nodes: 3, ranks: 6}.run(t, nil, func(r *tr) {
+		r.barrier()
+		if r.Me == 1 {
+			r.Abort("the application gives up", 7)
+			for to := range 6 {
+				r.c.Lose(to, fmt.Sprintf("rank %d: connection lost", to))
+			}
+			awaitEnds(r)
+			if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "the application gives up") {
+				r.wrong("%q", got)
+			}
+		}
+		r.barrier()
+	})
+}
+
+// awaitEnds waits until all ranks have ended.
+func awaitEnds(r *tr) {
+	limit := time.Now().Add(20 * time.Second)
+	for rank := range r.N {
+		for len(r.c.Job(rank).Ends()) == 0 && time.Now().Before(limit) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// A call that fails because a rank is gone waits for the end of the job, which a rank reports that has not said so yet.
+func TestAwaitEnd(t *testing.T) {
+	lines := logged(t)
+	world(t, 1, func(r *tr) {
+		r.AwaitEnd("ARMCI_Put", errors.New("something else"))
+		gone := fmt.Errorf("8 bytes to rank 3: %w", transport.ErrPeerDead)
+		for range 3 {
+			r.AwaitEnd("ARMCI_Put", gone)
+		}
+		if got := r.c.Job(0).Ends(); !slices.Equal(got, []string{"die 1"}) {
+			r.wrong("%q", got)
+		}
+		if got := lines(); strings.Count(got, "\n") != 1 ||
+			!strings.Contains(got, "ARMCI_Put: 8 bytes to rank 3: the peer has died: the job ends") {
+			r.wrong("%q", got)
+		}
 	})
 }
 

@@ -6,7 +6,7 @@ package core
 
 import "libarmci/internal/transport"
 
-// Fence completes, at the target, everything this rank has stored at proc. Not collective.
+// Fence waits until everything that this rank has stored at proc has taken effect there. Not collective.
 func (r *Runtime) Fence(proc int) error {
 	if err := r.WaitProc(proc); err != nil {
 		return err
@@ -17,11 +17,11 @@ func (r *Runtime) Fence(proc int) error {
 	}
 	upTo := t.Posted.Load()
 	err := to.tr.Fence(to.alone...)
-	t.fenced(upTo) // also after an error, which is told once
+	t.fenced(upTo) // also after an error, which is reported once
 	return err
 }
 
-// fence asks each transport once, for those of these ranks at which something is outstanding.
+// fence fences those of these ranks at which stores are outstanding, by one call of each transport.
 func (r *Runtime) fence(procs []int) (first error) {
 	for _, tr := range r.transports {
 		if err := r.fenceBy(tr, procs); err != nil && first == nil {
@@ -44,7 +44,7 @@ func (r *Runtime) fenceBy(tr transport.Transport, procs []int) error {
 		case to.tr != tr:
 			continue
 		case to.immediate:
-			return tr.Fence(to.peer) // orders my stores, wherever they went
+			return tr.Fence(to.peer) // also orders my stores at other ranks of the node
 		case !t.clean():
 			peers = append(peers, to.peer)
 			marks = append(marks, mark{t, t.Posted.Load()})
@@ -54,13 +54,13 @@ func (r *Runtime) fenceBy(tr transport.Transport, procs []int) error {
 		return nil
 	}
 	err := tr.Fence(peers...)
-	for _, m := range marks { // also after an error, which is told once
+	for _, m := range marks { // also after an error, which is reported once
 		m.t.fenced(m.upTo)
 	}
 	return err
 }
 
-// AllFence is Fence for every rank: all are asked at once.
+// AllFence is Fence for every rank; all nodes are asked before the first is waited for.
 func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
 	all := r.traffic.all()
@@ -88,7 +88,7 @@ func (r *Runtime) GroupFence(g *Group) error {
 	return first
 }
 
-// settle makes sure that what this rank sends to proc next as a message is handled after everything it has stored there.
+// settle makes sure that the next message to proc is handled after everything that this rank has stored there.
 func (r *Runtime) settle(proc int) error {
 	if r.routes[proc].ordered && !r.routes[proc].immediate {
 		return r.WaitProc(proc)

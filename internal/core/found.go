@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The founding of a group: on every node the first member claims a team slot and tells the others; between nodes these
-// first members, the leaders, tell each other whether all have one, and the group's number in the job.
+// Group creation. On every node the first member, the leader, claims a team slot and sends it to the other members. Leaders
+// tell each other whether all have a slot, and agree on the group's number in the job.
 package core
 
 import (
@@ -14,22 +14,22 @@ import (
 
 // founding is what members must know to start a team.
 type founding struct {
-	start transport.TeamStart // Slot -1: there is none to be had
+	start transport.TeamStart // Slot -1: no slot is free
 	id    int64               // of the group, in the job
 }
 
-// joinTeam makes the group's team, on all members or on none.
+// joinTeam creates the group's team, on all members or on none.
 func (r *Runtime) joinTeam(g *Group) error {
 	l := r.layoutOf(g.Ranks)
 	var f founding
 	if l.place[g.Me] == 0 {
 		f = r.found(g, l)
 		for _, m := range l.local[1:] {
-			r.Node.Send(m, tagGroup, f.encode())
+			r.mailbox.Send(m, tagGroup, f.encode())
 		}
 	} else {
 		body, leader := make([]byte, foundingBytes), l.leader[l.here]
-		if _, err := r.Node.Recv(leader, tagGroup, body); err != nil {
+		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
 		f = decodeFounding(body)
@@ -37,17 +37,17 @@ func (r *Runtime) joinTeam(g *Group) error {
 	if f.start.Slot < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
 	}
-	local := r.Node.HoldTeam(f.start, l.local, l.place[g.Me])
+	local := r.Teams.HoldTeam(f.start, l.local, l.place[g.Me])
 	local.Barrier()
 	r.setTeam(g, l, local, f.id)
 	return r.addComm(g)
 }
 
-// found is called by leaders. The group's number is its first member's to give: its rank and a count.
+// found is called by leaders. The group's first member chooses its number: its rank and a count.
 func (r *Runtime) found(g *Group, l *layout) founding {
 	var f founding
 	var err error
-	if f.start, err = r.Node.ClaimTeam(); err != nil {
+	if f.start, err = r.Teams.ClaimTeam(); err != nil {
 		f.start.Slot = -1
 	}
 	if g.Me == 0 {
@@ -63,18 +63,18 @@ func (r *Runtime) found(g *Group, l *layout) founding {
 		if decodeFounding(all[at:]).start.Slot >= 0 {
 			continue
 		}
-		if f.start.Slot >= 0 { // others have none: nobody needs mine
-			r.Node.HoldTeam(f.start, l.local, 0).Release(true)
+		if f.start.Slot >= 0 { // another node has none: give mine back
+			r.Teams.HoldTeam(f.start, l.local, 0).Release(true)
 		}
 		f.start.Slot = -1
 	}
 	return f
 }
 
-// groupBits is for the count: world has number 0, and a rank founds this many groups before numbers come again.
+// groupBits is the width of the count. World has number 0; numbers repeat after a rank has created this many groups.
 const groupBits = 26
 
-// addComm makes the group's communicator; if any member cannot, the group ends on all.
+// addComm creates the group's communicator; if one member fails, the group is freed on all.
 func (r *Runtime) addComm(g *Group) error {
 	comm, err := r.groupComm(g)
 	mine := []byte{0}

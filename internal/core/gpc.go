@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Global procedure calls: active messages. A registered function runs at the target, on a thread of the library,
-// whatever the target's application does; its reply travels back the same way.
+// without the help of the target's application; its reply comes back as a message, too.
 package core
 
 import (
@@ -13,7 +13,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Procedure is a registered function: it is given header and data and returns at most headCap and dataCap bytes.
+// Procedure is a registered function. It gets header and data, and returns at most headCap and dataCap bytes.
 type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
 
 type gpc struct {
@@ -36,7 +36,7 @@ func (r *Runtime) GPCRegister(p Procedure) int {
 	return -len(r.gpc.procs)
 }
 
-// GPCRelease takes a procedure off the list.
+// GPCRelease removes a procedure from the list.
 func (r *Runtime) GPCRelease(h int) error {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
@@ -63,6 +63,22 @@ const (
 	replyHead = 16
 )
 
+// MaxProcedure is the most bytes of a call's header and of its data, and of its reply's (ARMCI_Get_gpc_hlen and _dlen).
+// Both fit into one message on every transport.
+const MaxProcedure = 32 << 20
+
+var _ [transport.MaxMessage - 2*MaxProcedure - callHead - forwardHead]byte
+
+// checkProcedure finds a length of a call that is beyond the limit.
+func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
+	for i, n := range []int{hlen, dlen, rhlen, rdlen} {
+		if n > MaxProcedure {
+			return argErr(CodeBytes, []string{"hlen", "dlen", "rhlen", "rdlen"}[i], "%d bytes, where %d are the most", n, MaxProcedure)
+		}
+	}
+	return nil
+}
+
 // GPCExec calls procedure h at proc and returns a function that waits for its reply.
 func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) (wait func() ([]byte, []byte, error), err error) {
 	if err := r.checkRank("p", proc); err != nil {
@@ -70,6 +86,9 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 	}
 	if r.procedure(h) == nil {
 		return nil, argErr(CodeOp, "h", "%d is not a registered procedure", h)
+	}
+	if err := checkProcedure(len(head), len(data), headCap, dataCap); err != nil {
+		return nil, err
 	}
 	if err := r.settle(proc); err != nil {
 		return nil, err
@@ -119,7 +138,7 @@ func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 	}
 }
 
-// expected takes a call off the list of those that wait; nil if it is not on it.
+// expected removes a call from the list of waiting calls; nil if it is not there.
 func (r *Runtime) expected(id uint64) chan gpcReply {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
@@ -128,7 +147,7 @@ func (r *Runtime) expected(id uint64) chan gpcReply {
 	return ch
 }
 
-// takeReply hands a reply to who waits for it; one that makes no sense ends the wait too.
+// takeReply gives a reply to the waiting call; a malformed one ends the wait with an error.
 func (r *Runtime) takeReply(body []byte) {
 	ch := r.expected(binary.LittleEndian.Uint64(body))
 	if ch == nil {

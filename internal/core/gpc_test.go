@@ -214,3 +214,32 @@ func FuzzMessage(f *testing.F) {
 		}
 	})
 }
+
+// The longest header, data and reply travel whole; what is longer is refused before anything is sent.
+func TestLongestCalls(t *testing.T) {
+	shape{2, 2, false}.run(t, nil, func(r *tr) {
+		h := r.GPCRegister(func(_ int, head, data []byte, _, _ int) ([]byte, []byte) { return data, head })
+		r.barrier()
+		if r.Me == 0 {
+			head, data := make([]byte, MaxProcedure), make([]byte, MaxProcedure)
+			head[MaxProcedure-1], data[MaxProcedure-1] = 1, 2
+			wait, err := r.GPCExec(h, 1, head, data, MaxProcedure, MaxProcedure)
+			r.must(err)
+			rhead, rdata, err := wait()
+			r.must(err)
+			if !bytes.Equal(rhead, data) || !bytes.Equal(rdata, head) {
+				r.wrong("%d and %d bytes came back", len(rhead), len(rdata))
+			}
+			long := make([]byte, MaxProcedure+1)
+			for arg, call := range map[string]func() error{
+				"hlen":  func() error { _, err := r.GPCExec(h, 1, long, nil, 0, 0); return err },
+				"dlen":  func() error { _, err := r.GPCExec(h, 1, nil, long, 0, 0); return err },
+				"rhlen": func() error { _, err := r.GPCExec(h, 1, nil, nil, len(long), 0); return err },
+				"rdlen": func() error { _, err := r.GPCExec(h, 1, nil, nil, 0, len(long)); return err },
+			} {
+				wantArg(r, "call", call(), arg, CodeBytes, "33554433 bytes, where 33554432 are the most")
+			}
+		}
+		r.barrier()
+	})
+}

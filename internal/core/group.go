@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Process groups. Only members take part in making one; a rank that is no member gets a handle that tells it so.
+// Process groups. Only members take part in creating one; the handle of any other rank says that it is not a member.
 // A group is a small integer for the application; communication keeps using world ranks.
 package core
 
@@ -13,30 +13,30 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Group is a handle's content. Constant once made, but for what belongs to its team.
+// Group is what a handle stands for. Constant once created, except for the state of its team.
 type Group struct {
 	ID    int
 	Ranks []transport.Rank // by group rank
-	Me    int              // my group rank, -1 if I am no member
+	Me    int              // my group rank, -1 if I am not a member
 	Comm  uintptr          // MPI communicator handed out, 0 if there is none
-	team  transport.Team   // nil if I am no member
+	team  transport.Team   // nil if I am not a member
 	local transport.Team   // the members on my node
-	top   *leaders         // the leaders of its nodes, if I am one
+	top   *leaders         // the leaders of its nodes, if I am one of them
 }
 
 // Size is the number of members.
 func (g *Group) Size() int { return len(g.Ranks) }
 
-// Team is the members of the group, nil for others.
+// Team is the team of all members, nil if the caller is not one.
 func (g *Group) Team() transport.Team { return g.team }
 
 // NodesOf is the number of nodes a group has members on.
 func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leader) }
 
-// NodeTeam is those on my node.
+// NodeTeam is the team of the members on my node.
 func (g *Group) NodeTeam() transport.Team { return g.local }
 
-// Masters is the first members of all nodes, nil for others.
+// Masters is the team of the first members of all nodes, nil if the caller is not one of them.
 func (g *Group) Masters() transport.Team {
 	if g.top == nil {
 		return nil
@@ -67,7 +67,7 @@ type groups struct {
 	all  []*Group // by id; nil = free
 	dflt int
 
-	founded atomic.Uint32 // groups this rank has given a number in the job
+	founded atomic.Uint32 // groups that this rank has numbered
 }
 
 // World is group 0.
@@ -78,12 +78,12 @@ func (r *Runtime) makeWorld() {
 	for i := range g.Ranks {
 		g.Ranks[i] = transport.Rank(i)
 	}
-	r.setTeam(g, r.layoutOf(g.Ranks), r.Node.World(), World)
+	r.setTeam(g, r.layoutOf(g.Ranks), r.Teams.World(), World)
 	r.world = g
 	r.groups.all = []*Group{g}
 }
 
-// setTeam makes a group's team out of that of my node. id is the group's in the job.
+// setTeam sets a group's team, given that of my node. id is the group's number in the job.
 func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.local = local, local
 	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
@@ -120,14 +120,14 @@ func (r *Runtime) addGroup(g *Group) {
 	r.groups.all = append(r.groups.all, g)
 }
 
-// DefaultGroup is the one whose ranks GroupCreate's list means.
+// DefaultGroup is the parent of GroupCreate: its list has group ranks of this group.
 func (r *Runtime) DefaultGroup() int {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
 	return r.groups.dflt
 }
 
-// SetDefaultGroup is local.
+// SetDefaultGroup changes it, for the caller only.
 func (r *Runtime) SetDefaultGroup(id int) error {
 	if _, err := r.Group(id); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (r *Runtime) SetDefaultGroup(id int) error {
 	return nil
 }
 
-// GroupCreate makes a group of ranks of a parent. Collective over the members; others may call it too and return at once.
-// The list may be empty: programs that halve the world do that on one rank.
+// GroupCreate creates a group of ranks of a parent. Collective over the members; other ranks may call it, and return at
+// once. The list may be empty, as in programs that halve the world, on one rank.
 func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	g := &Group{Me: -1}
 	seen := make(map[int32]bool, len(pids))
@@ -166,7 +166,7 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	return g, nil
 }
 
-// GroupFree ends a group. Collective over the members; a handle of a rank that is no member is just forgotten.
+// GroupFree frees a group. Collective over the members; for other ranks it only frees the handle.
 func (r *Runtime) GroupFree(id int) error {
 	if id == World {
 		return argErr(CodeArgument, "group", "the world group cannot be freed")
@@ -190,8 +190,8 @@ func (r *Runtime) GroupFree(id int) error {
 	return nil
 }
 
-// GroupSplit makes a group of the members of parent that give the same color, ordered by key, then by parent rank.
-// Collective over the parent. A negative color makes no group: the handle then holds no members.
+// GroupSplit creates a group of the members of parent with the same color, ordered by key, then by parent rank.
+// Collective over the parent. With a negative color the caller gets a handle of a group without members.
 func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	if err := parent.member(); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	return r.GroupCreate(parent, pids)
 }
 
-// GroupDup makes a group with the same members. Collective over them.
+// GroupDup creates a group with the same members. Collective over them.
 func (r *Runtime) GroupDup(parent *Group) (*Group, error) {
 	if err := parent.member(); err != nil {
 		return nil, err

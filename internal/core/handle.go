@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Nonblocking operations. A handle in the application's memory is one C int: Done, or the number of an entry here.
-// Handles may hold garbage before their first use, so a number nobody gave out counts as done.
+// Handles may hold garbage before their first use, so an unknown number counts as done.
 package core
 
 import (
@@ -14,14 +14,14 @@ import (
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
 
-// pending is an open operation and what describes it. Entries are used again when nobody looks at them any more.
+// pending is an open operation and its description. Entries are reused when their last user has dropped them.
 type pending struct {
 	waiter
 	op       Op
 	tr       transport.Transport
 	proc     int
 	implicit bool
-	users    int // goroutines that start or wait for it: under the lock
+	users    int // references of goroutines that start or wait for it; under the lock
 }
 
 func newPending() *pending {
@@ -35,7 +35,7 @@ func newPending() *pending {
 
 var pendings = sync.Pool{New: func() any { return newPending() }}
 
-// describe copies an operation, in the memory that the last one here has used.
+// describe copies an operation into the memory of the entry's former one.
 func (p *pending) describe(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
@@ -62,7 +62,7 @@ func (h *handles) init() {
 	h.next = rand.Int32()
 }
 
-// add gives an operation a number. The caller uses it.
+// add gives an operation a number. The caller holds a reference.
 func (h *handles) add(p *pending) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *handles) add(p *pending) int32 {
 	}
 }
 
-// find is an open operation, which the caller uses from now on; nil if it is none.
+// find returns an open operation with a reference for the caller; nil if there is none of this number.
 func (h *handles) find(id int32) *pending {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *handles) find(id int32) *pending {
 	return p
 }
 
-// leave is for who uses an operation no longer. One that is over is forgotten.
+// leave drops a reference. An operation that is complete is removed.
 func (h *handles) leave(id int32, p *pending, over bool) {
 	h.mu.Lock()
 	if over && h.open[id] == p {
@@ -96,7 +96,7 @@ func (h *handles) leave(id int32, p *pending, over bool) {
 	p.users--
 	free := p.users == 0 && h.open[id] != p
 	h.mu.Unlock()
-	if free && p.err == nil { // what has failed somebody may still look at
+	if free && p.err == nil { // after an error the transport may still use it
 		p.release()
 	}
 }
@@ -123,7 +123,7 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 	id := r.handles.add(p)
 	if err = r.post(&p.op); err != nil {
 		p.err = err
-		p.done.Store(true) // for who waits for all
+		p.done.Store(true) // for WaitAll
 	}
 	r.handles.leave(id, p, err != nil)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 	return id, nil
 }
 
-// Wait completes the operation of a handle. It is forgotten only then: another thread's WaitAll must wait for it too.
+// Wait completes the operation of a handle, then removes it; not earlier, since another thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) error {
 	p := r.handles.find(id)
 	if p == nil {
@@ -146,7 +146,7 @@ func (r *Runtime) Wait(id int32) error {
 	return err
 }
 
-// Test tells whether the operation of a handle is complete, and then forgets it.
+// Test tells whether the operation of a handle is complete; if so it is removed.
 func (r *Runtime) Test(id int32) (bool, error) {
 	p := r.handles.find(id)
 	if p == nil {

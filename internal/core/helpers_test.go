@@ -22,7 +22,7 @@ import (
 )
 
 // everything is what the stand-in transport can do unless a test wants less.
-var everything = transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Seed: 1}
+var everything = transporttest.Options{Seed: 1}
 
 // tr is a running rank of a test.
 type tr struct {
@@ -68,7 +68,7 @@ var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, 
 var apart = shape{nodes: 2, ranks: 2}
 
 // wire is what the wire of a test does unless it says otherwise: like a socket's, a message waits for what went before.
-var wire = transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Seed: 3, Ordered: true, Eager: 256}
+var wire = transporttest.Options{Seed: 3, Ordered: true, Eager: 256}
 
 // run runs f on the ranks of a shape.
 func (s shape) run(t *testing.T, change func(*transporttest.Cluster), f func(r *tr)) {

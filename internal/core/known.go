@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this rank has been told of the memory of ranks on other nodes: the regions of collective allocations it took part
-// in. It is a hint that saves a question; the target checks every address all the same.
+// Known regions of ranks on other nodes: those of collective allocations that this rank took part in. They are a hint that
+// saves a round trip; the target checks every address nevertheless.
 package core
 
 import (
@@ -16,7 +16,7 @@ import (
 // extent is addresses [lo, hi).
 type extent struct{ lo, hi uintptr }
 
-// known is read without a lock: a changed list is a new one.
+// known is read without a lock: lists are never changed, only replaced.
 type known struct {
 	mu sync.Mutex
 	of []atomic.Pointer[[]extent] // by rank; sorted
@@ -31,7 +31,7 @@ func (k *known) list(rank transport.Rank) []extent {
 	return nil
 }
 
-// at is where in a list the region is that begins at an address, or would be.
+// at is the index in a list of the region that begins at an address, or where it would be inserted.
 func at(list []extent, addr uintptr) (int, bool) {
 	return slices.BinarySearchFunc(list, addr, func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
 }
@@ -48,7 +48,7 @@ func (k *known) add(rank transport.Rank, addr uintptr, nbytes int64) {
 	k.of[rank].Store(&list)
 }
 
-// drop forgets the region that begins at an address, if there is one.
+// drop removes the region that begins at an address, if there is one.
 func (k *known) drop(rank transport.Rank, addr uintptr) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -58,7 +58,7 @@ func (k *known) drop(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// around is the region in which an address lies.
+// around is the region that contains an address.
 func (k *known) around(rank transport.Rank, addr uintptr) (extent, bool) {
 	list := k.list(rank)
 	i, found := at(list, addr)

@@ -7,9 +7,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 // A bad address on another node is an error that names it, at once where this rank does not know the memory, and at the
@@ -62,7 +64,7 @@ func TestLargeBadStores(t *testing.T) {
 		}
 		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
 		if r.Me == 0 {
-			r.badStores(1, mem[1])
+			r.badTransfers(1, mem[1])
 			there, buf := uintptr(binary.LittleEndian.Uint64(all[8:])), r.local(100000)
 			copy(memory(buf, 100000), pattern(3, 100000))
 			r.must(r.Do(op(Put, 1, buf, there, 100000))) // not known, but good
@@ -76,7 +78,7 @@ func TestLargeBadStores(t *testing.T) {
 	})
 }
 
-func (r *tr) badStores(to int, good uintptr) {
+func (r *tr) badTransfers(to int, good uintptr) {
 	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
 	const nowhere = 8192
 	one := int64(1)
@@ -134,4 +136,65 @@ func TestKnownMemory(t *testing.T) {
 func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
 	yes, _ := r.known.has(rank, addr, n)
 	return yes
+}
+
+// asking counts the questions of a rank, and the transfers whose remote memory nobody has asked for.
+type asking struct {
+	transport.Transport
+	asked, unknown atomic.Int32
+}
+
+func (a *asking) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
+	if m.Kind == msgOwns {
+		a.asked.Add(1)
+	}
+	return a.Transport.Call(p, m)
+}
+
+func (a *asking) note(x *transport.Xfer) {
+	if !x.Known {
+		a.unknown.Add(1)
+	}
+}
+
+func (a *asking) Put(p transport.Peer, x *transport.Xfer) error {
+	a.note(x)
+	return a.Transport.Put(p, x)
+}
+
+func (a *asking) Get(p transport.Peer, x *transport.Xfer) error {
+	a.note(x)
+	return a.Transport.Get(p, x)
+}
+
+// The owner of memory that is not known is asked once per transfer, by core: the transport need not ask again.
+func TestOwnerIsAskedOnce(t *testing.T) {
+	shape{2, 2, false}.run(t, func(c *transporttest.Cluster) {
+		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return &asking{Transport: t} }
+	}, func(r *tr) {
+		mem, own := r.alloc(64), uintptr(0)
+		own, err := r.MallocLocal(5000)
+		r.must(err)
+		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		to := 1 - int(r.Me)
+		a, buf := r.routes[to].tr.(*asking), r.local(5000)
+		there := uintptr(binary.LittleEndian.Uint64(all[8*to:]))
+		want := int32(0)
+		for _, n := range []int{8, 5000} {
+			for _, kind := range []Kind{Put, Get} {
+				r.must(r.Do(op(kind, to, buf, there, n)))
+				id, err := r.Start(op(kind, to, buf, there, n), false)
+				r.must(err)
+				r.must(r.Wait(id))
+				r.must(r.Do(op(kind, to, buf, mem[to], 64)))
+				want += 2
+			}
+		}
+		r.must(r.CheckFlag("f", to, there))
+		if asked, unknown := a.asked.Load(), a.unknown.Load(); asked != want+1 || unknown != 0 {
+			r.wrong("asked %d times, expected %d; %d transfers to memory that nobody had asked for", asked, want+1, unknown)
+		}
+		r.must(r.AllFence())
+		r.barrier()
+	})
 }

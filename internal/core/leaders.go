@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives among ranks of different nodes, one of each: the leaders of a group. They talk by mail, in a number of
-// steps that grows with the logarithm of the number of nodes. Operands are combined in the order of the leaders in the
-// same tree everywhere, so that all get the same bits. Used by one thread at a time, like any team.
+// Collectives between nodes: they run among the leaders of a group, its first member on each node, by two-sided messages, in
+// a number of steps that grows with the logarithm of the number of nodes. Operands are combined in the order of the leaders
+// in the same tree everywhere, so that all get the same bits. Used by one thread at a time, like any team.
 package core
 
 import (
+	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -19,23 +21,26 @@ type leaders struct {
 	ranks []transport.Rank
 	me    int
 	tag   int64
-	step  int64 // of a team: the collectives so far
-	brisk bool  // nobody sends twice in this collective before he has heard from all
+	step  int64  // number of collectives of the team so far
+	brisk bool   // every leader hears from all before it sends again, so unordered messages are safe
+	what  string // name of the collective, for error messages
+	bytes int64  // its size, for error messages
 }
 
-// stepBits is for the number of a collective in the tags of a team: no two messages that are under way from one leader
-// to another have the same tag.
+// stepBits is the width of a collective's number in the tags of a team, so that no two messages on their way from one
+// leader to another have the same tag.
 const stepBits = 16
 
-// begin numbers a collective. In a brisk one messages may take the fastest way.
-func (l *leaders) begin(brisk bool) {
+// begin starts a collective, which has a name and a size for error messages. In a brisk one messages may be unordered.
+func (l *leaders) begin(what string, nbytes int, brisk bool) {
+	l.what, l.bytes = what, int64(nbytes)
 	if l.tag >= tagTeam {
 		l.step = (l.step + 1) % (1 << stepBits)
 		l.brisk = brisk
 	}
 }
 
-// pieceBytes is how much of a long buffer travels at a time.
+// pieceBytes is the size of the pieces of a long buffer.
 const pieceBytes = 64 << 10
 
 func (l *leaders) send(to int, body []byte) {
@@ -44,37 +49,62 @@ func (l *leaders) send(to int, body []byte) {
 		send = l.r.sendLoose
 	}
 	if err := send(l.ranks[to], l.tag+l.step, body); err != nil {
-		l.r.broken(l.ranks[to], err)
+		l.broken(l.ranks[to], err)
 	}
 }
 
 func (l *leaders) recv(from int, body []byte) {
-	if err := l.r.recvSoon(l.ranks[from], l.tag+l.step, body); err != nil {
-		l.r.broken(l.ranks[from], err)
+	got, err := l.r.recvSoon(l.ranks[from], l.tag+l.step, body)
+	switch {
+	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(body):
+		l.mismatch(l.ranks[from], got.Total, len(body))
+	case err != nil:
+		l.broken(l.ranks[from], err)
 	}
 }
 
-// broken: a collective cannot go on, since another rank cannot be reached. The job ends; this call does not return.
-func (r *Runtime) broken(rank transport.Rank, err error) {
-	r.lost(rank, fmt.Sprintf("rank %d (host %s): %v", rank, r.host(rank), err))
-	select {}
+// name describes the collective in error messages.
+func (l *leaders) name() string {
+	if l.bytes == 0 {
+		return l.what
+	}
+	return fmt.Sprintf("%s of %d bytes", l.what, l.bytes)
 }
+
+// mismatch ends the job: another leader's message does not fit this collective. It does not return. All leaders may notice at
+// the same time, so nodes take turns to report it.
+func (l *leaders) mismatch(from transport.Rank, got, want int) {
+	r := l.r
+	r.end(turnTime*time.Duration(min(l.me, lastTurn)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
+		"has sent %d bytes instead of %d: the ranks of the group call different collectives, or with different sizes",
+		r.Me, r.host(r.Me), l.name(), from, r.host(from), got, want))
+	forever()
+}
+
+// broken ends the job: another rank cannot be reached. It does not return.
+func (l *leaders) broken(rank transport.Rank, err error) {
+	l.r.lost(rank, fmt.Sprintf("%s with rank %d (host %s): %v", l.name(), rank, l.r.host(rank), err))
+	forever()
+}
+
+// forever blocks until the process ends. In tests it returns.
+var forever = func() { select {} }
 
 // Size is the number of nodes.
 func (l *leaders) Size() int { return len(l.ranks) }
 
-// Rank is my place.
+// Rank is my number among the leaders.
 func (l *leaders) Rank() int { return l.me }
 
-// Pointer is nil: C has no way to it.
+// Pointer is nil: C has no fast path for it.
 func (l *leaders) Pointer() unsafe.Pointer { return nil }
 
-// Release has nothing to let go.
+// Release does nothing.
 func (l *leaders) Release(bool) {}
 
 // Barrier is the dissemination barrier.
 func (l *leaders) Barrier() {
-	l.begin(true)
+	l.begin("barrier", 0, true)
 	n := len(l.ranks)
 	for d := 1; d < n; d *= 2 {
 		l.send((l.me+d)%n, nil)
@@ -82,14 +112,14 @@ func (l *leaders) Barrier() {
 	}
 }
 
-// Bcast is pipelined along a binomial tree.
+// Bcast sends pieces along a binomial tree.
 func (l *leaders) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
 		l.bcast(b, root)
 	}
 }
 
-// pieces are consecutive parts of a buffer, the last one what is left.
+// pieces divides a buffer into consecutive parts; the last one may be shorter.
 func pieces(b []byte, size int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for len(b) > 0 {
@@ -103,9 +133,9 @@ func pieces(b []byte, size int) func(func([]byte) bool) {
 }
 
 func (l *leaders) bcast(b []byte, root int) {
-	l.begin(false)
+	l.begin("broadcast", len(b), false)
 	n := len(l.ranks)
-	at := (l.me - root + n) % n // my place in a tree whose root is 0
+	at := (l.me - root + n) % n // my number in a tree whose root is 0
 	step := 1
 	for ; step < n; step *= 2 {
 		if at&step != 0 {
@@ -120,7 +150,7 @@ func (l *leaders) bcast(b []byte, root int) {
 	}
 }
 
-// Allgather gathers as many bytes from each.
+// Allgather gathers equally many bytes from each leader.
 func (l *leaders) Allgather(mine []byte) []byte {
 	sizes := make([]int, len(l.ranks))
 	for i := range sizes {
@@ -129,18 +159,18 @@ func (l *leaders) Allgather(mine []byte) []byte {
 	return l.gather(mine, sizes)
 }
 
-// gather gives all the blocks of all, in order, by Bruck's algorithm: what everybody has doubles with each step. sizes
-// are those of the blocks.
+// gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has doubles with each step.
+// The result has the blocks in order.
 func (l *leaders) gather(mine []byte, sizes []int) []byte {
-	l.begin(true)
+	l.begin("gathering", len(mine), true)
 	n := len(l.ranks)
-	size := func(from, count int) (sum int) { // of consecutive blocks, from the block of a leader on
+	size := func(from, count int) (sum int) { // bytes of count consecutive blocks, beginning with the block of a leader
 		for i := range count {
 			sum += sizes[(from+i)%n]
 		}
 		return sum
 	}
-	all := make([]byte, size(0, n)) // from my block on, round the circle
+	all := make([]byte, size(0, n)) // begins with my block, wraps around
 	have := copy(all, mine)
 	for d := 1; d < n; d *= 2 {
 		count := min(d, n-d)
@@ -150,12 +180,12 @@ func (l *leaders) gather(mine []byte, sizes []int) []byte {
 		l.recv(from, all[have:have+more])
 		have += more
 	}
-	tail := size(l.me, n-l.me) // my block and those behind it
+	tail := size(l.me, n-l.me) // my block and those of leaders behind me
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 
-// Allreduce is recursive doubling, piece by piece. Leaders beyond the largest power of two give their part to another
-// one first and get the result at the end.
+// Allreduce is recursive doubling, piece by piece. Leaders beyond the largest power of two send their part to another
+// one first, and receive the result at the end.
 func (l *leaders) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
@@ -180,7 +210,7 @@ func reduce(red int, t kernel.Type, inout, in []byte) {
 }
 
 func (l *leaders) allreduce(mine, theirs []byte, combine func(mine, theirs []byte, theirsFirst bool)) {
-	l.begin(true)
+	l.begin("reduction", len(mine), true)
 	n, half := len(l.ranks), 1
 	for 2*half <= n {
 		half *= 2

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes of another node: the holder asks the process that receives messages there, which queues for it among the ranks
-// of that node. Some callers of a mutex queue there at a time, the others wait here, first come first served.
+// Mutexes of another node. The caller sends a message to the process that serves that node, which locks the mutex on its
+// behalf. A few callers of a mutex at a time wait in the node's own queue; the others wait in a line here, first come, first
+// served.
 package core
 
 import (
@@ -21,7 +22,7 @@ const (
 
 func lockBody(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// lockThere asks for a mutex of another node and remembers that this rank has it.
+// lockThere locks a mutex of another node and records that this rank holds it.
 func (r *Runtime) lockThere(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
 	answer, err := r.call(transport.Rank(proc), kind, lockBody(m))
 	switch {
@@ -41,7 +42,7 @@ func (r *Runtime) lockThere(s *MutexSet, kind uint8, m uintptr, i, proc int) (bo
 	return true, nil
 }
 
-// letGo forgets that this rank holds a mutex of another node; false if it does not.
+// letGo removes the record that this rank holds a mutex of another node; false if there is none.
 func (s *MutexSet) letGo(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +51,7 @@ func (s *MutexSet) letGo(i, proc int) bool {
 	return had
 }
 
-// maxQueued is how many ranks of other nodes queue for a mutex at a time. Each takes a thread of this process.
+// maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a thread of this process.
 const maxQueued = 8
 
 // lockserver has a line for each mutex that ranks of other nodes wait for.
@@ -64,34 +65,34 @@ type line struct {
 	queued  int
 }
 
-// claim is a rank that wants a mutex.
+// claim is a rank that waits for a mutex.
 type claim struct {
 	who   transport.Rank
 	reply func([]byte)
 }
 
-// handleLock serves a rank of another node. The address is checked like any other.
+// handleLock acts on a request of a rank of another node. The address is checked like any other.
 func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
 	}
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
-	size := r.Node.MutexBytes()
+	size := r.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !r.Node.Owns(r.Topo.Local(to), addr, size):
+	case addr%uintptr(size) != 0 || !r.Memory.Owns(r.Topo.Local(to), addr, size):
 		if reply == nil {
 			return false
 		}
 		reply(nil)
 	case m.Kind == msgUnlock:
-		who, held := r.Node.MutexOwner(addr)
+		who, held := r.Locks.MutexOwner(addr)
 		if !held || who != from {
 			return false
 		}
-		r.Node.Unlock(addr)
+		r.Locks.Unlock(addr)
 	case m.Kind == msgTryLock:
 		got := []byte{lockBusy}
-		if !r.lockserver.awaited(addr) && r.Node.TryLock(addr, from) {
+		if !r.lockserver.awaited(addr) && r.Locks.TryLock(addr, from) {
 			got[0] = lockGot
 		}
 		reply(got)
@@ -107,14 +108,14 @@ func (l *lockserver) awaited(m uintptr) bool {
 	return l.lines[m] != nil
 }
 
-// queue gives the mutex at once if nobody of another node waits and it is free, or will be in a moment.
+// queue grants the mutex at once if no rank of another node waits and it is free, or becomes free within microseconds.
 func (r *Runtime) queue(m uintptr, c claim) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.lines[m]
 	if at == nil {
-		ticket, got := r.Node.LockSoon(m, c.who)
+		ticket, got := r.Locks.LockSoon(m, c.who)
 		if got {
 			c.reply([]byte{lockGot})
 			return
@@ -134,21 +135,21 @@ func (r *Runtime) queue(m uintptr, c claim) {
 	}
 }
 
-// grantQueued gets the mutex for one who has a place in its queue, then for others.
+// grantQueued waits for the mutex with a ticket that was taken for one caller, then serves the line.
 func (r *Runtime) grantQueued(m uintptr, at *line, c claim, ticket uint32) {
 	defer log.Guard()
-	r.Node.LockQueued(m, c.who, ticket)
+	r.Locks.LockQueued(m, c.who, ticket)
 	c.reply([]byte{lockGot})
 	r.grantAll(m, at)
 }
 
-// grant gets the mutex for those who wait.
+// grant starts to serve the line.
 func (r *Runtime) grant(m uintptr, at *line) {
 	defer log.Guard()
 	r.grantAll(m, at)
 }
 
-// grantAll gets it for one after the other.
+// grantAll locks the mutex for one waiting rank after the other.
 func (r *Runtime) grantAll(m uintptr, at *line) {
 	l := &r.lockserver
 	for {
@@ -163,7 +164,7 @@ func (r *Runtime) grantAll(m uintptr, at *line) {
 		c := at.waiting[0]
 		at.waiting = at.waiting[1:]
 		l.mu.Unlock()
-		r.Node.Lock(m, c.who)
+		r.Locks.Lock(m, c.who)
 		c.reply([]byte{lockGot})
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mail: two-sided messages to any rank. On the node they are the node's. To another node a message travels in parts,
-// and no more is under way to one rank than a window: a rank that does not receive holds up its senders, and nobody has
-// to keep what it does not want. A sender that waits receives meanwhile, so that two that send to each other go on.
+// Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a message travels in parts,
+// and a window bounds what is on its way to one rank: a rank that does not receive blocks its senders, and its node need not
+// buffer more. A sender that waits receives meanwhile, so that two ranks that send to each other both go on.
 package core
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	partBytes = 32 << 10 // of a message between nodes, at most
-	askBytes  = 64 << 10 // after so many a sender asks whether they have been delivered
-	maxAsked  = 2        // questions that may be open: the window is maxAsked+1 times askBytes
+	partBytes = 32 << 10 // most bytes of a part of a message between nodes
+	askBytes  = 64 << 10 // after so many bytes a sender asks whether they have been delivered
+	maxAsked  = 2        // questions that may be open; the window is maxAsked+1 times askBytes
 	mailHead  = 16       // int64 tag, int64 bytes of the whole message
-	partID    = 8        // bytes at the start of the first of several parts: its number
+	partID    = 8        // a message in several parts begins with its number
 )
 
 // Tags of the library's own messages lie above those of applications, which are C ints.
@@ -28,7 +28,7 @@ const (
 	tagGroup  = int64(1) << 33 // start of a group, to the members on a node
 	tagFound  = int64(2) << 33 // start of a group, among the nodes
 	TagRange  = int64(3) << 33 // for package msg
-	tagCredit = int64(1) << 40 // plus a rank, to myself: what I have sent it so far has been delivered
+	tagCredit = int64(1) << 40 // plus a rank; sent to myself: what I have sent to that rank so far has been delivered
 	tagPart   = int64(1) << 41 // plus a number: the rest of a message
 	tagTeam   = int64(1) << 61 // plus a group's number: its collectives among the nodes
 )
@@ -44,7 +44,7 @@ type mail struct {
 
 func (m *mail) init(ranks, here int) { m.out, m.in = make([]outbox, ranks), make([]inbox, here) }
 
-// outbox is what is under way to a rank of another node.
+// outbox counts what is on its way to a rank of another node.
 type outbox struct {
 	mu    sync.Mutex
 	since int // bytes sent since the last question
@@ -54,7 +54,7 @@ type outbox struct {
 // Send sends a message to a rank, possibly this one. It returns when the body may be reused.
 func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	if r.Topo.SameNode(to) {
-		r.Node.Send(r.Topo.Local(to), tag, body)
+		r.mailbox.Send(r.Topo.Local(to), tag, body)
 		return nil
 	}
 	o := &r.mail.out[to]
@@ -76,7 +76,7 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 
 func (r *Runtime) sendPart(o *outbox, to transport.Rank, tag int64, total int, id, data []byte) error {
 	if o.asked >= maxAsked {
-		if _, err := r.Node.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
+		if _, err := r.mailbox.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
 			return err
 		}
 		o.asked--
@@ -100,8 +100,7 @@ func mailBody(tag int64, total int, id, data []byte) []byte {
 	return append(append(body, id...), data...)
 }
 
-// sendLoose is Send where no other message has the same tag and both sides take part in something that bounds what is
-// under way: the message may take the fastest way.
+// sendLoose is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
 func (r *Runtime) sendLoose(to transport.Rank, tag int64, data []byte) error {
 	if len(data) > partBytes {
 		return r.Send(to, tag, data)
@@ -110,7 +109,7 @@ func (r *Runtime) sendLoose(to transport.Rank, tag int64, data []byte) error {
 	return way.tr.Send(way.peer, transport.Msg{Kind: msgMail, Body: mailBody(tag, len(data), nil, data), Loose: true})
 }
 
-// begin counts a goroutine that Finalize waits for; false once it does.
+// begin counts a goroutine that Finalize waits for; false if Finalize has begun.
 func (m *mail) begin() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,24 +131,24 @@ func (m *mail) close() {
 	m.mu.Unlock()
 }
 
-// ask waits until what this rank has sent to another one has been delivered, and tells the sender by mail.
+// ask waits until everything that this rank has sent to another one has been delivered, then sends itself a message.
 func (r *Runtime) ask(to transport.Rank) {
 	defer log.Guard()
 	defer r.mail.running.Done()
-	r.call(to, msgMailed, nil) // if it fails the job is at its end, one way or another
-	r.Node.Send(r.Node.Self(), tagCredit+int64(to), nil)
+	r.call(to, msgMailed, nil) // if it fails, the job ends anyway
+	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
 }
 
 // Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it unread.
-func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error) {
-	l, err := r.Node.Recv(from, tag, body)
+func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
+	l, err := r.mailbox.Recv(from, tag, body)
 	if err != nil || l.Bytes == l.Total {
 		return l, err
 	}
 	id := int64(binary.LittleEndian.Uint64(body))
 	at := copy(body, body[partID:l.Bytes])
 	for at < l.Total {
-		part, err := r.Node.Recv(l.From, tagPart+id, body[at:l.Total])
+		part, err := r.mailbox.Recv(l.From, tagPart+id, body[at:l.Total])
 		if err != nil {
 			return l, err
 		}
@@ -159,24 +158,23 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.L
 	return l, nil
 }
 
-// recvSoon is Recv from a rank of another node for what is likely to come soon.
-func (r *Runtime) recvSoon(from transport.Rank, tag int64, body []byte) error {
+// recvSoon is Recv of a message of another node that is likely to come soon: it polls first.
+func (r *Runtime) recvSoon(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
 	way := &r.routes[from]
 	if way.watcher != nil {
-		defer way.watcher.Watch(way.peer, func() bool { return r.Node.Arrived(from, tag) })()
+		defer way.watcher.Watch(way.peer, func() bool { return r.mailbox.Arrived(from, tag) })()
 	}
-	_, err := r.Recv(from, tag, body)
-	return err
+	return r.Recv(from, tag, body)
 }
 
-// inbox holds what has come for a rank of this node and did not find room with it, in order.
+// inbox holds, in order, what has come for a rank of this node while its ring was full.
 type inbox struct {
 	mu      sync.Mutex
 	waiting []parcel
 	pumping bool
 }
 
-// parcel is a part of a message, or a question whether all before it has been delivered.
+// parcel is a part of a message, or a question whether everything before it has been delivered.
 type parcel struct {
 	from       transport.Rank
 	tag, total int64
@@ -184,7 +182,7 @@ type parcel struct {
 	reply      func([]byte)
 }
 
-// handleMail delivers what it can at once; the rest waits for a pump.
+// handleMail delivers a part at once if there is room; else it is queued for a pump.
 func (r *Runtime) handleMail(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	p := parcel{from: from, reply: reply}
 	if m.Kind == msgMail {
@@ -215,10 +213,10 @@ func (r *Runtime) deliver(local int, p parcel) bool {
 		p.reply(nil)
 		return true
 	}
-	return r.Node.Deliver(local, p.from, p.tag, p.total, p.body, false)
+	return r.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
 }
 
-// pump delivers what waits, as the receiver makes room. It looks now and then, so that it can end when the job does.
+// pump delivers what is queued as the receiver makes room. It polls instead of blocking, so that it can end when the job does.
 func (r *Runtime) pump(local int, in *inbox) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes: each rank hosts as many as it asked for; a set is made collectively. The default set is ARMCI_Create_mutexes'
-// one and only; further sets on groups are those of armcix.h. Locking implies acquire, unlocking a fence to the host.
+// Mutexes: each rank hosts as many as it asked for; a set is created collectively. ARMCI_Create_mutexes creates the default
+// set; further sets, on groups, are those of armcix.h. Locking is an acquire; unlocking includes a fence to the host.
 package core
 
 import (
+	"fmt"
 	"sync"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
-// MutexSet is one batch of mutexes: where each member's are and how many.
+// MutexSet is a set of mutexes: address and number of each member's.
 type MutexSet struct {
 	group *Group
 	base  []uintptr // by group rank
@@ -30,19 +31,19 @@ type mutexes struct {
 // maxMutexes is how many one rank may host in one set.
 const maxMutexes = 1 << 20
 
-// NewMutexes makes a set on a group; n is how many the caller hosts. Collective over the group.
+// NewMutexes creates a set on a group; n is how many the caller hosts. Collective over the group.
 func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if err := g.member(); err != nil {
 		return nil, err
 	}
-	size := r.Node.MutexBytes()
+	size := r.Locks.MutexBytes()
 	bytes := int64(n) * size
 	if n < 0 || n > maxMutexes {
-		bytes = -1 // tell the others: all fail together
+		bytes = -1 // so that all members fail
 	}
 	base, err := r.Malloc(g, bytes)
 	if n < 0 || n > maxMutexes {
-		return nil, argErr(CodeBytes, "num", "%d is outside 0..%d", n, maxMutexes)
+		return nil, &ArgError{Arg: "num", Text: fmt.Sprintf("%d is outside 0..%d", n, maxMutexes), Code: CodeBytes, Quiet: IsQuiet(err)}
 	}
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if n > 0 {
 		zero(base[g.Me], bytes)
 	}
-	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) // also: all are zeroed now
+	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) // also a barrier: all have been zeroed
 	for i := range s.count {
 		s.count[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 | int(all[4*i+3])<<24
 	}
@@ -60,17 +61,17 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 
 func zero(addr uintptr, n int64) { clear(kernelBytes(addr, n)) }
 
-// FreeMutexes ends a set. Collective over its group.
+// FreeMutexes frees a set. Collective over its group.
 func (r *Runtime) FreeMutexes(s *MutexSet) error {
 	return r.Free(s.group, s.base[s.group.Me])
 }
 
-// CreateMutexes makes the default set, which there may be one of.
+// CreateMutexes creates the default set; there may be one.
 func (r *Runtime) CreateMutexes(n int) error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
 	if r.mutexes.dflt != nil {
-		return argErr(CodeArgument, "num", "mutexes exist already: destroy them first")
+		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first", Code: CodeArgument, Quiet: r.Me != 0}
 	}
 	world, _ := r.Group(World)
 	s, err := r.NewMutexes(world, n)
@@ -80,12 +81,12 @@ func (r *Runtime) CreateMutexes(n int) error {
 	return err
 }
 
-// DestroyMutexes ends the default set.
+// DestroyMutexes frees the default set.
 func (r *Runtime) DestroyMutexes() error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
 	if r.mutexes.dflt == nil {
-		return argErr(CodeArgument, "", "there are no mutexes to destroy")
+		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument, Quiet: r.Me != 0}
 	}
 	s := r.mutexes.dflt
 	r.mutexes.dflt = nil
@@ -99,7 +100,7 @@ func (r *Runtime) DefaultMutexes() *MutexSet {
 	return r.mutexes.dflt
 }
 
-// At finds mutex i hosted by a world rank: its address there.
+// At is the address of mutex i of a world rank.
 func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	if s == nil {
 		return 0, argErr(CodeArgument, "mutex", "no mutexes have been created")
@@ -114,7 +115,7 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	return s.base[m] + uintptr(i)*s.step, nil
 }
 
-// Count is the number of mutexes a group rank hosts, Base where they are.
+// Count is the number of mutexes that a group rank hosts.
 func (s *MutexSet) Count(member int) int { return s.count[member] }
 
 // Base is the address of the first mutex of a group rank.
@@ -127,26 +128,26 @@ func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
 	case err != nil:
 		return err
 	case r.Topo.SameNode(transport.Rank(proc)):
-		r.Node.Lock(m, r.Me)
+		r.Locks.Lock(m, r.Me)
 		return nil
 	}
 	_, err = r.lockThere(s, msgLock, m, i, proc)
 	return err
 }
 
-// TryLock takes the mutex if nobody holds or awaits it.
+// TryLock takes the mutex if no rank holds it or waits for it.
 func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:
 		return false, err
 	case r.Topo.SameNode(transport.Rank(proc)):
-		return r.Node.TryLock(m, r.Me), nil
+		return r.Locks.TryLock(m, r.Me), nil
 	}
 	return r.lockThere(s, msgTryLock, m, i, proc)
 }
 
-// Unlock lets the mutex go. What the holder stored at its host is visible to the next holder.
+// Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
 func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	m, err := s.At(i, proc)
 	if err != nil {
@@ -154,7 +155,7 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	}
 	here := r.Topo.SameNode(transport.Rank(proc))
 	if here {
-		who, held := r.Node.MutexOwner(m)
+		who, held := r.Locks.MutexOwner(m)
 		here = held && who == r.Me
 	}
 	if !here && !s.letGo(i, proc) {
@@ -164,13 +165,13 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		return err
 	}
 	if here {
-		r.Node.Unlock(m)
+		r.Locks.Unlock(m)
 		return nil
 	}
 	if err := r.send(transport.Rank(proc), msgUnlock, lockBody(m)); err != nil {
 		return err
 	}
-	r.traffic.posted(proc) // a fence waits for it too: nobody frees the mutex before
+	r.traffic.posted(proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
 }
 

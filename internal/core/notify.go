@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Notification: counters per ordered pair of ranks, raised after everything the sender has stored at the target.
+// Notification: a counter for each ordered pair of ranks, raised after everything that the sender has stored at the target.
 package core
 
 import (
@@ -30,14 +30,14 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	}
 	to := transport.Rank(proc)
 	if r.Topo.SameNode(to) {
-		return int(r.Node.Notify(r.Topo.Local(to), r.Me)), nil
+		return int(r.notifications.Notify(r.Topo.Local(to), r.Me)), nil
 	}
 	r.notified.mu.Lock()
 	defer r.notified.mu.Unlock()
 	if err := r.send(to, msgNotify, nil); err != nil {
 		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
 	}
-	r.traffic.posted(proc) // a fence waits for it too
+	r.traffic.posted(proc) // a fence waits for it, too
 	r.notified.sent[proc]++
 	return int(r.notified.sent[proc]), nil
 }
@@ -51,7 +51,7 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	r.notified.waited[proc]++
 	want := r.notified.waited[proc]
 	r.notified.mu.Unlock()
-	got := r.Node.NotifyWait(transport.Rank(proc), want)
+	got := r.notifications.NotifyWait(transport.Rank(proc), want)
 	return int(got), int(want), nil
 }
 

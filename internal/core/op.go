@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The one path of put, get and accumulate in all three shapes: check, route, post, complete. Blocking is posting plus
-// waiting; ordering between operations is fence.go's.
+// Put, get and accumulate, contiguous, strided and vector, take one path: check, route, post, complete. Blocking is posting
+// plus waiting. fence.go keeps operations in order.
 package core
 
 import (
@@ -12,21 +12,21 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Operations are used again and again, so that a call allocates nothing.
+// Operations are reused, so that a call allocates nothing.
 var operations = sync.Pool{New: func() any { return new(Op) }}
 
-// NewOp is an empty operation.
+// NewOp returns an empty operation.
 func NewOp() *Op { return operations.Get().(*Op) }
 
-// Release gives an operation back that nobody looks at any more, as after Do, Start and Collect without an error.
+// Release returns an operation that is not in use any more, as after Do, Start and Collect without an error.
 func (o *Op) Release() {
 	room := o.room
-	clear(room[:cap(room)]) // it holds addresses of the caller's arrays
+	clear(room[:cap(room)]) // it has addresses of the caller's arrays
 	*o = Op{room: room}
 	operations.Put(o)
 }
 
-// Segments is an empty list for the transfer, which the operation keeps.
+// Segments is an empty list for the transfer; its memory belongs to the operation.
 func (o *Op) Segments() []transport.Segments {
 	if o.room == nil {
 		o.room = make([]transport.Segments, 0, 16)
@@ -38,27 +38,27 @@ func (o *Op) Segments() []transport.Segments {
 type route struct {
 	tr        transport.Transport
 	peer      transport.Peer
-	alone     []transport.Peer  // peer, as a list
-	immediate bool              // operations are complete when they return
-	lane      transport.Lane    // nil: there is none
-	watcher   transport.Watcher // nil: loose messages come by themselves
-	ordered   bool              // messages come after earlier operations
-	eager     int64             // known stores of up to this many bytes are locally complete when they return
+	alone     []transport.Peer   // peer, as a list
+	immediate bool               // operations are complete at the target when they return
+	fast      transport.FastPath // nil: there is none
+	watcher   transport.Watcher  // nil: unordered messages are received without being waited for
+	ordered   bool               // messages are handled after all earlier operations
+	eager     int64              // stores of up to this many bytes are locally complete when they return
 }
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
 	watcher, _ := tr.(transport.Watcher)
-	lane, _ := tr.(transport.Lane)
-	return route{tr: tr, peer: p, lane: lane, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
+	fast, _ := tr.(transport.FastPath)
+	return route{tr: tr, peer: p, fast: fast, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 }
 
-// atOnce tells whether a checked operation is locally complete when it has been posted.
+// atOnce tells whether a checked operation will be locally complete as soon as it has been posted.
 func (to *route) atOnce(o *Op) bool {
-	return to.immediate || o.Kind != Get && o.Xfer.Known && o.Xfer.Bytes() <= to.eager
+	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eager
 }
 
-// Do carries an operation out and returns when the local memory may be reused (put, accumulate) or holds the data (get).
+// Do executes an operation. It returns when the local memory may be reused (put, accumulate) or has the data (get).
 func (r *Runtime) Do(o *Op) error {
 	some, err := r.check(o)
 	if err != nil || !some {
@@ -68,8 +68,8 @@ func (r *Runtime) Do(o *Op) error {
 		return err
 	}
 	to := &r.routes[o.Proc]
-	if to.lane != nil {
-		defer r.teach(o)
+	if to.fast != nil {
+		defer r.addRange(o)
 	}
 	if to.atOnce(o) {
 		o.Xfer.Done, o.Xfer.Later = nil, o.Soon
@@ -102,7 +102,7 @@ func (r *Runtime) post(o *Op) error {
 	return o.failure(err)
 }
 
-// failure is what the caller is told when the transport has failed, at once or later.
+// failure is the caller's error when the transport has failed, at once or later.
 func (o *Op) failure(err error) error {
 	switch {
 	case err == nil:

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation of remotely accessible memory. Each rank takes memory from its own slice of the node's arena; the ranks
-// of the group tell each other where, and that all of them succeeded, or none has.
+// Allocation of remotely accessible memory. Each rank allocates from its own slice of the node's arena. The ranks of the
+// group exchange addresses, and agree: all of them get memory or none does.
 package core
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync"
 
 	"libarmci/internal/log"
 )
 
-// regions knows what this process has allocated: base address -> what for.
+// regions are the allocations of this process, by base address.
 type regions struct {
 	mu   sync.Mutex
 	live map[uintptr]region
@@ -33,7 +34,7 @@ func (t *regions) add(addr uintptr, g region) {
 	t.mu.Unlock()
 }
 
-// remove takes an allocation of the right group off the books.
+// remove removes an allocation, if it is of that group.
 func (t *regions) remove(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,11 +49,11 @@ func (t *regions) remove(addr uintptr, group int) error {
 	return nil
 }
 
-// offer is what a rank tells the others of its group while they allocate.
+// offer is what members of the group send each other while they allocate.
 type offer struct {
 	addr   uintptr
 	nbytes int64
-	fresh  bool // it must reserve them anew
+	fresh  bool // they have to be reserved
 	failed bool
 }
 
@@ -70,7 +71,7 @@ func (o offer) encode() []byte {
 	return b
 }
 
-// swapOffers shows my offer to the group; all offers come back, and how many have failed.
+// swapOffers exchanges offers in the group. It returns all of them, and how many have failed.
 func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
 	all := g.team.Allgather(mine.encode())
 	offers = make([]offer, g.Size())
@@ -85,20 +86,20 @@ func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
 // group rank, 0 where nothing was asked for. Collective over the group; on an error no member keeps anything.
 func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.malloc(g, nbytes, r.Node.Publish)
+	return r.malloc(g, nbytes, r.allocator.Publish)
 }
 
-// MallocDeclared is Malloc for memory whose longs are read-modify-written by network devices, where those can.
+// MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if these have any.
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
-		if r.declarer != nil && !r.Node.Declare(addr, n) {
+		if r.declarer != nil && !r.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is too much such memory", n)
 		}
-		return r.Node.Publish(addr, n)
+		return r.allocator.Publish(addr, n)
 	})
 }
 
-// malloc lets publish open the memory to the others, before anybody can know it.
+// malloc calls publish to make the memory accessible, before another rank can know its address.
 func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr, error) {
 	if err := g.member(); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	mine := offer{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
-		if mine.addr, ok = r.Node.Reuse(nbytes); !ok {
+		if mine.addr, ok = r.allocator.Reuse(nbytes); !ok {
 			mine.fresh = true
 		} else if publish(mine.addr, nbytes) != nil {
 			mine.failed = true
@@ -119,7 +120,7 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	}
 	if failed > 0 {
 		r.unreserve(mine.addr)
-		return nil, mallocError(g, nbytes, failed, err)
+		return nil, mallocError(g, nbytes, offers, err)
 	}
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
@@ -127,22 +128,23 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	return r.learn(g, offers), nil
 }
 
-// reserve gets new memory for those who need it: first all agree that there is room for all of it on every node.
+// reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
+// one machine share its memory.
 func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(uintptr, int64) error) (_ []offer, failed int, err error) {
 	var here int64
 	for i, o := range offers {
-		if o.fresh && r.Topo.SameNode(g.Ranks[i]) {
+		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
 			here += o.nbytes
 		}
 	}
 	if here > 0 {
-		err = r.Node.Room(here)
+		err = r.allocator.Room(here)
 	}
-	if _, failed = swapOffers(g, offer{failed: err != nil}); failed > 0 {
-		return nil, failed, err
+	if offers, failed = swapOffers(g, offer{failed: err != nil}); failed > 0 {
+		return offers, failed, err
 	}
 	if mine.fresh {
-		if mine.addr, err = r.Node.Grow(mine.nbytes); err == nil {
+		if mine.addr, err = r.allocator.Grow(mine.nbytes); err == nil {
 			err = publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
@@ -151,7 +153,7 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 	return offers, failed, err
 }
 
-// learn keeps in mind where the members on other nodes have their memory, and returns all addresses.
+// learn records the regions of members on other nodes as known, and returns all addresses.
 func (r *Runtime) learn(g *Group, offers []offer) []uintptr {
 	addrs := make([]uintptr, len(offers))
 	for i, o := range offers {
@@ -165,24 +167,40 @@ func (r *Runtime) learn(g *Group, offers []offer) []uintptr {
 
 func (r *Runtime) unreserve(addr uintptr) {
 	if addr != 0 {
-		r.Node.Withdraw(addr)
-		r.Node.Return(addr)
+		r.allocator.Withdraw(addr)
+		r.allocator.Return(addr)
 	}
 }
 
-func mallocError(g *Group, nbytes int64, failed int, err error) error {
+// mallocError is a member's error: its own mistake, or that others failed. The first that failed prints it for all.
+func mallocError(g *Group, nbytes int64, offers []offer, err error) error {
+	first, failed := -1, 0
+	for i, o := range offers {
+		if o.failed {
+			failed++
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	also := ""
+	if failed > 1 {
+		also = fmt.Sprintf(" (%d other ranks have failed, too)", failed-1)
+	}
+	e := &ArgError{Arg: "bytes", Code: CodeInternal, Quiet: g.Me != first}
 	switch {
 	case nbytes < 0:
-		return argErr(CodeBytes, "bytes", "%d is negative", nbytes)
+		e.Code, e.Text = CodeBytes, fmt.Sprintf("%d is negative%s", nbytes, also)
 	case err != nil:
-		return argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
+		e.Text = fmt.Sprintf("%d bytes cannot be allocated: %v%s", nbytes, err, also)
 	default:
-		return argErr(CodeInternal, "bytes", "%d of %d ranks could not allocate: nothing was allocated", failed, g.Size())
+		e.Text = fmt.Sprintf("%d of %d ranks could not allocate: nothing was allocated", failed, g.Size())
 	}
+	return e
 }
 
-// Free ends an allocation; addr is the caller's own base address, 0 if it has none. Collective over the group; all
-// earlier operations of the members are complete before any memory is given back.
+// Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective over the group; all
+// earlier operations of the members are complete before any memory is freed.
 func (r *Runtime) Free(g *Group, addr uintptr) error {
 	if err := g.member(); err != nil {
 		return err
@@ -201,7 +219,7 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// unlearn forgets what members on other nodes free. It is a barrier, since all say what they free.
+// unlearn drops the known regions that members on other nodes free. It is a barrier, since all exchange what they free.
 func (r *Runtime) unlearn(g *Group, mine uintptr) {
 	if len(r.Topo.Nodes) == 1 {
 		g.team.Barrier()
@@ -211,38 +229,38 @@ func (r *Runtime) unlearn(g *Group, mine uintptr) {
 	for i, w := range g.Ranks {
 		if !r.Topo.SameNode(w) {
 			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
-			if to := &r.routes[w]; to.lane != nil {
-				to.lane.Forget(to.peer)
+			if to := &r.routes[w]; to.fast != nil {
+				to.fast.DropRanges(to.peer)
 			}
 		}
 	}
 	r.closeBatches()
 }
 
-// MallocLocal allocates memory on this rank alone. It can serve as the local side of any transfer.
+// MallocLocal allocates memory on this rank alone, for the local side of transfers.
 func (r *Runtime) MallocLocal(nbytes int64) (uintptr, error) {
 	if nbytes <= 0 {
 		return 0, argErr(CodeBytes, "bytes", "%d is not positive", nbytes)
 	}
-	addr, ok := r.Node.Reuse(nbytes)
+	addr, ok := r.allocator.Reuse(nbytes)
 	if !ok {
-		err := r.Node.Room(nbytes)
+		err := r.allocator.Room(nbytes)
 		if err == nil {
-			addr, err = r.Node.Grow(nbytes)
+			addr, err = r.allocator.Grow(nbytes)
 		}
 		if err != nil {
 			return 0, argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
 		}
 	}
-	if err := r.Node.Publish(addr, nbytes); err != nil {
-		r.Node.Return(addr)
+	if err := r.allocator.Publish(addr, nbytes); err != nil {
+		r.allocator.Return(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
 	r.regions.add(addr, region{nbytes, noGroup})
 	return addr, nil
 }
 
-// FreeLocal ends such an allocation.
+// FreeLocal frees memory of MallocLocal.
 func (r *Runtime) FreeLocal(addr uintptr) error {
 	if addr == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 
 // held is what a rank holds: bytes handed out, allocations published.
 func (r *tr) held() (live int64, published int) {
-	live, _, _ = r.Node.MemoryUse()
+	live, _, _ = r.allocator.MemoryUse()
 	return live, r.c.Node(int(r.Me)).Published()
 }
 
@@ -28,7 +28,7 @@ func TestMalloc(t *testing.T) {
 			addrs, err := r.Malloc(g, sizes[r.Me])
 			r.must(err)
 			for i, a := range addrs {
-				if (a != 0) != (sizes[i] > 0) || a != 0 && !r.Node.Owns(i, a, sizes[i]) {
+				if (a != 0) != (sizes[i] > 0) || a != 0 && !r.Memory.Owns(i, a, sizes[i]) {
 					r.wrong("address of rank %d: %#x", i, a)
 				}
 			}
@@ -127,6 +127,14 @@ func TestNegativeMalloc(t *testing.T) {
 		} else {
 			wantArg(r, "Malloc", err, "bytes", CodeInternal, "1 of 2 ranks")
 		}
+		if IsQuiet(err) != (r.Me == 0) {
+			r.wrong("quiet: %v; the rank that made the mistake is to print it", IsQuiet(err))
+		}
+		_, err = r.Malloc(g, -1)
+		wantArg(r, "Malloc", err, "bytes", CodeBytes, "-1 is negative (1 other ranks have failed, too)")
+		if IsQuiet(err) != (r.Me == 1) {
+			r.wrong("quiet: %v; the lowest rank is to print what all did wrong", IsQuiet(err))
+		}
 		if live, published := r.held(); live != 0 || published != 0 {
 			r.wrong("%d bytes, %d published", live, published)
 		}
@@ -209,5 +217,29 @@ func TestFreeCompletes(t *testing.T) {
 		if len(r.handles.open) != 0 {
 			r.wrong("%d operations are open", len(r.handles.open))
 		}
+	})
+}
+
+// rooms notes what an Allocator is asked to have room for.
+type rooms struct {
+	transport.Allocator
+	asked *atomic.Int64
+}
+
+func (a rooms) Room(nbytes int64) error {
+	a.asked.Store(nbytes)
+	return a.Allocator.Room(nbytes)
+}
+
+// Nodes of one machine add up what they want to reserve there.
+func TestRoomOnOneMachine(t *testing.T) {
+	shape{2, 4, false}.run(t, nil, func(r *tr) {
+		var asked atomic.Int64
+		r.allocator = rooms{r.allocator, &asked}
+		r.alloc(4096 << r.Me)
+		if got := asked.Load(); got != 4096*15 {
+			r.wrong("there must be room for %d bytes, not %d", 4096*15, got)
+		}
+		r.barrier()
 	})
 }

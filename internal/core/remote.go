@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages between nodes, at the receiving end: one process of each node receives them for all its ranks and acts on
-// what the node shares. Nothing here may wait; what does has a goroutine.
+// Active messages between nodes, at the receiver: one process of each node receives them for all its ranks, and acts on
+// memory that the node shares. Nothing here may block; what blocks runs in a goroutine.
 package core
 
 import (
@@ -11,11 +11,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Kinds of active messages. Between nodes but for the procedure calls, which also go between ranks of a node.
+// Kinds of active messages. They are used between nodes; procedure calls also between ranks of a node.
 const (
 	msgProcedure = 1 // gpc.go
 	msgReply     = 2
-	msgForward   = 3 // one of these two that another rank of the node has received: uint32 from, uint8 kind, its body
+	msgForward   = 3 // a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
 	msgMail      = 4 // mail.go
 	msgMailed    = 5
 	msgLock      = 6 // lockserver.go
@@ -23,6 +23,7 @@ const (
 	msgUnlock    = 8
 	msgNotify    = 9  // no body
 	msgOwns      = 10 // verify.go
+	msgEnding    = 11 // failure.go; no body
 )
 
 const forwardHead = 5
@@ -44,8 +45,10 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.handleLock(from, to, m, reply)
 	case msgOwns:
 		handled = r.handleOwns(to, m, reply)
+	case msgEnding:
+		handled = r.handleEnding(reply)
 	case msgNotify:
-		r.Node.Notify(r.Topo.Local(to), from)
+		r.notifications.Notify(r.Topo.Local(to), from)
 		handled = true
 	}
 	if handled {
@@ -57,11 +60,11 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	}
 }
 
-// handleProcedure takes calls and replies that are for this rank, and passes on those that are for another.
+// handleProcedure handles calls and replies for this rank, and forwards those for other ranks of the node.
 func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
-		go r.serveCall(from, m.Body) // a procedure may wait
+		go r.serveCall(from, m.Body) // a procedure may block
 	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
 		r.takeReply(m.Body)
 	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
@@ -72,7 +75,7 @@ func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool
 	return true
 }
 
-// forward passes a message on to another rank of the node.
+// forward sends a message on to another rank of the node.
 func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
 	defer log.Guard()
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))

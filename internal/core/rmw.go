@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Atomic read-modify-write of one int or long. Atomic against every other Rmw on the word, from any rank.
+// Atomic read-modify-write of one int or long: atomic with respect to every other Rmw on the word, from any rank.
 package core
 
 import (
@@ -25,7 +25,7 @@ func RMWCode(op int) (transport.RMWOp, int, bool) {
 	return 0, 0, false
 }
 
-// RMW checks and carries out a read-modify-write at proc. The old value is in x.Old.
+// RMW checks and executes a read-modify-write at proc. The old value is in x.Old.
 func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	}
 	tr, peer := r.routes[proc].tr, r.routes[proc].peer
 	if r.declarer != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
-		if _, n := r.Node.Declared(x.Addr); n > 0 {
+		if _, n := r.Memory.Declared(x.Addr); n > 0 {
 			tr, peer = r.declarer, transport.Peer(proc)
 		}
 	}

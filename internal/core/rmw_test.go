@@ -68,10 +68,20 @@ func TestRMW(t *testing.T) {
 }
 
 func TestRMWFails(t *testing.T) {
-	worldOf(t, 1, func(c *transporttest.Cluster) { c.Opts = transporttest.Options{} }, func(r *tr) {
+	broken := errors.New("broken")
+	worldOf(t, 1, func(c *transporttest.Cluster) {
+		c.Wrap = func(_ int, t transport.Transport) transport.Transport {
+			return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error {
+				if what == "rmw" {
+					return broken
+				}
+				return nil
+			}}
+		}
+	}, func(r *tr) {
 		mem := r.alloc(8)
 		err := r.RMW(0, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: mem[0], Operand: 1})
-		if !errors.Is(err, transport.ErrNotNative) || CodeOf(err) != CodeInternal || *long(mem[0]) != 0 {
+		if !errors.Is(err, broken) || CodeOf(err) != CodeInternal || *long(mem[0]) != 0 {
 			r.wrong("%v; the word is %d", err, *long(mem[0]))
 		}
 	})

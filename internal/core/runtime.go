@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The life of the library in one process: Start makes every rank known to every other and opens the node and the
-// wires; Finalize ends it. Counting nested initialisations is the front door's business.
+// The life of the library in one process: Start exchanges what ranks must know of each other, and opens the node and the
+// transport between nodes; Finalize ends it. capi counts nested initialisations.
 package core
 
 import (
@@ -23,14 +23,22 @@ import (
 type Runtime struct {
 	Cfg  *config.Set
 	Job  bootstrap.Job
-	Node transport.Node
 	Topo *Topology
 	Me   transport.Rank
 	N    int
 
+	// The parts of my node (transport.Node), nil until this rank has joined it.
+	Memory        transport.NodeMemory
+	Teams         transport.Teams
+	Locks         transport.Mutexes
+	Liveness      transport.Liveness
+	allocator     transport.Allocator
+	mailbox       transport.Mailbox
+	notifications transport.Notifications
+
 	routes     []route
 	transports []transport.Transport
-	declarer   transport.Transport // does RMWs in declared memory (Node.Declare), nil if none can
+	declarer   transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
 	groups     groups
 	regions    regions
 	handles    handles
@@ -46,19 +54,22 @@ type Runtime struct {
 	world      *Group
 	started    chan struct{} // closed when it is known whether all ranks take part
 	ending     sync.Once
+	dying      chan struct{} // closed when the job begins to end because of a failure
+	over       chan struct{} // closed when this process has ended, in tests
 }
 
-// card is what ranks tell each other first.
+// card is what ranks send each other first.
 type card struct {
 	Node, Host, Door string
 	Secret           []byte
+	Memory           int64  // of its machine
 	Problem          string // why this rank cannot take part
 }
 
 // secretBytes is the length of a job's secret.
 const secretBytes = 16
 
-// Start is collective over the job. One rank that cannot go on is enough for all to get an error (see StartError).
+// Start is collective over the job. If one rank cannot take part, all get an error (see StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r, err := start(cfg, job, p)
 	if err == nil {
@@ -67,22 +78,23 @@ func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	return r, err
 }
 
-// start is Start until all ranks know that they take part.
+// start is the part of Start until all ranks know that all take part.
 func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{})}
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{}),
+		dying: make(chan struct{}), over: make(chan struct{})}
 	defer close(r.started)
 	door, problem := p.Door()
-	cards, err := r.exchange(door, problem)
+	cards, err := r.exchange(door, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
 		return nil, err
 	}
 	r.init()
 	if err := r.reach(p, cards); err != nil {
-		r.ending.Do(func() {}) // the reason has been told: who leaves now is not lost
+		r.ending.Do(func() {}) // the reason has been printed: a rank that leaves now is not lost
 		r.closeTransports()
-		if r.Node != nil {
-			r.Node.Leave(true)
+		if r.Liveness != nil {
+			r.Liveness.Leave(true)
 		}
 		return nil, err
 	}
@@ -90,7 +102,7 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	return r, nil
 }
 
-// init makes what messages may find before the start has ended.
+// init prepares what handlers of messages need, which may arrive before the start has ended.
 func (r *Runtime) init() {
 	r.regions.init()
 	r.handles.init()
@@ -107,15 +119,15 @@ func (r *Runtime) init() {
 	}
 }
 
-// Refuse is what a rank calls instead of Start if it has a problem; the others' Start fails with it.
+// Refuse is called instead of Start by a rank with a problem; Start of all others fails with it.
 func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
-	_, err := r.exchange("", problem)
+	_, err := r.exchange("", 0, problem)
 	return err
 }
 
-func (r *Runtime) exchange(door string, problem error) ([]card, error) {
-	mine := card{Door: door, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
+func (r *Runtime) exchange(door string, memory int64, problem error) ([]card, error) {
+	mine := card{Door: door, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
@@ -137,8 +149,8 @@ func (r *Runtime) exchange(door string, problem error) ([]card, error) {
 	return cards, nil
 }
 
-// reach opens the node and, if there are several, the wire between them: every rank then has a route. Collective, and
-// so is its success.
+// reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
+// collective, and succeeds on all ranks or on none.
 func (r *Runtime) reach(p transport.Platform, cards []card) error {
 	c, err := r.chooseWire(p)
 	if err != nil {
@@ -169,12 +181,14 @@ func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 	for i, rank := range mine {
 		doors[i] = cards[rank].Door
 	}
-	node, tr, err := p.Join(transport.JoinInfo{Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
+	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(cards), Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
 		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
-	r.Node, r.transports = node, []transport.Transport{tr}
+	r.Memory, r.Teams, r.Locks, r.Liveness = node, node, node, node
+	r.allocator, r.mailbox, r.notifications = node, node, node
+	r.transports = []transport.Transport{tr}
 	peers := make([]transport.PeerAddr, len(mine))
 	for i, rank := range mine {
 		peers[i] = transport.PeerAddr{Rank: rank}
@@ -183,38 +197,46 @@ func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 	return tr.Connect(peers)
 }
 
-// Finalize is collective: everything outstanding completes, then this rank lets go of all it holds.
+// need is the address space that the arena of any node may use: each of its ranks may allocate all memory of the machine.
+func (r *Runtime) need(cards []card) (most int64) {
+	for _, ranks := range r.Topo.Nodes {
+		most = max(most, int64(len(ranks))*cards[ranks[0]].Memory)
+	}
+	return most
+}
+
+// Finalize is collective: all operations complete, then this rank releases everything.
 func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.Node.Ending(true)
+	r.Liveness.Ending(true)
 	r.Barrier()
-	r.ending.Do(func() {}) // nobody's end concerns us any more
+	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
 	r.mail.close()
 	r.closeTransports()
 	r.mail.running.Wait()
-	r.Node.Leave(true)
+	r.Liveness.Leave(true)
 	return r.Job.Close()
 }
 
 func (r *Runtime) closeTransports() {
-	for _, tr := range slices.Backward(r.transports) { // the node's last: a wire acts on it
+	for _, tr := range slices.Backward(r.transports) { // the node's last: transports between nodes use it
 		tr.Close()
 	}
 }
 
-// leaveTime bounds what a process that exits does to part well.
+// leaveTime bounds the goodbyes of a process that exits.
 const leaveTime = 2 * time.Second
 
-// Leave is called when the process exits with status 0 and never finalised: the others, of all nodes, are not to take it
-// for dead.
+// Leave is called when the process exits with status 0 without finalising: it says goodbye to all nodes, so that they do not
+// regard this rank as dead.
 func (r *Runtime) Leave() {
 	parted := make(chan struct{})
 	go func() {
 		defer log.Guard()
 		defer close(parted)
-		for _, tr := range r.transports[1:] { // the wires
+		for _, tr := range r.transports[1:] { // those between nodes
 			tr.Close()
 		}
 	}()
@@ -222,7 +244,7 @@ func (r *Runtime) Leave() {
 	case <-parted:
 	case <-time.After(leaveTime):
 	}
-	r.Node.Leave(false)
+	r.Liveness.Leave(false)
 }
 
 // checkRank returns an error unless proc is a rank of the job.
@@ -243,7 +265,7 @@ func (r *Runtime) Summary() string {
 		r.Job.Kind(), strings.Join(names, " and "))
 }
 
-// Transports lists the names of those in use.
+// Transports lists the names of transports in use.
 func (r *Runtime) Transports() []transport.Info {
 	infos := make([]transport.Info, len(r.transports))
 	for i, t := range r.transports {

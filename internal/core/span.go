@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The team of a group whose members are on several nodes: on each node its members' team, and among the nodes their
-// leaders, the first member of each. So that everything above needs to know one kind of team.
+// The team of a group with members on several nodes. It combines the team of the members on each node and the leaders, the
+// first member on each node, so that callers see one kind of team.
 package core
 
 import (
@@ -14,24 +14,24 @@ import (
 // span implements transport.Team.
 type span struct {
 	local transport.Team
-	top   *leaders // me is my node's place, whether or not I lead it
-	me    int      // of the members
-	node  []int    // by member: place of its node
-	place []int    // by member: place on its node
-	count []int    // by node: members
+	top   *leaders // its me is my node's number, whether or not I am the leader
+	me    int      // my number among the members
+	node  []int    // by member: number of its node
+	place []int    // by member: number on its node
+	count []int    // by node: number of members
 }
 
-// layout is how the members of a group are spread over nodes: the nodes in the order of their first members.
+// layout says on which nodes the members of a group are. Nodes are in the order of their first members.
 type layout struct {
 	node, place, count []int // as in span
 	leader             []transport.Rank
-	here               int   // place of my node, -1 if none of its ranks is a member
+	here               int   // number of my node, -1 if none of its ranks is a member
 	local              []int // local numbers of the members here
 }
 
 func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
 	l := &layout{node: make([]int, len(ranks)), place: make([]int, len(ranks)), here: -1}
-	number := map[int]int{} // node of the job -> place in the group
+	number := map[int]int{} // node of the job -> node of the group
 	for i, rank := range ranks {
 		n, known := number[r.Topo.Node(rank)]
 		if !known {
@@ -50,22 +50,22 @@ func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
 	return l
 }
 
-// leads tells whether the leader of the caller's node calls.
+// leads tells whether the caller is the leader of its node.
 func (s *span) leads() bool { return s.place[s.me] == 0 }
 
 // Size is the number of members.
 func (s *span) Size() int { return len(s.node) }
 
-// Rank is my place among them.
+// Rank is my number among them.
 func (s *span) Rank() int { return s.me }
 
-// Pointer is nil: C knows teams of one node only.
+// Pointer is nil: C handles teams of one node only.
 func (s *span) Pointer() unsafe.Pointer { return nil }
 
-// Release lets go of the node's team; each node has one who is the last.
+// Release releases the node's team; on each node one member is the last.
 func (s *span) Release(bool) { s.local.Release(s.leads()) }
 
-// Barrier: all here have come, all nodes have, and everybody here is told.
+// Barrier is a barrier of the node, then of the leaders, then of the node.
 func (s *span) Barrier() {
 	s.local.Barrier()
 	if s.leads() {
@@ -78,7 +78,7 @@ func (s *span) Barrier() {
 func (s *span) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
 	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
-		if s.top.me == home && place != 0 { // the leader has to get it first
+		if s.top.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
 		if s.leads() {
@@ -90,10 +90,10 @@ func (s *span) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	}
 }
 
-// Allgather: the leaders gather what their nodes have gathered, and pass it on.
+// Allgather is an allgather of the node, then of the leaders, then a broadcast on the node.
 func (s *span) Allgather(mine []byte) []byte {
 	size := len(mine)
-	blocks := make([]byte, s.Size()*size) // in the order of nodes, then of places
+	blocks := make([]byte, s.Size()*size) // ordered by node, then by number on the node
 	here := s.local.Allgather(mine)
 	if s.leads() {
 		sizes := make([]int, len(s.count))
@@ -103,7 +103,7 @@ func (s *span) Allgather(mine []byte) []byte {
 		blocks = s.top.gather(here, sizes)
 	}
 	s.local.Bcast(unsafe.Pointer(&blocks[0]), int64(len(blocks)), 0)
-	first := make([]int, len(s.count)) // by node: of its blocks
+	first := make([]int, len(s.count)) // by node: offset of its blocks
 	for i := 1; i < len(first); i++ {
 		first[i] = first[i-1] + s.count[i-1]
 	}
@@ -115,7 +115,7 @@ func (s *span) Allgather(mine []byte) []byte {
 	return all
 }
 
-// Allreduce: each node reduces its own part, the leaders the rest.
+// Allreduce reduces on each node, then among the leaders.
 func (s *span) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	s.local.Allreduce(x, nelem, typ, red)
 	if s.leads() {

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -225,4 +227,34 @@ func TestStepsOfCollectives(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Two nodes in different collectives: a line names both ranks and what they do, and the job ends.
+func TestMismatch(t *testing.T) {
+	lines := logged(t)
+	stopped := make(chan bool, 8)
+	forever = func() {
+		stopped <- true
+		runtime.Goexit()
+	}
+	defer func() { forever = func() { select {} } }()
+	apart.run(t, nil, func(r *tr) {
+		team, done := r.world.team, make(chan bool, 1)
+		x := []int64{1, 2}
+		go func() {
+			defer func() { done <- true }()
+			if r.Me == 0 {
+				team.Allreduce(unsafe.Pointer(&x[0]), 2, int(kernel.Long), int(kernel.Sum))
+			} else {
+				team.Barrier()
+			}
+		}()
+		<-done
+		awaitEnds(r)
+		if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "is in a ") ||
+			!strings.Contains(got, "rank 0 (host n0)") || !strings.Contains(got, "rank 1 (host n1)") ||
+			!strings.Contains(got, "call different collectives, or with different sizes: the job ends") {
+			r.wrong("%q", got)
+		}
+	})
 }

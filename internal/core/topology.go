@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which rank runs on which node. Nodes are told apart by boot id, host name and network namespace, not by host name
-// alone; ARMCI_NODE overrides, so that tests can pretend several nodes on one machine.
+// Which rank runs on which node. A node is identified by boot id, host name and network namespace, not by host name
+// alone. ARMCI_NODE overrides that, so that tests can pretend several nodes on one machine.
 package core
 
 import (
@@ -16,15 +16,20 @@ import (
 type Topology struct {
 	Nodes  [][]transport.Rank // ranks of each node, ascending
 	Hosts  []string           // host name of each node
-	Shared int                // ranks on my machine, be it one node or several (pretended, or containers)
-	nodeOf []int              // by rank
-	local  []int              // by rank: place among its node's ranks
-	me     transport.Rank
+	Shared int                // ranks on my machine, which may be several nodes (pretended, or containers)
+	// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
+	// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
+	Domains [][]transport.Rank
+	nodeOf  []int  // by rank
+	local   []int  // by rank: its number among the ranks of its node
+	near    []bool // by rank: is it on my machine?
+	me      transport.Rank
 }
 
 // newTopology groups ranks by their node's identity.
 func newTopology(me transport.Rank, ids, hosts []string) *Topology {
-	t := &Topology{nodeOf: make([]int, len(ids)), local: make([]int, len(ids)), me: me}
+	t := &Topology{nodeOf: make([]int, len(ids)), local: make([]int, len(ids)), me: me,
+		near: make([]bool, len(ids))}
 	number := map[string]int{}
 	for r, id := range ids {
 		n, known := number[id]
@@ -39,15 +44,44 @@ func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
 		if machine(id) == machine(ids[me]) {
 			t.Shared++
+			t.near[r] = true
+		}
+	}
+	t.Domains = t.Nodes
+	if !t.blocks() {
+		t.Domains = make([][]transport.Rank, len(ids))
+		for r := range ids {
+			t.Domains[r] = []transport.Rank{transport.Rank(r)}
 		}
 	}
 	return t
 }
 
+// blocks tells whether the ranks of each node are consecutive.
+func (t *Topology) blocks() bool {
+	for _, ranks := range t.Nodes {
+		if int(ranks[len(ranks)-1]-ranks[0]) != len(ranks)-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Domain is the number of a rank's domain.
+func (t *Topology) Domain(r transport.Rank) int {
+	if len(t.Domains) == len(t.Nodes) {
+		return t.nodeOf[r]
+	}
+	return int(r)
+}
+
+// Dealt tells whether domains are not nodes, because the ranks of a node are not consecutive.
+func (t *Topology) Dealt() bool { return len(t.Domains) != len(t.Nodes) }
+
 // Node is the node number of a rank.
 func (t *Topology) Node(r transport.Rank) int { return t.nodeOf[r] }
 
-// Local is the place of a rank among the ranks of its node.
+// Local is the number of a rank among the ranks of its node.
 func (t *Topology) Local(r transport.Rank) int { return t.local[r] }
 
 // MyNode is the calling rank's node.
@@ -55,6 +89,9 @@ func (t *Topology) MyNode() int { return t.nodeOf[t.me] }
 
 // SameNode tells whether a rank shares the caller's node.
 func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.MyNode() }
+
+// SameMachine tells whether a rank is on the caller's machine, perhaps on another (pretended) node of it.
+func (t *Topology) SameMachine(r transport.Rank) bool { return t.near[r] }
 
 // String is the node map in one line.
 func (t *Topology) String() string {
@@ -68,7 +105,7 @@ func (t *Topology) String() string {
 	return b.String()
 }
 
-// machine is the part of a node's identity that all nodes of one machine have in common: its boot id.
+// machine is the part of a node's identity that is the same for all nodes of one machine: its boot id.
 func machine(id string) string {
 	boot, _, _ := strings.Cut(id, "|")
 	return boot

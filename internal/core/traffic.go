@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What has been stored at each rank since it was last fenced, so that a fence with nothing outstanding costs nothing,
-// also in C, which reads these counters.
+// Counts stores at each rank since its last fence, so that a fence with nothing outstanding costs nothing.
+// C reads these counters, and a C fast path counts its puts in them: transport/fast.h has the layout as struct traffic.
 package core
 
 import "sync/atomic"
@@ -34,5 +34,5 @@ func (t traffic) posted(proc int) {
 
 func (t traffic) all() *Traffic { return &t[len(t)-1] }
 
-// Traffic is what C looks at: an entry for each rank and one for all together. It stays where it is.
+// Traffic returns the counters for C: an entry for each rank and one for all together. Their address does not change.
 func (r *Runtime) Traffic() []Traffic { return r.traffic }

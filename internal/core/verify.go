@@ -1,45 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Large stores to memory of another node that this rank has not been told of: the target is asked before the first byte
-// travels, so that a wrong address costs a question, and nothing is read from local memory that may be as wrong.
+// Transfers to and from memory of another node that this rank does not know: the owner is asked before the first byte
+// travels. So a wrong address costs one round trip, and no local memory is read, whose address may be as wrong. A transport
+// between nodes only gets transfers whose remote memory is known (Xfer.Known); the data server checks every address again.
 package core
 
 import (
 	"encoding/binary"
 	"fmt"
 
-	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
-// A question is pieces of memory: uint64 address, uint64 bytes. The answer is the uint32 number of good ones before the
-// first that is not.
+// A question is a list of pieces of memory: uint64 address, uint64 bytes. The answer is the uint32 number of pieces before
+// the first bad one.
 const (
 	pieceHead = 16
 	maxPieces = 2048 // in a question
 )
 
-// verify asks the target of a checked operation, if it has to be asked. What it has confirmed is known.
+// verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
 func (r *Runtime) verify(o *Op) error {
 	to := &r.routes[o.Proc]
-	if o.Xfer.Known || o.Kind == Get || to.immediate || o.Xfer.Bytes() <= to.eager {
+	if o.Xfer.Known || to.immediate {
 		return nil
 	}
 	var body []byte
-	add := func(addr uintptr, n int64) {
-		body = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(body, uint64(addr)), uint64(n))
-	}
-	if x := &o.Xfer; x.Vector == nil {
-		lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
-		add(x.Remote.Base+uintptr(lo), hi-lo)
+	if o.Xfer.Vector == nil {
+		body = appendPiece(body, o.far.lo, int64(o.far.hi-o.far.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {
-			add(addr, int64(s.Bytes))
+			body = appendPiece(body, addr, int64(s.Bytes))
 		}
 	}
 	for part := range pieces(body, maxPieces*pieceHead) {
-		if err := r.askOwner(o, part); err != nil {
+		if err := r.askOwner(o.Proc, o.remote(), part); err != nil {
 			return err
 		}
 	}
@@ -47,24 +43,32 @@ func (r *Runtime) verify(o *Op) error {
 	return nil
 }
 
-func (r *Runtime) askOwner(o *Op, question []byte) error {
-	answer, err := r.call(transport.Rank(o.Proc), msgOwns, question)
-	if err != nil || len(answer) != 4 {
-		return fmt.Errorf("%d bytes to or from rank %d: no answer: %w", o.Xfer.Bytes(), o.Proc, err)
+// askOwner asks a rank whether pieces of memory are its own. arg is the name of the argument, for the error.
+func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
+	answer, err := r.call(transport.Rank(proc), msgOwns, question)
+	if err != nil {
+		return fmt.Errorf("ask rank %d for its memory: %w", proc, err)
+	}
+	if len(answer) != 4 {
+		return fmt.Errorf("rank %d does not say which memory is its own", proc)
 	}
 	good := int(binary.LittleEndian.Uint32(answer)) * pieceHead
 	if good >= len(question) {
 		return nil
 	}
 	addr, n := pieceAt(question[good:])
-	return argErr(CodeAddress, o.remote(), "%d bytes at %#x are not within one allocation of rank %d", n, addr, o.Proc)
+	return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
+}
+
+func appendPiece(b []byte, addr uintptr, n int64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)), uint64(n))
 }
 
 func pieceAt(b []byte) (uintptr, int64) {
 	return uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
-// handleOwns answers for a rank of this node.
+// handleOwns answers such a question for a rank of this node.
 func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if reply == nil || len(m.Body)%pieceHead != 0 {
 		return false
@@ -72,7 +76,7 @@ func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]by
 	good := 0
 	for at := 0; at < len(m.Body); at += pieceHead {
 		addr, n := pieceAt(m.Body[at:])
-		if n < 0 || n > 0 && !r.Node.Owns(r.Topo.Local(to), addr, n) {
+		if n < 0 || n > 0 && !r.Memory.Owns(r.Topo.Local(to), addr, n) {
 			break
 		}
 		good++

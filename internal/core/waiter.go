@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiting for the local completion of an operation: whoever waits drives the transport.
+// Waiting for the local completion of an operation. The waiting thread drives the transport.
 package core
 
 import (
@@ -12,11 +12,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// waiter is told the end of one operation; several may wait for it.
+// waiter is notified of the completion of one operation; several threads may wait for it.
 type waiter struct {
 	done   atomic.Bool
 	err    error
-	finish func(error) // for Xfer.Done; made once, so that a waiter can be used again without allocating
+	finish func(error) // for Xfer.Done; created once, so that reusing a waiter does not allocate
 }
 
 func newWaiter() *waiter {
@@ -28,10 +28,11 @@ func newWaiter() *waiter {
 	return w
 }
 
-// progressStep bounds one call of Progress: who waits looks again at least this often.
+// progressStep bounds one call of Progress: a waiting thread checks for completion at least this often.
 const progressStep = time.Millisecond
 
-// wait drives the transport. Where that finds nothing to do, as while another goroutine sends, the core goes to others.
+// wait blocks until completion and drives the transport. If that has nothing to do, as while another goroutine sends, it
+// yields.
 func (w *waiter) wait(tr transport.Transport) error {
 	const yields, pause = 50, 20 * time.Microsecond
 	for idle := 0; !w.done.Load(); idle++ {
@@ -49,7 +50,7 @@ func (w *waiter) wait(tr transport.Transport) error {
 	return w.err
 }
 
-// waiters of blocking operations, which only their caller waits for.
+// waiters are those of blocking operations, for reuse.
 var waiters = sync.Pool{New: func() any { return newWaiter() }}
 
 func (w *waiter) release() {

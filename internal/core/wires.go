@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: all ranks choose the same wire, open it, tell each other their addresses, and
-// take part together or fail together. Which wires there are is the platform's knowledge.
+// The start of a job on several nodes: all ranks choose the same transport between nodes ("wire"), open it and exchange
+// addresses. All take part, or all fail. The platform lists the transports.
 package core
 
 import (
@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wireCard is what a rank tells the others of one of its wires, in its order of preference.
+// wireCard is what a rank sends the others about one of its wires.
 type wireCard struct {
 	Name, Problem string
 	Hint          []byte
@@ -61,7 +61,7 @@ func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
 		r.Topo, reasons)
 }
 
-// candidates are the wires of the platform, or the one that ARMCI_TRANSPORT names.
+// candidates are all wires of the platform, or the one that ARMCI_TRANSPORT names.
 func (r *Runtime) candidates(p transport.Platform) ([]transport.Wire, error) {
 	name, wires := r.Cfg.String("ARMCI_TRANSPORT"), p.Wires()
 	if name == "auto" {
@@ -77,7 +77,7 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Wire, error) {
 	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
 }
 
-// unusable is why some rank cannot use the i-th wire, "" if all can. One reason is enough.
+// unusable says why a rank cannot use the i-th wire, "" if all can. One reason is enough.
 func (r *Runtime) unusable(all [][]wireCard, i int) string {
 	for rank, cards := range all {
 		switch {
@@ -92,7 +92,7 @@ func (r *Runtime) unusable(all [][]wireCard, i int) string {
 
 func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
 
-// swapJSON shows every rank a value of every rank.
+// swapJSON exchanges a value of each rank.
 func swapJSON[T any](r *Runtime, mine T) ([]T, error) {
 	blob, err := json.Marshal(mine)
 	if err != nil {
@@ -111,10 +111,10 @@ func swapJSON[T any](r *Runtime, mine T) ([]T, error) {
 	return values, nil
 }
 
-// openWire makes this rank ready to be connected to.
+// openWire opens the wire, so that other ranks can connect.
 func (r *Runtime) openWire(c *chosen, secret []byte) (transport.Transport, error) {
 	tr, err := c.wire.Open(transport.WireInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
-		Hints: c.hints, Secret: secret, Node: r.Node, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lost})
+		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lostFar})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.wire.Name, err)
 	}
@@ -122,7 +122,7 @@ func (r *Runtime) openWire(c *chosen, secret []byte) (transport.Transport, error
 	return tr, nil
 }
 
-// connectWire tells the wire where the ranks of other nodes are, and makes it their route.
+// connectWire gives the wire the addresses of the ranks of other nodes, and routes operations to them through it.
 func (r *Runtime) connectWire(tr transport.Transport, addrs [][]byte) error {
 	peers := make([]transport.PeerAddr, r.N)
 	info := tr.Info()

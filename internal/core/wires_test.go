@@ -110,7 +110,9 @@ func TestForcedTransport(t *testing.T) {
 
 // Of the nodes that see a rank go one reports first: its own, if it has other ranks.
 func TestTurns(t *testing.T) {
-	r := &Runtime{}
+	cluster := transporttest.NewCluster(1)
+	defer cluster.Close()
+	r := &Runtime{Liveness: cluster.Node(0)}
 	for _, c := range []struct {
 		me, lost int
 		turn     int
@@ -120,17 +122,22 @@ func TestTurns(t *testing.T) {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}
 	}
+	cluster.Node(0).Leave(false) // my data server, perhaps
+	if got := r.turn(3); got != 4*500*time.Millisecond {
+		t.Errorf("a node without its data server waits %v", got)
+	}
 }
 
-// A rank of another node is lost: one line a node, and every rank ends.
+// A rank of another node is lost: one line, and every rank ends; here even the lost one, which is told.
 func TestLostAcrossNodes(t *testing.T) {
 	lines := logged(t)
 	shape{2, 3, false}.run(t, nil, func(r *tr) {
 		if r.barrier(); r.Me == 0 {
 			r.c.Lose(2, "rank 2 (host n1): connection lost")
-			for rank, want := range [][]string{{"die 1"}, {"die 1"}, nil} {
-				if got := r.c.Job(rank).Ends(); !slices.Equal(got, want) {
-					r.wrong("rank %d: %q, expected %q", rank, got, want)
+			awaitEnds(r)
+			for rank := range r.N {
+				if got := r.c.Job(rank).Ends(); !slices.Equal(got, []string{"die 1"}) {
+					r.wrong("rank %d: %q", rank, got)
 				}
 			}
 			if got := lines(); strings.Count(got, "rank 2 (host n1): connection lost: the job ends") != 1 {

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package drivers is the only place that knows all transports by name. It hands core the node and the wires in order
-// of preference; it makes no choice of its own.
+// Package drivers is the only place that knows all transports by name. It gives core the node and the transports between
+// nodes, in order of preference; it does not choose.
 package drivers
 
 import (
 	"libarmci/internal/config"
+	"libarmci/internal/internode"
 	"libarmci/internal/rdma"
 	"libarmci/internal/shm"
 	"libarmci/internal/tcp"
 	"libarmci/internal/transport"
 )
 
+// Slots are the addresses of the arenas of all nodes.
+type Slots = shm.Slots
+
 // Platform is this machine, with the settings of the job.
 type Platform struct {
 	cfg     *config.Set
 	door    *shm.Door
 	Machine *shm.Machine // after Join
+	Slots   Slots        // after Join: addresses of the arenas of all nodes
 }
 
 // New makes a Platform; nothing is opened yet.
 func New(cfg *config.Set) *Platform { return &Platform{cfg: cfg} }
 
-// Door opens the rank's door to its node.
+// Door opens the rank's listening socket for its node.
 func (p *Platform) Door() (string, error) {
 	var err error
 	if p.door, err = shm.OpenDoor(); err != nil {
@@ -33,10 +38,12 @@ func (p *Platform) Door() (string, error) {
 
 // Join joins the node.
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
+	p.Slots = p.slots(j)
+	base, arena := p.Slots.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
 	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
 		Secret: j.Secret, Lost: j.Lost,
-		Arena: p.cfg.Size("ARMCI_SHM_ARENA"), Base: p.cfg.Address("ARMCI_SHM_BASE"), Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: p.cfg.Size("ARMCI_SHM_MARGIN"), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
+		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
+		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {
 		p.door.Close()
 		return nil, nil, err
@@ -45,7 +52,22 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	return m, shm.NewDriver(m, j.Handle), nil
 }
 
-// reporter: a launcher that kills at once leaves the ranks no time to say why.
+// slots divides the address space among nodes; an address or a size that is set takes precedence.
+func (p *Platform) slots(j transport.JoinInfo) shm.Slots {
+	need, nodes := j.Need, j.Nodes
+	if p.cfg.IsSet("ARMCI_SHM_ARENA") {
+		need = p.cfg.Size("ARMCI_SHM_ARENA")
+	}
+	if p.cfg.IsSet("ARMCI_SHM_BASE") {
+		nodes = 1
+	}
+	return shm.Spread(p.cfg.Address("ARMCI_SHM_BASE"), need, j.Node, nodes)
+}
+
+// Memory is that of the machine.
+func (p *Platform) Memory() int64 { return shm.TotalMemory() }
+
+// reporter tells whether a reporter is needed: MPICH's launcher kills all ranks before one can print why.
 func (p *Platform) reporter() bool {
 	switch p.cfg.String("ARMCI_REPORTER") {
 	case "y":
@@ -56,7 +78,7 @@ func (p *Platform) reporter() bool {
 	return p.cfg.Launcher().Hydra
 }
 
-// Abandon closes the door of a rank that does not join.
+// Abandon closes the listening socket of a rank that does not join.
 func (p *Platform) Abandon() {
 	if p.door != nil && p.Machine == nil {
 		p.door.Close()
@@ -65,21 +87,27 @@ func (p *Platform) Abandon() {
 
 // Wires lists the transports between nodes, the best first.
 func (p *Platform) Wires() []transport.Wire {
-	polls := func() int { return p.Machine.Polls() }
-	unbind := func() { _ = shm.Unbind() } // a thread that stays bound is slower, no more
-	direct := rdma.Wire(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
-		Timeout: p.cfg.Duration("ARMCI_RDMA_TIMEOUT"), Poll: p.cfg.Duration("ARMCI_RDMA_POLL"),
-		Eager: int(p.cfg.Size("ARMCI_RDMA_EAGER")), Buffer: p.cfg.Size("ARMCI_RDMA_BUFFER"),
-		Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), Strided: p.cfg.String("ARMCI_RDMA_STRIDED"),
-		Model: p.cfg.String("ARMCI_RDMA_MODEL"),
-		Pin:   p.cfg.Size("ARMCI_RDMA_PIN"), Guarded: p.cfg.String("ARMCI_RDMA_ACC") == "device", Spin: polls, Unbind: unbind})
-	sockets := tcp.Wire(tcp.Options{Servers: p.cfg.Int("ARMCI_TCP_SERVERS"), Interface: p.cfg.String("ARMCI_TCP_INTERFACE"),
-		Ports: p.cfg.String("ARMCI_TCP_PORTS"), Timeout: p.cfg.Duration("ARMCI_TCP_TIMEOUT"),
-		Poll: p.cfg.Duration("ARMCI_TCP_POLL"), Eager: int(p.cfg.Size("ARMCI_TCP_EAGER")),
-		Buffer: p.cfg.Size("ARMCI_TCP_BUFFER"), Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")),
-		Congestion: p.cfg.String("ARMCI_TCP_CONGESTION"),
-		Spin:       polls, Unbind: unbind})
-	return []transport.Wire{direct, sockets}
+	direct := rdma.Driver(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
+		Pin: p.cfg.Size("ARMCI_RDMA_PIN"), Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"),
+		Strided: p.cfg.String("ARMCI_RDMA_STRIDED"), DeviceAcc: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
+	forRDMA := p.between("rdma")
+	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), p.cfg.String("ARMCI_RDMA_STRIDED")
+	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"
+
+	sockets := tcp.Driver(tcp.Options{Interface: p.cfg.String("ARMCI_TCP_INTERFACE"), Ports: p.cfg.String("ARMCI_TCP_PORTS"),
+		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
+	forTCP := p.between("tcp")
+	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
+	return []transport.Wire{internode.Wire(direct, forRDMA), internode.Wire(sockets, forTCP)}
+}
+
+// between is the settings that all networks have, for one of them.
+func (p *Platform) between(network string) internode.Options {
+	cfg := p.cfg.For(network)
+	return internode.Options{Timeout: cfg.Duration("ARMCI_TIMEOUT"), Poll: cfg.Duration("ARMCI_POLL"),
+		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
+		Looks:  func() int { return p.Machine.Polls() },
+		Unbind: func() { _ = shm.Unbind() }} // after an error the thread stays bound, which is only slower
 }
 
 var _ transport.Platform = (*Platform)(nil)

@@ -5,7 +5,10 @@ package drivers
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +71,28 @@ func TestOneRank(t *testing.T) {
 		if err := r.Finalize(); err != nil || !job.closed {
 			t.Errorf("%v, job closed: %v", err, job.closed)
 		}
+	}
+}
+
+// The README says which transports there are between nodes, the preferred one first.
+func TestReadmeTransports(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := regexp.MustCompile("(?m)^- Between nodes: ([^.]*)\\.").FindSubmatch(text)
+	if sentence == nil {
+		t.Fatal("README.md: no \"- Between nodes: \" under Limits")
+	}
+	var said, there []string
+	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllSubmatch(sentence[1], -1) {
+		said = append(said, string(name[1]))
+	}
+	for _, wire := range New(settings(t)).Wires() {
+		there = append(there, wire.Name)
+	}
+	if !slices.Equal(said, there) {
+		t.Errorf("README.md: between nodes %q, but there are %q", said, there)
 	}
 }
 

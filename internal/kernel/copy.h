@@ -3,7 +3,9 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Up to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
+ * Up to 16 bytes: every byte is loaded once and stored once, and 1, 2, 4 or 8 bytes are one load and one store. (A flag
+ * that is stored twice comes back after a reader has taken it; one that is stored in two halves is seen half.)
+ * 17 to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
  * other. All loads come before the first store. A memcpy of constant size is one unaligned move.
  * Between K_BLOCKS_MIN and K_BLOCKS_MAX our own loop makes fewer stores than libc's memcpy, which pays for our checks.
  */
@@ -41,17 +43,41 @@ static inline void k_copy_33_64(char *d, const char *s, size_t n)
 	memcpy(d + n - 16, &z, 16);
 }
 
-/* k_copy_0_16 copies 0 to 16 bytes. */
+/* K_ONE copies one T. */
+#define K_ONE(T, d, s)                         \
+	do {                                   \
+		T one_;                        \
+		memcpy(&one_, (s), sizeof(T)); \
+		memcpy((d), &one_, sizeof(T)); \
+	} while (0)
+
+/* k_copy_0_16 copies 0 to 16 bytes. The usual sizes come first; any other is its powers of two, largest first. */
 static inline void k_copy_0_16(char *d, const char *s, size_t n)
 {
-	if (n >= 8)
+	size_t at = 0;
+
+	if (n == 8) {
+		K_ONE(uint64_t, d, s);
+	} else if (n == 4) {
+		K_ONE(uint32_t, d, s);
+	} else if (n == 16) {
 		K_ENDS(uint64_t, d, s, n);
-	else if (n >= 4)
-		K_ENDS(uint32_t, d, s, n);
-	else if (n >= 2)
-		K_ENDS(uint16_t, d, s, n);
-	else if (n == 1)
-		*d = *s;
+	} else {
+		if (n & 8) {
+			K_ONE(uint64_t, d, s);
+			at = 8;
+		}
+		if (n & 4) {
+			K_ONE(uint32_t, d + at, s + at);
+			at += 4;
+		}
+		if (n & 2) {
+			K_ONE(uint16_t, d + at, s + at);
+			at += 2;
+		}
+		if (n & 1)
+			d[at] = s[at];
+	}
 }
 
 /* k_copy_more copies more than 64 bytes. */

@@ -25,6 +25,7 @@
 
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
 #define K_DEVICE_WORD 2    /* where in a line a device's lock is, in words */
+#define K_MOST_BYTES   ((int64_t)1 << 46) /* of one transfer: more can only be rows that lie upon each other */
 #define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
 
 /* K_BY_CPU: functions can be compiled once per instruction set, and the loader picks one (ifunc). The thread sanitizer
@@ -74,32 +75,12 @@ size_t k_type_size(int type);
 
 /* ---- shapes ---------------------------------------------------------------------------------------------------- */
 
-/* A strided shape: levels strides in bytes, levels+1 counts. */
-struct k_shape {
-	const int *stride;
-	const int *count;
-	int        levels;
-};
-
-/* A contiguous piece of a shape: byte offset from the base address (may be negative) and length in bytes. */
-struct k_run {
-	int64_t off;
-	int64_t len;
-};
-
 /* k_volume gives the bytes of a shape in all: 0 if a count is zero or negative, INT64_MAX if they do not fit. */
 int64_t k_volume(const int *count, int levels);
 
-/* k_extent gives the bytes that a shape touches relative to its base address, [*lo, *hi): *lo is 0 or negative.
- * An empty shape touches [0, 0). Values that do not fit are INT64_MIN and INT64_MAX. */
-void k_extent(const int *stride, const int *count, int levels, int64_t *lo, int64_t *hi);
-
-/* k_runs writes the contiguous runs number from, from+1, ... of a shape to out, at most max, and gives how many it
- * wrote. Blocks that touch are one run. Runs come in the order of the walk; fewer than max means the last was reached. */
-size_t k_runs(const struct k_shape *shape, size_t from, size_t max, struct k_run *out);
-
-/* k_nruns gives the number of runs of a shape, SIZE_MAX if they do not fit. */
-size_t k_nruns(const struct k_shape *shape);
+/* k_extent gives the volume of a shape and the bytes that it touches relative to its base address, [*lo, *hi): *lo is 0 or
+ * negative. An empty shape touches [0, 0). Values that do not fit are INT64_MIN and INT64_MAX. */
+int64_t k_extent(const int *stride, const int *count, int levels, int64_t *lo, int64_t *hi);
 
 /* ---- copies ---------------------------------------------------------------------------------------------------- */
 

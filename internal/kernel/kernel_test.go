@@ -6,6 +6,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -57,7 +58,7 @@ func FuzzPackUnpack(f *testing.F) {
 	})
 }
 
-func FuzzRuns(f *testing.F) {
+func FuzzPieces(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s := source(in)
@@ -65,64 +66,59 @@ func FuzzRuns(f *testing.F) {
 		count := s.counts(1)
 		sh := shape{s.strides(count), count}
 		lo, hi := sh.extent()
-		if l, h := Extent(sh.stride, count); l != lo || h != hi {
-			t.Fatalf("extent of %v: [%d, %d), want [%d, %d)", sh, l, h, lo, hi)
+		if n, l, h := Extent(sh.stride, count); l != lo || h != hi || n != int64(sh.volume()) {
+			t.Fatalf("extent of %v: %d bytes in [%d, %d), want %d in [%d, %d)", sh, n, l, h, sh.volume(), lo, hi)
 		}
-		var got []Run
-		for out := make([]Run, batch); ; {
-			n := Runs(sh.stride, count, len(got), out)
-			got = append(got, out[:n]...)
-			if n < batch {
-				break
-			}
+		var c Cursor
+		c.SetStrided(1<<40, count, sh.stride)
+		var got []Piece
+		for c.Left() > 0 {
+			got = append(got, c.Pieces(make([]Piece, 0, batch), c.Left())...)
 		}
-		if n := NumRuns(sh.stride, count); n != len(got) {
-			t.Fatalf("%v: %d runs announced, %d found", sh, n, len(got))
-		}
-		checkRuns(t, sh, got)
+		checkPieces(t, sh, 1<<40, got)
 	})
 }
 
-// checkRuns compares runs with the rows of a shape, cut to single rows again.
-func checkRuns(t *testing.T, sh shape, runs []Run) {
+// checkPieces compares pieces with the rows of a shape at base, cut to single rows again.
+func checkPieces(t *testing.T, sh shape, base uintptr, pieces []Piece) {
 	var rows []int64
-	row := int64(sh.count[0])
-	for _, r := range runs {
-		if r.Len <= 0 || r.Len%row != 0 {
-			t.Fatalf("%v: run of %d bytes", sh, r.Len)
+	row := uintptr(sh.count[0])
+	for _, p := range pieces {
+		if p.Len == 0 || p.Len%row != 0 {
+			t.Fatalf("%v: piece of %d bytes", sh, p.Len)
 		}
-		for o := int64(0); o < r.Len; o += row {
-			rows = append(rows, r.Off+o)
+		for o := uintptr(0); o < p.Len; o += row {
+			rows = append(rows, int64(p.Addr-base+o))
 		}
 	}
-	want := sh.offsets()
-	if len(rows) != len(want) {
-		t.Fatalf("%v: runs have %d rows, want %d", sh, len(rows), len(want))
-	}
-	for i := range rows {
-		if rows[i] != want[i] {
-			t.Fatalf("%v: row %d at %d, want %d", sh, i, rows[i], want[i])
-		}
+	if want := sh.offsets(); !slices.Equal(rows, want) {
+		t.Fatalf("%v: pieces have the rows %v, want %v", sh, rows, want)
 	}
 }
 
-func TestRunsMerge(t *testing.T) {
+func TestPiecesMerge(t *testing.T) {
 	for _, c := range []struct {
 		shape
-		runs int
+		pieces int
+		row    int64
 	}{
-		{shape{nil, []int32{8}}, 1},
-		{shape{nil, []int32{0}}, 0},
-		{shape{[]int32{8}, []int32{8, 4}}, 1},
-		{shape{[]int32{8, 32}, []int32{8, 4, 5}}, 1},
-		{shape{[]int32{8, 40}, []int32{8, 4, 5}}, 5},
-		{shape{[]int32{16, 64}, []int32{8, 4, 5}}, 20},
-		{shape{[]int32{99, 8}, []int32{8, 1, 5}}, 1},
-		{shape{[]int32{8, 32}, []int32{8, 4, 0}}, 0},
-		{shape{[]int32{-8}, []int32{8, 4}}, 4},
+		{shape{nil, []int32{8}}, 1, 8},
+		{shape{nil, []int32{0}}, 0, 0},
+		{shape{[]int32{8}, []int32{8, 4}}, 1, 32},
+		{shape{[]int32{8, 32}, []int32{8, 4, 5}}, 1, 160},
+		{shape{[]int32{8, 40}, []int32{8, 4, 5}}, 5, 32},
+		{shape{[]int32{16, 64}, []int32{8, 4, 5}}, 20, 8},
+		{shape{[]int32{99, 8}, []int32{8, 1, 5}}, 1, 40},
+		{shape{[]int32{8, 32}, []int32{8, 4, 0}}, 0, 0},
+		{shape{[]int32{-8}, []int32{8, 4}}, 4, 8},
 	} {
-		if n := NumRuns(c.stride, c.count); n != c.runs {
-			t.Errorf("%v: %d runs, want %d", c.shape, n, c.runs)
+		var cur Cursor
+		cur.SetStrided(1<<40, c.count, c.stride)
+		if row := cur.Row(); cur.Contiguous() != (c.pieces <= 1) || row != c.row {
+			t.Errorf("%v: contiguous %v, rows of %d bytes", c.shape, cur.Contiguous(), row)
+		}
+		if n := len(cur.Pieces(make([]Piece, 0, 100), math.MaxInt64)); n != c.pieces {
+			t.Errorf("%v: %d pieces, want %d", c.shape, n, c.pieces)
 		}
 	}
 }
@@ -139,15 +135,24 @@ func TestLargeShapes(t *testing.T) {
 	if v := Volume([]int32{m, m, m, 0}); v != 0 {
 		t.Errorf("volume %d, want 0", v)
 	}
-	if lo, hi := Extent([]int32{m, -m}, []int32{8, 3, 3}); lo != -2*m || hi != 2*m+8 {
+	if n, lo, hi := Extent([]int32{m, -m}, []int32{8, 3, 3}); n != 72 || lo != -2*m || hi != 2*m+8 {
 		t.Errorf("extent [%d, %d)", lo, hi)
 	}
-	if lo, hi := Extent([]int32{m, m, m, -m, -m, -m}, []int32{8, m, m, m, m, m, m}); lo != math.MinInt64 || hi != math.MaxInt64 {
+	n, lo, hi := Extent([]int32{m, m, m, -m, -m, -m}, []int32{8, m, m, m, m, m, m})
+	if n != math.MaxInt64 || lo != math.MinInt64 || hi != math.MaxInt64 {
 		t.Errorf("extent [%d, %d), want everything", lo, hi)
 	}
-	run := make([]Run, 1)
-	if n := Runs([]int32{m, m}, []int32{8, m, m}, m*m-1, run); n != 1 || run[0].Off != 2*(m-1)*m {
-		t.Errorf("last run %d %v", n, run)
+	if n, lo, hi := Extent([]int32{m, m, m, m}, []int32{m, m, m, m, 0}); n != 0 || lo != 0 || hi != 0 {
+		t.Errorf("extent [%d, %d), want nothing", lo, hi)
+	}
+	if n, _, hi := Extent([]int32{0, 0, 0}, []int32{1 << 16, 1 << 16, 1 << 16, 1 << 16}); n != math.MaxInt64 || hi != 1<<16 {
+		t.Errorf("%d bytes, want the greatest", n)
+	}
+	var c Cursor
+	c.SetStrided(1<<40, []int32{1, m, m}, []int32{m, m - 5})
+	c.Skip(m*m - 1)
+	if p := c.Pieces(make([]Piece, 0, 2), 9); len(p) != 1 || p[0] != (Piece{1<<40 + (m-1)*(m+m-5), 1}) || c.Left() != 0 {
+		t.Errorf("the last piece is %v", p)
 	}
 }
 

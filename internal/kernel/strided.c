@@ -37,10 +37,11 @@ K_CLONES static void plane_of_long_rows(char *d, int64_t dstep, const char *s, i
 		k_blocks(d, s, row);
 }
 
-/* plane copies n rows of `row` bytes. */
-static void plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+void k_plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
 {
 	switch (row) {
+	case 1: K_ROWS_FIXED(1);
+	case 2: K_ROWS_FIXED(2);
 	case 4: K_ROWS_FIXED(4);
 	case 8: K_ROWS_FIXED(8);
 	case 16: K_ROWS_FIXED(16);
@@ -72,7 +73,7 @@ static void walk_copy(const struct k_walk *w, const char *a, char *b)
 		return;
 	}
 	do
-		plane(b + boff, w->b[0], a + aoff, w->a[0], (size_t)w->row, w->count[0]);
+		k_plane(b + boff, w->b[0], a + aoff, w->a[0], (size_t)w->row, w->count[0]);
 	while (k_walk_step(w, idx, &aoff, &boff));
 }
 
@@ -81,7 +82,7 @@ void k_copy_strided(const void *src, const int *sstride, void *dst, const int *d
 	struct k_walk w;
 
 	if (levels == 1 && count[0] > 0 && (sstride[0] != count[0] || dstride[0] != count[0])) {
-		plane(dst, dstride[0], src, sstride[0], (size_t)count[0], count[1]);
+		k_plane(dst, dstride[0], src, sstride[0], (size_t)count[0], count[1]);
 		return;
 	}
 	k_walk_init(&w, sstride, dstride, count, levels);

@@ -17,6 +17,8 @@ void k_copy_vector(void *const *src, void *const *dst, size_t bytes, size_t n)
 {
 	switch (bytes) {
 	case 0: break;
+	case 1: K_SEGMENTS_FIXED(1);
+	case 2: K_SEGMENTS_FIXED(2);
 	case 4: K_SEGMENTS_FIXED(4);
 	case 8: K_SEGMENTS_FIXED(8);
 	case 16: K_SEGMENTS_FIXED(16);
@@ -39,6 +41,8 @@ void k_copy_vector(void *const *src, void *const *dst, size_t bytes, size_t n)
 #define K_PACKED(to, from)                                \
 	switch (bytes) {                                  \
 	case 0: break;                                    \
+	case 1: K_PACKED_OF(1, memcpy, to, from);         \
+	case 2: K_PACKED_OF(2, memcpy, to, from);         \
 	case 4: K_PACKED_OF(4, memcpy, to, from);         \
 	case 8: K_PACKED_OF(8, memcpy, to, from);         \
 	case 16: K_PACKED_OF(16, memcpy, to, from);       \

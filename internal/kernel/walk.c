@@ -21,20 +21,25 @@ int64_t k_volume(const int *count, int levels)
 	return volume;
 }
 
-void k_extent(const int *stride, const int *count, int levels, int64_t *lo, int64_t *hi)
+int64_t k_extent(const int *stride, const int *count, int levels, int64_t *lo, int64_t *hi)
 {
-	*lo = *hi = 0;
-	if (k_volume(count, levels) == 0)
-		return;
-	*hi = count[0];
-	for (int i = 0; i < levels; i++) {
-		int64_t reach = (int64_t)stride[i] * (count[i + 1] - 1); /* below 2^62: at most 8 of them may overflow */
+	int64_t volume = count[0], low = 0, high = count[0];
+	int     empty = count[0] <= 0;
 
-		if (reach < 0 && __builtin_add_overflow(*lo, reach, lo))
-			*lo = INT64_MIN;
-		else if (reach > 0 && __builtin_add_overflow(*hi, reach, hi))
-			*hi = INT64_MAX;
+	for (int i = 0; i < levels; i++) {
+		int64_t n = count[i + 1], reach = stride[i] * (n - 1); /* below 2^62: at most 8 of them may overflow */
+
+		empty |= n <= 0;
+		if (__builtin_mul_overflow(volume, n, &volume))
+			volume = INT64_MAX;
+		if (reach < 0 && __builtin_add_overflow(low, reach, &low))
+			low = INT64_MIN;
+		else if (reach > 0 && __builtin_add_overflow(high, reach, &high))
+			high = INT64_MAX;
 	}
+	*lo = empty ? 0 : low;
+	*hi = empty ? 0 : high;
+	return empty ? 0 : volume;
 }
 
 /* follows tells whether step continues where n steps of `prev` end. */

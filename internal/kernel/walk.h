@@ -1,5 +1,5 @@
 /*
- * walk.h - the normal form of a strided shape, private to this directory. Must not move bytes.
+ * walk.h - the normal form of a strided shape, private to this directory, and the copy of its innermost level.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -23,6 +23,9 @@ struct k_walk {
 
 /* k_walk_init sets up a walk. A NULL stride array means densely packed. */
 void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const int *count, int levels);
+
+/* k_plane copies n rows of `row` > 0 bytes (strided.c). */
+void k_plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n);
 
 #pragma GCC visibility pop
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What becomes of a panic in a goroutine of the library. Package log only knows
-// whom to tell; the front door knows how.
+// Handling of a panic in a goroutine of the library. Package log only calls the
+// function that capi has set, which prints the report.
 
 package log
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package log writes what the library has to say to standard error: one line
-// per message, `[rank@host] text`, each in one write so that lines of several
-// ranks do not mix. It must not import another package of the project, and must
-// never be called on the data path.
+// Package log writes the library's messages to standard error: one line per
+// message, `[rank@host] text`, each in one write so that lines of several ranks
+// do not mix. It must not import another package of the project, and must never
+// be called on the data path.
 package log
 
 import (

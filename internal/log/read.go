@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// When what was printed is out of this process's hands. Some launchers end a
-// job without reading what its ranks have written into their pipes.
+// Waits until the launcher has read what was printed. Some launchers end a job
+// without reading what its ranks have written into their pipes.
 
 package log
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The operations. All are collective over the ranks that take part, but for Send and Recv.
+// The operations. All are collective over the ranks that take part, except Send and Recv.
 package msg
 
 import (
@@ -59,7 +59,7 @@ func notMember(g *core.Group) error {
 	return wrong("group", "the calling rank is not a member of group %d", g.ID)
 }
 
-// Bcast gives n bytes of the root, a world rank of the scope, to all of it.
+// Bcast copies n bytes of the root, a world rank of the scope, to all ranks of the scope.
 func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
 	if n < 0 {
 		return wrong("len", "%d is negative", n)
@@ -114,8 +114,8 @@ func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 	return nil
 }
 
-// Sel gives all of a scope the n bytes at x of the rank whose first element, of the given type, is the least or the
-// greatest among those that contribute; of equal ones the lowest rank's. If nobody contributes x stays as it is.
+// Sel copies n bytes at x, of the rank whose first element of the given type is the least or the greatest among contributing
+// ranks, to all ranks of a scope; of equal ones it takes the lowest rank's. If no rank contributes, x is unchanged.
 func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int, contribute bool) error {
 	t, err := TypeOf(typeCode)
 	if err != nil {
@@ -224,7 +224,7 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 	if g.Me < master || g.Me >= master+n {
 		return nil
 	}
-	// A binomial tree whose root is the master: cost grows with the logarithm of n.
+	// A binomial tree whose root is the master: the cost grows with the logarithm of n.
 	at, step := g.Me-master, 1
 	for ; step < n; step *= 2 {
 		if at&step == 0 {

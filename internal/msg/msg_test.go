@@ -14,7 +14,6 @@ import (
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 	"libarmci/internal/core"
-	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
 
@@ -45,7 +44,7 @@ func spread(t *testing.T, n int, node func(rank int) int, f func(r *rank)) {
 	t.Helper()
 	leaktest.Check(t)
 	c := transporttest.NewCluster(n)
-	c.Wire = &transporttest.Options{Native: transport.Native{Acc: true, RMW: true}, Ordered: true}
+	c.Wire = &transporttest.Options{Ordered: true}
 	t.Cleanup(c.Close)
 	var running sync.WaitGroup
 	for i := range n {

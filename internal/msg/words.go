@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The words of the C interface: operators are strings compared by prefix, types and scopes are numbers of which two
-// sets are in use (the classic one, and ARMCI-MPI's).
+// Decoding arguments of the C interface: operators are strings compared by prefix; types and scopes are numbers, in two
+// numberings (classic, and ARMCI-MPI's).
 package msg
 
 import (
@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// Scope says which ranks of a group take part.
+// Scope is which ranks of a group take part.
 type Scope int
 
 // The scopes.
@@ -56,7 +56,7 @@ func TypeOf(code int) (kernel.Type, error) {
 	return 0, wrong("type", "%d is no element type", code)
 }
 
-// operators in the order they are compared: a longer word before its prefix.
+// operators in the order of comparison: a longer word before its prefix.
 var operators = []struct {
 	word string
 	op   kernel.Reduction

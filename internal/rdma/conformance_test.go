@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite over RDMA, with different settings: every protocol is once the only one. One run takes long where
-// RDMA is software, so settings that do not meet share one.
+// The two conformance suites over RDMA: that of fabrics, and, through package internode, that of transports, with different
+// settings: every protocol is once the only one. One run takes long where RDMA is software, so settings that do not meet
+// share one. Without a device these tests are skipped.
 package rdma
 
 import (
@@ -9,8 +10,76 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/internode"
 	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
+
+func TestFabric(t *testing.T) {
+	for name, o := range map[string]Options{"usual": {},
+		"buffered": {Contiguous: buffered, Pin: 1}} {
+		t.Run(name, func(t *testing.T) { transporttest.RunFabric(t, Driver(o)) })
+	}
+}
+
+// settings are those of a job of a test.
+type settings struct {
+	internode.Options
+	rdma   Options
+	opened func(*Fabric)
+}
+
+// job is the ranks of a test.
+type job struct {
+	*transporttest.Ends
+	fabrics []*Fabric // by rank
+}
+
+// someDevice skips the test where this host has none.
+func someDevice(t testing.TB) {
+	t.Helper()
+	if err := Driver(Options{}).Probe(); err != nil {
+		t.Skipf("no RDMA here: %v", err)
+	}
+}
+
+// openJob opens nodes of so many ranks each; change, if not nil, may change a rank's settings.
+func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
+	someDevice(t)
+	leaktest.Check(t)
+	j := &job{}
+	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
+		s := settings{Options: internode.Options{WireInfo: info, Timeout: 10 * time.Second, Poll: 20 * time.Microsecond,
+			Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}
+		if change != nil {
+			change(&s)
+		}
+		s.rdma.Contiguous, s.rdma.Strided, s.rdma.DeviceAcc = s.Contiguous, s.Strided, s.DeviceAcc
+		d := Driver(s.rdma)
+		open := d.Open
+		d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+			f, err := open(c)
+			if err == nil {
+				j.fabrics = append(j.fabrics, f.(*Fabric))
+				if s.opened != nil {
+					s.opened(f.(*Fabric))
+				}
+			}
+			return f, err
+		}
+		return internode.Open(d, s.Options)
+	})
+	return j
+}
+
+// newJob is openJob, connected.
+func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
+	j := openJob(t, change, ranks...)
+	j.ConnectAll(t)
+	return j
+}
 
 // miser registers nothing, as where too little memory may be pinned.
 type miser struct{}
@@ -19,42 +88,35 @@ func (miser) Register(uintptr, int64, bool) (*verbs.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
-func (m miser) RegisterLocks(at uintptr, n int64) (*verbs.Region, error) {
-	return m.Register(at, n, true)
+func (m miser) RegisterOnDemand(at uintptr, n int64) (*verbs.Region, error) {
+	return m.Register(at, n, false)
 }
 
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		ranks  []int
-		change func(*Options)
-		opened func(*Transport)
+		change func(*settings)
 	}{
-		{"2x2", []int{2, 2}, nil, nil},
-		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }, nil},
-		{"unequal buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 << (4 * (o.Me % 2)) }, nil},
-		{"unequal buffers, host-atomic", []int{1, 1}, func(o *Options) {
-			o.Strided, o.Buffer = hostAtomic, 1<<20<<(4*(o.Me%2))
-		}, nil},
-		{"buffered, host", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided = buffered, host }, nil},
-		{"zerocopy, nic", []int{1, 1}, func(o *Options) { o.Contiguous, o.Strided, o.Eager = zerocopy, nic, 0 }, nil},
-		{"host-atomic", []int{1, 1, 1}, func(o *Options) { o.Strided, o.Buffer = hostAtomic, 1<<20 }, nil},
-		{"push, long polling", []int{1, 1}, func(o *Options) {
-			o.Strided, o.Poll, o.Spin = push, time.Millisecond, func() int { return 10000 }
-		}, nil},
-		{"accumulates by the device, little stays pinned", []int{2, 1}, func(o *Options) { o.Guarded, o.Pin = true, 256<<10 }, nil},
-		{"nothing stays pinned", []int{1, 1}, func(o *Options) { o.Pin = 1 }, nil},
-		{"nothing can be pinned", []int{1, 1}, func(o *Options) { o.Guarded = true },
-			func(tr *Transport) { tr.arena.domain = miser{} }},
+		{"2x2", []int{2, 2}, nil},
+		{"few buffers", []int{1, 1, 1}, func(s *settings) { s.Buffer = 1 << 20 }},
+		{"unequal buffers", []int{1, 1, 1}, func(s *settings) { s.Buffer = 1 << 20 << (4 * (s.Me % 2)) }},
+		{"unequal buffers, host-atomic", []int{1, 1}, func(s *settings) {
+			s.Strided, s.Buffer = hostAtomic, 1<<20<<(4*(s.Me%2))
+		}},
+		{"buffered, host", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = buffered, "host" }},
+		{"zerocopy, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided, s.Eager = zerocopy, "nic", 0 }},
+		{"host-atomic", []int{1, 1, 1}, func(s *settings) { s.Strided, s.Buffer = hostAtomic, 1<<20 }},
+		{"push, long polling", []int{1, 1}, func(s *settings) {
+			s.Strided, s.Poll, s.Looks = "push", time.Millisecond, func() int { return 10000 }
+		}},
+		{"accumulates by the device, little stays pinned", []int{2, 1}, func(s *settings) { s.DeviceAcc, s.rdma.Pin = true, 256<<10 }},
+		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
+		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
+			s.DeviceAcc = true
+			s.opened = func(f *Fabric) { f.device.(*registrar).domain = miser{} }
+		}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, c.change, c.ranks...)
-			if c.opened != nil {
-				for _, tr := range j.tr {
-					c.opened(tr)
-				}
-			}
-			j.Conform(t)
-		})
+		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })
 	}
 }

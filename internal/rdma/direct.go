@@ -1,197 +1,212 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device alone: RDMA writes and reads. Registered local memory (pins.go) is written from and read into
-// as it is, other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of
-// the device and one completion for many.
+// Transfers by the origin's device alone: RDMA writes and reads. Registered local memory is written from and read into as
+// it is (local.go), other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call
+// of the device and one completion for many.
 package rdma
 
 import (
-	"errors"
-
+	"libarmci/internal/kernel"
+	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
-// move writes or reads a whole transfer. The caller has the lock. copied: the local memory is the caller's again when
-// this returns.
-func (w *wire) move(x *transport.Xfer, op uint8, o *op, copied bool) error {
-	b := &w.batch
-	r := runsOf(x)
-	if op == verbs.Write && r.single() && r.left <= int64(w.pair.Inline) && w.t.opt.Contiguous != zerocopy {
-		if done, err := w.small(&r); done || err != nil {
-			return err
-		}
-	}
-	m := mover{w: w, op: op, o: o, copied: copied, all: r.left, single: r.single(), lendFrom: w.lendFrom(&r)}
-	for r.left > 0 {
-		if len(b.requests) == chainLength {
-			if err := w.flush(op, o); err != nil {
-				return err
-			}
-		}
-		remote, n, key, err := w.reach(&r, &m)
-		if err != nil {
-			w.flush(op, o)
-			return err
-		}
-		d, err := m.local(&r, n)
-		if err != nil {
-			return err
-		}
-		b.add(op, remote, key, d, w.width)
-		r.advance(int(d.Bytes))
-	}
-	return w.flush(op, o)
-}
+// Write writes local memory to remote memory.
+func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, verbs.Write) }
 
-// reach is where the cursor is at the other side: how many bytes from there on one request may have, and their key. Of a
-// mover, which may be nil, the local side is made ready if it takes time.
-func (w *wire) reach(r *runs, m *mover) (remote uintptr, n int, key uint32, err error) {
-	_, remote, n = r.peek()
-	far, err := w.key(remote, m, r)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	return remote, min(n, int(far.hi-remote), pieceBytes), far.key, nil
-}
+// Read reads remote memory.
+func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, verbs.Read) }
 
-// mover finds registered memory for the local side of a transfer.
-type mover struct {
-	w        *wire
-	op       uint8
-	o        *op
-	copied   bool
-	all      int64 // bytes
-	single   bool  // it is contiguous
-	lendFrom int
-}
-
-// local is registered memory for up to n bytes at the cursor: the caller's, or a buffer.
-func (m *mover) local(r *runs, n int) (verbs.Data, error) {
-	w := m.w
-	near, whole, err := m.caller(r)
-	if err != nil {
-		return verbs.Data{}, err
-	}
-	if !whole {
-		return w.stage(r, m, n)
-	}
-	if w.batch.buffer != none {
-		if err := w.flush(m.op, m.o); err != nil {
-			return verbs.Data{}, err
-		}
-	}
-	local, _, _ := r.peek()
-	return verbs.Data{Addr: uint64(local), Bytes: uint32(min(n, int(near.hi-local))), Key: near.key}, nil
-}
-
-// caller is the caller's memory at the cursor if it may be used as it is.
-func (m *mover) caller(r *runs) (p piece, whole bool, err error) {
-	if m.copied || m.w.t.opt.Contiguous == buffered {
-		return p, false, nil
-	}
-	local, _, n := r.peek()
-	return m.w.near(local, n, m)
-}
-
-// lendFrom is the length from which on pieces of the caller's memory are registered. Short rows never are: they may lie
-// in as many pages.
-func (w *wire) lendFrom(r *runs) int {
-	switch c := w.t.known.Load(); {
-	case w.t.opt.Contiguous == zerocopy && r.single():
-		return 1
-	case c != nil:
-		return c.lendFrom()
-	}
-	return lendBytes
-}
-
-// stage finds room in a buffer for up to n bytes at the cursor, and fills it for a write.
-func (w *wire) stage(r *runs, m *mover, n int) (d verbs.Data, err error) {
-	b, whole := &w.batch, 1
-	if !m.single { // a row of two pieces takes two requests
-		whole = min(n, w.c.out.size)
-	}
-	if b.buffer == none && len(b.requests) > 0 || b.buffer != none && b.room-b.used < whole {
-		if err = w.flush(m.op, m.o); err != nil {
-			return d, err
-		}
-	}
-	if b.buffer == none {
-		room := max(chunk(m.op, w.firstChunk(m.all), w.c.out.size, m.all-r.left, r.left), whole)
-		if b.buffer, err = w.buffer(); err != nil {
-			return d, err
-		}
-		b.used, b.into, b.room = 0, *r, room
-	}
-	n = min(n, b.room-b.used)
-	if m.op == verbs.Write {
-		local, _, _ := r.peek()
-		copy(w.c.out.bytes(b.buffer)[b.used:], memory(local, n))
-	}
-	d = w.c.out.data(b.buffer, b.used, n)
-	b.used += n
-	return d, nil
-}
-
-// undivided is how much is not worth more than one piece, nor asking the cost model.
+// undivided is how much is never worth more than one chunk.
 const undivided = 2 << 10
 
-// firstChunk is the size of the first piece of a transfer through buffers. Nothing may be in the batch: the cost model may
-// have to measure.
-func (w *wire) firstChunk(all int64) int {
-	if all <= undivided {
-		return undivided
-	}
-	return w.costs(false).first()
+// mover makes the transfers of an origin, one at a time. It is used again.
+type mover struct {
+	o          *origin
+	x          *transport.Transfer
+	op         uint8
+	all        int64
+	single     bool  // it is contiguous
+	row        int64 // bytes of a row at the target
+	first      int   // bytes of the first chunk that is copied
+	lendFrom   int   // local memory of so many bytes in a row is registered rather than copied
+	walk       kernel.Walk
+	near, far  transport.Range // registered memory around the local and the remote address that were last
+	held       []*pin.Entry
+	chain      chain
+	chunks     []kernel.Piece // of the target's memory, for one buffer
+	registerIt func()         // makes the local side ready
 }
 
-// flush posts the batch.
-func (w *wire) flush(op uint8, o *op) error {
-	b := &w.batch
-	if len(b.requests) == 0 {
-		return nil
+func (m *mover) init(o *origin) {
+	m.o, m.chunks = o, make([]kernel.Piece, 0, chainLength)
+	m.registerIt = func() { // while keys are asked for
+		if r := m.walk.Listed(); r != nil {
+			m.local(r)
+		}
 	}
-	s := shipment{op: o, buffer: b.buffer}
-	if op == verbs.Read && b.buffer != none {
-		s.into, s.bytes = b.into, b.used
+}
+
+// begin looks at a transfer.
+func (m *mover) begin(x *transport.Transfer, op uint8) {
+	m.x, m.op, m.all = x, op, x.Remote.Left()
+	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
+	m.row, m.first, m.lendFrom = m.all, undivided, lendBytes
+	if !m.single {
+		m.row = x.Remote.Row()
 	}
-	err := w.ship(&s, b.requests, b.data)
-	b.clear()
+	if m.all > undivided && x.FirstChunk > 0 {
+		m.first = x.FirstChunk
+	}
+	switch {
+	case m.o.f.opt.Contiguous == zerocopy && m.single:
+		m.lendFrom = 1
+	case x.LendFrom > 0:
+		m.lendFrom = x.LendFrom
+	}
+	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
+	m.walk.Set(&x.Local, &x.Remote, chainLength)
+}
+
+// move makes a transfer.
+func (m *mover) move(x *transport.Transfer, op uint8) error {
+	o := m.o
+	o.q.fast.Enter()
+	defer o.q.fast.Leave()
+	m.begin(x, op)
+	done, err := false, error(nil)
+	if op == verbs.Write && m.single && m.all <= int64(o.pair.Inline) && o.f.opt.Contiguous != zerocopy {
+		done, err = m.small()
+	}
+	for most := chainLength; !done && err == nil && m.walk.Left() > 0; {
+		most, err = m.next(m.walk.Peek(most))
+	}
+	if e := m.flush(); err == nil {
+		err = e
+	}
+	if m.held != nil {
+		o.ring.hold(m.held)
+	}
+	m.x = nil
 	return err
+}
+
+// next makes requests for what is at the walk: for a run, or, where local memory is not registered, for a chunk that goes
+// through a buffer. most is how many runs should be listed next.
+func (m *mover) next(r *kernel.Run) (most int, err error) {
+	if err = m.reach(r.Remote); err != nil {
+		return 0, err
+	}
+	ok, err := m.local(r)
+	if err != nil {
+		return 0, err
+	}
+	if !ok {
+		m.walk.Settle()
+		return 1, m.stage()
+	}
+	if len(m.chain.requests) == chainLength {
+		if err = m.flush(); err != nil {
+			return 0, err
+		}
+	}
+	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
+	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: uint32(m.near.Key)}, m.o.width)
+	m.walk.Advance(n)
+	return chainLength, nil
 }
 
 // small writes a few contiguous bytes, which the device takes from where they are before this returns; done is false if
 // they have two keys.
-func (w *wire) small(r *runs) (done bool, err error) {
-	local, _, all := r.peek()
-	remote, n, key, err := w.reach(r, nil)
-	if err != nil || n < all {
+func (m *mover) small() (done bool, err error) {
+	r := m.walk.Peek(1)
+	if err = m.reach(r.Remote); err != nil || m.far.Hi-r.Remote < uintptr(r.Bytes) {
 		return false, err
 	}
-	b := &w.batch
-	b.add(verbs.Write, remote, key, verbs.Data{Addr: uint64(local), Bytes: uint32(n)}, 1)
-	b.requests[0].Flags = verbs.Inline
-	return true, w.flush(verbs.Write, nil)
+	q := [1]verbs.Request{{Remote: uint64(r.Remote), Key: uint32(m.far.Key), Pieces: 1, Op: verbs.Write, Flags: verbs.Inline}}
+	return true, m.o.ship(posted{buffer: none, done: m.x.Done}, q[:], []verbs.Data{{Addr: uint64(r.Local), Bytes: uint32(r.Bytes)}})
 }
 
-// errPacked: the node's device cannot reach the memory.
-var errPacked = errors.New("memory without a key")
+// reach makes m.far the registered memory around a remote address.
+func (m *mover) reach(remote uintptr) error {
+	if remote-m.far.Lo < m.far.Hi-m.far.Lo {
+		return nil
+	}
+	far, err := m.x.Key(remote, m.registerIt)
+	if err != nil {
+		return err
+	}
+	if !far.Direct {
+		return transport.ErrNotNative
+	}
+	m.far = *far
+	return nil
+}
 
-// key is the registered memory of the node around an address. Where this process does not know it yet, it asks
-// (fetchKeys).
-func (w *wire) key(remote uintptr, m *mover, r *runs) (*piece, error) {
-	p := w.keys.find(remote)
-	if p == nil {
-		if err := w.fetchKeys(remote, m, r); err != nil {
-			return nil, err
+// stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Keys are looked for before
+// there is a buffer: who has one waits for nothing but completions.
+func (m *mover) stage() error {
+	if err := m.flush(); err != nil {
+		return err
+	}
+	w, q, begin := &m.walk, m.o.q, m.walk.Remote
+	room := int64(chunk(m.op, m.first, q.out.Size, m.all-w.Left(), w.Left()))
+	if row := min(m.row, int64(q.out.Size)); !m.single { // a row that is divided takes two requests
+		room = max(room-room%row, row)
+	}
+	m.chunks = w.Remote.Pieces(m.chunks[:0], room)
+	n := 0
+	for _, c := range m.chunks {
+		for at := c.Addr; at < c.Addr+c.Len; at = m.far.Hi {
+			if err := m.reach(at); err != nil {
+				w.Remote = begin
+				return err
+			}
 		}
-		if p = w.keys.find(remote); p == nil {
-			return nil, transport.ErrBadAddr
+		n += int(c.Len)
+	}
+	b, err := m.o.Buffer()
+	if err != nil {
+		return err
+	}
+	p := posted{buffer: b, done: m.x.Done}
+	if m.op == verbs.Write {
+		w.Local.Pack(q.out.Bytes(b)[:n])
+	} else {
+		p.read, q.into[b] = int32(n), w.Local
+		w.Local.Skip(int64(n))
+	}
+	w.Moved(int64(n))
+	return m.post(p)
+}
+
+// post posts requests for the chunks and the buffer of p.
+func (m *mover) post(p posted) error {
+	off := 0
+	for _, c := range m.chunks {
+		for c.Len > 0 {
+			if err := m.reach(c.Addr); err != nil {
+				m.o.q.out.Put(p.buffer)
+				m.chain.clear()
+				return err
+			}
+			n := min(c.Len, m.far.Hi-c.Addr)
+			m.chain.add(m.op, c.Addr, m.far.Key, data(m.o.q.out, p.buffer, off, int(n)), 1)
+			c.Addr, c.Len, off = c.Addr+n, c.Len-n, off+int(n)
 		}
 	}
-	if !p.direct {
-		return nil, errPacked
+	err := m.o.ship(p, m.chain.requests, m.chain.data)
+	m.chain.clear()
+	return err
+}
+
+// flush posts the chain.
+func (m *mover) flush() error {
+	if len(m.chain.requests) == 0 {
+		return nil
 	}
-	return p, nil
+	err := m.o.ship(posted{buffer: none, done: m.x.Done}, m.chain.requests, m.chain.data)
+	m.chain.clear()
+	return err
 }

@@ -1,43 +1,61 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What package drivers asks for: this transport as one of those between nodes, and why it is of no use where it is not.
+// What package drivers asks for: this fabric as one of those between nodes, and why it is of no use where it is not.
 package rdma
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
+	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
-// Wire is RDMA with the settings in o; what concerns the job is filled in when it is opened.
-func Wire(o Options) transport.Wire {
+// Options are named in docs/configuration.md.
+type Options struct {
+	Device     string // name, or name:port; "" = the first that is usable
+	GID        string // index of the port's address to use; "" = the best
+	Pin        int64  // memory of the application that stays registered; 0 = by what the system has
+	Contiguous string // how local memory is used: buffered, zerocopy; "" and "auto" = what is faster
+	Strided    string // host-atomic: frames with a body go through the eager ring (lab); anything else has no meaning here
+	DeviceAcc  bool   // accumulates may be made by the origin's device (lab)
+}
+
+// What these ways are called in settings.
+const (
+	buffered   = "buffered"    // local memory goes through registered buffers
+	zerocopy   = "zerocopy"    // local memory is used as it is, registered where it is not
+	hostAtomic = "host-atomic" // frames are written into slots that the origin claims by atomics
+)
+
+// Driver is RDMA with the settings in o.
+func Driver(o Options) transport.Driver {
 	probed := sync.OnceValues(func() (*device, error) { return probe(&o) })
-	return transport.Wire{
+	return transport.Driver{
 		Name:  "rdma",
 		Probe: func() error { _, err := probed(); return err },
-		Hint: func() []byte {
-			d, _ := probed()
-			return d.hint()
+		Hint: func() []byte { // under which address I am likely to be reached
+			if d, err := probed(); err == nil && d.ways[0].gid != nil {
+				return d.ways[0].gid.Addr[:]
+			}
+			return nil
 		},
 		Notes: func() string {
 			d, err := probed()
 			if err != nil {
 				return err.Error()
 			}
-			return d.notes() + "; " + pinNotes(&o, &d.limits) + "; " + o.modelNotes(&d.ways[0])
+			return d.notes() + "; " + pin.Notes(pinBudget(&o, &transport.WireInfo{}), d.limits.OnDemand)
 		},
-		Open: func(info transport.WireInfo) (transport.Transport, error) {
+		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			d, err := probed()
 			if err != nil {
 				return nil, err
 			}
-			o.WireInfo = info
-			return Open(o, d.closest(info.Hints))
+			return open(o, cfg, d.closest(cfg.Hints))
 		},
 	}
 }
@@ -52,7 +70,7 @@ type device struct {
 
 // probe finds a device and makes of every kind of object one, since each may be refused.
 func probe(o *Options) (*device, error) {
-	list, unused, err := ways(listPorts(classDir), o.Device, o.GID)
+	list, unused, err := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +81,7 @@ func probe(o *Options) (*device, error) {
 	for _, w := range list {
 		limits, state, err := try(&w)
 		if err != nil {
-			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.port.String(), err))
+			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.Port.String(), err))
 			continue
 		}
 		if d.ways == nil {
@@ -78,50 +96,39 @@ func probe(o *Options) (*device, error) {
 }
 
 func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
-	h, err := openHCA(w, 64)
+	d, err := w.open()
 	if err != nil {
 		return limits, state, err
 	}
-	defer h.close()
-	p, err := newPool(h.domain, 1, pageBytes)
+	defer d.Close()
+	cq, err := d.Completions(64)
+	if err != nil {
+		return limits, state, err
+	}
+	defer cq.Close()
+	p, err := pin.NewPool(&registrar{domain: d.Domain}, 1, pageBytes)
 	if err != nil {
 		return limits, state, fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
 	}
-	p.close()
-	srq, err := h.domain.NewShared(1)
+	p.Close()
+	srq, err := d.Domain.NewShared(1)
 	if err != nil {
 		return limits, state, err
 	}
 	defer srq.Close()
-	pair, err := h.domain.NewPair(verbs.Caps{Send: 1, Pieces: 1, From: h.cq, To: h.cq, Shared: srq})
+	pair, err := d.Domain.NewPair(verbs.Caps{Send: 1, Pieces: 1, From: cq, To: cq, Shared: srq})
 	if err != nil {
 		return limits, state, err
 	}
-	return h.limits, h.state, pair.Close()
-}
-
-// hint tells the others under which addresses I could be reached.
-func (d *device) hint() []byte {
-	var all [][16]byte
-	for _, w := range d.ways {
-		if w.gid != nil {
-			all = append(all, w.gid.addr)
-		}
-	}
-	b, err := json.Marshal(all)
-	if err != nil {
-		panic(err) // arrays of bytes
-	}
-	return b
+	return d.Limits, d.State, pair.Close()
 }
 
 // closest is my way that is nearest to all others'.
 func (d *device) closest(hints [][]byte) *way {
 	var others [][16]byte
 	for _, h := range hints {
-		var list [][16]byte
-		if json.Unmarshal(h, &list) == nil && len(list) > 0 {
-			others = append(others, list[0])
+		if len(h) == 16 {
+			others = append(others, [16]byte(h))
 		}
 	}
 	return nearest(d.ways, others)

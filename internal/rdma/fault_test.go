@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/internode"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -100,7 +101,7 @@ func TestPeerStopped(t *testing.T) {
 	}
 	open := make(chan error, 1)
 	go func() { open <- c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}) }()
-	time.Sleep(3 * c.opt.pulseEvery())
+	time.Sleep(3 * peerTimeout / 4)
 	c.ExpectNoLoss()
 	p.Signal(syscall.SIGCONT)
 	if err := c.Within(open); err != nil {
@@ -115,7 +116,7 @@ func TestPeerLeaves(t *testing.T) {
 	c := newNearby(t, p.Addr, nil)
 	c.touch(p)
 	p.End()
-	time.Sleep(3 * c.opt.pulseEvery())
+	time.Sleep(3 * peerTimeout / 4)
 	c.ExpectNoLoss()
 	c.expectDead(p, transport.ErrPeerDead)
 	c.ExpectNoLoss()
@@ -124,12 +125,12 @@ func TestPeerLeaves(t *testing.T) {
 // Nobody is there, or one who does not share the secret: not for ever.
 func TestNobodyAnswers(t *testing.T) {
 	someDevice(t)
-	for _, change := range []func(*transporttest.Process, *Options){
-		func(p *transporttest.Process, o *Options) { p.End() },
-		func(p *transporttest.Process, o *Options) { o.Secret = []byte("another") },
+	for _, change := range []func(*transporttest.Process, *internode.Options){
+		func(p *transporttest.Process, o *internode.Options) { p.End() },
+		func(p *transporttest.Process, o *internode.Options) { o.Secret = []byte("another") },
 	} {
 		p := transporttest.StartPeer(t)
-		c := newNearby(t, p.Addr, func(o *Options) { change(p, o) })
+		c := newNearby(t, p.Addr, func(o *internode.Options) { change(p, o) })
 		c.expectDead(p, transport.ErrPeerDead)
 		c.ExpectLoss("does not answer")
 	}

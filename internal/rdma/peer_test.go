@@ -12,7 +12,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
 	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/internode"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -28,12 +30,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// peerTimeout is when a host is given up, which takes up to twice that.
+const peerTimeout = 5 * time.Second
+
 // peerMemory is what a process of a test lets others reach.
 const peerMemory = 4 << 20
 
 // ground is a node whose rank owns one piece of memory.
 type ground struct {
-	transport.Node
+	transport.NodeMemory
 	base uintptr
 }
 
@@ -64,10 +69,10 @@ func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 
 func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
 
-// alone are the options of one of two nodes of one rank.
-func alone(rank int, g *ground) Options {
-	o := Options{Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,
-		Spin: func() int { return 100 }}
+// alone are the settings of one of two nodes of one rank.
+func alone(rank int, g *ground) internode.Options {
+	o := internode.Options{Timeout: peerTimeout, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,
+		Looks: func() int { return 100 }}
 	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
 		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},
 		Handle: func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {
@@ -79,14 +84,10 @@ func alone(rank int, g *ground) Options {
 }
 
 func peerMain() int {
-	d, err := probe(&Options{})
-	var g *ground
+	g, err := newGround()
+	var tr *internode.Transport
 	if err == nil {
-		g, err = newGround()
-	}
-	var tr *Transport
-	if err == nil {
-		tr, err = Open(alone(1, g), &d.ways[0])
+		tr, err = internode.Open(Driver(Options{}), alone(1, g))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -99,15 +100,15 @@ func peerMain() int {
 
 // nearby is rank 0 of two, with memory of its own.
 type nearby struct {
-	*Transport
+	*internode.Transport
 	transporttest.Caller
 	base uintptr
 }
 
 // newNearby opens rank 0; rank 1 is at addr.
-func newNearby(t testing.TB, addr []byte, change func(*Options)) *nearby {
+func newNearby(t testing.TB, addr []byte, change func(*internode.Options)) *nearby {
 	t.Helper()
-	d := someDevice(t)
+	someDevice(t)
 	leaktest.Check(t)
 	g, err := newGround()
 	if err != nil {
@@ -120,7 +121,7 @@ func newNearby(t testing.TB, addr []byte, change func(*Options)) *nearby {
 	if change != nil {
 		change(&o)
 	}
-	if c.Transport, err = Open(o, &d.ways[0]); err != nil {
+	if c.Transport, err = internode.Open(Driver(Options{}), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -12,8 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/rdma/pin"
+	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
 )
 
 const privateBytes = 3 << 20
@@ -62,13 +63,8 @@ func mapPrivate(t *testing.T, at uintptr) uintptr {
 func TestChangedMemory(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20, 1} { // all of it, a part of it, nothing stays registered
 		t.Run(fmt.Sprintf("budget %d", budget), func(t *testing.T) {
-			j := newJob(t, func(o *Options) { o.Pin = budget }, 1, 1)
-			for _, tr := range j.tr {
-				if err := tr.Connect(j.Peers()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			tr, far := j.tr[0], j.Alloc(t, 1, privateBytes)
+			j := newJob(t, func(s *settings) { s.rdma.Pin = budget }, 1, 1)
+			tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 			p := mapPrivate(t, 0)
 			defer system(t, unix.SYS_MUNMAP, p, privateBytes)
 			for i, c := range changes {
@@ -77,7 +73,7 @@ func TestChangedMemory(t *testing.T) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			}
-			pinned := tr.pins.Pinned()
+			pinned := j.fabrics[0].pins.Pinned()
 			if budget == 0 && pin.Watching() == nil && pinned != privateBytes || budget > 0 && pinned > budget ||
 				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
 				t.Errorf("%d bytes stay pinned", pinned)
@@ -87,7 +83,7 @@ func TestChangedMemory(t *testing.T) {
 }
 
 // throughRemote puts a pattern from p, looks for it there, puts another one there, and gets that.
-func throughRemote(tr *Transport, p, far uintptr, pattern byte) error {
+func throughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
 	near, there := memory(p, privateBytes), memory(far, privateBytes)
 	fill(near, pattern)
 	if err := tr.Put(1, plain(p, far, privateBytes)); err != nil {
@@ -115,37 +111,34 @@ func fill(b []byte, pattern byte) {
 	}
 }
 
-// registrarOf counts registrations of both kinds, and refuses them.
-type registrarOf struct{ pinned, onDemand int }
+// refuser counts registrations of both kinds, and refuses them.
+type refuser struct{ pinned, onDemand int }
 
-func (r *registrarOf) RegisterLocks(addr uintptr, n int64) (*verbs.Region, error) {
-	return r.Register(addr, n, true)
-}
-
-func (r *registrarOf) Register(uintptr, int64, bool) (*verbs.Region, error) {
+func (r *refuser) Register(uintptr, int64, bool) (*verbs.Region, error) {
 	r.pinned++
 	return nil, unix.EFAULT
 }
 
-func (r *registrarOf) RegisterOnDemand(uintptr, int64) (*verbs.Region, error) {
+func (r *refuser) RegisterOnDemand(uintptr, int64) (*verbs.Region, error) {
 	r.onDemand++
 	return nil, unix.EFAULT
 }
 
-// TestOnDemand: what the device says decides; no device with on-demand paging is needed.
+// TestOnDemand: what the device says decides; no device with on-demand paging is needed. What others use is pinned.
 func TestOnDemand(t *testing.T) {
-	for _, can := range []bool{false, true} {
-		r := &registrarOf{}
-		c := openPins(&Options{Pin: 1 << 20}, &arena{domain: r}, &verbs.Limits{OnDemand: can})
+	for can, want := range map[bool]refuser{false: {1, 0}, true: {0, 1}} {
+		r := &refuser{}
+		device := &registrar{r, can}
+		c := pin.Open(device, 1<<20, can)
 		if c.Take(1<<40, 1<<16) != nil {
 			t.Error("not refused")
 		}
 		c.Close()
-		if want := (registrarOf{1, 0}); !can && *r != want {
-			t.Errorf("%+v", *r)
+		if *r != want {
+			t.Errorf("on demand %v: %+v", can, *r)
 		}
-		if want := (registrarOf{0, 1}); can && *r != want {
-			t.Errorf("on demand: %+v", *r)
+		if device.Register(0, 1, true); r.pinned != want.pinned+1 {
+			t.Errorf("for others, on demand %v: %+v", can, *r)
 		}
 	}
 }

@@ -5,18 +5,22 @@ package rdma
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
+	"time"
+	"unsafe"
 
+	"libarmci/internal/kernel"
+	"libarmci/internal/pin"
 	"libarmci/internal/transport"
 )
 
 // forced are the settings under which every transfer takes one way.
 var forced = []struct{ contiguous, strided string }{
-	{auto, nic}, {auto, host}, {auto, hostAtomic}, {auto, push}, {buffered, nic}, {zerocopy, nic}, {zerocopy, push}, {auto, auto},
+	{"auto", "nic"}, {"auto", "host"}, {"auto", hostAtomic}, {"auto", "push"}, {buffered, "nic"}, {zerocopy, "nic"},
+	{zerocopy, "push"}, {"auto", "auto"},
 }
 
 // field is memory that random transfers lie in.
@@ -60,11 +64,10 @@ func image(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
 func TestForced(t *testing.T) {
 	for _, f := range forced {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
-			j := newJob(t, func(o *Options) { o.Contiguous, o.Strided, o.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
-			j.ConnectAll(t)
+			j := newJob(t, func(s *settings) { s.Contiguous, s.Strided, s.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
 			far := j.Alloc(t, 1, field)
 			private := make([]byte, field)
-			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field), "private": address(private)} {
+			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field), "private": addrOf(private)} {
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
 				mine, theirs := memory(near, field), memory(far, field)
 				for i := range mine {
@@ -76,9 +79,9 @@ func TestForced(t *testing.T) {
 					image(x, get, wantMine, wantTheirs, [2]uintptr{near, far})
 					err := error(nil)
 					if get {
-						err = j.tr[0].Get(1, x)
-					} else if err = j.tr[0].Put(1, x); err == nil {
-						err = j.tr[0].Fence(1)
+						err = j.Open[0].Get(1, x)
+					} else if err = j.Open[0].Put(1, x); err == nil {
+						err = j.Open[0].Fence(1)
 					}
 					if err != nil || !bytes.Equal(mine, wantMine) || !bytes.Equal(theirs, wantTheirs) {
 						t.Fatalf("%s, transfer %d (get %v), %+v: %v; the right bytes here %v, there %v", name, i, get, x, err,
@@ -96,22 +99,21 @@ func TestManyAtOnce(t *testing.T) {
 	const many, row, rows, stride = 64, 200, 20, 400
 	for _, f := range forced {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
-			j := newJob(t, func(o *Options) { o.Contiguous, o.Strided, o.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
-			j.ConnectAll(t)
+			j := newJob(t, func(s *settings) { s.Contiguous, s.Strided, s.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
 			far, private := j.Alloc(t, 1, many*rows*stride), make([]byte, many*rows*stride)
 			for i := range private {
 				private[i] = byte(i * 7 >> 3)
 			}
 			want := bytes.Clone(private)
-			pool := j.tr[0].client.out
-			before := pool.count()
+			pool := j.fabrics[0].origins.out
+			before := free(pool)
 			run := func(one func(transport.Peer, *transport.Xfer) error) {
 				var all sync.WaitGroup
 				failed := make(chan error, many)
 				for i := range many {
 					at := uintptr(i * rows * stride)
 					x := &transport.Xfer{Known: true, Later: true, Count: []int32{row, rows}, Done: func(err error) { failed <- err },
-						Local:  transport.Section{Base: address(private) + at, Stride: []int32{stride}},
+						Local:  transport.Section{Base: addrOf(private) + at, Stride: []int32{stride}},
 						Remote: transport.Section{Base: far + at, Stride: []int32{stride}}}
 					all.Go(func() {
 						if err := one(1, x); err != nil {
@@ -125,60 +127,66 @@ func TestManyAtOnce(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := j.tr[0].Fence(1); err != nil {
+				if err := j.Open[0].Fence(1); err != nil {
 					t.Fatal(err)
 				}
 			}
-			run(j.tr[0].Put)
+			run(j.Open[0].Put)
 			clear(private)
-			run(j.tr[0].Get)
+			run(j.Open[0].Get)
 			for i := range want {
 				if in := i%stride < row; in && private[i] != want[i] || !in && private[i] != 0 {
 					t.Fatalf("byte %d is %d", i, private[i])
 				}
 			}
-			j.tr[0].client.await(func() bool {
-				pool.mu.Lock()
-				defer pool.mu.Unlock()
-				return len(pool.free) == pool.count()
-			})
-			if pool.count() != before || before*pool.size > 1<<20/allShares {
-				t.Errorf("%d buffers, then %d", before, pool.count())
+			for end := time.Now().Add(patience); free(pool) != before; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d buffers are free, %d were", free(pool), before)
+				}
 			}
 		})
 	}
 }
 
-// What is forced is what is done: it shows in what the server gets.
-func TestForcedIsUsed(t *testing.T) {
-	for _, by := range []string{nic, host, hostAtomic, push} {
-		j := newJob(t, func(o *Options) { o.Strided, o.Eager = by, 0 }, 1, 1)
-		j.ConnectAll(t)
-		near, far := j.Alloc(t, 0, 1<<16), j.Alloc(t, 1, 1<<16)
-		x := plain(near, far, 64)
-		x.Count, x.Local.Stride, x.Remote.Stride = append(x.Count, 16), []int32{128}, []int32{128}
-		w := j.tr[0].wires[1]
-		messages := func(do func() error) uint64 {
-			if err := do(); err != nil { // keys and the like are asked for
-				t.Fatal(err)
-			}
-			before := w.sent
-			if err := do(); err != nil {
-				t.Fatal(err)
-			}
-			return w.sent - before
-		}
-		put := messages(func() error { return j.tr[0].Put(1, x) })
-		get := messages(func() error { return j.tr[0].Get(1, x) })
-		want := map[string]string{nic: "0 0", host: "1 1", hostAtomic: "1 1", push: "0 1"}[by]
-		if by == push {
-			put = 0 // as the model says
-		}
-		if got := fmt.Sprint(put, get); got != want {
-			t.Errorf("%s: messages of a put and a get: %s, not %s", by, got, want)
-		}
-		if claimed := w.tickets.asked; claimed != (by == hostAtomic) {
-			t.Errorf("%s: buffers claimed: %v", by, claimed)
+// free is how many buffers are free.
+func free(p *pin.Pool) (n int) {
+	var all []int32
+	for b := p.Take(); b != none; b = p.Take() {
+		all = append(all, b)
+	}
+	for _, b := range all {
+		p.Put(b)
+	}
+	return len(all)
+}
+
+// pairs lists the bytes of a transfer one by one: local and remote address.
+func pairs(x *transport.Xfer) (list [][2]uintptr) {
+	add := func(local, remote uintptr, n int) {
+		for i := range uintptr(n) {
+			list = append(list, [2]uintptr{local + i, remote + i})
 		}
 	}
+	for _, s := range x.Vector {
+		for i := range s.Local {
+			add(s.Local[i], s.Remote[i], s.Bytes)
+		}
+	}
+	if x.Vector != nil {
+		return list
+	}
+	var level func(l int, local, remote uintptr)
+	level = func(l int, local, remote uintptr) {
+		if l == 0 {
+			add(local, remote, int(x.Count[0]))
+			return
+		}
+		for i := range x.Count[l] {
+			level(l-1, local+uintptr(int64(x.Local.Stride[l-1])*int64(i)), remote+uintptr(int64(x.Remote.Stride[l-1])*int64(i)))
+		}
+	}
+	level(len(x.Count)-1, x.Local.Base, x.Remote.Base)
+	return list
 }
+
+func memory(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/rdma/pin"
+	"libarmci/internal/pin"
 )
 
 const refusedArg = "refused" // the first argument of such a process

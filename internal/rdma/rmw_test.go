@@ -15,13 +15,13 @@ import (
 
 // counting is a node's own transport of which no RMW is expected.
 type counting struct {
-	transport.Transport
+	transport.LocalAtomics
 	rmws atomic.Int32
 }
 
 func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
 	c.rmws.Add(1)
-	return c.Transport.RMW(p, r)
+	return c.LocalAtomics.RMW(p, r)
 }
 
 // TestDeclaredAtomics: all ranks, the owner's node among them, add to a word and take tokens from another one. The
@@ -29,17 +29,16 @@ func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
 func TestDeclaredAtomics(t *testing.T) {
 	const rounds = 200
 	seen := &counting{}
-	j := newJob(t, func(o *Options) {
-		if o.MyNode == 0 {
-			seen.Transport, o.Memory = o.Memory, seen
+	j := newJob(t, func(s *settings) {
+		if s.MyNode == 0 && s.Memory != transport.LocalAtomics(seen) {
+			seen.LocalAtomics, s.Memory = s.Memory, seen
 		}
 	}, 2, 1, 1)
-	if !j.tr[0].DeviceAtomics() {
+	if !j.fabrics[0].Atomics() {
 		t.Fatal("the device has no atomics")
 	}
 	at := j.Alloc(t, 1, 1<<16)
 	j.Node(1).Declare(at, 1<<16)
-	j.ConnectAll(t)
 	word := func(i int) *int64 { return (*int64)(kernel.Ptr(at + uintptr(64*i))) }
 	*word(1) = 1 // a token: who swaps it out may count
 	var all sync.WaitGroup

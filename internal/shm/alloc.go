@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation inside one rank's slice of the arena. Freed memory stays populated for reuse up to a budget; what goes
-// beyond it is given back to the machine. It hands out address ranges only; it never touches their contents.
+// Allocation within one rank's slice of the arena. Freed memory keeps its pages for reuse up to a budget; beyond that, pages
+// are returned to the machine. It manages address ranges only; it never touches their contents.
 package shm
 
 import (
@@ -10,6 +10,7 @@ import (
 	"sort"
 	"sync"
 
+	"libarmci/internal/config"
 	"libarmci/internal/transport"
 )
 
@@ -20,14 +21,14 @@ type span struct{ lo, hi uintptr }
 
 func (s span) size() int64 { return int64(s.hi - s.lo) }
 
-// slice is a rank's own part of the arena. kept holds freed memory that still has its pages, bare freed address space
-// without; both sorted by address, neighbours merged. Above brk nothing was ever used.
+// slice is a rank's own part of the arena. kept is freed memory that still has its pages, bare is freed address space
+// without pages; both are sorted by address, neighbours merged. Above brk nothing was ever used.
 type slice struct {
 	mu         sync.Mutex
 	all        span
 	brk        uintptr
 	kept, bare []span
-	live       map[uintptr]uintptr // lo -> hi of what is handed out
+	live       map[uintptr]uintptr // allocations: lo -> hi
 	liveBytes  int64
 	keptBytes  int64
 	high       int64
@@ -43,7 +44,7 @@ func newSlice(all span, budget int64, populate func(span) error, punch func(span
 
 func pagesOf(nbytes int64) uintptr { return (uintptr(nbytes) + page - 1) &^ (page - 1) }
 
-// reuse hands out kept memory, the smallest span that fits.
+// reuse allocates kept memory: the smallest span that fits.
 func (s *slice) reuse(nbytes int64) (uintptr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,11 +65,11 @@ func (s *slice) hand(got span) {
 }
 
 func (s *slice) tooSmall() error {
-	return fmt.Errorf("%w: each rank has %d MiB of the arena's address space; set ARMCI_SHM_ARENA, or raise the limit of address space (ulimit -v)",
-		transport.ErrNoMemory, mib(s.all.size()))
+	return fmt.Errorf("%w: each rank has %s of the arena's address space; %s",
+		transport.ErrNoMemory, config.SizeText(s.all.size()), moreSpace())
 }
 
-// grow hands out memory that has no pages yet, and populates it.
+// grow allocates memory that has no pages yet, and populates it.
 func (s *slice) grow(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *slice) grow(nbytes int64) (uintptr, error) {
 		return 0, s.tooSmall()
 	}
 	got, ok := s.space(pagesOf(nbytes))
-	if !ok { // kept memory may lie between two pieces of what is wanted
+	if !ok { // kept memory may lie between two bare spans
 		s.bareKept()
 		if got, ok = s.space(pagesOf(nbytes)); !ok {
 			return 0, s.tooSmall()
@@ -90,7 +91,7 @@ func (s *slice) grow(nbytes int64) (uintptr, error) {
 	return got.lo, nil
 }
 
-// space takes address space without pages.
+// space allocates address space without pages.
 func (s *slice) space(n uintptr) (span, bool) {
 	got, ok := cut(&s.bare, n)
 	if !ok && n <= s.all.hi-s.brk {
@@ -100,7 +101,7 @@ func (s *slice) space(n uintptr) (span, bool) {
 	return got, ok
 }
 
-// makeBare drops a span's pages. What ends at brk lowers it.
+// makeBare drops a span's pages. A span that ends at brk lowers brk.
 func (s *slice) makeBare(f span) {
 	s.punch(f)
 	add(&s.bare, f)
@@ -110,7 +111,7 @@ func (s *slice) makeBare(f span) {
 	}
 }
 
-// giveBack keeps a range for reuse, or drops its pages when the budget is spent.
+// giveBack frees a range: keeps it for reuse, or drops its pages when the budget is spent.
 func (s *slice) giveBack(lo uintptr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *slice) giveBack(lo uintptr) bool {
 	return true
 }
 
-// dropKept gives all kept memory back to the machine: the last resort before an allocation fails.
+// dropKept returns the pages of all kept memory: the last resort before an allocation fails.
 func (s *slice) dropKept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +148,7 @@ func (s *slice) bareKept() {
 	s.kept, s.keptBytes = nil, 0
 }
 
-// hold makes all kept memory stay.
+// hold stops the dropping of pages.
 func (s *slice) hold() {
 	s.mu.Lock()
 	s.held = true
@@ -160,7 +161,7 @@ func (s *slice) use() (live, kept, high int64) {
 	return s.liveBytes, s.keptBytes, s.high
 }
 
-// cut takes n bytes from the smallest free span that has them.
+// cut removes n bytes from the smallest free span that has so many.
 func cut(free *[]span, n uintptr) (span, bool) {
 	best := -1
 	for i, f := range *free {

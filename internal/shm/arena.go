@@ -2,7 +2,7 @@
 
 // The arena: sparse memory files without names, mapped side by side at one address by every rank of the node: the
 // control block, then each rank's slice. They disappear with the last process that maps them, however that process ends.
-// This file maps, populates and gives back; it hands out nothing (alloc.go) and agrees on nothing (join.go, files.go).
+// This file maps, populates and unmaps. It does not allocate (alloc.go) or talk to other ranks (join.go, files.go).
 package shm
 
 import (
@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+	"libarmci/internal/config"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
@@ -22,18 +23,18 @@ type place struct {
 
 const (
 	smallestArena = int64(64 << 20)
-	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after a new look at what is left
+	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after checking again what is left
 )
 
-// places lists what to try in turn: other addresses first, then smaller arenas. The default base, 64 TiB, is above
+// places lists the places to try, in order: other addresses first, then smaller arenas. The default base, 64 TiB, is above
 // where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
 	shrink := int64(16)
 	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
 		bytes = min(bytes, space/4)
-		shrink = 2 // what is left of the limit is soon found
+		shrink = 2 // few steps to what is left of the limit
 	}
-	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // who makes a larger file is killed
+	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // a process that makes a larger file is killed
 	var all []place
 	for ; bytes >= smallestArena; bytes /= shrink {
 		for i := range uintptr(4) {
@@ -41,6 +42,17 @@ func places(bytes int64, base uintptr) []place {
 		}
 	}
 	return all
+}
+
+// moreSpace advises what to do about too little address space: the arena takes a part of what the limit allows.
+func moreSpace() string {
+	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
+		return "raise the limit of address space, which is " + config.SizeText(space) + " (ulimit -v)"
+	}
+	if file := rlimit(unix.RLIMIT_FSIZE); file != unlimited {
+		return "raise the limit of file size, which is " + config.SizeText(file) + " (ulimit -f)"
+	}
+	return "set ARMCI_SHM_ARENA to more"
 }
 
 func rlimit(what int) int64 {
@@ -51,7 +63,7 @@ func rlimit(what int) int64 {
 	return int64(lim.Cur)
 }
 
-// reserve takes the address space of an arena, without memory behind it.
+// reserve reserves the address space of an arena, without memory.
 func reserve(p place) error {
 	flags := unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE | unix.MAP_FIXED_NOREPLACE
 	want := kernel.Ptr(p.base)
@@ -61,12 +73,12 @@ func reserve(p place) error {
 	}
 	if got != want {
 		unix.MunmapPtr(got, uintptr(p.bytes))
-		return unix.EEXIST // a kernel before 4.17 takes the address for a hint
+		return unix.EEXIST // before 4.17 the kernel treats the address as a hint
 	}
 	return nil
 }
 
-// mapFile maps a whole file over the beginning of reserved address space and returns what is left of that.
+// mapFile maps a whole file over the beginning of reserved address space, and returns the rest of the reservation.
 func mapFile(fd int, left span) (span, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -86,16 +98,16 @@ func mapFile(fd int, left span) (span, error) {
 
 func unmap(p place) { unix.MunmapPtr(kernel.Ptr(p.base), uintptr(p.bytes)) }
 
-// bytesAt is the memory of a span. Arena addresses are never Go objects.
+// bytesAt is the memory of a span as a slice. Arena addresses are never Go objects.
 func bytesAt(s span) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(s.lo)), s.hi-s.lo)
 }
 
-// zeros is what new memory is written with. As nobody writes to it, all of it is the kernel's one page of zeros.
+// zeros is written to new memory. It is never written to itself, so all of it is the kernel's one page of zeros.
 var zeros [256 << 10]byte
 
-// populate gives a span of a file mapped at base its pages, zeroed, on this rank's memory node. margin is left to the
-// machine.
+// populate makes the pages of a span of a file that is mapped at base: zeroed, on this rank's memory node. It leaves margin
+// to the machine.
 func populate(fd int, base uintptr, s span, margin int64) error {
 	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
 		step := span{at, min(at+uintptr(populateStep), s.hi)}
@@ -115,8 +127,8 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 	return nil
 }
 
-// fill makes pages by writing zeros to the file: that is quicker than one page fault each. Where the program has since
-// forbidden itself to write so far, it does nothing: enter makes pages too.
+// fill makes pages by writing zeros to the file, which is faster than one page fault each. If the program has lowered its
+// limit of file size since, it does nothing: enter makes pages, too.
 func fill(fd int, base uintptr, s span) error {
 	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
 		return nil
@@ -135,13 +147,13 @@ func fill(fd int, base uintptr, s span) error {
 	return nil
 }
 
-// enter maps the pages, many at a time: of a shared memory file, even those that are only read are writable at once.
+// enter enters pages into the page table, many at a time: of a shared memory file, pages that are read become writable, too.
 func enter(s span) error {
 	for {
 		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_READ, 0)
 		switch e {
 		case unix.EINTR, unix.EAGAIN:
-		case 0, unix.EINVAL: // a kernel before 5.14 maps them when they are touched
+		case 0, unix.EINVAL: // before 5.14 the kernel maps them when they are touched
 			return nil
 		default:
 			return e
@@ -155,7 +167,7 @@ func punch(fd int, base uintptr, s span) {
 }
 
 // shortCall is the size up to which the kernel needs a millisecond or two. Such calls are made without telling Go's
-// scheduler, which would otherwise wake a thread to stand in for the caller: on a core that another rank works on.
+// scheduler, which would wake another thread to replace the caller, on a core that another rank uses.
 const shortCall = 4 << 20
 
 func kernelCall(s span, what, a, b, c, d uintptr) (uintptr, unix.Errno) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, all-gather and all-reduce among the members of a team, in small steps of up to 256 bytes or pipelined
-// bulk steps of up to 256 KiB, the next of which is on its way while one is read. Results of a reduction are the same
-// bits on every member: always folded in member order.
+// Broadcast, allgather and allreduce among the members of a team, in small steps of up to 256 bytes or pipelined bulk
+// steps of up to 256 KiB: one is written while the one before is read. Reductions combine (fold) operands in member order,
+// so that the result has the same bits on every member.
 #include <string.h>
 
 #include "../kernel/kernel.h"
@@ -65,7 +65,7 @@ void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *al
 	shm_done(h, k);
 }
 
-// Everyone publishes all of it, everyone folds all of it: one exchange, right while the data are small.
+// Every member publishes all of its data and folds all: one exchange, best for small data.
 static void reduce_small(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
@@ -85,7 +85,7 @@ static void part(size_t nelem, int n, int i, size_t *from, size_t *to)
 	*to = *from + each + (u < more ? 1 : 0);
 }
 
-// A piece of a reduction under way: nelem elements at x, published in bulk slots as step k.
+// A piece of a reduction in progress: nelem elements at x, published in bulk slots as step k.
 struct piece {
 	uint8_t *x;
 	size_t nelem, esize;
@@ -93,7 +93,7 @@ struct piece {
 	uint64_t k;
 };
 
-// Publish what others fold.
+// Publishes what others fold.
 static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize)
 {
 	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = shm_take_bulk(h)};
@@ -107,7 +107,7 @@ static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t
 	return p;
 }
 
-// Fold n elements, `at` bytes into a piece, in member order: into buf while my own operand is still to come, then onto it.
+// Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn, then into that.
 static void fold_some(struct shm_hold *h, const struct piece *p, size_t at, size_t n, int type, int red)
 {
 	_Alignas(SHM_LINE) uint8_t buf[FOLD];
@@ -121,7 +121,7 @@ static void fold_some(struct shm_hold *h, const struct piece *p, size_t at, size
 	shm_stream(shm_bulk(h, h->me, p->slot) + at, x, n * p->esize);
 }
 
-// Fold my part, as much at a time as stays in the nearest cache until it is put in my slot, where nobody else's part was.
+// Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where no other part was.
 static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
 {
 	size_t from, to, most = FOLD / p->esize;
@@ -129,11 +129,11 @@ static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
 	for (; from < to; from += most) fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
 }
 
-// Copy the parts that the others have folded and published as step k.
+// Copies the parts that the others have folded and published as step k.
 static void collect(struct shm_hold *h, const struct piece *p, uint64_t k)
 {
 	for (int turn = 1; turn < h->n; turn++) {
-		int i = (h->me + turn) % h->n; // not all from the same one at the same time
+		int i = (h->me + turn) % h->n; // members start with different sources
 		size_t from, to;
 		part(p->nelem, h->n, i, &from, &to);
 		shm_team_wait(h, &h->team->member[i].post, k);
@@ -142,7 +142,7 @@ static void collect(struct shm_hold *h, const struct piece *p, uint64_t k)
 	shm_done(h, k);
 }
 
-// Bytes of a piece of nbytes: four pieces are enough to overlap, and larger ones take fewer exchanges.
+// Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer exchanges.
 static size_t piece_bytes(size_t nbytes)
 {
 	size_t piece = nbytes / 4;
@@ -150,7 +150,7 @@ static size_t piece_bytes(size_t nbytes)
 	return piece < SHM_BULK ? piece : SHM_BULK;
 }
 
-// Piece by piece, in the same order of steps on every member: the next piece is published before one is folded.
+// Piece by piece, in the same order of steps on every member. The next piece is published before one is folded.
 static void reduce_bulk(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
 	size_t most = piece_bytes(nelem * esize) / esize, at = nelem < most ? nelem : most;

@@ -70,11 +70,11 @@ func parts(r *rank) {
 	}
 	buf := make([]byte, 100)
 	for _, who := range []transport.Rank{-1, from} {
-		if l, err := r.Recv(who, tag, buf[:8]); !errors.Is(err, transport.ErrTooLong) || l != (transport.Letter{From: from, Bytes: 5, Total: 9}) {
+		if l, err := r.Recv(who, tag, buf[:8]); !errors.Is(err, transport.ErrTooLong) || l != (transport.Received{From: from, Bytes: 5, Total: 9}) {
 			r.Errorf("a part of a message that is too long: %+v, %v", l, err)
 		}
 	}
-	if l, err := r.Recv(from, tag, buf); err != nil || l != (transport.Letter{From: from, Bytes: 5, Total: 9}) || string(buf[:5]) != "begin" {
+	if l, err := r.Recv(from, tag, buf); err != nil || l != (transport.Received{From: from, Bytes: 5, Total: 9}) || string(buf[:5]) != "begin" {
 		r.Errorf("a part: %+v, %v, %q", l, err, buf[:5])
 	}
 	if l, err := r.Recv(from, tag, buf); !errors.Is(err, transport.ErrTooLong) || l.Total != total {
@@ -187,7 +187,7 @@ func violation(r *rank) {
 func TestViolation(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 2, "violation", nil)
-	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where 67108864 are the most: its memory is damaged"
+	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where 67109120 are the most: its memory is damaged"
 	if got := all[0].hear(t); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}

@@ -5,5 +5,5 @@
 // and transport.Transport and never imports core.
 package shm
 
-// #cgo CFLAGS: -O2 -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter -Werror
+// #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
 import "C"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// docs/architecture.md shows the head of the control block as it is.
+// docs/node.md shows the head of the control block as it is.
 package shm
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func TestDocumentedHead(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "architecture.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "node.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

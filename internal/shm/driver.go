@@ -31,7 +31,7 @@ type Driver struct {
 	peers   []int // Peer -> local number
 }
 
-// NewDriver makes the node's transport; messages go to h.
+// NewDriver creates the node's transport; messages go to h.
 func NewDriver(m *Machine, h transport.Handler) *Driver {
 	m.Handle(h)
 	return &Driver{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
@@ -39,10 +39,9 @@ func NewDriver(m *Machine, h transport.Handler) *Driver {
 		Device: m.head.device != 0}}
 }
 
-// Info: everything is native and immediate.
+// Info: everything is immediate.
 func (d *Driver) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.door.Name), Native: transport.Native{Acc: true, RMW: true},
-		MaxMsg: maxMessage, Immediate: true}
+	return transport.Info{Name: "shm", Addr: []byte(d.m.door.Name), Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.
@@ -57,12 +56,6 @@ func (d *Driver) Connect(peers []transport.PeerAddr) error {
 	}
 	return nil
 }
-
-// Register has nothing to do: the arena is mapped everywhere.
-func (d *Driver) Register([]byte) (transport.Key, error) { return 0, nil }
-
-// Deregister has nothing to do.
-func (d *Driver) Deregister(transport.Key) error { return nil }
 
 func copySection(dst, src *transport.Section, count []int32) {
 	if len(count) == 1 {
@@ -130,24 +123,24 @@ func (d *Driver) RMW(_ transport.Peer, r *transport.RMW) error {
 // Send delivers an active message to a rank of the node.
 func (d *Driver) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
 
-// Call is not needed where memory and locks are shared.
+// Call is not needed within a node, whose ranks share memory and locks.
 func (d *Driver) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
 	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]], transport.ErrNotNative)
 }
 
-// Fence makes earlier stores visible before anything that follows.
+// Fence makes earlier stores visible before any later ones.
 func (d *Driver) Fence(...transport.Peer) error {
 	C.full_fence()
 	return nil
 }
 
-// Progress has nothing to drive; it waits as asked.
+// Progress has nothing to do; it sleeps for the given time.
 func (d *Driver) Progress(wait time.Duration) (int, error) {
 	time.Sleep(wait)
 	return 0, nil
 }
 
-// Close is idempotent. The arena outlives the transport: Machine.Leave ends it.
+// Close is idempotent. The arena outlives the transport: Machine.Leave unmaps it.
 func (d *Driver) Close() error { return nil }
 
 var _ transport.Transport = (*Driver)(nil)

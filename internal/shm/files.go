@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena's files: the leader makes them, maps them and hands them to the members, which do the same and keep the one
-// their memory comes from. Each rank has its own, since the kernel locks a file while it gains or loses pages: ranks
-// that allocate at the same time must not wait for each other. The address space is reserved before (join.go).
+// The arena's files: the leader creates and maps them and sends them to the members, which map them, too. Each rank keeps
+// the file of its own slice open. Each slice is a file of its own because the kernel locks a file while it gains or loses
+// pages: ranks that allocate at the same time must not wait for each other. join.go has reserved the address space.
 package shm
 
 import (
@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
 
-// filesAtOnce go in one message. The kernel takes 253, and counts those on their way against the limit of open files.
+// filesAtOnce is how many are sent in one message. The kernel allows 253, and counts them against the limit of open files.
 const filesAtOnce = 128
 
-// newFiles makes files of these sizes.
+// newFiles creates files of these sizes.
 func newFiles(sizes []int64) ([]int, error) {
 	fds := make([]int, 0, len(sizes))
 	for _, bytes := range sizes {
@@ -40,15 +41,15 @@ func closeFiles(fds []int) {
 	}
 }
 
-// distribute makes the files of an arena at a reserved place and brings all to map them. The leader keeps its own
-// slice's.
+// distribute creates the files of an arena, maps them at a reserved place, and has all members map them. The leader keeps
+// the file of its own slice.
 func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int, error) {
 	fds, err := newFiles(sizes)
 	left := span{p.base, p.base + uintptr(p.bytes)}
 	for i := 0; err == nil && i < len(fds); i++ {
 		left, err = mapFile(fds[i], left)
 	}
-	for i, c := range conns { // one after the other: so few files are on their way at a time
+	for i, c := range conns { // one after the other, so that few files are on their way at a time
 		if c != nil && err == nil {
 			err = hand(fds, c, ranks[i])
 		}
@@ -62,13 +63,13 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 	return fds[1], nil
 }
 
-// hand gives a member the files, in the order of their addresses, and waits until it has mapped them.
+// hand sends a member the files, in the order of their addresses, and waits until it has mapped them.
 func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
 	for rest := fds; len(rest) > 0; {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
 		f := frame{kind: fFiles, a: uint64(len(now)), b: uint64(len(rest))}
-		if _, _, err := c.WriteMsgUnix(f.encode(), unix.UnixRights(now...), nil); err != nil {
+		if err := sock.Send(c, f.encode(), unix.UnixRights(now...)); err != nil {
 			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
 		}
 	}
@@ -85,14 +86,14 @@ func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
 	return nil
 }
 
-// takeFiles maps what the leader hands over at a reserved place, and keeps this rank's own slice's.
+// takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's own slice.
 func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
 	mine, err := mapHanded(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
 	vote := frame{kind: fVote, from: uint32(self)}
 	if err == nil {
 		vote.a = 1
 	}
-	if _, werr := c.Write(vote.encode()); err == nil {
+	if werr := sock.Send(c, vote.encode(), nil); err == nil {
 		err = werr
 	}
 	if err != nil && mine >= 0 {
@@ -101,7 +102,7 @@ func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
 	return mine, err
 }
 
-// mapHanded returns file number keep even with an error, if it has come that far; -1 if not.
+// mapHanded returns file number keep, also with an error; -1 if it was not received.
 func mapHanded(c *net.UnixConn, left span, keep int) (mine int, err error) {
 	mine = -1
 	for n, more := 0, true; more; {
@@ -131,7 +132,7 @@ func mapHanded(c *net.UnixConn, left span, keep int) (mine int, err error) {
 	return mine, nil
 }
 
-// readFiles takes one message with files, all of them or none, and how many are still to come.
+// readFiles receives one message with files, all of them or none, and how many are still to come.
 func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4*filesAtOnce))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The frames on connections between ranks of a node, and the hello that opens each: only processes of the same user
-// that know the job's secret are let in. It hands out connections and knows nothing of what they are for.
+// The frames on connections between ranks of a node, and the hello that begins each: only processes of the same user
+// that know the job's secret are accepted. It must not know what connections are used for.
 package shm
 
 import (
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"libarmci/internal/sock"
 )
 
 // A frame on a control connection, little-endian:
@@ -125,7 +127,7 @@ func call(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, 
 		return nil, err
 	}
 	hello := append(frame{kind: fHello, from: uint32(self), a: purpose}.encode(), secret...)
-	if _, err := c.Write(hello); err != nil {
+	if err := sock.Send(c, hello, nil); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks of a node come to share one arena: over an abstract unix socket, all agree with the lowest rank (the
-// leader) on an address that is free in every one of them; then it hands its files round. Who is let in: hello.go; the
-// files: files.go.
+// How the ranks of a node come to share one arena. Over an abstract unix socket they agree with the lowest rank (the
+// leader) on an address range that is free in all of them; then the leader sends the files (files.go). hello.go decides who
+// is accepted.
 package shm
 
 import (
@@ -13,6 +13,10 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/config"
+	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
 
@@ -39,10 +43,10 @@ func OpenDoor() (*Door, error) {
 // Close stops listening.
 func (d *Door) Close() { d.l.Close() }
 
-// errGone is a member that has ended, or does not answer, in the middle of the joining: no other place would help.
+// errGone: a member has ended, or does not answer, while joining. Another place would not help.
 var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
-// lead makes the arena and brings all members to map it. Returned connections are indexed by local number.
+// lead creates the arena and has all members map it. The returned connections are indexed by local number.
 func (d *Door) lead(o *Options) (int, place, []*net.UnixConn, error) {
 	conns, err := d.gather(o)
 	if err == nil {
@@ -64,7 +68,7 @@ func closeAll(conns []*net.UnixConn) {
 	}
 }
 
-// settle finds a place for the arena and makes it there.
+// settle finds a place for the arena and creates it there.
 func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 	p, err := agree(o, conns)
 	if err != nil {
@@ -83,7 +87,7 @@ func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 
 // agree tries one place after the other until all have reserved it.
 func agree(o *Options, conns []*net.UnixConn) (place, error) {
-	last := fmt.Errorf("an arena of %d bytes is too small, or the limit of address space or file size is", o.Arena)
+	last := fmt.Errorf("an arena of %s is too small, or the limit of address space or file size is", config.SizeText(o.Arena))
 	for _, p := range places(o.Arena, o.Base) {
 		if last = offer(p, conns, o.Ranks); last == nil {
 			return p, nil
@@ -92,11 +96,15 @@ func agree(o *Options, conns []*net.UnixConn) (place, error) {
 			return p, last
 		}
 	}
-	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
-		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA, or raise the limit of address space (ulimit -v)", transport.ErrNoMemory, last)
+	advice := moreSpace()
+	if o.Arena >= smallestArena && rlimit(unix.RLIMIT_AS) == unlimited {
+		advice = "set ARMCI_SHM_BASE or ARMCI_SHM_ARENA" // the addresses are in use
+	}
+	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); %s", transport.ErrNoMemory,
+		last, advice)
 }
 
-// gather accepts every other rank of the node.
+// gather accepts connections of all other ranks of the node.
 func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	d.l.SetDeadline(time.Now().Add(joinTimeout))
@@ -117,13 +125,13 @@ func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 	return conns, nil
 }
 
-// offer reserves p here and in all members, or nowhere.
+// offer reserves p in this process and all members, or in none.
 func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	err := reserve(p)
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			c.Write(frame{kind: fMap, a: uint64(p.bytes), b: uint64(p.base)}.encode())
+			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes), b: uint64(p.base)}.encode(), nil)
 		}
 	}
 	for i, c := range conns {
@@ -151,13 +159,13 @@ func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	}
 	for _, c := range conns {
 		if c != nil {
-			c.Write(verdict.encode())
+			sock.Send(c, verdict.encode(), nil)
 		}
 	}
 	return err
 }
 
-// follow takes the arena from the leader.
+// follow receives the arena from the leader.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	if c, err = call(o.Doors[0], purposeJoin, o.Self, o.Secret); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w", o.Ranks[0], err)
@@ -192,7 +200,7 @@ func takeOffer(c *net.UnixConn, self int) (place, bool, error) {
 		vote.a = 1
 	}
 	var verdict frame
-	if _, err = c.Write(vote.encode()); err == nil {
+	if err = sock.Send(c, vote.encode(), nil); err == nil {
 		verdict, err = readFrame(c, fCommit)
 	}
 	if reserved && verdict.a == 1 {

@@ -338,7 +338,7 @@ func FuzzReceive(f *testing.F) {
 		})
 		m.receive(mine, 0)
 		mine.Close()
-		if tooLong := len(rest) >= messageHead && binary.LittleEndian.Uint32(rest) > maxMessage; tooLong != violated {
+		if tooLong := len(rest) >= messageHead && binary.LittleEndian.Uint32(rest) > transport.MaxMessage; tooLong != violated {
 			t.Errorf("%x: reported is %v", rest, violated)
 		}
 	})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays the control block out, attaches a process to it and keeps each rank's table of live regions.
+// Formats the control block, attaches a process to it, and maintains each rank's table of live regions.
 // It never allocates or maps memory: Go does (arena.go).
 #define _GNU_SOURCE
 #include <sched.h>
@@ -25,7 +25,7 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->region_cap = 1u << 20;
 	p->ring_bytes = 64u << 10;
 	p->team_bytes = page_up(sizeof(struct shm_team) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
-	// A small arena (RLIMIT_AS, or a setting) gets fewer teams and shorter tables before it is refused.
+	// A small arena (RLIMIT_AS, or a setting) has fewer teams and shorter tables; one that is too small even then is refused.
 	while (p->teams > 64 && p->teams * p->team_bytes > arena_bytes / 8) p->teams /= 2;
 	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
 	while (p->ring_bytes > 8192 && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
@@ -71,7 +71,7 @@ void shm_detach(void)
 	memset(&shm, 0, sizeof shm);
 }
 
-// Ranks of a node are ascending, and most often consecutive.
+// Ranks of a node are in ascending order, and usually consecutive.
 int shm_local_of(int world)
 {
 	int lo = 0, hi = shm.nlocal - 1, i = world - shm.rank[0].world;
@@ -127,7 +127,7 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 			}
 		}
 		if (tries > 100)
-			sched_yield(); // the owner is in the middle of a change: let it run
+			sched_yield(); // the owner is changing the table: let it run
 		else
 			shm_relax();
 	}
@@ -163,6 +163,19 @@ int shm_region_add(uint64_t lo, uint64_t hi)
 	set(&t[i], lo, hi);
 	change_end(r, n + 1);
 	return 0;
+}
+
+// Of several callers only one changes the table, whose owner may have exited during a change.
+void shm_forget(int local)
+{
+	struct shm_rank *r = &shm.rank[local];
+	uint32_t how = SHM_EXITED;
+	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_FORGOTTEN))
+		return;
+	uint64_t odd = atomic_load(&r->gen) | 1;
+	atomic_store(&r->gen, odd);
+	atomic_store(&r->nregion, 0);
+	atomic_store(&r->gen, odd + 1);
 }
 
 int shm_region_drop(uint64_t lo)

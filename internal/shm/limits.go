@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What limits the memory of this process, for people to read (armci_info). Decisions are made in memory.go.
+// What limits the memory of this process, for armci_info. memory.go makes decisions.
 package shm
 
 import (
@@ -16,7 +16,7 @@ type Limit struct {
 	Left  int64  // bytes that may still be reserved; -1 where that is not counted
 }
 
-// Limits lists every bound there is.
+// Limits lists all bounds.
 func Limits() []Limit {
 	all := []Limit{{"the machine", machineTotal(), machineMemory()}}
 	for _, g := range memoryGroups() {
@@ -36,5 +36,5 @@ func Limits() []Limit {
 	return all
 }
 
-// Available is what allocations may still reserve, before the margin, and who sets that limit.
+// Available is what allocations may still reserve, including the margin, and which limit decides.
 func Available() (int64, string) { return available() }

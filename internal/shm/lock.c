@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The waiting half of the node's mutexes: a ticket queue whose head competes with a bounded number of newcomers.
+// How a rank waits for a mutex of the node: a ticket queue whose head competes with a bounded number of newcomers.
 // A strict hand-over would cost a context switch per lock when ranks outnumber cores; unbounded barging would starve.
-// While the head is running, on a core of its own, it gets the lock after SHM_BARGE newcomers at most: a microsecond or
-// so. When it is not running, or when ranks share cores, the lock goes on among those who run until the head has been
-// passed over for SHM_PATIENCE: then newcomers queue too, and give their cores to whoever is next. (Measured with 4 and
+// While the head is running on a core of its own, it gets the lock after at most SHM_BARGE newcomers: about a microsecond.
+// When it is not running, or ranks share cores, running ranks pass the lock among themselves until the head has waited for
+// SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured with 4 and
 // 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times the rate; shorter patience
 // costs rate, longer patience costs fairness.)
 // It does not detect dead owners: a rank that dies ends the job (watch.go).
@@ -37,7 +37,7 @@ static void ask_owner(struct shm_mutex *m)
 			shm.stuck("ARMCI_Lock", i);
 }
 
-// Sleep while *word still reads seen; the seconds are for the check on ranks that left.
+// Sleeps while *word is still seen; wakes every second to check for ranks that have left.
 static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 {
 	if (atomic_load(word) == seen)
@@ -46,7 +46,7 @@ static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 		ask_owner(m);
 }
 
-// Polls farther and farther apart: a poller that reads the line all the time slows the owner down.
+// Polls with growing pauses: a poller that reads the line all the time slows the owner down.
 static void pause_before(unsigned round)
 {
 	if (round < 8)
@@ -71,7 +71,8 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 	}
 }
 
-// Whoever stops running says so first, so that the lock does not wait for it; a full barrier before it looks again.
+// A head that is about to stop running sets dozing first, so that the lock does not wait for it; a full barrier precedes its
+// next check.
 static void rest_as_head(struct shm_mutex *m, unsigned round)
 {
 	atomic_store(&m->dozing, 1);
@@ -80,7 +81,7 @@ static void rest_as_head(struct shm_mutex *m, unsigned round)
 	} else {
 		atomic_store(&m->asleep, 1);
 		if (atomic_load(&m->owner))
-			doze(m, &m->asleep, 1); // not on owner: it may have been released and taken again by the same rank
+			doze(m, &m->asleep, 1); // not on owner: the same rank may have released and taken it again
 		atomic_store_explicit(&m->asleep, 0, memory_order_relaxed);
 	}
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
@@ -104,7 +105,7 @@ static uint64_t nanoseconds(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// May a newcomer pass the queue? barged is how many have.
+// May a newcomer pass the queue? barged is how many have done so.
 static bool may_pass(struct shm_mutex *m, uint32_t barged)
 {
 	if (barged < SHM_BARGE)
@@ -128,12 +129,12 @@ static bool pass(struct shm_mutex *m, uint32_t who)
 	return true;
 }
 
-// The head has the lock: whoever is next becomes the head.
+// The head has the lock: the next in the queue becomes the head.
 static void step_down(struct shm_mutex *m, uint32_t ticket)
 {
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
-	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // the next head, until it shows up
+	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // of the next head, until it runs
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
 		shm_futex_wake(&m->serving, INT32_MAX);
@@ -154,7 +155,7 @@ void shm_lock_slow(struct shm_mutex *m, uint32_t who)
 
 bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 {
-	enum { ROUNDS = 7 }; // ten microseconds: a lock that is held for a moment only
+	enum { ROUNDS = 7 }; // ten microseconds, for locks that are held briefly
 	if (pass(m, who))
 		return true;
 	*ticket = atomic_fetch_add(&m->next, 1);

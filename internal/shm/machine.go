@@ -18,11 +18,12 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+	"libarmci/internal/config"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
-// Options is what a rank brings when it joins its node.
+// Options are what a rank needs to join its node.
 type Options struct {
 	Ranks  []transport.Rank // world ranks of the node, ascending
 	Doors  []string         // their doors' names
@@ -32,13 +33,13 @@ type Options struct {
 	Secret []byte           // of the job, secretLen bytes
 	Arena  int64            // bytes of address space
 	Base   uintptr          // where to try first
-	Keep   int64            // bytes of freed memory a rank keeps populated
+	Keep   int64            // bytes of freed memory that a rank keeps
 	Margin int64            // bytes always left to the machine
 	Spin   int              // polls before yielding; 0 = by the number of cores
 	Device bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
-	// Lost is called once, from a goroutine, when a rank of the node has died or left while it was needed.
+	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed.
 	Lost func(rank transport.Rank, reason string)
 }
 
@@ -56,10 +57,11 @@ type Machine struct {
 	wires  wires
 	once   sync.Once
 	lost   sync.Once
-	// The connection to the reporter, -1 if there is none, and whether this rank has said its word.
+	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
 	reporter int
 	word     sync.Once
-	mu       sync.Mutex // region table
+	mu       sync.Mutex // region table, and the next
+	detached bool
 	look     look
 }
 
@@ -68,7 +70,7 @@ var current *Machine // for the C callback; set while joined
 // SecretBytes is the length of a job's secret.
 const SecretBytes = secretLen
 
-// Join makes or takes the node's arena and attaches to it. Collective over the ranks of the node.
+// Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
 func (d *Door) Join(o Options) (*Machine, error) {
 	m := &Machine{opt: o, door: d, fd: -1, reporter: -1}
 	var err error
@@ -98,7 +100,7 @@ func (d *Door) Join(o Options) (*Machine, error) {
 func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	var plan C.struct_shm_head
 	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
-		return nil, fmt.Errorf("an arena of %d bytes is too small for %d ranks; set ARMCI_SHM_ARENA", arena, ranks)
+		return nil, fmt.Errorf("an arena of %s is too small for %d ranks; %s", config.SizeText(arena), ranks, moreSpace())
 	}
 	sizes := []int64{int64(plan.slice_off)}
 	for range ranks {
@@ -107,7 +109,7 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	return sizes, nil
 }
 
-// attach lays the control block out (leader), waits until that is done (the others) and looks at it.
+// attach formats the control block (leader) or waits until that is done (others), then attaches to it.
 func (m *Machine) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
@@ -130,7 +132,7 @@ func (m *Machine) attach() error {
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
 		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
 		func(s span) { punch(m.fd, lo, s) })
-	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // slot 0 is the world's
+	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // world has slot 0
 	if me == 0 {
 		C.shm_team_claim()
 	}
@@ -161,10 +163,10 @@ func (m *Machine) Bytes() int64 { return m.place.bytes }
 // SliceBytes is how much of it each rank has.
 func (m *Machine) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 
-// Reuse allocates from memory this rank already holds.
+// Reuse allocates memory that this rank has freed and kept.
 func (m *Machine) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
 
-// Room asks whether the ranks of this node may reserve nbytes more in all; kept memory is given up first if not.
+// Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept memory first.
 func (m *Machine) Room(nbytes int64) error {
 	if nbytes > 0 && m.look.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
@@ -176,13 +178,13 @@ func (m *Machine) Room(nbytes int64) error {
 // Grow reserves new memory.
 func (m *Machine) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
 
-// Return gives an allocation back.
+// Return frees an allocation.
 func (m *Machine) Return(addr uintptr) { m.own.giveBack(addr) }
 
 // MemoryUse counts this rank's bytes.
 func (m *Machine) MemoryUse() (live, kept, high int64) { return m.own.use() }
 
-// Publish opens an allocation to all ranks of the node.
+// Publish makes an allocation accessible to all ranks of the node.
 func (m *Machine) Publish(addr uintptr, nbytes int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,7 +194,7 @@ func (m *Machine) Publish(addr uintptr, nbytes int64) error {
 	return nil
 }
 
-// Withdraw closes it again.
+// Withdraw ends that.
 func (m *Machine) Withdraw(addr uintptr) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -206,6 +208,7 @@ func (m *Machine) Withdraw(addr uintptr) error {
 func (m *Machine) Owns(local int, addr uintptr, n int64) bool {
 	var f C.struct_shm_found
 	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
+		m.forgotten(local)
 		return false
 	}
 	return uint64(n) <= uint64(f.hi)-uint64(addr)
@@ -224,7 +227,7 @@ func (m *Machine) DeviceLocks() (at uintptr, n int) {
 	return m.place.base + uintptr(m.head.stripe_off), int(m.head.stripes)
 }
 
-// Declare leaves 8-byte read-modify-writes of memory to devices from now on; false if there are too many such pieces.
+// Declare says that devices do all 8-byte read-modify-writes of this memory from now on; false if there are too many ranges.
 func (m *Machine) Declare(addr uintptr, n int64) bool {
 	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
 }
@@ -238,7 +241,7 @@ func (m *Machine) Declared(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(r.lo), int64(r.hi - r.lo)
 }
 
-// Extent is the live allocation around an address: its slice tells whose it may be.
+// Extent is the live allocation around an address. The slice tells its owner.
 func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
 	first := m.place.base + uintptr(m.head.slice_off)
 	if !m.Inside(addr) || addr < first {
@@ -252,10 +255,10 @@ func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(f.lo), int64(f.hi - f.lo)
 }
 
-// Hold keeps the pages of all memory of this rank from now on, also of what is freed.
+// Hold keeps the pages of all memory of this rank from now on, freed memory included.
 func (m *Machine) Hold() { m.own.hold() }
 
-// Leave says goodbye and lets go of everything; the Machine is of no use afterwards. Idempotent.
+// Leave says goodbye and releases everything; the Machine may not be used afterwards. Idempotent.
 func (m *Machine) Leave(clean bool) {
 	m.once.Do(func() {
 		m.goodbye(clean)
@@ -264,7 +267,10 @@ func (m *Machine) Leave(clean bool) {
 		}
 		m.wires.close()
 		m.world.Release(false)
+		m.mu.Lock()
+		m.detached = true
 		C.shm_detach()
+		m.mu.Unlock()
 		unmap(m.place)
 		unix.Close(m.fd)
 		current = nil

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two-sided messages between ranks of a node, the receiving half: a byte ring per ordered pair, matched by source and
-// tag in order of arrival. What is waited for goes to its buffer; what arrives unasked is moved to private memory, also
-// while sending, so that two ranks sending to each other never block for good. Not for bulk data between arena
-// addresses: those are puts.
+// Receiving two-sided messages within a node: a byte ring per ordered pair, matched by source and tag in order of arrival.
+// An expected message goes to its buffer. An unexpected one is moved to private memory, also while sending, so that two
+// ranks that send to each other never block for good. Not for bulk data between arena addresses: those are puts.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 #include "mail.h"
 
 struct match;
-// A message of which at least the label has arrived; complete once got == mail.nbytes. data is its own memory, or the
-// buffer of the receiver that waits for it and nobody else may take it.
+// A message whose label has arrived; complete when got == mail.nbytes. data is its own memory, or the buffer of a waiting
+// receiver; then no other receiver may take it.
 struct letter {
 	struct letter *next;
 	struct shm_mail mail;
@@ -21,15 +20,15 @@ struct letter {
 	uint8_t *data;
 	uint8_t own[];
 };
-// What this process has read so far; guarded by lock. open[i]: the message in local rank i's ring whose data are still
-// arriving.
+// Messages that this process has read from its rings; guarded by lock. open[i]: the message from local rank i whose data is
+// still arriving.
 static struct {
 	pthread_mutex_t lock;
 	struct letter *first, **last;
 	struct letter **open;
 } inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// data: where the message goes, NULL for memory of its own.
+// data: the buffer of the message; NULL: memory of its own.
 static struct letter *new_letter(const struct shm_mail *m, uint8_t *data)
 {
 	struct letter *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
@@ -46,7 +45,7 @@ static struct shm_mail mail_of(const struct label *b)
 	return (struct shm_mail){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
 }
 
-// Move what has arrived from one rank into letters. True if anything moved.
+// Moves what has arrived from one rank into letters. True if there was something.
 static bool drain_ring(int from)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, from);
@@ -73,7 +72,7 @@ static bool drain_ring(int from)
 	if (tail == start)
 		return false;
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
-	shm_ring(from); // it may be waiting for room
+	shm_ring(from); // it may be waiting for room in the ring
 	return true;
 }
 
@@ -102,15 +101,15 @@ void shm_mail_keep(const struct shm_mail *m, const void *buf)
 }
 
 struct match {
-	struct shm_mail *mail; // what is looked for, and once done what was found
-	int local;             // whose ring it comes through if it is of this node, else -1
+	struct shm_mail *mail; // source and tag to match; once done, those of the message
+	int local;             // local rank of the source, -1 if it is any or of another node
 	uint8_t *buf;
 	size_t cap;
 	bool done;
-	struct letter *found; // the message, NULL if it is too long: then it stays where it is, in its order
+	struct letter *found; // the message; NULL: it is too long, and stays in the list
 };
 
-// The oldest letter that fits, complete or not: where the list points to it, NULL if there is none.
+// The list's pointer to the oldest letter that matches, complete or not; NULL if there is none.
 static struct letter **oldest(const struct match *m)
 {
 	for (struct letter **p = &inbox.first; *p; p = &(*p)->next) {
@@ -122,7 +121,7 @@ static struct letter **oldest(const struct match *m)
 	return NULL;
 }
 
-// If what comes next from the source is the message that is waited for, it shall go straight to its buffer.
+// If the next message from the source is the expected one, it will be received straight into the receiver's buffer.
 static void aim(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
@@ -141,7 +140,7 @@ static void aim(struct match *m)
 	inbox.open[m->local] = l;
 }
 
-// Takes the letter off the list once it is complete, if it fits.
+// Removes the matching letter from the list once it is complete, if it fits into the buffer.
 static bool matched(void *arg)
 {
 	struct match *m = arg;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The byte rings messages travel through, for their two halves: mail.c receives, send.c sends. Nobody else's business.
+// The byte rings of two-sided messages, private to mail.c (receives) and send.c (sends).
 #ifndef ARMCI_SHM_MAIL_H
 #define ARMCI_SHM_MAIL_H
 
 #include "shm.h"
 #include "stream.h"
 
-struct label { // what precedes a message in a ring
+struct label { // precedes a message in a ring
 	uint64_t nbytes, total;
 	int64_t tag;
 	int32_t from, unused; // world rank
 };
 
-void shm_mail_drain(void); // move what has arrived to where it belongs; senders do so too, so that no two block each other
+void shm_mail_drain(void); // receives what has arrived; called by senders, too, so that no two ranks block each other
 void shm_mail_keep(const struct shm_mail *m, const void *buf); // a message to myself
 void shm_send_open(void);
 void shm_send_reset(void);

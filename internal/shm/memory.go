@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much more memory this machine, and the control groups this process lives in, can give. Reserving shared memory
-// that is not there does not fail: it wakes the kernel's OOM killer. So nothing is reserved before it was asked here.
+// How much memory the machine, and the control groups of this process, have left. Reserving shared memory that does not
+// exist does not fail: it wakes the kernel's OOM killer. So every reservation is checked here first.
 package shm
 
 import (
@@ -14,12 +14,13 @@ import (
 	"sync"
 	"time"
 
+	"libarmci/internal/config"
 	"libarmci/internal/transport"
 )
 
 const unlimited = int64(math.MaxInt64)
 
-// available is the number of bytes that may still be reserved and who sets the limit.
+// available is the number of bytes that may still be reserved, and which limit decides.
 func available() (int64, string) {
 	best, who := machineMemory(), "the machine"
 	for _, g := range memoryGroups() {
@@ -36,12 +37,12 @@ func roomFor(nbytes, margin int64) error {
 	if nbytes <= left-margin {
 		return nil
 	}
-	return fmt.Errorf("%w: the ranks of this node ask for %d MiB more, %s has %d MiB left (margin %d MiB)",
-		transport.ErrNoMemory, mib(nbytes), who, mib(left), mib(margin))
+	return fmt.Errorf("%w: the ranks of this machine ask for %s more, %s has %s left, of which %s stay free (ARMCI_SHM_MARGIN)",
+		transport.ErrNoMemory, config.SizeText(nbytes), who, config.SizeText(left), config.SizeText(margin))
 }
 
-// A look at the memory that is left serves later requests for a while, as long as these are small beside it: a look
-// takes as long as a hundred pages.
+// Reading how much memory is left takes as long as populating a hundred pages. So the result serves later requests for a
+// while, as long as these are small compared to it.
 type look struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -51,10 +52,10 @@ type look struct {
 
 const (
 	lookLasts = 100 * time.Millisecond
-	lookPart  = 16 // this part of what was left may be granted without another look
+	lookPart  = 16 // this part of what was left may be granted without reading again
 )
 
-// room is roomFor, by an earlier look if that is good enough.
+// room is roomFor, by an earlier result if that suffices.
 func (l *look) room(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +71,23 @@ func (l *look) room(nbytes, margin int64) error {
 	return roomFor(nbytes, margin)
 }
 
-func mib(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
+// marginShare bounds the margin to a part of the machine's memory, unless it was set.
+const marginShare = 8
+
+// Margin is what allocations leave to the machine: the setting, or the default, reduced for a small machine or control
+// group.
+func Margin(setting int64, set bool) int64 {
+	if set {
+		return setting
+	}
+	total := machineTotal()
+	for _, g := range memoryGroups() {
+		if limit, ok := number(path.Join(g.dir, g.limit)); ok {
+			total = min(total, limit)
+		}
+	}
+	return min(setting, total/marginShare)
+}
 
 func machineMemory() int64 { return meminfo("MemAvailable:") }
 
@@ -121,10 +138,10 @@ func number(file string) (int64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil // "max" is no number: no limit
+	return n, err == nil // "max": no limit
 }
 
-// memoryGroups lists this process's memory control group and all above it, of version 1 or 2.
+// memoryGroups lists this process's memory control group and its parents, of version 1 or 2.
 func memoryGroups() []memoryGroup {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

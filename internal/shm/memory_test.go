@@ -90,7 +90,7 @@ func TestRoom(t *testing.T) {
 		t.Error(err)
 	}
 	err := roomFor(math.MaxInt64/2, 0)
-	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "MiB left") {
+	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "iB left") {
 		t.Errorf("%v", err)
 	}
 	if err := roomFor(1, left+1<<40); !errors.Is(err, transport.ErrNoMemory) {
@@ -137,5 +137,18 @@ func TestPlacesUnderLimit(t *testing.T) {
 		if len(all) == 0 || all[0].bytes != l.most {
 			t.Errorf("limit %d of %d: %+v", l.what, l.limit, all)
 		}
+	}
+}
+
+// The default margin is a share of a small machine; what was set is kept.
+func TestMargin(t *testing.T) {
+	if got := Margin(1<<60, true); got != 1<<60 {
+		t.Errorf("a margin that was set became %d", got)
+	}
+	if got := Margin(1, false); got != 1 {
+		t.Errorf("a small margin became %d", got)
+	}
+	if got := Margin(1<<60, false); got <= 0 || got > machineTotal()/8 {
+		t.Errorf("the margin is %d of %d", got, machineTotal())
 	}
 }

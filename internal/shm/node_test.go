@@ -180,7 +180,7 @@ func limits(r *rank) {
 		r.Errorf("more than a slice: %v", err)
 	}
 	err := r.Room(1 << 60)
-	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "MiB left") {
+	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "iB left") {
 		r.Errorf("more than the machine: %v", err)
 	}
 	if _, kept, _ := r.MemoryUse(); kept != 0 {

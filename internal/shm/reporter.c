@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reporter: a program of a few hundred bytes that says which rank of the node has died when the launcher kills all
-// others before one of them can. reporter_start.c copies this section of the library into a file and executes that.
-// So nothing here may refer to anything outside of the section: no library function, no data, no string.
+// The reporter: a program of a few hundred bytes that prints which rank of the node has died, for launchers that kill all
+// others before one of them can print it. reporter_start.c copies this section of the library into a file and executes
+// that. So nothing here may refer to anything outside the section: no library function, no data, no string.
 //
-//   argument i + 1      what to write when rank i ends without a word
+//   argument i + 1      line to print when rank i ends without a word (reporter.h)
 //   descriptor 3 + i    a connection to rank i
 #include <linux/prctl.h>
 #include <stddef.h>
@@ -30,12 +30,13 @@ static inline __attribute__((always_inline)) APART long sys(long number, long a,
 SECTION static void say(const char *line)
 {
 	size_t n = 0;
-	for (const volatile char *end = line; *end; end++) n++; // volatile: or the compiler makes it a call of strlen
+	for (const volatile char *end = line; *end; end++) n++; // volatile: else the compiler calls strlen
 	sys(SYS_write, 2, line, (long)n, NULL);
 }
 
-// The first connection that ends without a word is the death: the system lists events in the order they happened, and
-// the launcher's kills come after it (aloft in reporter.go). Who has left without finalising is named too: it may be why others end.
+// The first connection that ends without a word is the death: events are listed in the order in which they happened, and
+// the launcher kills afterwards (aloft in reporter.go). A rank that has exited without finalising is named, too: it may be
+// the reason why others end.
 SECTION static void watch(char **line, long n)
 {
 	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL), left = n, leaver = -1, got;
@@ -66,7 +67,7 @@ SECTION static void watch(char **line, long n)
 	}
 }
 
-// stack: the number of arguments, then the arguments, as a program finds them.
+// stack: the number of arguments, then the arguments, as at the start of every program.
 SECTION static void start(long *stack)
 {
 	char **argument = (char **)(stack + 1);

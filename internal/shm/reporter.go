@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ranks' side of the reporter, a process of the node that outlives them all by a moment (reporter.c). The leader
-// starts it while the ranks join; each rank holds a connection to it and says a word before it ends. Where there is no
+// The ranks' side of the reporter, a process of the node that outlives all ranks by a moment (reporter.c). The leader
+// starts it while the ranks join; each rank has a connection to it and writes one byte (a word) before it ends. Without a
 // reporter the ranks report deaths themselves (watch.go).
 package shm
 
@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
+	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
 
@@ -35,12 +36,12 @@ const (
 	reporterStart = 5 * time.Second // it may take to start, on a busy machine
 )
 
-// obituary is what is said of a rank whose connection ends without a goodbye.
+// obituary is the line about a rank whose connection ends without a goodbye.
 func obituary(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
 }
 
-// startReporter returns the ranks' ends of the connections, none if there is no reporter: not wanted or not possible.
+// startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
 func (m *Machine) startReporter() []int {
 	n := len(m.opt.Ranks)
 	if !m.opt.Reporter || n == 1 {
@@ -56,7 +57,7 @@ func (m *Machine) startReporter() []int {
 	}
 	if err != nil {
 		if len(ranks) > 0 {
-			say(ranks[0], wordTold) // it may only be late
+			say(ranks[0], wordTold) // perhaps it has started, but late
 		}
 		closeFds(ranks)
 		log.Infof("no reporter (%v): the launcher may end the job before a rank can say why", err)
@@ -83,7 +84,7 @@ func closeFds(fds []int) {
 	}
 }
 
-// launchReporter prepares every line the reporter may have to write.
+// launchReporter starts it with every line that it may have to write.
 func (m *Machine) launchReporter(watched []int) error {
 	n := len(watched)
 	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
@@ -104,7 +105,7 @@ func (m *Machine) launchReporter(watched []int) error {
 	return err
 }
 
-// awaitReporter waits until the reporter watches: of deaths before that it would not know the order.
+// awaitReporter waits until the reporter watches the connections: it does not know the order of deaths before.
 func awaitReporter(end int) error {
 	word := make([]byte, 1)
 	limit := unix.NsecToTimeval(int64(reporterStart))
@@ -121,7 +122,7 @@ func awaitReporter(end int) error {
 	}
 }
 
-// pidOf asks the connection to a member for its process.
+// pidOf is the process at the other end of a connection.
 func (m *Machine) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
@@ -133,7 +134,7 @@ func (m *Machine) pidOf(local int) int {
 	return int(cred.Pid)
 }
 
-// release tells the members that the arena is laid out, and gives them their connections to the reporter.
+// release tells the members that the control block is ready, and sends them their connections to the reporter.
 func (m *Machine) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
@@ -144,7 +145,7 @@ func (m *Machine) release() {
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		c.WriteMsgUnix(frame{kind: fCommit, a: 1}.encode(), rights, nil)
+		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
 	}
 	if ends != nil {
 		m.reporter = aloft(ends[0]) // the leader's number is 0
@@ -152,7 +153,7 @@ func (m *Machine) release() {
 	}
 }
 
-// awaitRelease is the members' half.
+// awaitRelease is the members' side of release.
 func (m *Machine) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
@@ -172,7 +173,7 @@ func (m *Machine) awaitRelease(c *net.UnixConn) error {
 	return err
 }
 
-// received is the one descriptor that a message carries.
+// received is the descriptor in a message with one.
 func received(oob []byte) (int, error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
@@ -186,18 +187,18 @@ func received(oob []byte) (int, error) {
 	return fds[0], nil
 }
 
-// aloft gives a descriptor a number above those the launcher has left open. A process that ends closes the highest first,
-// so that the reporter hears of the end before the launcher can, and of what the launcher then does after it.
+// aloft duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
+// reporter notices the end before the launcher does, and before the launcher kills other ranks.
 func aloft(fd int) int {
 	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, aboveOthers)
-	if err != nil { // so few are allowed
+	if err != nil { // the limit of descriptors is too low
 		return fd
 	}
 	unix.Close(fd)
 	return high
 }
 
-// tellReporter says a word, once: whatever comes after it is of no interest to the reporter.
+// tellReporter writes a word to the reporter, once: it ignores everything after the first.
 func (m *Machine) tellReporter(word byte) {
 	if m.reporter >= 0 {
 		m.word.Do(func() { say(m.reporter, word) })

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the reporter (reporter.c), the code that starts it (reporter_start.c) and the ranks it watches agree on.
-// It must not grow into a protocol: one byte from a rank is all there is.
+// Shared by the reporter (reporter.c), the code that starts it (reporter_start.c) and the ranks that it watches. It must not
+// grow into a protocol: a rank writes one byte (a word).
 #ifndef ARMCI_SHM_REPORTER_H
 #define ARMCI_SHM_REPORTER_H
 
-// The reporter's only word, to rank 0: from now on it sees who is the first to end.
+// The reporter's only byte, to rank 0: from now on it sees which rank ends first.
 #define REPORTER_READY 'r'
 
-// The word of a rank, before its connection ends.
+// The byte that a rank writes before its connection ends.
 #define REPORTER_FINALISED 'f'
 #define REPORTER_LEFT      'l' // exits with status 0 without finalising
-#define REPORTER_TOLD      't' // the job ends, and somebody else says why: the reporter is to end silently
+#define REPORTER_TOLD      't' // the job ends and another rank has printed why: the reporter ends silently
 
-// Starts the reporter with argv, its name and n lines, watching connections watched[n]. 0, or -1: errno tells.
+// Starts the reporter with argv, its name and n lines, to watch connections watched[n]. 0, or -1 with errno set.
 int shm_reporter_start(char **argv, int n, const int *watched);
 
 #endif

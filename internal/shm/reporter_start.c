@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts the reporter: the section of reporter.c, put into a file in memory as a program, executed in a session of its
-// own with nothing open but standard error and its connections. The application must not notice: its memory is not
-// copied (no fork), no handler of fork runs, no child remains and no signal comes when the reporter ends.
+// Starts the reporter: writes the section of reporter.c to a memory file as a program, and executes it in a session of its
+// own, with only standard error and its connections open. The application must not notice: its memory is not copied (no
+// fork), no fork handler runs, no child remains, and there is no signal when the reporter ends.
 #define _GNU_SOURCE
 #include "reporter.h"
 
@@ -24,7 +24,7 @@
 #define MFD_EXEC 0x10u
 #endif
 #define STACK (64u << 10)
-#define AT    0x400000u // where the program lies in its own address space
+#define AT    0x400000u // address of the program
 
 extern const uint8_t __start_armci_reporter[] __attribute__((visibility("hidden")));
 extern const uint8_t __stop_armci_reporter[] __attribute__((visibility("hidden")));
@@ -35,7 +35,7 @@ struct image {
 	Elf64_Phdr code, stack;
 };
 
-// The program as a file; -1 where the system allows no such thing.
+// The program as a file; -1 if the system does not allow that.
 static int program(void)
 {
 	uint64_t bytes = (uint64_t)(__stop_armci_reporter - __start_armci_reporter);
@@ -49,7 +49,7 @@ static int program(void)
 	i.head.e_entry = AT + sizeof i + ((uint64_t)(uintptr_t)shm_reporter_entry - (uint64_t)(uintptr_t)__start_armci_reporter);
 	i.code.p_filesz = i.code.p_memsz = sizeof i + bytes;
 	int fd = memfd_create("armci-reporter", MFD_CLOEXEC | MFD_EXEC);
-	if (fd < 0 && errno == EINVAL) // a kernel before 6.3
+	if (fd < 0 && errno == EINVAL) // before Linux 6.3
 		fd = memfd_create("armci-reporter", MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
@@ -60,17 +60,17 @@ static int program(void)
 	return fd;
 }
 
-// What the two short-lived processes work on. They share the memory of this one, whose thread waits for them.
+// Data of the two short-lived processes. They share the memory of this process, whose thread waits for them.
 struct starting {
 	char **argv;
 	const int *watched;
 	int n, program;
-	int *spare; // [n]: numbers that are in nobody's way
+	int *spare; // [n]: unused descriptors above those of the reporter
 	uint8_t *stack; // two of them
 	int error;
 };
 
-// Connections become descriptors 3, 4, ...; all others but standard error are closed by the execution.
+// Connections become descriptors 3, 4, ...; exec closes all others but standard error.
 static int arrange(struct starting *s)
 {
 	int first = 3 + s->n;
@@ -96,7 +96,7 @@ static int become_reporter(void *arg)
 	_exit(1);
 }
 
-// Ends at once, so that the reporter is nobody's child.
+// Ends at once, so that the reporter is not a child of this process.
 static int let_go(void *arg)
 {
 	struct starting *s = arg;

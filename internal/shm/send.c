@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sending half of messages between ranks of a node, also on behalf of ranks elsewhere. A sender that finds no room
-// drains its own mail meanwhile.
+// Sending two-sided messages within a node, also on behalf of ranks of other nodes. A sender that finds no room receives
+// its own messages meanwhile.
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "mail.h"
 
-// One message at a time goes into a ring: a lock for each, so that a receiver that does not come holds up its own senders only.
+// One message at a time is written to a ring. Each ring has a lock, so that a receiver that does not read blocks only its
+// own senders.
 static pthread_mutex_t *sending;
 
 struct space {
@@ -28,7 +29,7 @@ static bool has_space(void *arg)
 	return false;
 }
 
-// The label and, if it is short, the message go in one piece: there is room for it.
+// Writes the label and, if it is short, the message at once; there is room.
 static void push_at(int to, struct shm_ring *r, uint64_t head, const struct label *b, const void *buf)
 {
 	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);

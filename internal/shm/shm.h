@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The control block at the start of a node's arena, and the operations on it that ranks of one node share.
-// Everything here works on memory that all ranks of the node map at the same address. It knows nothing of ARMCI's
-// argument rules, never prints and never reports a user's mistake: callers have checked before they come here.
+// Everything here works on memory that all ranks of the node map at the same address. It knows no rule of ARMCI, never
+// prints, and never reports a user's mistake: callers have checked their arguments.
 #ifndef ARMCI_SHM_H
 #define ARMCI_SHM_H
 
@@ -52,23 +52,29 @@ struct shm_head {
 	struct shm_region ranges[SHM_RANGES]; // memory whose longs only devices change atomically: never taken back
 };
 
-// A lock that names its owner. Who finds it taken queues; newcomers may pass the queue, but only so often while its head
-// is awake, and only so long while it is not (lock.c).
+// A lock that names its owner. A rank that finds it taken waits in a queue. Newcomers may pass the queue: only so often while
+// its head is awake, and only for so long while it is not (lock.c).
 struct shm_mutex {
 	SHM_ALIGNED shm_u32 owner; // 0 free, else 1 + world rank
-	shm_u32 next, serving;     // tickets of the queue; equal = nobody queues
-	shm_u32 barged;            // newcomers that passed the queue since its head last got the lock; written by the owner
+	shm_u32 next, serving;     // tickets of the queue; equal: the queue is empty
+	shm_u32 barged;            // newcomers that have passed the queue since its head last got the lock; written by the owner
 	shm_u32 dozing;            // 1: the head is not known to be running
 	shm_u32 asleep;            // 1: the head sleeps on this word; an unlock sets it to 0 and wakes it
 	shm_u32 sleepers;          // waiters behind the head asleep on serving
 	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
 
-// What a rank will still do for others. SHM_ENDING: enter the barrier of all ranks, in order to
+// What other ranks may still expect of a rank. SHM_ENDING: that it enters the barrier of all ranks, in order to
 // finalise, and nothing else.
-enum shm_left { SHM_HERE, SHM_ENDING, SHM_FINALISED, SHM_EXITED /* status 0, not finalised */ };
+enum shm_left {
+	SHM_HERE,
+	SHM_ENDING,
+	SHM_FINALISED,
+	SHM_EXITED,    // status 0, not finalised
+	SHM_FORGOTTEN, // the same, and its memory has been withdrawn
+};
 
-// One rank. Line 1 is written at allocation only, line 2 by those who wake it, line 3 at start and end.
+// One rank. Line 1 is written at allocation only, line 2 by ranks that wake it, line 3 at start and end.
 struct shm_rank {
 	SHM_ALIGNED shm_u64 gen; // seqlock of its region table: odd while it is being changed
 	shm_u32 nregion;
@@ -88,9 +94,9 @@ struct shm_view {
 	uint64_t bytes;
 	int me, nlocal;
 	unsigned spin;  // polls before yielding, at most
-	shm_u32 polls;  // polls that have lately been worth while
+	shm_u32 polls;  // how often it currently polls
 	unsigned yield; // yields before sleeping
-	// Called by a waiter that sleeps when it can never go on, because of what local rank `peer` no longer does
+	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
 	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
 };
@@ -99,7 +105,7 @@ extern struct shm_view shm;
 #define SHM_SPIN_CROWDED 20u // polls of a rank that shares its core with another
 static inline bool shm_crowded(void) { return shm.spin <= SHM_SPIN_CROWDED; }
 
-void shm_format(void *base, struct shm_head *plan);      // lay the control block out in fresh zeroed memory
+void shm_format(void *base, struct shm_head *plan);      // formats the control block in new, zeroed memory
 // Fill the layout for nlocal of the job's world ranks. 0 if the arena is too small, else bytes of control block.
 uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal, uint32_t world);
 int shm_attach(void *base, int me, int world, int pid); // 0, or -1 if not a control block of this version
@@ -113,25 +119,26 @@ struct shm_found {
 bool shm_find(int local, uint64_t addr, struct shm_found *out); // the live region of rank `local` that holds addr
 int shm_region_add(uint64_t lo, uint64_t hi);                   // to my own table; one thread at a time. -1: table full
 int shm_region_drop(uint64_t lo);                               // -1: no region of mine starts there
+void shm_forget(int local); // empties the table of a rank that has exited; called by other ranks
 static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
-// Poll `cond` briefly, then yield the core, then sleep on my bell. Whoever makes cond true calls shm_ring after it.
+// Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.
 typedef bool (*shm_cond)(void *arg);
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
-// Will local rank `peer` never do what is awaited? last: it is to enter the barrier of all ranks. Who finds so looks once
-// more at what it awaits, which may have been the last the rank did, and then calls shm.stuck.
+// Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
+// check the condition once more, since it may have been the last thing that the rank did, and then call shm.stuck.
 bool shm_gone(int peer, bool last);
 unsigned shm_polls(void);         // how often to poll before yielding
-void shm_polled(bool successful); // what became of it
+void shm_polled(bool successful); // whether the last polling was successful
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
 void shm_futex_wake(shm_u32 *word, int n);
 
 /* mutexes ------------------------------------------------------------------------------------------------------- */
 void shm_lock_slow(struct shm_mutex *m, uint32_t who);
-// Waits for a moment at most: false leaves the caller in the queue, where he goes on with shm_lock_queued.
+// Waits for some microseconds at most. If false, the caller is in the queue and must call shm_lock_queued.
 bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket);
 void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket);
 bool shm_trylock(struct shm_mutex *m, uint32_t who);
@@ -152,12 +159,12 @@ static inline void shm_unlock(struct shm_mutex *m)
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
-#define SHM_SMALL       256u          // bytes a member publishes in one small step
+#define SHM_SMALL       256u          // most bytes that a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
-#define SHM_BULK        (256u << 10)  // bytes a member publishes in one bulk step
+#define SHM_BULK        (256u << 10)  // most bytes that a member publishes in one bulk step
 #define SHM_BULK_SLOTS  4u
 
-// A small slot says itself which step it holds, so that up to 56 bytes arrive with the line that announces them.
+// A small slot contains the number of its step, so that up to 56 bytes arrive in the line that announces them.
 struct shm_slot {
 	SHM_ALIGNED shm_u64 step;
 	uint8_t data[SHM_SMALL];
@@ -171,11 +178,11 @@ struct shm_member {
 struct shm_team {
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
-	shm_u32 event, sleepers;   // futex bumped when something a member may sleep for has happened
+	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
 };
-// One process's hold on a team. Private; one collective at a time per team and process.
+// One process's private state of a team; one collective at a time per team and process.
 struct shm_hold {
 	struct shm_team *team;
 	uint8_t *bulk;
@@ -190,7 +197,7 @@ struct shm_hold {
 };
 int shm_team_claim(void);                       // a free team slot, -1 when none is left
 void shm_team_release(int slot);                // by one process, after a barrier of the members
-void shm_team_start(int slot, uint64_t *phase, uint64_t *step); // the counters its new members start from: the claimer asks
+void shm_team_start(int slot, uint64_t *phase, uint64_t *step); // the counters that its new members start from; called by the claimer
 struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
 void shm_team_let_go(struct shm_hold *h);
 void shm_barrier(struct shm_hold *h);
@@ -198,8 +205,8 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root);
 void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
 void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
 
-/* messages: one ring per ordered pair of processes; what comes from ranks of other nodes travels in that of the process
- * that delivers it, so a message says itself who it is from ------------------------------------------------------- */
+/* messages: one ring per ordered pair of processes. A message from another node travels in the ring of the process that
+ * delivers it, so each message names its source ------------------------------------------------------------------- */
 struct shm_ring {
 	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
@@ -208,13 +215,13 @@ struct shm_ring {
 struct shm_mail {
 	int from; // world rank
 	int64_t tag;
-	size_t nbytes, total; // what is here; of the message, whose rest comes by other means
+	size_t nbytes, total; // bytes here; bytes of the whole message, whose rest comes by other means
 };
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
-// The same on behalf of any rank. Without `wait` false if there is no room at once, or another thread is sending there.
+// The same on behalf of any rank. Without `wait` it returns false if there is no room, or another thread is sending there.
 bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait);
-// Receive the oldest message with m->tag from world rank m->from (-1 = any). The rest of *m is written. A message of more
-// than cap bytes in total is left unread (in the unexpected list): returns -1.
+// Receives the oldest message with m->tag from world rank m->from (-1: any), and writes the rest of *m. Returns -1 and leaves
+// the message unread (in the unexpected list) if it has more than cap bytes in total.
 int shm_recv(struct shm_mail *m, void *buf, size_t cap);
 bool shm_arrived(int from, int64_t tag); // would shm_recv return at once?
 void shm_mail_open(void);
@@ -228,7 +235,7 @@ uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received
 int shm_unbind(void); // let the calling thread run on every CPU its control group allows; 0 or an error number
 
 /* the lines a kernel's accumulate locks live in */
-// Whether memory belongs to devices' atomics. A range is there before anybody can know the memory.
+// Declares memory for device atomics. The range is in the list before another rank can know the memory.
 bool shm_declare(uint64_t lo, uint64_t hi); // false: there are too many ranges
 bool shm_declared(uint64_t addr, struct shm_region *out);
 static inline bool shm_any_declared(void)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies into a slot that another core reads next, past this core's cache: the line need not first be taken away from
-// the reader, nor then be fetched from here. (Measured from 16 KiB on: 2 to 3 times the bandwidth from core to core.)
-// Not for data that others are to find in this core's cache. Between the copies and the release store that announces
-// them comes one shm_stream_end.
+// Streaming copies into a slot that another core reads next. They bypass this core's cache: the line is not first taken
+// from the reader's cache, nor fetched from ours later. (From 16 KiB on: 2 to 3 times the bandwidth between cores.) Call
+// shm_stream_end once between the copies and the release store that announces them.
 #ifndef ARMCI_SHM_STREAM_H
 #define ARMCI_SHM_STREAM_H
 
@@ -10,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SHM_STREAM_MIN ((4u << 10) + 1) // bytes from which it pays, also between cores that share a cache
+#define SHM_STREAM_MIN ((4u << 10) + 1) // least bytes for which this is faster, also between cores that share a cache
 
 #if defined(__x86_64__)
 #include <emmintrin.h>

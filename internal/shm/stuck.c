@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connects the C waiters with the Go function that knows which ranks have left. Nothing else belongs here.
+// Connects the C waiters with the Go function that knows which ranks have left.
 #include "_cgo_export.h"
 #include "shm.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barrier and the sequence of steps every node-local collective is made of.
-// Each member publishes into slots of its own and only reads those of others, so no slot ever has two writers.
+// Barrier, and the steps of which collectives within a node consist.
+// Each member writes its own slots only and reads those of others, so no slot has two writers.
 // One process calls one collective at a time on a team; all members call the same ones in the same order.
 #define _GNU_SOURCE
 #include "team.h"
@@ -25,7 +25,7 @@ static struct shm_team *team_at(int slot)
 	return (struct shm_team *)(shm.base + shm.head->team_off + (uint64_t)slot * shm.head->team_bytes);
 }
 
-// A slot's counters only ever grow: a member of its last group may still be reading them while the next one starts.
+// A team slot's counters only grow: a member of its former group may still read them when the next group starts.
 void shm_team_start(int slot, uint64_t *phase, uint64_t *step)
 {
 	struct shm_team *t = team_at(slot);
@@ -70,8 +70,8 @@ void shm_team_let_go(struct shm_hold *h)
 	free(h);
 }
 
-// The local rank because of which `word` will never be what is awaited, -1 if there is hope. A counter of a member is
-// that member's affair alone; the barrier's common one is everybody's. The last thing a rank does is the world's barrier.
+// The local rank that has left, so that `word` will never have the awaited value; -1 if there is none. A member's counter
+// depends on that member only, the barrier's common counter on all. The last thing that a rank does is the world's barrier.
 static int gone(struct shm_hold *h, const shm_u64 *word)
 {
 	struct shm_team *t = h->team;
@@ -123,7 +123,7 @@ void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 	sleep_for(h, word, want);
 }
 
-// `word` is one of the team's counters; the exchange is the full barrier between it and the look at the sleepers.
+// `word` is one of the team's counters. The exchange is the full barrier between setting it and reading sleepers.
 void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
@@ -133,7 +133,7 @@ void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
 	}
 }
 
-// A flag each: everybody's news travel at the same time.
+// A flag per member: all flags travel at the same time.
 static void barrier_by_flags(struct shm_hold *h, uint64_t mine)
 {
 	shm_team_set(h->team, &shm_mine(h)->phase, mine);
@@ -159,7 +159,7 @@ void shm_barrier(struct shm_hold *h)
 	}
 }
 
-// Wait until all have finished step `need`; the step all have finished by then may be a later one.
+// Waits until all have finished step `need`, and notes the step that all have finished, which may be a later one.
 static uint64_t finished_by_all(struct shm_hold *h, uint64_t need)
 {
 	uint64_t least = h->step;
@@ -175,7 +175,7 @@ static uint64_t finished_by_all(struct shm_hold *h, uint64_t need)
 uint64_t shm_step(struct shm_hold *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
-	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the slot's last use, and the step after it, are over
+	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the last use of the slot, and the step after it, have ended
 	if (h->known < need)
 		h->known = finished_by_all(h, need);
 	return k;
@@ -192,7 +192,7 @@ unsigned shm_take_bulk(struct shm_hold *h)
 void shm_await_posts(struct shm_hold *h, uint64_t k)
 {
 	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].post, k);
-	if (h->known < k - 1) // who has begun step k has finished the one before
+	if (h->known < k - 1) // a member that has begun step k has finished the one before
 		h->known = k - 1;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of teams, messages, notify counters and mutexes: one call into C each. No algorithm lives here.
+// Go's side of teams, messages, notify counters and mutexes: one call of C each. No algorithm is here.
 package shm
 
 // #include <stdlib.h>
@@ -20,13 +20,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// team implements transport.Team. room is C memory for what is gathered: the call need not check for Go pointers.
+// team implements transport.Team. room is C memory for gathered data, so that calls need not be checked for Go pointers.
 type team struct {
 	h    *C.struct_shm_hold
 	room []byte
 }
 
-// ClaimTeam takes a free team slot of the node.
+// ClaimTeam allocates a team slot of the node.
 func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
 	slot := C.shm_team_claim()
 	if slot < 0 {
@@ -37,7 +37,7 @@ func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
 	return transport.TeamStart{Slot: int64(slot), Phase: uint64(phase), Step: uint64(step)}, nil
 }
 
-// HoldTeam joins a team that its claimer has told us of.
+// HoldTeam joins a team whose slot another member has claimed.
 func (m *Machine) HoldTeam(s transport.TeamStart, members []int, me int) transport.Team {
 	return m.hold(s, members, me)
 }
@@ -99,10 +99,10 @@ func (m *Machine) Deliver(to int, from transport.Rank, tag, total int64, body []
 }
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
-func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error) {
+func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
 	got := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag)}
 	code := C.shm_recv(&got, unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
-	l := transport.Letter{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
+	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
 	if code != 0 {
 		return l, transport.ErrTooLong
 	}
@@ -114,7 +114,7 @@ func (m *Machine) Arrived(from transport.Rank, tag int64) bool {
 	return bool(C.shm_arrived(C.int(from), C.int64_t(tag)))
 }
 
-// Notify raises the counter that a rank of the job keeps at a rank of the node, and returns it.
+// Notify raises the counter that a rank of the job has at a rank of the node, and returns it.
 func (m *Machine) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
@@ -131,7 +131,7 @@ func mutexAt(addr uintptr) *C.struct_shm_mutex {
 // MutexBytes is the size of a mutex.
 func (m *Machine) MutexBytes() int64 { return int64(C.mutex_bytes()) }
 
-// RankMutex is the mutex every rank has.
+// RankMutex is a mutex that every rank has.
 func (m *Machine) RankMutex(local int) uintptr {
 	return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local))))
 }
@@ -139,24 +139,24 @@ func (m *Machine) RankMutex(local int) uintptr {
 // Lock waits for a mutex.
 func (m *Machine) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
 
-// LockSoon is Lock for who must not wait long: if it fails, he is in the queue, and goes on with LockQueued.
+// LockSoon is Lock that waits for a few microseconds at most. If it fails, the caller is in the queue and must call LockQueued.
 func (m *Machine) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
 	var t C.uint32_t
 	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))
 	return uint32(t), got
 }
 
-// LockQueued waits for a mutex in a place of the queue that LockSoon gave.
+// LockQueued waits for a mutex with the ticket of LockSoon.
 func (m *Machine) LockQueued(addr uintptr, who transport.Rank, ticket uint32) {
 	C.shm_lock_queued(mutexAt(addr), C.uint32_t(who+1), C.uint32_t(ticket))
 }
 
-// TryLock takes a mutex if it is free and nobody queues for it.
+// TryLock takes a mutex if it is free and its queue is empty.
 func (m *Machine) TryLock(addr uintptr, who transport.Rank) bool {
 	return bool(C.shm_trylock(mutexAt(addr), C.uint32_t(who+1)))
 }
 
-// Unlock lets a mutex go.
+// Unlock releases a mutex.
 func (m *Machine) Unlock(addr uintptr) { C.unlock(mutexAt(addr)) }
 
 // MutexOwner tells who holds a mutex.

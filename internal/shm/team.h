@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps collectives are built from; private to team.c and collect.c.
+// The steps of collectives; private to team.c and collect.c.
 // Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read others', finish (done = k).
-// Small slots go by the number of the step and are announced by themselves (shm_post_small). Bulk slots are taken in
-// turn (shm_take_bulk), the same by every member, and are free again after the step that shm_bulk_until names.
+// Small slots are chosen by the number of the step and announce themselves (shm_post_small). Bulk slots are used in
+// turn (shm_take_bulk), the same by every member, and are free again after the step of shm_bulk_until.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
@@ -12,7 +12,7 @@
 void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want);
 uint64_t shm_step(struct shm_hold *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
-unsigned shm_take_bulk(struct shm_hold *h);            // my next bulk slot, which nobody reads any more
+unsigned shm_take_bulk(struct shm_hold *h);            // my next bulk slot; no member reads it any more
 void shm_await_posts(struct shm_hold *h, uint64_t k);     // until every member has published bulk step k
 void shm_await_all_small(struct shm_hold *h, uint64_t k); // the same for a small step
 

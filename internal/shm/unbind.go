@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which CPUs the library's own threads run on: all that the job was given, not the core its launcher bound a rank to.
+// Which CPUs the library's own threads run on: all that the job may use, not only the core that its launcher bound a rank to.
 package shm
 
 // #include "shm.h"
@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unbind lets the calling thread run on every CPU that the process's control group allows. The caller has locked itself
-// to its thread or does not mind which one it is; asking again costs next to nothing.
+// Unbind lets the calling thread run on every CPU that the process's control group allows. A goroutine that needs this for
+// itself is locked to its thread. Repeated calls cost next to nothing.
 func Unbind() error {
 	if code := C.shm_unbind(); code != 0 {
 		return syscall.Errno(code)
@@ -24,7 +24,7 @@ func Unbind() error {
 	return nil
 }
 
-// allowed is what an unbound thread may run on: asked by a thread that ends with its goroutine.
+// allowed is the CPUs of an unbound thread. A thread that ends with its goroutine finds out.
 func allowed() (set unix.CPUSet, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a rank waits for another one of its node: it polls briefly, then yields the core, then sleeps on a futex.
-// More ranks than cores is normal, so nothing here may spin without end.
+// More ranks than cores is normal, so nothing here may poll without limit.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -25,8 +25,8 @@ bool shm_gone(int peer, bool last)
 	return left != SHM_HERE && !(last && left == SHM_ENDING);
 }
 
-// The rank because of which there is nothing to wait for, -1 if there is hope. For peer -1 any rank will do, which may be
-// one of another node.
+// The rank that has left, so that waiting is useless; -1 if there is none. With peer -1 the caller waits for any rank, which
+// may be one of another node.
 static int gone(int peer)
 {
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
@@ -46,7 +46,7 @@ static int gone(int peer)
 	return who;
 }
 
-// Sleep until cond or, looked at once a second, until it can never be.
+// Sleeps until cond is true; checks once a second whether it can still become true.
 static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
@@ -62,8 +62,8 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 	atomic_fetch_sub(&r->sleepers, 1);
 }
 
-// Polling is for a peer that is running. If yielding was what ended the last waits, the peer shares my core or is busy
-// for long: then there is less polling, down to next to none, until polling is successful again.
+// Polling is useful while the peer is running. If the last waits ended by yielding instead, the peer shares my core or is
+// busy for long: then polling is reduced, down to almost none, until it is successful again.
 unsigned shm_polls(void)
 {
 	uint32_t polls = atomic_load_explicit(&shm.polls, memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who is still alive: every member keeps a connection to the leader, and a connection that ends without a goodbye is
-// a death, however it came about. The kernel closes it, so nobody polls. One rank reports, all end (Options.Lost).
+// Detection of deaths: every member has a connection to the leader, and a connection that ends without a goodbye is a
+// death, whatever the cause. The kernel closes it, so no thread polls. One rank reports, all end (Options.Lost).
 package shm
 
 // #include "shm.h"
@@ -20,9 +20,11 @@ import "C"
 import (
 	"fmt"
 	"net"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
+	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
 
@@ -44,22 +46,49 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
+		if f.a == 0 {
+			m.exited(local)
+		}
 		return
 	}
-	m.gone(local, func() string { // asked only while the control block is still mapped
+	m.gone(local, func() string { // called only while the control block is still mapped
 		if m.reporter >= 0 {
-			C.claim_end(C.int(m.opt.Self)) // the reporter says so
+			C.claim_end(C.int(m.opt.Self)) // the reporter prints it
 		}
 		return obituary(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
-// gone reports, once in this process and not after its own goodbye, that a rank is lost.
+// mournTime is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
+// ranks exit one after the other without finalising.
+const mournTime = 2 * time.Second
+
+// exited withdraws the memory of a rank that has exited without finalising. A rank that uses it afterwards ends the job (Owns).
+func (m *Machine) exited(local int) {
+	time.Sleep(mournTime)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.detached {
+		C.shm_forget(C.int(local))
+	}
+}
+
+// forgotten ends the job because memory of an exited rank is used. It returns only if there is no such rank.
+func (m *Machine) forgotten(local int) {
+	if C.how_left(C.int(local)) != C.SHM_FORGOTTEN {
+		return
+	}
+	m.gone(local, func() string {
+		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use its memory", m.opt.Ranks[local])
+	})
+}
+
+// gone reports that a rank is lost: once in this process, and not after its own goodbye.
 func (m *Machine) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
-// Ending tells who waits for this rank that it only enters one more barrier of the world, or that it is back.
+// Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false) revokes that.
 func (m *Machine) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)
@@ -68,7 +97,7 @@ func (m *Machine) Ending(yes bool) {
 	}
 }
 
-// goodbye tells whoever watches this rank that its end is no accident.
+// goodbye tells the ranks that watch this one that its end is regular.
 func (m *Machine) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
@@ -79,10 +108,10 @@ func (m *Machine) goodbye(clean bool) {
 		C.leave_as(C.SHM_EXITED)
 		m.tellReporter(wordLeft)
 	}
-	m.lost.Do(func() {}) // from here on nobody's end concerns us
+	m.lost.Do(func() {}) // from here on the end of other ranks is ignored
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
 		if c != nil {
-			c.Write(f.encode())
+			sock.Send(c, f.encode(), nil)
 			if clean {
 				c.Close()
 			}
@@ -96,7 +125,17 @@ func (m *Machine) goodbye(clean bool) {
 	}
 }
 
-// ClaimEnd is true for the first rank of the node that asks. The reporter need not speak then.
+// Exited tells whether a rank of the node has exited without finalising.
+func (m *Machine) Exited() bool {
+	for local := range m.opt.Ranks {
+		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
+			return true
+		}
+	}
+	return false
+}
+
+// ClaimEnd is true for the first rank of the node that calls it. The reporter prints nothing then.
 func (m *Machine) ClaimEnd() bool {
 	first := C.claim_end(C.int(m.opt.Self)) != 0
 	if first {
@@ -105,7 +144,7 @@ func (m *Machine) ClaimEnd() bool {
 	return first
 }
 
-// armcigo_stuck is called by a waiter that has found that the rank it needs will never do what it waits for.
+// armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it waits for.
 //
 //export armcigo_stuck
 func armcigo_stuck(what *C.char, peer C.int) {
@@ -114,7 +153,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 		return
 	}
 	how := "called"
-	if C.how_left(peer) == C.SHM_EXITED {
+	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
 		how = "exited without"
 	}
 	m.gone(int(peer), func() string {

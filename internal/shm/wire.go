@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Active messages between ranks of a node, over unix sockets: the receiver's goroutine sleeps in the kernel until one
-// comes, so that a rank that computes is reached too. Bulk data never travels this way.
+// Active messages between ranks of a node, over unix sockets: a goroutine of the receiver sleeps in the kernel until one
+// arrives, so that ranks that compute receive, too. Bulk data never travels this way.
 package shm
 
 import (
@@ -12,12 +12,11 @@ import (
 	"sync"
 
 	"libarmci/internal/log"
+	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
 
-const maxMessage = 64 << 20
-
-// wires are the connections messages leave by, made on first use, and those they come in by.
+// wires are the outgoing connections, made on first use, and the incoming ones.
 type wires struct {
 	mu      sync.Mutex
 	out     map[int]*outgoing
@@ -31,7 +30,7 @@ type outgoing struct {
 	c  *net.UnixConn
 }
 
-// A message on a wire: uint32 body length, uint8 kind, body.
+// A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
 func (m *Machine) accept() {
@@ -65,10 +64,10 @@ func (m *Machine) receive(c net.Conn, local int) {
 	head := make([]byte, messageHead)
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {
-			return // the sender has left; if it died, the watch tells
+			return // the sender has left; if it died, watch.go reports it
 		}
 		n := binary.LittleEndian.Uint32(head)
-		if n > maxMessage {
+		if n > transport.MaxMessage {
 			m.violation(c, local, n)
 			return
 		}
@@ -85,16 +84,16 @@ func (m *Machine) receive(c net.Conn, local int) {
 	}
 }
 
-// violation: a rank of this node that sends what this library never sends is as bad as a lost one.
+// violation treats a rank of this node that sends a malformed message as lost.
 func (m *Machine) violation(c net.Conn, local int, n uint32) {
 	c.Close()
 	m.gone(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, where %d are the most: its memory is damaged",
-			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], maxMessage)
+			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], transport.MaxMessage)
 	})
 }
 
-// Handle sets who receives messages. Before the first one may be sent.
+// Handle sets the handler of messages. It is called before the first message can be sent.
 func (m *Machine) Handle(h transport.Handler) {
 	m.wires.mu.Lock()
 	m.wires.handler = h
@@ -102,7 +101,7 @@ func (m *Machine) Handle(h transport.Handler) {
 }
 
 func (m *Machine) post(local int, msg transport.Msg) error {
-	if len(msg.Body) > maxMessage {
+	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
 	}
 	o, err := m.wireTo(local)
@@ -114,7 +113,7 @@ func (m *Machine) post(local int, msg transport.Msg) error {
 	head[4] = msg.Kind
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, err := o.c.Write(append(head, msg.Body...)); err != nil {
+	if err := sock.Send(o.c, append(head, msg.Body...), nil); err != nil {
 		return fmt.Errorf("message to rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
 	}
 	return nil

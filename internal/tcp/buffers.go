@@ -1,88 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The buffers that small frames are collected in, and read into. They are lent for the shortest possible time, so that
-// their number follows what goes on at the same time and not the number of connections; and there are never more than
-// the setting allows. Who has to send waits for one. Nobody who has one waits for another, or for more than a server
-// to read, and who reads does without if there is none: so all come back.
+// What is lent: the buffers of origins' ends, and what it takes to serve a connection. Both are lent for the shortest
+// possible time, so that their number follows what goes on at the same time and not the number of connections; and there
+// are never more than the setting allows. Who has to send waits for a buffer. Nobody who has one waits for another, or for
+// more than the other side to read, and who reads does without if there is none: so all come back.
 package tcp
 
 import (
-	"math"
 	"sync"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/tcp/rawsock"
 )
 
-const bufferBytes = 64 << 10
+const (
+	bufferBytes  = 64 << 10
+	leastBuffers = 4 // of origins' ends, so that nothing stands still
+	leastSpaces  = 3 // the server's two, and one more
+)
 
-// buffers lends memory.
-type buffers struct {
-	mu   sync.Mutex
-	back sync.Cond // one has come back
-	free [][]byte
-	lent int
-	made int
-	most int // that may be made
+func newBuffer() []byte { return make([]byte, 0, bufferBytes) }
+
+// workspace is what it takes to serve a connection that is in the middle of something.
+type workspace struct {
+	in, out  []byte
+	rec, vec [rawsock.MaxPieces]kernel.Piece // memory that is received into, and sent
 }
 
-// leastBuffers is how many a client needs so that nothing stands still.
-const leastBuffers = 4
+const workspaceBytes = 2*bufferBytes + 2*16*rawsock.MaxPieces
 
-// init gives room for nbytes of buffers.
-func (s *buffers) init(nbytes int64) {
-	s.back.L = &s.mu
-	s.most = int(max(nbytes/bufferBytes, leastBuffers))
+func newWorkspace() *workspace { return &workspace{in: make([]byte, bufferBytes), out: newBuffer()} }
+
+// pool lends things of one kind.
+type pool[T any] struct {
+	create func() T
+	mu     sync.Mutex
+	back   sync.Cond // one has come back
+	free   []T
+	lent   int
+	made   int
+	most   int // that may be made
 }
 
-// get lends an empty buffer of capacity bufferBytes. It waits until there is one.
-func (s *buffers) get() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.lent >= s.most {
-		s.back.Wait()
+func (p *pool[T]) init(create func() T, most int) {
+	p.back.L, p.create, p.most = &p.mu, create, most
+}
+
+// get lends one. If there is none it waits, or ok is false.
+func (p *pool[T]) get(wait bool) (x T, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for wait && p.lent >= p.most {
+		p.back.Wait()
 	}
-	return s.take()
-}
-
-// tryGet is get, but gives nil instead of waiting.
-func (s *buffers) tryGet() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lent >= s.most {
-		return nil
+	if p.lent >= p.most {
+		return x, false
 	}
-	return s.take()
-}
-
-func (s *buffers) take() []byte {
-	s.lent++
-	if n := len(s.free); n > 0 {
-		b := s.free[n-1]
-		s.free = s.free[:n-1]
-		return b
+	p.lent++
+	if n := len(p.free); n > 0 {
+		x, p.free = p.free[n-1], p.free[:n-1]
+		return x, true
 	}
-	s.made++
-	return make([]byte, 0, bufferBytes)
+	p.made++
+	return p.create(), true
 }
 
-// put takes a buffer back.
-func (s *buffers) put(b []byte) {
-	s.mu.Lock()
-	s.lent--
-	s.free = append(s.free, b[:0])
-	s.mu.Unlock()
-	s.back.Signal()
+// put takes one back.
+func (p *pool[T]) put(x T) {
+	p.mu.Lock()
+	p.lent--
+	p.free = append(p.free, x)
+	p.mu.Unlock()
+	p.back.Signal()
 }
 
-// unbound lets go whoever waits: the transport ends.
-func (s *buffers) unbound() {
-	s.mu.Lock()
-	s.most = math.MaxInt
-	s.mu.Unlock()
-	s.back.Broadcast()
-}
-
-// scarce tells that no buffer should be held for longer than it is needed at once.
-func (s *buffers) scarce() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lent > s.most/2
+// scarce tells that none should be held for longer than it is needed at once.
+func (p *pool[T]) scarce() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lent > p.most/2
 }

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite over TCP, with different settings: every protocol is once the only one.
+// The conformance suite of fabrics over TCP, with different settings: every way that bodies travel is once the only one.
 package tcp
 
 import (
 	"testing"
-	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		ranks  []int
-		change func(*Options)
+		opt    Options
+		change func(*transport.FabricConfig)
 	}{
-		{"1x1x1", []int{1, 1, 1}, nil},
-		{"2x2", []int{2, 2}, nil},
-		{"two servers", []int{2, 2}, func(o *Options) { o.Servers = 2 }},
-		{"nothing eager", []int{1, 1}, func(o *Options) { o.Eager = 0 }},
-		{"always gathered", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1 }},
-		{"always packed", []int{1, 1}, func(o *Options) { o.Eager, o.Gather = 0, 1<<30 }},
-		{"no polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = 0, nil }},
-		{"long polling", []int{1, 1}, func(o *Options) { o.Poll, o.Spin = time.Millisecond, func() int { return 10000 } }},
-		{"few buffers", []int{1, 1, 1}, func(o *Options) { o.Buffer = 1 << 20 }},
+		{"usual", Options{}, nil},
+		{"always gathered", Options{Gather: 1}, func(c *transport.FabricConfig) { c.Eager = 0 }},
+		{"always packed", Options{Gather: 1 << 30}, func(c *transport.FabricConfig) { c.Eager = 0 }},
+		{"few buffers", Options{}, func(c *transport.FabricConfig) { c.Buffer, c.Looks = 0, nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, c.change, c.ranks...)
-			j.Conform(t)
+			d := Driver(c.opt)
+			open := d.Open
+			d.Open = func(config transport.FabricConfig) (transport.Fabric, error) {
+				if c.change != nil {
+					c.change(&config)
+				}
+				return open(config)
+			}
+			transporttest.RunFabric(t, d)
 		})
 	}
 }

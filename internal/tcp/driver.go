@@ -1,40 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What package drivers asks for: this transport as one of those between nodes. Nothing is opened here.
+// What package drivers asks for: this fabric as one of those between nodes. Nothing is opened here.
 package tcp
 
-import "libarmci/internal/transport"
+import (
+	"fmt"
 
-// Wire is TCP with the settings in o; what concerns the job is filled in when it is opened.
-func Wire(o Options) transport.Wire {
-	return transport.Wire{
-		Name:  "tcp",
-		Probe: o.probe,
-		Hint:  makeHint,
-		Notes: func() string {
-			_, why := o.gatherFrom()
-			return why
-		},
-		Open: func(info transport.WireInfo) (transport.Transport, error) {
-			o.WireInfo = info
-			return Open(o)
-		},
-	}
+	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
+)
+
+// Options are the settings of this fabric alone. They are named in docs/configuration.md.
+type Options struct {
+	Interface  string // name or CIDR of the interface to use; "" = the route to the peers
+	Ports      string // "lo-hi": where to listen; "" = any
+	Congestion string // control of connections by this name; "", "auto": the system's unless it paces
+	Gather     int    // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+}
+
+// Driver is TCP with these settings.
+func Driver(o Options) transport.Driver {
+	_, why := o.straightFrom()
+	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint, Notes: func() string { return why },
+		Open: func(c transport.FabricConfig) (transport.Fabric, error) { return open(o, c) }}
 }
 
 // probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
-// that mean nothing here. Open can only fail for what others do meanwhile.
+// that mean nothing here. Opening can only fail for what others do meanwhile.
 func (o *Options) probe() error {
-	if _, _, err := ports(o.Ports); err != nil {
-		return err
+	_, _, err := rawsock.Ports(o.Ports)
+	if err == nil {
+		err = rawsock.TryCongestion(o.Congestion)
 	}
-	if err := o.tryControl(); err != nil {
-		return err
+	if err == nil {
+		_, err = o.candidates()
 	}
-	if o.Interface != "" {
-		_, err := o.named()
-		return err
-	}
-	_, err := ownAddrs("", true)
 	return err
+}
+
+// Rows of a strided or vector transfer travel each as a piece of its own of a call that gathers or scatters them, or
+// copied through a buffer by a kernel. Each side chooses for itself.
+
+// costs are the parameters of the model: a row of b bytes costs piece if it is not packed, else b times byte.
+type costs struct {
+	piece float64 // ns for one more piece in the call that sends it and in the one that receives it
+	byte  float64 // ns for one more byte that is packed and unpacked
+}
+
+// usual are the costs that fit the times of patches between two processes on the machine of docs/validation.md;
+// BenchmarkRows shows where packing stops to pay. They are no better measured at the start of a job: there, in the time
+// that it may take, the rows are in the nearest cache, and packing seems four times as fast as it is with rows that are
+// not.
+var usual = costs{piece: 130, byte: 0.155}
+
+// row is the length from which on rows are not packed.
+func (c costs) row() int { return int(c.piece / c.byte) }
+
+// straightFrom is that length, and why: by the model, unless the user has chosen.
+func (o *Options) straightFrom() (row int, why string) {
+	if o.Gather > 0 {
+		return o.Gather, fmt.Sprintf("rows of %d bytes and more are not packed: so it is set", o.Gather)
+	}
+	return usual.row(), fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %.0f ns, "+
+		"a packed KiB %.0f ns", usual.row(), usual.piece, usual.byte*1024)
 }

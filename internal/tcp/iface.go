@@ -13,24 +13,18 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"libarmci/internal/transport"
 )
 
-// hint is what a rank tells the others about its host before they open their wires.
+// hint is what a rank tells the others about its host before they open their fabrics.
 type hint struct {
-	Host  string   // machine and network namespace: equal where loopback connects
-	Addrs []string // of interfaces that are up, with prefix lengths: 10.0.0.1/24
+	Host  string         // machine and network namespace: equal where loopback connects
+	Addrs []netip.Prefix // of interfaces that are up: 10.0.0.1/24
 }
 
 // makeHint describes this host.
 func makeHint() []byte {
-	h := hint{Host: hostIdentity()}
 	own, _ := ownAddrs("", false)
-	for _, p := range own {
-		h.Addrs = append(h.Addrs, p.String())
-	}
-	b, _ := json.Marshal(h) // strings only: cannot fail
+	b, _ := json.Marshal(hint{hostIdentity(), own}) // texts only: cannot fail
 	return b
 }
 
@@ -44,11 +38,11 @@ func hostIdentity() string {
 	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(boot)), st.Dev, st.Ino)
 }
 
-// ownAddrs lists the addresses of interfaces that are up; with a name, of that one only.
+// ownAddrs lists the addresses of interfaces that are up, IPv4 first; with a name, of that one only.
 func ownAddrs(name string, loopback bool) ([]netip.Prefix, error) {
 	all, err := net.Interfaces()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list the network interfaces: %w", err)
 	}
 	var out []netip.Prefix
 	for _, i := range all {
@@ -66,86 +60,73 @@ func ownAddrs(name string, loopback bool) ([]netip.Prefix, error) {
 			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
 	return out, nil
-}
-
-// zoneIndex is the number of an interface.
-func zoneIndex(zone string) (uint32, error) {
-	i, err := net.InterfaceByName(zone)
-	if err != nil {
-		return 0, err
-	}
-	return uint32(i.Index), nil
 }
 
 // chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are this host; else the
 // one in whose network most other nodes are; else the one from which the route to them starts.
-func (o *Options) chooseAddr() (netip.Addr, error) {
-	hints, err := o.hints()
+func (f *fabric) chooseAddr() (netip.Addr, error) {
+	hints, err := f.hints()
 	if err != nil {
 		return netip.Addr{}, err
 	}
-	if o.Interface != "" {
-		return o.namedAddr(hints)
-	}
-	mine := hints[o.MyNode]
-	if mine.Host != "" && !slices.ContainsFunc(hints, func(h hint) bool { return h.Host != mine.Host }) {
+	mine := hints[f.MyNode]
+	elsewhere := func(h hint) bool { return h.Host != mine.Host }
+	own, err := f.opt.candidates()
+	switch a, ok := f.nearest(own, hints); {
+	case f.opt.Interface == "" && mine.Host != "" && !slices.ContainsFunc(hints, elsewhere):
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
-	}
-	own, err := ownAddrs("", false)
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("list the network interfaces: %w", err)
-	}
-	if a, ok := o.nearest(own, hints); ok {
+	case err != nil:
+		return netip.Addr{}, err
+	case ok:
 		return a, nil
+	case f.opt.Interface != "":
+		return own[0].Addr(), nil
 	}
 	for n, h := range hints {
-		for _, p := range h.prefixes() {
-			if a, ok := routeFrom(p.Addr()); n != o.MyNode && ok {
+		for _, p := range h.Addrs {
+			if a, ok := routeFrom(p.Addr()); n != f.MyNode && ok {
 				return a, nil
 			}
 		}
 	}
 	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
-		"the name or the network (10.0.0.0/8) of one that does", o.Hosts[o.MyNode])
+		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], mine.unidentified())
+}
+
+// unidentified says what is missing where nodes of one host cannot find out that they are, and so do not use loopback.
+func (h *hint) unidentified() string {
+	if h.Host != "" {
+		return ""
+	}
+	return "; or mount /proc, if all are on this host: /proc/self/ns/net cannot be read"
 }
 
 // hints reads what the first rank of every node said.
-func (o *Options) hints() ([]hint, error) {
-	out := make([]hint, len(o.Nodes))
-	for n, ranks := range o.Nodes {
-		if err := json.Unmarshal(o.hintOf(ranks[0]), &out[n]); err != nil {
+func (f *fabric) hints() ([]hint, error) {
+	out := make([]hint, len(f.Nodes))
+	for n, ranks := range f.Nodes {
+		var text []byte
+		if r := int(ranks[0]); r < len(f.Hints) {
+			text = f.Hints[r]
+		}
+		if err := json.Unmarshal(text, &out[n]); err != nil {
 			return nil, fmt.Errorf("rank %d says nothing of its network addresses: %w", ranks[0], err)
 		}
 	}
 	return out, nil
 }
 
-func (o *Options) hintOf(r transport.Rank) []byte {
-	if int(r) < len(o.Hints) {
-		return o.Hints[r]
-	}
-	return nil
-}
-
-func (h *hint) prefixes() (out []netip.Prefix) {
-	for _, text := range h.Addrs {
-		if p, err := netip.ParsePrefix(text); err == nil {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // nearest is the address in whose network the most other hosts have one; false if none has, or if it is ambiguous.
 // Of equals the first in the system's order wins, which is the same kind on all hosts: IPv4 before IPv6.
-func (o *Options) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok bool) {
+func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok bool) {
 	most := 0
-	for _, mine := range byFamily(own) {
+	for _, mine := range own {
 		count := 0
 		for n, h := range hints {
 			near := func(p netip.Prefix) bool { return mine.Contains(p.Addr()) && p.Addr() != mine.Addr() }
-			if n != o.MyNode && slices.ContainsFunc(h.prefixes(), near) {
+			if n != f.MyNode && slices.ContainsFunc(h.Addrs, near) {
 				count++
 			}
 		}
@@ -154,13 +135,6 @@ func (o *Options) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok
 		}
 	}
 	return best, most > 0
-}
-
-// byFamily puts IPv4 first.
-func byFamily(all []netip.Prefix) []netip.Prefix {
-	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
-	return out
 }
 
 // routeFrom is the own address from which packets to another start: connecting a UDP socket asks for the route.
@@ -175,31 +149,19 @@ func routeFrom(to netip.Addr) (netip.Addr, bool) {
 	return a, ok && !a.IsLoopback() && !a.IsUnspecified() && a != to
 }
 
-// namedAddr is the one of those the setting names that is nearest to the other nodes.
-func (o *Options) namedAddr(hints []hint) (netip.Addr, error) {
-	own, err := o.named()
-	if err != nil {
-		return netip.Addr{}, err
-	}
-	if a, ok := o.nearest(own, hints); ok {
-		return a, nil
-	}
-	return byFamily(own)[0].Addr(), nil
-}
-
-// named is the addresses that the setting names, by an interface or a network; it is an error if there are none.
-func (o *Options) named() ([]netip.Prefix, error) {
-	wanted, err := netip.ParsePrefix(o.Interface)
-	isNet := err == nil
+// candidates is the addresses that the setting names, by an interface or a network: it is an error if there are none.
+// Without the setting it is all but loopback.
+func (o *Options) candidates() ([]netip.Prefix, error) {
 	name := o.Interface
-	if isNet {
+	wanted, notNet := netip.ParsePrefix(name)
+	if notNet == nil {
 		name = ""
 	}
-	own, err := ownAddrs(name, true)
-	if isNet {
+	own, err := ownAddrs(name, o.Interface != "")
+	if notNet == nil {
 		own = slices.DeleteFunc(own, func(p netip.Prefix) bool { return !wanted.Contains(p.Addr()) })
 	}
-	if err == nil && len(own) == 0 {
+	if err == nil && len(own) == 0 && o.Interface != "" {
 		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", o.Interface)
 	}
 	return own, err

@@ -9,14 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"libarmci/internal/transport"
 )
 
-// withHints makes options of nodes with one rank each; the first is this host.
-func withHints(t *testing.T, hosts ...hint) *Options {
-	o := &Options{}
+// withHints makes the fabric of nodes with one rank each; the first is this host.
+func withHints(t *testing.T, hosts ...hint) *fabric {
+	o := &fabric{}
 	for i, h := range hosts {
 		b, err := json.Marshal(h)
 		if err != nil {
@@ -45,16 +43,16 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("%v, %v", a, err)
 	}
-	o.Interface = "127.0.0.0/8"
+	o.opt.Interface = "127.0.0.0/8"
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("by network: %v, %v", a, err)
 	}
-	o.Interface = "lo"
+	o.opt.Interface = "lo"
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("by name: %v, %v", a, err)
 	}
 	for _, wrong := range []string{"nosuch0", "203.0.113.0/24"} {
-		o.Interface = wrong
+		o.opt.Interface = wrong
 		if _, err := o.chooseAddr(); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_INTERFACE") {
 			t.Errorf("%s: %v", wrong, err)
 		}
@@ -64,21 +62,21 @@ func TestSameHostUsesLoopback(t *testing.T) {
 // What one host can tell of a setting it tells before anything is opened, so that core can say it once for all ranks.
 func TestProbe(t *testing.T) {
 	for _, o := range []Options{{}, {Interface: "lo"}, {Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
-		if err := Wire(o).Probe(); err != nil {
+		if err := Driver(o).Probe(); err != nil {
 			t.Errorf("%q, %q: %v", o.Interface, o.Ports, err)
 		}
 	}
 	for setting, o := range map[string]Options{`ARMCI_TCP_INTERFACE="nosuch0"`: {Interface: "nosuch0"},
 		`ARMCI_TCP_INTERFACE="203.0.113.0/24"`: {Interface: "203.0.113.0/24"}, `ARMCI_TCP_PORTS="9-8"`: {Ports: "9-8"}} {
-		if err := Wire(o).Probe(); err == nil || !strings.HasPrefix(err.Error(), setting) {
+		if err := Driver(o).Probe(); err == nil || !strings.HasPrefix(err.Error(), setting) {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}
 }
 
 func TestNearest(t *testing.T) {
-	others := []hint{{Host: "a"}, {"b", []string{"172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24"}},
-		{"c", []string{"172.17.0.1/16", "10.2.0.3/24", "fd00::3/64"}}}
+	others := []hint{{Host: "a"}, {"b", prefixes("172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24")},
+		{"c", prefixes("172.17.0.1/16", "10.2.0.3/24", "fd00::3/64")}}
 	o := withHints(t, others...)
 	for want, own := range map[string][]netip.Prefix{
 		"10.2.0.1": prefixes("172.17.0.1/16", "10.1.0.1/24", "10.2.0.1/24"), // two hosts against one; equal addresses are none
@@ -88,42 +86,6 @@ func TestNearest(t *testing.T) {
 	} {
 		if a, ok := o.nearest(own, others); ok != (want != "") || ok && a.String() != want {
 			t.Errorf("of %v: %v, want %s", own, a, want)
-		}
-	}
-}
-
-func TestPorts(t *testing.T) {
-	for _, bad := range []string{"x", "0", "1-", "9-8", "70000", "1-2-3"} {
-		if _, _, err := ports(bad); err == nil {
-			t.Errorf("%q passes", bad)
-		}
-	}
-	fd, at, err := listen(loopback, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	text := at.String()[strings.LastIndex(at.String(), ":")+1:]
-	if _, _, err := listen(loopback, text); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_PORTS") {
-		t.Errorf("a taken port: %v", err)
-	}
-	if fd6, at, err := listen(netip.IPv6Loopback(), ""); err != nil {
-		t.Logf("no IPv6 here: %v", err)
-	} else if unix.Close(fd6); at.Port() == 0 {
-		t.Error("no port")
-	}
-}
-
-func TestServersAreSpread(t *testing.T) {
-	o := &Options{WireInfo: transport.WireInfo{Nodes: [][]transport.Rank{{0, 1, 2}, {3, 4, 5}}}, Servers: 2}
-	for client, want := range map[transport.Rank]transport.Rank{3: 0, 4: 1, 5: 0} {
-		if got := o.serverOf(0, client); got != want {
-			t.Errorf("client %d uses %d", client, got)
-		}
-	}
-	for me, want := range map[transport.Rank]bool{3: true, 4: true, 5: false} {
-		if o.Me, o.MyNode = me, 1; o.serves() != want {
-			t.Errorf("rank %d", me)
 		}
 	}
 }

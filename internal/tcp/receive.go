@@ -1,120 +1,235 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The receiving part of serving a connection: how much to take, and whether through the buffer or straight to where it
-// belongs. Nothing here acts on what has come, or waits.
+// Receiving frames from a socket, the same at both ends: how much to take, whether through the buffer or straight to where
+// it belongs, and telling the Receiver. Nothing here waits.
 package tcp
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
 
-// usualTurns is for how many requests large data stays usual.
-const usualTurns = 4
+	"golang.org/x/sys/unix"
 
-// soonTries is how often to look for the rest of a frame at once: for a few microseconds.
-const soonTries = 12
+	"libarmci/internal/kernel"
+	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
+)
 
-// receiveSoon is receive, but if data is flowing and a frame is not whole yet it looks some times: more is about to
-// come, and the loop's way round is long.
-func (w *work) receiveSoon(flowing bool) (int, error) {
-	n, err := w.receive()
-	for tries := 1; err == unix.EAGAIN && flowing && w.phase != atHead && tries < soonTries; tries++ {
-		n, err = w.receive()
-	}
-	return n, err
+const (
+	peekBytes  = 16 << 10 // taken at first by a target: of a large body only this much is copied twice
+	usualTurns = 4        // for how many frames a large body stays usual
+	soonTries  = 12       // how often to look for the rest of a body at once: for a few microseconds
+	firstHead  = 48       // of a frame with a large body, until one has come
+)
+
+var errProtocol = errors.New("violation of the wire format")
+
+// receiver is the receiving side of a connection. The buffer and the memory for pieces are lent to it.
+type receiver struct {
+	fd       int
+	to       transport.Receiver
+	straight int              // rows of at least so many bytes are received to where they belong
+	may      func(int64) bool // a target: may a frame of so many bytes in all be dealt with now?
+
+	in      []byte // in[r:w] has arrived and is not dealt with
+	r, w    int
+	open    bool           // in the middle of a body
+	body    transport.Body // where it goes
+	left    int64          // bytes of it that are neither dealt with nor in rec
+	direct  bool           // it is received to where it belongs
+	rec     []kernel.Piece // memory that is being received into, behind body's cursor
+	pieces  []kernel.Piece // memory for rec
+	stopped bool           // a frame has arrived that may not be dealt with yet
+	bigHead int            // bytes of the head of the last frame with a large body
+	usual   int8           // target: for so many frames large bodies are expected; below 0: in short rows
+	unread  int            // target: bytes that have been dealt with and are still in the socket
+	unheard atomic.Bool    // target: nothing has been sent since the last frame came
+	origin  bool           // this is the origin's end
 }
 
-// receive takes what has arrived: straight to where it belongs if that is known, else into the buffer.
-func (w *work) receive() (int, error) {
-	if err := w.c.drop(); err != nil {
+// receive takes what has arrived. If soon, it looks some times when nothing has: more of a body is about to come, and the
+// way back to here is long.
+func (s *receiver) receive(soon bool) (n int, err error) {
+	if err = s.drop(); err != nil {
 		return 0, err
 	}
-	if w.r == w.w {
-		w.r, w.w = 0, 0
-		if w.phase == storing && w.long {
-			return w.receiveStraight()
+	if s.r == s.w {
+		s.r, s.w = 0, 0
+	}
+	most := len(s.in)
+	if !s.open {
+		most = s.limit()
+	}
+	if s.r > 0 && (s.open || len(s.in)-s.w < most) {
+		s.w = copy(s.in, s.in[s.r:s.w])
+		s.r = 0
+	}
+	for tries := 0; ; tries++ {
+		if s.open && s.direct {
+			n, err = s.receiveStraight()
+		} else {
+			n, err = s.take(s.in[s.w:min(s.w+most, len(s.in))])
+			s.w += n
+		}
+		if err != unix.EAGAIN || !soon || !s.open || tries == soonTries {
+			return n, err
 		}
 	}
-	if w.r > 0 && (w.phase != atHead || inBytes-w.w < w.peek()) {
-		w.w = copy(w.in, w.in[w.r:w.w])
-		w.r = 0
+}
+
+// limit is how much to take of what begins with a prefix. Where a large body is expected that can be received straight to
+// its place: little more than the head. Where it passes through the buffer anyway, or at the origin: all that fits.
+func (s *receiver) limit() int {
+	switch {
+	case s.origin:
+		if !s.to.Expects() {
+			return len(s.in)
+		}
+	case s.usual < 0:
+		return len(s.in)
+	case s.usual == 0:
+		return peekBytes
 	}
-	end := inBytes
-	if w.phase == atHead {
-		end = min(w.w+w.peek(), inBytes)
+	have, need := s.w-s.r, prefixBytes+max(s.bigHead, firstHead)
+	if have >= prefixBytes {
+		head, _ := prefix(s.in[s.r:])
+		need = prefixBytes + head
 	}
-	n, err := w.c.take(w.in[w.w:end])
-	w.w += n
+	return max(need-have, prefixBytes)
+}
+
+// take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing was sent after the data
+// before; that takes longer than to reply. So the data is peeked at, the reply is sent, and then the data is consumed.
+func (s *receiver) take(b []byte) (n int, err error) {
+	if s.origin || s.usual != 0 || !s.unheard.Load() {
+		return rawsock.Receive(s.fd, b)
+	}
+	n, err = rawsock.Peek(s.fd, b)
+	s.unread = n
 	return n, err
 }
 
-// take receives. After a request without an answer the kernel acknowledges a second one as soon as it is taken, in front
-// of its answer, which takes longer than to answer. So it is looked at first, answered, and then taken.
-func (c *conn) take(b []byte) (n int, err error) {
-	if c.usual != 0 || !c.mute.Load() {
-		return recvNow(c.fd, b)
-	}
-	n, err = lookNow(c.fd, b)
-	c.seen = n
-	return n, err
-}
-
-// drop takes what has been looked at.
-func (c *conn) drop() error {
-	for c.seen > 0 {
-		n, err := dropNow(c.fd, c.seen)
+// drop consumes what was peeked at.
+func (s *receiver) drop() error {
+	for s.unread > 0 {
+		n, err := rawsock.Discard(s.fd, s.unread)
 		if err != nil {
 			return err
 		}
-		c.seen -= n
+		s.unread -= n
 	}
 	return nil
 }
 
-// peek is how much to take of what begins with a header. Where large data is usual that goes straight to where it
-// belongs, little more than the header; where it passes through the buffer anyway, all that fits.
-func (w *work) peek() int {
-	switch {
-	case w.c.usual < 0:
-		return inBytes
-	case w.c.usual == 0:
-		return peekBytes
+// receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer, if there is one.
+func (s *receiver) receiveStraight() (int, error) {
+	if len(s.rec) == 0 {
+		s.rec, s.left = takePieces(s.pieces[:0:rawsock.MaxPieces-1], s.body.Into, s.left)
 	}
-	n := headerBytes + headDesc
-	if have := w.w - w.r; have >= headerBytes { // parse has looked at it
-		n = max(n, headerBytes+int(w.head.Desc)-have)
+	vec, ours := s.rec, 0
+	if s.left == 0 && len(s.in) > 0 {
+		vec = append(vec, rawsock.PieceOf(s.in[:min(s.limit(), len(s.in))]))
 	}
-	return n
-}
-
-// expectMore adapts what is usual to a request that has come.
-func (w *work) expectMore() {
-	u := &w.c.usual
-	switch {
-	case w.phase == storing && w.area.left >= peekBytes/2 && w.long:
-		*u = usualTurns
-	case w.phase == storing && w.area.left >= peekBytes/2:
-		*u = -usualTurns
-	case *u > 0:
-		*u--
-	case *u < 0:
-		*u++
+	n, err := rawsock.ReceivePieces(s.fd, vec)
+	for _, p := range s.rec {
+		ours += int(p.Len)
 	}
-}
-
-// receiveStraight receives into the area's memory; what comes behind the last of it goes to the buffer.
-func (w *work) receiveStraight() (int, error) {
-	if len(w.rec) == 0 {
-		w.rec = w.area.pieces(w.iov[:0:iovCount-1], w.area.left)
-	}
-	vec := w.rec
-	if w.area.left == 0 {
-		vec = append(vec, unix.Iovec{Base: &w.in[0], Len: uint64(w.peek())})
-	}
-	n, err := recvPieces(w.c.fd, vec)
-	ours := n
-	for _, p := range w.rec {
-		ours -= int(min(uint64(ours), p.Len))
-	}
-	w.w = ours
-	w.rec = skip(w.rec, n-ours)
+	s.w = max(n-ours, 0)
+	s.rec = rawsock.Skip(s.rec, n-s.w)
 	return n, err
+}
+
+// parse deals with what is in the buffer, as far as it goes.
+func (s *receiver) parse() error {
+	s.stopped = false
+	for {
+		if s.open {
+			if err := s.store(); err != nil || s.open {
+				return err
+			}
+		}
+		b := s.in[s.r:s.w]
+		if len(b) < prefixBytes {
+			return nil
+		}
+		head, body := prefix(b)
+		if head > transport.MaxHead || body > maxBody {
+			return fmt.Errorf("%w: a frame with %d and %d bytes", errProtocol, head, body)
+		}
+		if b = b[prefixBytes:]; len(b) < head {
+			return nil
+		}
+		if s.may != nil && !s.may(int64(prefixBytes+head)+body) {
+			s.stopped = true
+			return nil
+		}
+		s.r += prefixBytes + head
+		if err := s.begin(b[:head], body); err != nil {
+			return err
+		}
+	}
+}
+
+// begin tells of a frame.
+func (s *receiver) begin(head []byte, n int64) error {
+	if !s.origin {
+		s.unheard.Store(true)
+	}
+	body, err := s.to.Head(head, n)
+	if err != nil {
+		return err
+	}
+	body.Grain = max(body.Grain, 1)
+	if body.Into != nil && body.Into.Left() < n || body.Into == nil && n%int64(body.Grain) != 0 {
+		return fmt.Errorf("%w: a body of %d bytes", errProtocol, n)
+	}
+	s.open, s.body, s.left = n > 0, body, n
+	s.direct = body.Into != nil && body.Into.Row() >= int64(s.straight)
+	s.expectMore(len(head))
+	if n == 0 {
+		return s.to.End()
+	}
+	return nil
+}
+
+// expectMore adapts what is usual to a frame that has come.
+func (s *receiver) expectMore(head int) {
+	switch large := s.left >= peekBytes/2; {
+	case large && s.direct:
+		s.usual, s.bigHead = usualTurns, head
+	case large:
+		s.usual = -usualTurns
+	case s.usual > 0:
+		s.usual--
+	case s.usual < 0:
+		s.usual++
+	}
+}
+
+// store deals with what is in the buffer of a body, and ends the frame when the body is complete.
+func (s *receiver) store() (err error) {
+	n := min(int64(s.w-s.r), s.left)
+	if len(s.rec) > 0 {
+		n = 0
+	}
+	if s.body.Into == nil {
+		n -= n % int64(s.body.Grain)
+	} else if n < s.left && !s.direct {
+		n = s.body.Into.Whole(n)
+	}
+	b := s.in[s.r : s.r+int(n)]
+	s.r, s.left = s.r+int(n), s.left-n
+	switch {
+	case n == 0:
+	case s.body.Into == nil:
+		err = s.to.Data(b)
+	default:
+		s.body.Into.Unpack(b)
+	}
+	if err == nil && s.left == 0 && len(s.rec) == 0 {
+		s.open, s.body = false, transport.Body{}
+		err = s.to.End()
+	}
+	return err
 }

@@ -1,216 +1,105 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Acting on frames: every request names a rank of this node; its memory is checked for before anything is touched.
+// Serving a connection at the target without ever waiting: receive what has arrived, tell the Receiver, send what fits, and
+// say what is missing. The same code runs in the event loop and in the goroutines that go on with large transfers.
 package tcp
 
-import (
-	"encoding/binary"
-	"fmt"
-	"math"
-	"unsafe"
+import "golang.org/x/sys/unix"
 
-	"libarmci/internal/kernel"
-	"libarmci/internal/transport"
+// status says why serving has stopped.
+type status uint8
+
+const (
+	idle    status = iota // between frames, everything sent: no workspace is needed
+	starved               // in the middle of a frame: more must arrive
+	choked                // replies do not fit: the client must read, or another is writing
+	busy                  // there is more to do at once
+	ended                 // the connection is over: conn.err
 )
 
-// begin acts on a frame whose header and descriptors have arrived. What has data goes on in phase storing, skipping or
-// sending. An error is a violation of the protocol.
-func (w *work) begin(desc []byte) error {
-	h := &w.head
-	if h.Kind == kindFence {
-		w.answer(header{Kind: kindFenced, ID: h.ID})
-		return nil
-	}
-	if h.Kind == kindBye {
-		w.c.bye = true
-		return nil
-	}
-	if w.local = w.s.local(h.Rank); w.local < 0 {
-		return fmt.Errorf("request for rank %d, which is not on this node", h.Rank)
-	}
-	switch h.Kind {
-	case kindRMW:
-		return w.readModifyWrite()
-	case kindSend, kindCall:
-		w.message()
-		return nil
-	case kindAcc:
-		desc = desc[copy(w.scale[:], desc):]
-	}
-	if err := w.describe(desc); err != nil {
-		return err
-	}
-	if !w.owned() {
-		w.refuse(codeBadAddr, int64(h.Bytes), "")
-		return nil
-	}
-	if h.Kind == kindGet {
-		w.get()
-		return nil
-	}
-	w.phase = storing
-	return w.grains()
+// replyRoom is how much room for frames there must be before another request is dealt with.
+const replyRoom = 1 << 10
+
+// attach gives a connection what it takes to serve it.
+func (c *conn) attach(w *workspace) {
+	c.space = w
+	c.rx.in, c.rx.pieces, c.tx.pieces = w.in, w.rec[:], w.vec[:]
+	c.tx.out, c.unsent = append(w.out, c.unsent...), nil
 }
 
-// answer queues a reply without data.
-func (w *work) answer(h header) { w.out = h.append(w.out) }
-
-// describe sets the area to what the request is about.
-func (w *work) describe(desc []byte) error {
-	h := &w.head
-	switch h.Flags & flagShape {
-	case flagStrided:
-		if err := w.shape.decode(desc, h.Bytes); err != nil {
-			return err
-		}
-		w.area.setStrided(uintptr(h.Addr), &w.shape)
-	case flagVector:
-		if err := w.list.decode(desc, h.Addr, h.Bytes); err != nil {
-			return err
-		}
-		w.area.setVector(w.list, int64(h.Bytes))
-	default:
-		w.area.setPlain(uintptr(h.Addr), int64(h.Bytes))
+// detach takes that away. Nothing has arrived that was not dealt with.
+func (c *conn) detach() {
+	if c.tx.at < len(c.tx.out) {
+		c.unsent = append([]byte(nil), c.tx.out[c.tx.at:]...)
 	}
-	w.long = h.Kind != kindAcc && (w.area.form == 0 || w.area.row() >= int64(w.s.gather))
-	return nil
+	c.space, c.rx.in, c.rx.r, c.rx.w, c.tx.out, c.tx.at = nil, nil, 0, 0, nil, 0
 }
 
-// owned tells whether all memory of the request is the rank's.
-func (w *work) owned() bool {
-	h := &w.head
-	switch h.Flags & flagShape {
-	case flagStrided:
-		lo, hi := kernel.Extent(w.shape.strides(), w.shape.counts())
-		if lo < -int64(h.Addr) || hi > math.MaxInt64-int64(h.Addr) || hi < lo || lo < 0 && hi > math.MaxInt64+lo {
-			return false
-		}
-		return w.s.opt.Node.Owns(w.local, uintptr(int64(h.Addr)+lo), hi-lo)
-	case flagVector:
-		return w.ownsList()
-	}
-	return w.s.opt.Node.Owns(w.local, uintptr(h.Addr), int64(h.Bytes))
+// mayBegin tells whether a frame of so many bytes may be dealt with now: replies to those before must have left, or
+// fit into the buffer.
+func (c *conn) mayBegin(nbytes int64) bool {
+	return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom && (!c.whole || nbytes <= int64(c.rx.w-c.rx.r))
 }
 
-// ownsList asks once for the whole span of the list: usually it is one allocation.
-func (w *work) ownsList() bool {
-	low, high := uintptr(math.MaxUint64), uintptr(0)
-	for _, g := range w.list.groups {
-		for _, a := range w.list.addrs[g.first : g.first+g.n] {
-			low, high = min(low, a), max(high, a+uintptr(g.bytes))
+// run goes on with the connection until it must wait, or has moved budget bytes. It returns how many it has moved.
+func (c *conn) run(budget int) (moved int) {
+	c.status = busy
+	for moved < budget {
+		err := c.rx.parse()
+		n := 0
+		if err == nil {
+			n, err = c.flush(budget - moved)
+			moved += n
+		}
+		switch {
+		case err == unix.EAGAIN:
+			c.status = choked
+			return moved
+		case err == nil && (c.tx.busy() || c.rx.stopped):
+			continue
+		case err == nil:
+			n, err = c.rx.receive(moved > 0)
+			moved += n
+		}
+		switch {
+		case err == nil:
+			continue
+		case err != unix.EAGAIN:
+			c.status, c.err = ended, err
+		case c.rx.open || c.rx.r < c.rx.w:
+			c.status = starved
+		default:
+			c.status = idle
+		}
+		return moved
+	}
+	return moved
+}
+
+// flush sends what is in the buffer and the body behind it, about most bytes. unix.EAGAIN: not all could be sent. Then c
+// holds the right to write, or waits for it.
+func (c *conn) flush(most int) (sent int, err error) {
+	for c.tx.busy() && sent < most && err == nil {
+		if !c.holds && !c.send.TryLock() {
+			return sent, unix.EAGAIN
+		}
+		c.holds = true
+		c.rx.unheard.Store(false)
+		var n int
+		n, err = c.tx.push(most - sent)
+		sent += n
+		if err != nil && err != unix.EAGAIN { // but what has arrived is still dealt with
+			c.mute, err = true, nil
+			c.tx.out, c.tx.at, c.tx.body, c.tx.vec = c.tx.out[:0], 0, nil, nil
+		}
+		if c.owed && !c.tx.busy() {
+			c.owed = false
+			c.to.Sent() // which may send more
 		}
 	}
-	if w.s.opt.Node.Owns(w.local, low, int64(high-low)) {
-		return true
+	if c.holds && !c.tx.busy() {
+		c.letGo()
+		c.push()
 	}
-	for _, g := range w.list.groups {
-		for _, a := range w.list.addrs[g.first : g.first+g.n] {
-			if !w.s.opt.Node.Owns(w.local, a, int64(g.bytes)) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// grains checks that an accumulate is of whole elements everywhere.
-func (w *work) grains() error {
-	if w.head.Kind != kindAcc {
-		return nil
-	}
-	size := kernel.TypeSize(w.head.elem())
-	whole := w.head.Bytes%uint64(size) == 0
-	switch w.head.Flags & flagShape {
-	case flagStrided:
-		whole = int(w.shape.count[0])%size == 0
-	case flagVector:
-		for _, g := range w.list.groups {
-			whole = whole && g.bytes%size == 0
-		}
-	}
-	if !whole {
-		return fmt.Errorf("accumulate of broken elements of %d bytes", size)
-	}
-	return nil
-}
-
-// refuse tells the client that a request was not carried out, and throws its data away.
-func (w *work) refuse(code uint8, nbytes int64, text string) {
-	h := &w.head
-	text = text[:min(len(text), maxText)]
-	e := header{Kind: kindError, Flags: code, Desc: 8, Rank: h.Rank, ID: h.ID, Addr: h.Addr, Bytes: uint64(len(text))}
-	w.out = e.append(w.out)
-	w.out = binary.LittleEndian.AppendUint64(w.out, uint64(nbytes))
-	w.out = append(w.out, text...)
-	if w.skip = h.payload(); w.skip > 0 {
-		w.phase = skipping
-	}
-}
-
-// get answers with data: small ones at once, behind the replies before them.
-func (w *work) get() {
-	n := int(w.head.Bytes)
-	w.answer(header{Kind: kindData, ID: w.head.ID, Bytes: w.head.Bytes})
-	w.phase = sending
-	if at := len(w.out); n <= outBytes-at && (n <= packBytes || w.brief) {
-		w.out = w.out[:at+n]
-		w.area.gather(w.out[at:], &w.part)
-		w.phase = atHead
-	}
-}
-
-// readModifyWrite acts at once.
-func (w *work) readModifyWrite() error {
-	h := &w.head
-	w.rmw = transport.RMW{Op: transport.FetchAdd, Bytes: 4, Addr: uintptr(h.Addr), Operand: int64(h.Bytes)}
-	if h.Flags&flagSwap != 0 {
-		w.rmw.Op = transport.Swap
-	}
-	if h.Flags&flagWide != 0 {
-		w.rmw.Bytes = 8
-	}
-	nbytes := int64(w.rmw.Bytes)
-	switch {
-	case h.Addr > maxAddr || !w.s.opt.Node.Owns(w.local, w.rmw.Addr, nbytes):
-		w.refuse(codeBadAddr, nbytes, "")
-		return nil
-	case h.Addr%uint64(nbytes) != 0:
-		w.refuse(codeRefused, nbytes, "the address is not aligned")
-		return nil
-	}
-	if err := w.s.opt.Memory.RMW(transport.Peer(w.local), &w.rmw); err != nil {
-		return err
-	}
-	w.answer(header{Kind: kindOld, ID: h.ID, Addr: uint64(w.rmw.Old)})
-	return nil
-}
-
-// message makes room for the body, which is the handler's to keep.
-func (w *work) message() {
-	w.phase, w.long = storing, true
-	w.body = make([]byte, w.head.Bytes)
-	w.area.setPlain(uintptr(unsafe.Pointer(unsafe.SliceData(w.body))), int64(len(w.body)))
-}
-
-// complete ends a frame whose data has all been stored.
-func (w *work) complete() {
-	h := &w.head
-	switch {
-	case h.Kind == kindSend || h.Kind == kindCall:
-		m := transport.Msg{Kind: h.Flags, Body: w.body}
-		w.body = nil
-		var reply func([]byte)
-		if h.Kind == kindCall {
-			c, id := w.c, h.ID
-			reply = func(body []byte) { c.reply(id, body) }
-		}
-		w.s.opt.Handle(w.c.from, transport.Rank(h.Rank), m, reply)
-		if reply != nil {
-			return
-		}
-	case h.Flags&flagAck != 0:
-		w.answer(header{Kind: kindDone, ID: h.ID})
-		return
-	}
-	w.c.mute.Store(true)
+	return sent, err
 }

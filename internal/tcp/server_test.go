@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server: every request has its effect, whatever its size and shape and however it arrives.
+// Clients that break frames, die, or do not read: each harms nobody but itself. And many at a time.
 package tcp
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math"
+	"errors"
 	"math/rand/v2"
-	"net/netip"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,243 +18,308 @@ import (
 	"libarmci/internal/transport"
 )
 
-var loopback = netip.MustParseAddr("127.0.0.1")
-
-func TestSmallRequests(t *testing.T) {
-	r := newRig(t, nil)
-	c := r.dial(2)
-	defer c.bye()
-	at := uint64(r.node.base()) + 64
-	c.send(frame(header{Kind: kindPut, Addr: at, Bytes: 5}, nil, []byte("hello")))
-	if h, b := c.ask(header{Kind: kindGet, Addr: at, Bytes: 5}, nil, nil); h.Kind != kindData || string(b) != "hello" {
-		t.Fatalf("get: %+v %q", h, b)
-	}
-	if h, _ := c.ask(header{Kind: kindPut, Flags: flagAck, Addr: at, Bytes: 1}, nil, []byte("j")); h.Kind != kindDone {
-		t.Fatalf("put: %+v", h)
-	}
-	c.fence()
-	if string(r.node.mem[64:69]) != "jello" {
-		t.Fatalf("memory holds %q", r.node.mem[64:69])
-	}
-	c.send(frame(header{Kind: kindPut, Addr: at, Bytes: 8}, nil, make([]byte, 8)))
-	for i, want := range []uint64{0, 5, 10} {
-		if h, _ := c.ask(header{Kind: kindRMW, Flags: flagWide, Addr: at, Bytes: 5}, nil, nil); h.Kind != kindOld || h.Addr != want {
-			t.Fatalf("fetch and add %d: %+v", i, h)
-		}
-	}
-	if h, _ := c.ask(header{Kind: kindRMW, Flags: flagSwap, Addr: at, Bytes: 1}, nil, nil); h.Addr != 15 {
-		t.Fatalf("swap: %+v", h)
-	}
-	h, b := c.ask(header{Kind: kindCall, Flags: 77, Rank: 1, Bytes: 3}, nil, []byte("who"))
-	if h.Kind != kindReply || string(b) != "2>1 77:who" {
-		t.Fatalf("call: %+v %q", h, b)
-	}
-	if h, b := c.ask(header{Kind: kindCall, Flags: 1}, nil, nil); string(b) != "2>0 1:" {
-		t.Fatalf("call without a body: %+v %q", h, b)
-	}
-}
-
-func TestBadAddresses(t *testing.T) {
-	r := newRig(t, nil)
-	c := r.pair(3)
-	defer c.bye()
-	base, half := uint64(r.node.base()), uint64(len(r.node.mem)/2)
-	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
-	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
-	list, _, _ := appendVector(nil, []transport.Segments{{Bytes: 8, Remote: []uintptr{uintptr(base), uintptr(base + half)}}},
-		place{}, base, 100)
-	cases := []struct {
-		h    header
-		desc []byte
+func TestLostClients(t *testing.T) {
+	put := frame([]byte{opPut}, make([]byte, 1<<20))
+	for name, c := range map[string]struct {
+		say      []byte
+		byServer bool
+		words    string
 	}{
-		{header{Kind: kindPut, Addr: base + half - 4, Bytes: 8}, nil},
-		{header{Kind: kindPut, Addr: base, Bytes: 8, Rank: 1}, nil},
-		{header{Kind: kindGet, Addr: 0, Bytes: 8}, nil},
-		{header{Kind: kindGet, Addr: math.MaxInt64, Bytes: 8}, nil},
-		{header{Kind: kindPut, Addr: base, Bytes: 200000, Rank: 1}, nil},
-		{header{Kind: kindPut, Addr: base, Bytes: 24, Flags: flagStrided}, wide},
-		{header{Kind: kindGet, Addr: base, Bytes: 24, Flags: flagStrided}, back},
-		{header{Kind: kindGet, Addr: 3, Bytes: 24, Flags: flagStrided}, back},
-		{header{Kind: kindGet, Addr: math.MaxInt64, Bytes: 24, Flags: flagStrided}, wide},
-		{header{Kind: kindPut, Addr: base, Bytes: 16, Flags: flagVector}, list},
-		{header{Kind: kindAcc, Addr: base, Bytes: 16, Rank: 1, Flags: byte(kernel.Double) << typeShift}, scaleOf(0)},
-		{header{Kind: kindRMW, Addr: base + half - 4, Flags: flagWide}, nil},
-		{header{Kind: kindRMW, Addr: math.MaxUint64, Flags: flagWide}, nil},
-	}
-	for _, x := range cases {
-		x.h.Flags |= map[bool]byte{true: flagAck}[x.h.Kind == kindPut]
-		h, b := c.ask(x.h, x.desc, make([]byte, x.h.payload()))
-		if h.Kind != kindError || h.Flags != codeBadAddr || h.Addr != x.h.Addr || h.Rank != x.h.Rank || len(b) < 8 {
-			t.Errorf("%+v is answered by %+v", x.h, h)
-		}
-	}
-	if h, _ := c.ask(header{Kind: kindRMW, Addr: base + 4, Flags: flagWide}, nil, nil); h.Flags != codeRefused {
-		t.Errorf("a crooked address: %+v", h)
-	}
-	c.send(frame(header{Kind: kindPut, Addr: 8, Bytes: 8}, nil, make([]byte, 8)))
-	if h, _ := c.answer(); h.Kind != kindError || h.ID != 0 || h.Addr != 8 {
-		t.Errorf("a store that asked for nothing: %+v", h)
-	}
-	c.fence()
-	if !bytes.Equal(r.node.mem, make([]byte, len(r.node.mem))) {
-		t.Error("a refused request has changed memory")
+		"a long head":        {appendPrefix(nil, transport.MaxHead+1, 0), true, "violation"},
+		"a long body":        {append(appendPrefix(nil, 1, maxBody+1), opLoad), true, "violation"},
+		"no such frame":      {frame([]byte("?"), nil), true, "kind 63"},
+		"longer than memory": {append(appendPrefix(nil, 1, 1<<40), opPut), true, "put of"},
+		"between frames":     {nil, false, "EOF"},
+		"in a prefix":        {put[:5], false, "EOF"},
+		"in a body":          {put[:1<<19], false, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, nil)
+			s.set(func() {
+				s.lost = func(e *serverEnd, err error) { e.c.Post([]byte("because"), []byte(err.Error())) }
+			})
+			me := s.raw(2)
+			me.check()
+			other := s.raw(3)
+			me.send(c.say)
+			if c.byServer {
+				if h, why := me.answer(); string(h) != "because" || !strings.Contains(string(why), c.words) {
+					t.Errorf("%q: %q", h, why)
+				}
+				refused(t, me.fd)
+			} else {
+				unix.Close(me.fd)
+			}
+			if err := s.lossOf(t, s.ends(t, 2)[0]); !strings.Contains(err.Error(), c.words) {
+				t.Errorf("lost: %v; want %q", err, c.words)
+			}
+			other.check()
+			other.bye()
+		})
 	}
 }
 
-// request is a transfer of a random shape to or from the first half of the memory.
-type request struct {
-	h    header
-	desc []byte
-	segs []segment // where its bytes go, in order
+// Clients ask for more than any buffer holds and do not read; others are served, and they get everything when they
+// read at last.
+func TestSlowReaders(t *testing.T) {
+	t.Run("few", func(t *testing.T) { testSlowReaders(t, 16<<20) })
+	t.Run("more than workspaces", func(t *testing.T) { testSlowReaders(t, 0) })
 }
 
-func randomRequest(rnd *rand.Rand, base uintptr, room int) (q request) {
-	at := base + uintptr(room/2)
-	q.h.Addr = uint64(at)
-	switch rnd.IntN(3) {
-	case 0:
-		n := 8 * (1 + rnd.IntN(1<<rnd.IntN(17)))
-		q.segs = []segment{{at, n}}
-	case 1:
-		count := []int32{int32(8 * (1 + rnd.IntN(1<<rnd.IntN(10))))}
-		stride := []int32{}
-		for step := count[0]; len(count) < 4; {
-			count = append(count, int32(1+rnd.IntN(12)))
-			step += int32(8 * rnd.IntN(3))
-			stride = append(stride, step*int32(1-2*rnd.IntN(2)))
-			step *= count[len(count)-1]
-			if step > 1<<18 {
-				break
+func testSlowReaders(t *testing.T, buffer int64) {
+	s := newServer(t, func(f *fabric) { f.Buffer = buffer })
+	const readers, gets, rows = 6, 10, 4 << 10
+	for i := range s.mem {
+		s.mem[i] = filler
+	}
+	var slow []*raw
+	for i := range readers {
+		c := s.raw(2)
+		for range gets {
+			if i%2 == 0 {
+				c.send(frame(getHead(1<<20, 4), nil))
+			} else {
+				c.send(frame(getHead(64, rows), nil)) // packed
 			}
 		}
-		q.h.Flags, q.desc = flagStrided, appendStrided(nil, count, stride)
-		runs := make([]kernel.Run, kernel.NumRuns(stride, count))
-		kernel.Runs(stride, count, 0, runs)
-		for _, r := range runs {
-			q.segs = append(q.segs, segment{at + uintptr(r.Off), int(r.Len)})
-		}
-	default:
-		var v []transport.Segments
-		p := base
-		for range 1 + rnd.IntN(5) {
-			s := transport.Segments{Bytes: 8 * (1 + rnd.IntN(1<<rnd.IntN(9)))}
-			for range 1 + rnd.IntN(100) {
-				s.Remote = append(s.Remote, p)
-				p += uintptr(s.Bytes + 8*rnd.IntN(2))
+		slow = append(slow, c)
+	}
+	c := s.raw(3)
+	for range 1000 {
+		c.check()
+	}
+	c.bye()
+	for i, c := range slow {
+		want := []int{4 << 20, 64 * rows}[i%2]
+		for range gets {
+			if _, b := c.answer(); len(b) != want || bytes.Count(b, []byte{filler}) != want {
+				t.Fatalf("%d bytes have come, expected %d, or wrong ones", len(b), want)
 			}
-			v = append(v, s)
 		}
-		q.h.Flags = flagVector
-		q.desc, _, _ = appendVector(nil, v, place{}, q.h.Addr, maxDesc-scaleBytes)
-		q.segs = flat(v)
-	}
-	for _, s := range q.segs {
-		q.h.Bytes += uint64(s.bytes)
-	}
-	return q
-}
-
-// model is what the memory should be.
-type model struct {
-	base uintptr
-	mem  []byte
-}
-
-func (m *model) each(q *request, do func(mem []byte, at int)) {
-	n := 0
-	for _, s := range q.segs {
-		do(m.mem[s.addr-m.base:][:s.bytes], n)
-		n += s.bytes
+		c.bye()
 	}
 }
 
-// TestShapes compares random transfers with a model, over a connection that is cut at random places.
-func TestShapes(t *testing.T) {
-	for name, gather := range map[string]int{"packed": math.MaxInt, "gathered": 1, "mixed": 512} {
-		t.Run(name, func(t *testing.T) { testShapes(t, gather) })
-	}
-}
+const filler = 0x5a
 
-func testShapes(t *testing.T, gather int) {
-	r := newRig(t, func(o *Options) { o.Gather = gather })
-	c := r.dial(2)
-	defer c.bye()
-	room := len(r.node.mem) / 2
-	m := &model{r.node.base(), make([]byte, room)}
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for i := range 600 {
-		q := randomRequest(rnd, m.base, room)
-		data := make([]byte, q.h.Bytes)
-		for k := 0; k < len(data); k += 8 {
-			binary.LittleEndian.PutUint64(data[k:], uint64(rnd.Uint32()))
+// Frames that are posted wait for a client that does not read, not who posts them.
+func TestStoppedReplies(t *testing.T) {
+	const replies, size = 40, 1 << 20
+	s := newServer(t, nil)
+	c := s.raw(2)
+	c.check()
+	end := s.ends(t, 1)[0]
+	var all sync.WaitGroup
+	for i := range byte(replies) {
+		all.Go(func() { end.c.Post([]byte{i}, bytes.Repeat([]byte{i}, size)) })
+	}
+	all.Wait()
+	seen := map[byte]bool{}
+	for range replies {
+		h, b := c.answer()
+		if len(b) != size || bytes.Count(b, h) != size || seen[h[0]] {
+			t.Fatalf("reply %v: %d bytes, or wrong ones", h, len(b))
 		}
-		switch rnd.IntN(3) {
-		case 0:
-			q.h.Kind = kindPut
-			m.each(&q, func(mem []byte, at int) { copy(mem, data[at:]) })
-			c.sendCut(rnd, frame(q.h, q.desc, data))
-		case 1:
-			q.h.Kind, q.desc = kindAcc, append(scaleOf(3), q.desc...)
-			q.h.Flags |= byte(kernel.Long) << typeShift
-			m.each(&q, func(mem []byte, at int) {
-				for k := 0; k < len(mem); k += 8 {
-					sum := binary.LittleEndian.Uint64(mem[k:]) + 3*binary.LittleEndian.Uint64(data[at+k:])
-					binary.LittleEndian.PutUint64(mem[k:], sum)
-				}
-			})
-			c.sendCut(rnd, frame(q.h, q.desc, data))
-		default:
-			q.h.Kind = kindGet
-			_, b := c.ask(q.h, q.desc, nil)
-			m.each(&q, func(mem []byte, at int) {
-				if !bytes.Equal(mem, b[at:at+len(mem)]) {
-					t.Fatalf("request %d: get %+v differs at %d", i, q.h, at)
-				}
-			})
-		}
+		seen[h[0]] = true
 	}
-	c.fence()
-	if !bytes.Equal(m.mem, r.node.mem[:room]) {
-		t.Error("memory differs")
-	}
+	c.check()
+	c.bye()
 }
 
-// sendCut sends in pieces of random sizes, with pauses that the server can notice.
-func (c *caller) sendCut(rnd *rand.Rand, b []byte) {
-	for len(b) > 0 {
-		n := min(len(b), 1+rnd.IntN(1<<rnd.IntN(20)))
-		c.send(b[:n])
-		if b = b[n:]; rnd.IntN(4) == 0 {
-			unix.Select(0, nil, nil, nil, &unix.Timeval{Usec: int64(rnd.IntN(200))})
+// A server that ends says what was posted last, also to a client in the middle of something.
+func TestGoodbye(t *testing.T) {
+	s := newServer(t, nil)
+	quiet, stuck := s.raw(2), s.raw(3)
+	stuck.send(frame([]byte{opPut}, make([]byte, 1<<20))[:100])
+	quiet.check()
+	for _, e := range s.ends(t, 2) {
+		e.c.Post([]byte("bye"), nil)
+	}
+	s.close()
+	for _, c := range []*raw{quiet, stuck} {
+		if h, _ := c.answer(); string(h) != "bye" {
+			t.Errorf("%q", h)
+		}
+		refused(t, c.fd)
+	}
+	for _, e := range s.ends(t, 2) {
+		if e.lost != nil {
+			t.Errorf("told of a loss at its own end: %v", e.lost)
 		}
 	}
 }
 
-// TestManyClients has several clients with large transfers at a time, and small requests between.
+// A connection whose client takes no replies any more is still read to its end.
+func TestReadToTheEnd(t *testing.T) {
+	s := newServer(t, nil)
+	for i := range 20 {
+		c := s.raw(2)
+		end := s.ends(t, i+1)
+		for range 50 {
+			c.send(frame([]byte{opEcho}, make([]byte, 1000))) // whose answers are never read
+		}
+		c.send(frame([]byte{opBye}, nil))
+		unix.Shutdown(c.fd, unix.SHUT_WR)
+		last := end[len(end)-1]
+		s.lossOf(t, last)
+		unix.Close(c.fd)
+		if !last.bye || !errors.Is(last.lost, errStop) {
+			t.Fatalf("the goodbye was not read: %v", last.lost)
+		}
+	}
+}
+
+// Several clients with large transfers at a time, and small requests between.
 func TestManyClients(t *testing.T) {
-	t.Run("each with a work", func(t *testing.T) { testManyClients(t, 16<<20) })
+	t.Run("each with a workspace", func(t *testing.T) { testManyClients(t, 16<<20) })
 	t.Run("too many", func(t *testing.T) { testManyClients(t, 0) })
 }
 
 func testManyClients(t *testing.T, buffer int64) {
-	r := newRig(t, func(o *Options) { o.Buffer = buffer })
+	s := newServer(t, func(f *fabric) { f.Buffer = buffer })
 	var all sync.WaitGroup
 	for i := range 6 {
-		c := r.dial(transport.Rank(2 + i%2))
+		c := s.dial(t, transport.Rank(2+i%2))
 		all.Go(func() {
-			at := uint64(r.node.base()) + uint64(i)<<19
-			data := bytes.Repeat([]byte{byte(1 + i)}, 1<<19)
 			for range 20 {
-				c.send(frame(header{Kind: kindPut, Addr: at, Bytes: 1 << 19}, nil, data))
-				if _, b := c.ask(header{Kind: kindGet, Addr: at, Bytes: 1 << 19}, nil, nil); !bytes.Equal(b, data) {
-					t.Errorf("client %d: wrong data", i)
+				c.echo(t, 1, 1<<19+i)
+				c.echo(t, 10, 100)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Small requests are served while all workspaces are with clients that have stopped in the middle of a frame; whoever
+// needs a workspace is served when there is one.
+func TestLowMemory(t *testing.T) {
+	s := newServer(t, func(f *fabric) { f.Buffer = 0 })
+	data := bytes.Repeat([]byte("Gedränge"), 1<<20/9+1)[:1<<20]
+	copy(s.mem[2<<20:], data)
+	put := frame([]byte{opPut}, data)
+	stopped := []*raw{s.raw(2), s.raw(3)}
+	for _, c := range stopped {
+		c.send(put[:1<<19])
+	}
+	time.Sleep(20 * time.Millisecond)
+	c := s.raw(2)
+	for _, n := range []int{8, 4 << 10, 20 << 10, 32 << 10, 63 << 10} {
+		c.send(frame(getHead(n, 1), nil))
+		if _, b := c.answer(); len(b) != n {
+			t.Errorf("a get of %d bytes gives %d", n, len(b))
+		}
+		c.check()
+	}
+	c.send(frame(getHead(1<<20, 2), nil)) // has to wait
+	other := s.raw(3)
+	other.send(frame([]byte{opEcho}, data)) // this one, too
+	for _, c := range stopped {
+		c.send(put[1<<19:])
+		c.check()
+		c.bye()
+	}
+	if _, b := c.answer(); len(b) != 2<<20 || !bytes.Equal(b[:1<<20], data) {
+		t.Error("the get that had to wait is wrong")
+	}
+	if _, b := other.answer(); !bytes.Equal(b, data) {
+		t.Error("the echo that had to wait is wrong")
+	}
+	c.bye()
+	other.bye()
+	if !bytes.Equal(s.mem[:1<<20], data) {
+		t.Error("a put that had stopped in the middle is wrong")
+	}
+}
+
+// Puts of any shape over a connection that is cut at random places, where the server can notice.
+func TestCutFrames(t *testing.T) {
+	for name, gather := range map[string]int{"packed": 1 << 30, "gathered": 1, "by the model": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, func(f *fabric) { f.opt.Gather = gather })
+			rnd := rand.New(rand.NewPCG(1, 2))
+			c := s.raw(2)
+			for range 60 {
+				row, rows := 1+rnd.IntN(1<<rnd.IntN(13)), 1+rnd.IntN(50)
+				data := make([]byte, row*rows)
+				for i := range data {
+					data[i] = byte(rnd.Uint32())
 				}
-				for range 10 {
-					c.fence()
+				s.set(func() { s.shape = func(int64) (count, stride []int32) { return patch(row, rows) } })
+				c.sendCut(rnd, frame([]byte{opPut}, data))
+				c.check()
+				back := make([]byte, len(data))
+				at := cursorOf(s.mem, row, rows)
+				at.Pack(back)
+				if !bytes.Equal(back, data) {
+					t.Fatalf("%d rows of %d bytes differ", rows, row)
 				}
 			}
 			c.bye()
 		})
 	}
-	all.Wait()
 }
+
+// sendCut sends in pieces of random sizes, with pauses that the server can notice.
+func (r *raw) sendCut(rnd *rand.Rand, b []byte) {
+	for len(b) > 0 {
+		n := min(len(b), 1+rnd.IntN(1<<rnd.IntN(18)))
+		r.send(b[:n])
+		if b = b[n:]; rnd.IntN(4) == 0 {
+			time.Sleep(time.Duration(rnd.IntN(200)) * time.Microsecond)
+		}
+	}
+}
+
+// FuzzReceiver feeds a receiver with anything, in pieces: it never tells more than has come, and no frame twice.
+func FuzzReceiver(f *testing.F) {
+	f.Add(frame([]byte("head"), []byte("body")), uint8(3))
+	f.Add(append(frame(nil, nil), frame([]byte("x"), make([]byte, 100))...), uint8(1))
+	f.Add(appendPrefix(nil, transport.MaxHead+1, 5), uint8(7))
+	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
+		n := &counter{}
+		s := receiver{to: n, straight: 1 << 20, in: make([]byte, bufferBytes)}
+		for at := 0; at < len(b); {
+			k := min(int(step)+1, len(b)-at, len(s.in)-s.w)
+			if k == 0 {
+				break
+			}
+			s.w += copy(s.in[s.w:], b[at:at+k])
+			at += k
+			if s.parse() != nil {
+				break
+			}
+			s.w = copy(s.in, s.in[s.r:s.w])
+			s.r = 0
+		}
+		if n.bytes > int64(len(b)) || n.frames < n.ended {
+			t.Errorf("%d bytes of %d, %d ends of %d frames", n.bytes, len(b), n.ended, n.frames)
+		}
+	})
+}
+
+// counter is a Receiver that counts.
+type counter struct {
+	frames, ended int
+	bytes         int64
+	into          kernel.Cursor
+}
+
+func (c *counter) Head(head []byte, n int64) (transport.Body, error) {
+	c.frames++
+	c.bytes += prefixBytes + int64(len(head))
+	return transport.Body{Grain: 1 + c.frames%3}, nil
+}
+
+func (c *counter) Data(b []byte) error {
+	c.bytes += int64(len(b))
+	return nil
+}
+
+func (c *counter) End() error {
+	c.ended++
+	return nil
+}
+
+func (c *counter) Sent()         {}
+func (c *counter) Expects() bool { return false }
+func (c *counter) Lost(error)    {}

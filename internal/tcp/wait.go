@@ -1,146 +1,110 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiting for an answer. A caller takes the reader's role and reads the socket itself, because handing over from another
-// thread costs more than the whole answer; if another one has the role, the caller sleeps until he has read the answer
-// or gives the role up.
+// The progress thread's wait for all connections of an origin: one epoll, which always tells of those that are lost, and
+// of what has come where that was asked for.
 package tcp
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
 )
 
-// sleepers are callers that wait while another one reads.
-type sleepers struct {
-	mu   sync.Mutex
-	list []*pending
-	n    atomic.Int32
-}
-
-func (s *sleepers) add(p *pending) {
-	s.mu.Lock()
-	s.list = append(s.list, p)
-	s.n.Store(int32(len(s.list)))
-	s.mu.Unlock()
-}
-
-func (s *sleepers) remove(p *pending) {
-	s.mu.Lock()
-	for i, q := range s.list {
-		if p == q {
-			s.list = append(s.list[:i], s.list[i+1:]...)
-			break
-		}
-	}
-	s.n.Store(int32(len(s.list)))
-	s.mu.Unlock()
-}
-
-// wakeOne tells one of them that the role is free: false if there is none.
-func (s *sleepers) wakeOne() bool {
-	if s.n.Load() == 0 {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.list) == 0 {
-		return false
-	}
-	s.list[0].nudge()
-	return true
-}
-
-// await returns when p is complete. What it found is read before p is released.
-func (w *wire) await(p *pending) {
-	for p.state.Load() != isDone {
-		if !w.role.TryLock() {
-			w.sleep(p)
-			continue
-		}
-		w.readFor(p)
-		w.leave()
-	}
-}
-
-// sleep returns when p is complete, or perhaps when the role is free.
-func (w *wire) sleep(p *pending) {
-	if !p.state.CompareAndSwap(isOpen, isSleeping) {
-		return
-	}
-	w.sleepers.add(p)
-	free := w.role.TryLock() // since the caller looked: then nobody might give the word
-	if !free {
-		<-p.wake
-	}
-	w.sleepers.remove(p)
-	p.state.CompareAndSwap(isSleeping, isOpen)
-	if free || p.state.Load() == isDone && w.role.TryLock() { // the word may have been about the role: pass it on
-		w.leave()
-	}
-}
-
-// leave gives the role up: to a sleeper, else to the engine.
-func (w *wire) leave() {
-	w.role.Unlock()
-	if !w.sleepers.wakeOne() && w.expects() {
-		w.t.engine.attend(w)
-	}
-}
-
-// Looking costs about half a microsecond, so these bound the time until a waiter sleeps: an answer that comes within
-// about 100 microseconds is met awake, unless that was in vain lately.
+// What epoll looks for at an endpoint. An event ends that.
 const (
-	mostPolls  = 200
-	leastPolls = 4
+	forLoss = unix.EPOLLRDHUP | unix.EPOLLONESHOT
+	forData = unix.EPOLLIN | forLoss
 )
 
-// slept is told how long the reader has slept: if that was hardly longer than it takes to wake, looking would have been
-// better.
-func (w *wire) slept(d time.Duration) {
-	if d < wakeTime {
-		w.polls = w.t.polls
-	} else {
-		w.polls = max(w.polls/2, leastPolls)
+// progress is the origin's endpoints that are connected.
+type progress struct {
+	epoll, bell int // bell: eventfd
+	mu          sync.Mutex
+	all         map[int32]*endpoint // by descriptor
+}
+
+// newEpoll makes an epoll, and an eventfd that it looks at.
+func newEpoll() (epoll, bell int, err error) {
+	if epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return -1, -1, err
+	}
+	if bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		unix.Close(epoll)
+		return -1, -1, err
+	}
+	return epoll, bell, control(epoll, unix.EPOLL_CTL_ADD, bell, unix.EPOLLIN, 0)
+}
+
+// control changes what an epoll looks for at a descriptor; about is for who made the epoll.
+func control(epoll, op, fd int, events uint32, about int32) error {
+	return unix.EpollCtl(epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd), Pad: about})
+}
+
+// ring makes an eventfd readable, and silence ends that.
+func ring(bell int) { unix.Write(bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+func silence(bell int) {
+	var b [8]byte
+	unix.Read(bell, b[:])
+}
+
+// add begins to look after a new connection.
+func (p *progress) add(e *endpoint) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all[int32(e.fd)] = e
+	return control(p.epoll, unix.EPOLL_CTL_ADD, e.fd, forLoss, 0)
+}
+
+// remove ends that.
+func (p *progress) remove(e *endpoint) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[int32(e.fd)] == e {
+		delete(p.all, int32(e.fd))
+		control(p.epoll, unix.EPOLL_CTL_DEL, e.fd, 0, 0)
 	}
 }
 
-// longer is how much more often than usual to look because of the data that was sent: it takes its time, and to sleep
-// would make it longer.
-func (w *wire) longer() int {
-	if w.polls <= leastPolls {
-		return 0
+// Attend has Wait tell what comes on an endpoint.
+func (f *fabric) Attend(s transport.Source) {
+	p, e := &f.progress, s.(*endpoint)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[int32(e.fd)] == e {
+		control(p.epoll, unix.EPOLL_CTL_MOD, e.fd, forData, 0)
 	}
-	const perPoll, most = 4 << 10, 4 << 20
-	return int(min(w.afloat.Load(), most) / perPoll)
 }
 
-// readFor reads until p is complete. The caller has the role.
-func (w *wire) readFor(p *pending) {
-	tries := 0
-	w.driven.Store(true)
-	w.rest.take(time.Now())
-	for p.state.Load() != isDone {
-		got, err := w.receive()
-		switch {
-		case err != nil:
-			w.fail(err)
-			return
-		case got:
-			tries = 0
-		case tries < w.polls+w.longer():
-			tries++
-			yield()
-		default:
-			begin := time.Now()
-			waitFor(w.fd, unix.POLLIN, noDeadline)
-			w.slept(time.Since(begin))
-			tries = 0
+// Wait waits for all endpoints.
+func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
+	p := &f.progress
+	if limit != 0 { // epoll_wait counts milliseconds
+		var deadline time.Time
+		if limit > 0 {
+			deadline = time.Now().Add(limit)
+		}
+		rawsock.WaitFor(p.epoll, unix.POLLIN, deadline)
+	}
+	var events [16]unix.EpollEvent
+	n, _ := unix.EpollWait(p.epoll, events[:], 0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ready = ready[:0]
+	for _, ev := range events[:max(n, 0)] {
+		if e := p.all[ev.Fd]; e != nil {
+			control(p.epoll, unix.EPOLL_CTL_MOD, e.fd, forLoss, 0)
+			ready = append(ready, e)
+		} else if int(ev.Fd) == p.bell {
+			silence(p.bell)
 		}
 	}
-	if tries > 0 {
-		w.polls = w.t.polls
-	}
+	return ready
 }
+
+// Wake ends Wait.
+func (f *fabric) Wake() { ring(f.progress.bell) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package transport holds the words in which core speaks of other processes: peers, transfers, messages, errors, and
-// two interfaces: Transport moves bytes to a peer, Node is what the ranks of one machine share. It contains no
-// implementation and knows nothing of ARMCI's argument rules.
+// Package transport has the types and interfaces between core and the packages below it: peers, transfers, messages, errors;
+// Transport moves bytes between processes, Node is what the ranks of a node share, Fabric is a network between nodes. It
+// contains no implementation and knows no rule of ARMCI.
 package transport

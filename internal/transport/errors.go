@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What can go wrong between processes. "Cannot" (ErrNotNative) and "failed" are different values.
+// Errors between processes. "Not supported" (ErrNotNative) and "failed" are different values.
 package transport
 
 import "errors"
@@ -14,5 +14,6 @@ var (
 	ErrClosed    = errors.New("closed")
 )
 
-// ErrTooLong is returned by Node.Recv for a message longer than the buffer.
+// ErrTooLong is returned by Mailbox.Recv for a message longer than the buffer, and by Send and Call for one longer than
+// MaxMessage.
 var ErrTooLong = errors.New("the message is longer than the buffer")

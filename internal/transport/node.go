@@ -1,74 +1,109 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the ranks of one machine share besides a wire: memory at one address, barriers, locks, messages.
-// core reaches it through this interface only, so that tests can stand in for a machine.
+// What the ranks of one node share besides a transport: memory at one address, teams, two-sided messages, mutexes. The
+// interfaces are divided by use, so that each user gets only what it needs: a data server gets NodeMemory and LocalAtomics.
+// Package shm implements all of them; tests have stand-ins.
 package transport
 
 import "unsafe"
 
-// Node is the calling process's share of its machine.
+// Node is the calling process's share of its node, as Platform.Join returns it. core takes the parts from it.
 type Node interface {
-	Ranks() []Rank // world ranks of this node, ascending; the index is the local number
-	Self() int     // my local number
+	NodeMemory
+	Allocator
+	Teams
+	Mailbox
+	Notifications
+	Mutexes
+	Liveness
+}
 
-	// Memory: every rank allocates from a slice of its own; addresses are equal in all ranks of the node.
-	Reuse(nbytes int64) (addr uintptr, ok bool)  // from memory this rank already holds
-	Room(nbytes int64) error                     // may the ranks of the node reserve this much more in all?
-	Grow(nbytes int64) (addr uintptr, err error) // reserve new memory
-	Return(addr uintptr)                         // give back what Reuse or Grow returned
-	Publish(addr uintptr, nbytes int64) error    // open to all ranks
-	Withdraw(addr uintptr) error                 // no longer
+// NodeMemory is the memory of all ranks of a node, for a data server: who owns an address, and what devices may do there.
+// The local number of a rank is its index among the ranks of its node, in ascending order.
+type NodeMemory interface {
 	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
-	Inside(addr uintptr) bool                    // is it an arena address at all?
-	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation around an arena address, whoever's; n = 0: none
-	Hold()                                       // a device holds pages: from now on this rank gives none back to the machine
-	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: they may not
-	Declare(addr uintptr, n int64) bool          // 8-byte RMWs there are for devices from now on; false: too many pieces
-	Declared(addr uintptr) (lo uintptr, n int64) // the declared memory around an address; n = 0: none
+	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
+	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
+	Hold()                                       // devices have pinned pages: from now on this rank returns none to the machine
+	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
+	Declared(addr uintptr) (lo uintptr, n int64) // the memory declared for device atomics around an address; n = 0: none
+}
+
+// Allocator allocates arena memory. Every rank allocates from a slice of its own; addresses are equal in all ranks of the
+// node.
+type Allocator interface {
+	Reuse(nbytes int64) (addr uintptr, ok bool)  // from memory that this rank has freed and kept
+	Room(nbytes int64) error                     // an error unless the ranks of this machine may reserve this much more in all
+	Grow(nbytes int64) (addr uintptr, err error) // reserve new memory
+	Return(addr uintptr)                         // free memory of Reuse or Grow
+	Publish(addr uintptr, nbytes int64) error    // make it accessible to all ranks
+	Withdraw(addr uintptr) error                 // end that
+	Declare(addr uintptr, n int64) bool          // devices do all 8-byte RMWs there from now on; false: too many ranges
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
+}
 
-	// Teams: the members of a group on this node.
+// Teams creates teams: the members of a group on this node.
+type Teams interface {
 	ClaimTeam() (TeamStart, error)
-	HoldTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me = my place among them
-	World() Team
+	HoldTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me: my index among them
+	World() Team                                      // all ranks of the node
+}
 
-	// Messages and counters: to a rank of the node by local number, from any rank of the job.
-	Send(to int, tag int64, body []byte) // from me; may wait for room
+// Mailbox carries two-sided messages to ranks of the node, by local number, from any rank of the job.
+type Mailbox interface {
+	Send(to int, tag int64, body []byte) // from this rank; may wait for room
 	// Deliver is Send on behalf of a rank of another node, whose message has total bytes of which body is the first
 	// part; the rest follows by other means. With wait false it returns false where there is no room.
 	Deliver(to int, from Rank, tag int64, total int64, body []byte, wait bool) bool
-	Recv(from Rank, tag int64, body []byte) (Letter, error) // from -1 = any; ErrTooLong leaves it unread
-	Arrived(from Rank, tag int64) bool                      // would Recv return at once?
-	Notify(to int, from Rank) uint32                        // raise the counter from keeps at to; returns it
-	NotifyWait(from Rank, want uint32) uint32               // wait until from's counter at me has come to want
-
-	// Mutexes live in arena memory, MutexBytes each, zeroed by their owner; RankMutex is one every rank has anyway.
-	MutexBytes() int64
-	RankMutex(local int) uintptr
-	Lock(m uintptr, who Rank)
-	LockSoon(m uintptr, who Rank) (ticket uint32, got bool) // waits a few microseconds at most; not got: LockQueued must follow
-	LockQueued(m uintptr, who Rank, ticket uint32)
-	TryLock(m uintptr, who Rank) bool
-	Unlock(m uintptr)
-	MutexOwner(m uintptr) (who Rank, held bool)
-
-	// Ending(true) says that this rank enters the world's barrier to finalise, and does nothing else for others until it
-	// is through or says Ending(false): who waits for anything else from it ends the job.
-	Ending(yes bool)
-	// Leave says goodbye, so that the others do not take this rank for dead. clean: the library was finalised.
-	Leave(clean bool)
-	// ClaimEnd is true for the one rank that is to print why the job ends.
-	ClaimEnd() bool
+	Recv(from Rank, tag int64, body []byte) (Received, error) // from -1: any; ErrTooLong leaves it unread
+	Arrived(from Rank, tag int64) bool                        // would Recv return at once?
 }
 
-// Letter describes a received message.
-type Letter struct {
+// Received describes a received two-sided message.
+type Received struct {
 	From  Rank
 	Bytes int // received now
 	Total int // of the message: more than Bytes only if it comes from another node in parts
 }
 
-// TeamStart is what the members of a new team must agree on; the claimer sends it to them.
+// Notifications are counters: each rank of the job has one at each rank of the node.
+type Notifications interface {
+	Notify(to int, from Rank) uint32          // raise the counter of rank from at local rank to; returns it
+	NotifyWait(from Rank, want uint32) uint32 // wait until from's counter at this rank has reached want
+}
+
+// Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every rank has.
+type Mutexes interface {
+	MutexBytes() int64
+	RankMutex(local int) uintptr
+	Lock(m uintptr, who Rank)
+	LockSoon(m uintptr, who Rank) (ticket uint32, got bool) // waits a few microseconds at most; if not got, LockQueued must follow
+	LockQueued(m uintptr, who Rank, ticket uint32)
+	TryLock(m uintptr, who Rank) bool
+	Unlock(m uintptr)
+	MutexOwner(m uintptr) (who Rank, held bool)
+}
+
+// Liveness is how a rank leaves its node, and how the ranks of a node agree who reports that the job ends.
+type Liveness interface {
+	// Ending(true) says that this rank enters the final barrier of the world, and does nothing else for others until it has
+	// passed it or calls Ending(false). A rank that waits for anything else from it ends the job.
+	Ending(yes bool)
+	// Leave says goodbye, so that the others do not regard this rank as dead. clean: the library was finalised.
+	Leave(clean bool)
+	// Exited tells whether a rank of the node has exited without finalising.
+	Exited() bool
+	// ClaimEnd is true for one rank of the node, which prints why the job ends.
+	ClaimEnd() bool
+}
+
+// LocalAtomics accumulates and does read-modify-writes in the memory of this node, at once: Peer = local number.
+type LocalAtomics interface {
+	Acc(p Peer, x *Xfer, s Scale) error
+	RMW(p Peer, r *RMW) error
+}
+
+// TeamStart is what the members of a new team must agree on; the member that has called ClaimTeam sends it to them.
 type TeamStart struct {
 	Slot        int64
 	Phase, Step uint64
@@ -82,6 +117,6 @@ type Team interface {
 	Bcast(buf unsafe.Pointer, nbytes int64, root int)
 	Allgather(mine []byte) []byte // at most 256 bytes each; all members' in team order, valid until the next call
 	Allreduce(x unsafe.Pointer, nelem int64, typ, red int)
-	Release(last bool)       // let go; last: by one member, after a barrier of all
-	Pointer() unsafe.Pointer // what the C fast path works on
+	Release(last bool)       // release the team; last: by one member, after a barrier of all
+	Pointer() unsafe.Pointer // the team as C knows it
 }

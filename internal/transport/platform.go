@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How core gets at the node and at the wires to other nodes without knowing any transport by name.
+// How core opens the node and the transports between nodes ("wires") without knowing any transport by name.
 package transport
+
+// Procs is the GOMAXPROCS of a process, whatever the machine; set by capi and by tests of transports. Few goroutines run at
+// the same time, since the cores belong to the application. But those of transports spend their time in system calls, and
+// Go's scheduler takes up to 10 ms to notice that a processor is free meanwhile, so some are needed to spare.
+const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
 	Ranks  []Rank                         // world ranks of the node, ascending
-	Doors  []string                       // what each of them returned from Door
+	Doors  []string                       // result of Door on each of them
 	Self   int                            // my local number
+	Node   int                            // number of the node
+	Nodes  int                            // of the job
+	Need   int64                          // address space that the arena of any node may use
 	World  int                            // ranks of the job
 	Shared int                            // ranks of the job on this machine, those of pretended other nodes included
 	Secret []byte                         // of the job
@@ -15,18 +23,18 @@ type JoinInfo struct {
 	Handle Handler                        // receives active messages
 }
 
-// WireInfo is what a rank must know to open a wire.
+// WireInfo is what a rank must know to open a transport between nodes.
 type WireInfo struct {
 	Me     Rank
-	Nodes  [][]Rank  // ranks of each node, ascending
-	MyNode int       // index into Nodes
-	Hosts  []string  // host name of each node, for messages
-	Hints  [][]byte  // by rank: what its Wire's Hint returned
-	Secret []byte    // of the job: proved by who connects, never sent
-	Node   Node      // what a data server acts on, for any rank of its node
-	Memory Transport // the node's own transport, connected: Peer = local number, every operation immediate
-	Handle Handler   // receives active messages for ranks of my node
-	// Lost is called once when a rank of another node is lost.
+	Nodes  [][]Rank     // ranks of each node, ascending
+	MyNode int          // index into Nodes
+	Hosts  []string     // host name of each node, for messages
+	Hints  [][]byte     // by rank: result of its Wire's Hint
+	Secret []byte       // of the job: connecting processes prove that they know it; never sent
+	Node   NodeMemory   // what a data server accesses, for any rank of its node
+	Memory LocalAtomics // by which it does accumulates and read-modify-writes, for any rank of its node
+	Handle Handler      // receives active messages for ranks of my node
+	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
 }
 
@@ -35,16 +43,17 @@ type Wire struct {
 	Name  string
 	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
-	Hint  func() []byte // what the other ranks should know before they open theirs, such as my network addresses
-	// Open makes the wire ready to be connected to; then the ranks exchange Info().Addr and call Connect with all
-	// ranks of the job that are not on their node, a Peer's index being its rank (PeerAddr of my own node: no Addr).
+	Hint  func() []byte // sent to the other ranks before they open theirs, such as this host's network addresses
+	// Open opens the transport, so that others can connect; then the ranks exchange Info().Addr and call Connect with all
+	// ranks of the job. The index of a Peer is its rank; ranks of the caller's node have no Addr.
 	Open func(WireInfo) (Transport, error)
 }
 
-// Platform is handed to core.Start: real machines by package drivers, stand-ins by tests.
+// Platform is an argument of core.Start: package drivers has that of real machines, tests have stand-ins.
 type Platform interface {
-	Door() (string, error)                  // opens the rank's door to its node and names it
+	Memory() int64                          // of this machine, in bytes
+	Door() (string, error)                  // opens a listening socket for ranks of the node, and returns its name
 	Join(JoinInfo) (Node, Transport, error) // collective over the node
 	Wires() []Wire                          // in order of preference
-	Abandon()                               // closes the door if Join will not be called
+	Abandon()                               // closes that socket if Join will not be called
 }

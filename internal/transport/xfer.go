@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One value describes contiguous, strided and vector transfers alike. It holds addresses, never Go pointers: the
-// memory belongs to the application or to the arena and outlives the operation.
+// One type describes contiguous, strided and vector transfers. It has addresses, not Go pointers: the memory belongs to the
+// application or to the arena, and outlives the operation.
 package transport
 
 import (
@@ -22,21 +22,22 @@ type Segments struct {
 }
 
 // Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a level, len(Count)-1
-// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused. The descriptor
-// stays as it is until Done, which is when it belongs to the caller again.
+// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused. The caller must not
+// change the descriptor before Done.
 type Xfer struct {
 	Local, Remote Section
 	Count         []int32
 	Vector        []Segments
-	// Known says that the caller knows the remote addresses to be good. Otherwise Done waits for what the target finds:
-	// ErrBadAddr if they are not. (The target checks in any case; for a Known transfer it may be told later, by Fence.)
+	// Known says that the caller knows that the remote addresses are valid. core asks the owner if it does not know, so all
+	// its transfers between nodes are Known. The target checks in any case. If Known, ErrBadAddr may be reported late, by
+	// Fence; otherwise by Done.
 	Known bool
-	// Later says that nobody waits for this transfer now: its call returns at once, and it may travel together with later
-	// ones, but soon. Otherwise the transport may wait until it is complete.
+	// Later says that no thread waits for this transfer now: the call returns at once, and the transfer may be sent together
+	// with later ones, but soon. Otherwise the call may wait until it is complete.
 	Later bool
 	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
-	// the data (get). A transport that completes at once calls it before it returns. Not called if the call fails. It
-	// must not call the transport.
+	// the data (get). If the transfer completes at once, it is called before the call returns. It is not called if the call
+	// fails. It must not call the transport.
 	Done func(error)
 }
 
@@ -66,7 +67,7 @@ func (x *Xfer) Clone() *Xfer {
 	return c
 }
 
-// Copy makes x what Clone makes of from, in the memory that x has already.
+// Copy makes x a Clone of from, reusing the memory of x.
 func (x *Xfer) Copy(from *Xfer) {
 	was := *x
 	*x = *from

@@ -8,6 +8,8 @@ enum { BYTES = 256 };
 
 static char *far, near[1 << 12], *local_only; // far: the right neighbour's memory
 static int peer, one = 1, stride[8] = {64, 64, 64, 64, 64, 64, 64, 64}, count[10] = {8, 2, 1, 1, 1, 1, 1, 1, 1, 1};
+static int most[4] = {1 << 16, 1 << 16, 1 << 16, 1 << 16}, more[3] = {24, 1 << 30, 1 << 30}, still[8];
+static void *const none = (void *)-1; // MAP_FAILED
 static int low[2] = {8, -1}, lower[2] = {-8, 1};
 static double scale = 1;
 static void *ones_src[2] = {near, near + 8}, *ones_dst[2];
@@ -42,7 +44,20 @@ static void expect(struct capture *c, const char *call, int got, int want, const
 		expect(&c_, #call, got_, code, #function, argument); \
 	} while (0)
 
-// The same for a private address: wrong only for another rank, since a rank may name all of its own memory.
+// A mistake that all ranks make in a collective call: each gets the code, the lowest prints the line.
+#define BAD_ONCE(code, function, argument, call) \
+	do { \
+		struct capture c_; \
+		capture_begin(&c_); \
+		int got_ = (call); \
+		capture_end(&c_); \
+		if (me == 0) \
+			expect(&c_, #call, got_, code, #function, argument); \
+		else \
+			CHECK(got_ == code && c_.lines == 0); \
+	} while (0)
+
+// BAD for a private address: wrong only for another rank, since a rank may name all of its own memory.
 #define BAD_FAR(code, function, argument, call) \
 	do { \
 		if (np > 1) \
@@ -58,6 +73,10 @@ static void contiguous(void)
 	BAD(FAIL5, ARMCI_Put, "proc", ARMCI_Put(near, far, 8, -1));
 	BAD_FAR(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, local_only, 8, peer));
 	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, far + BYTES - 4, 1 << 20, peer));
+	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, none, 8, peer));
+	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(near, none, 8, me));
+	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get((char *)none - 64, near, 1 << 10, peer));
+	BAD(FAIL, ARMCI_Put, "src", ARMCI_Put(none, far, 8, peer));
 	BAD(FAIL, ARMCI_Get, "src", ARMCI_Get(NULL, near, 8, peer));
 	BAD(FAIL, ARMCI_Get, "dst", ARMCI_Get(far, NULL, 8, peer));
 	BAD(FAIL3, ARMCI_Get, "bytes", ARMCI_Get(far, near, -8, peer));
@@ -99,12 +118,28 @@ static void accumulate(void)
 {
 	BAD(FAIL, ARMCI_Acc, "scale", ARMCI_Acc(ARMCI_ACC_DBL, NULL, near, far, 8, peer));
 	BAD(FAIL, ARMCI_Acc, "src", ARMCI_Acc(ARMCI_ACC_DBL, &scale, NULL, far, 8, peer));
-	BAD(FAIL7, ARMCI_Acc, "optype", ARMCI_Acc(17, &scale, near, far, 8, peer));
+	BAD(FAIL7, ARMCI_Acc, "optype: 17", ARMCI_Acc(17, &scale, near, far, 8, peer));
 	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_DBL, &scale, near, far, 12, peer));
 	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_DCP, &scale, near, far, 8, peer));
 	BAD(FAIL3, ARMCI_Acc, "bytes", ARMCI_Acc(ARMCI_ACC_INT, &scale, near, far, -4, peer));
 	BAD(FAIL5, ARMCI_Acc, "proc", ARMCI_Acc(ARMCI_ACC_INT, &scale, near, far, 4, np));
 	BAD_FAR(FAIL8, ARMCI_Acc, "dst", ARMCI_Acc(ARMCI_ACC_INT, &one, near, local_only, 4, peer));
+}
+
+// More bytes than 64 bits can say, upon each other, and addresses that there are not.
+static void absurd(void)
+{
+	BAD(FAIL4, ARMCI_PutS, "count", ARMCI_PutS(near, still, far, still, most, 3, peer));
+	BAD(FAIL4, ARMCI_GetS, "count", ARMCI_GetS(far, still, near, still, more, 2, peer));
+	BAD(FAIL4, ARMCI_AccS, "count", ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, still, far, still, more, 2, me));
+	BAD(FAIL4, ARMCI_NbPutS, "count", ARMCI_NbPutS(near, still, near, still, most, 3, me, NULL));
+	BAD(FAIL8, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, none, stride, count, 1, peer));
+	BAD(FAIL8, ARMCI_GetS, "src_ptr", ARMCI_GetS(none, stride, near, stride, count, 1, me));
+	BAD(FAIL, ARMCI_PutS, "src_ptr", ARMCI_PutS(none, stride, far, stride, count, 1, peer));
+	void *bad[2] = {far, none};
+	BAD(FAIL8, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(ones_src, bad, 4, 2), 1, peer));
+	BAD(FAIL8, ARMCI_GetV, "src_ptr_array", ARMCI_GetV(giov(bad + 1, ones_src, 4, 1), 1, me));
+	BAD(FAIL, ARMCI_PutV, "darr", ARMCI_PutV(giov(bad + 1, ones_dst, 4, 1), 1, peer));
 }
 
 static void strided(void)
@@ -146,13 +181,14 @@ static void vector(void)
 static void others(void)
 {
 	long v = 0;
-	BAD(FAIL7, ARMCI_Rmw, "op", ARMCI_Rmw(55, &v, far, 1, peer));
+	BAD(FAIL7, ARMCI_Rmw, "op: 55 is no operation", ARMCI_Rmw(55, &v, far, 1, peer));
 	BAD(FAIL7, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &v, far + 1, 1, peer));
 	BAD(FAIL7, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &v, far + 4, 1, peer));
 	BAD(FAIL, ARMCI_Rmw, "ploc", ARMCI_Rmw(ARMCI_SWAP, NULL, far, 1, peer));
 	BAD(FAIL, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, NULL, 1, peer));
 	BAD(FAIL5, ARMCI_Rmw, "proc", ARMCI_Rmw(ARMCI_SWAP, &v, far, 1, np));
 	BAD_FAR(FAIL8, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, local_only, 1, peer));
+	BAD(FAIL8, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, (char *)none - 3, 1, me));
 	BAD(FAIL5, ARMCI_PutValueInt, "proc", ARMCI_PutValueInt(1, far, np));
 	BAD_FAR(FAIL8, ARMCI_PutValueLong, "dst", ARMCI_PutValueLong(1, local_only, peer));
 	BAD(FAIL, ARMCI_PutValueDouble, "dst", ARMCI_PutValueDouble(1, NULL, peer));
@@ -175,12 +211,12 @@ static void collective(void)
 	void **base = check_alloc(sizeof(void *) * (size_t)np);
 	ARMCI_Group g;
 	int self = me, rank;
-	BAD(FAIL3, ARMCI_Malloc, "bytes", ARMCI_Malloc(base, -1));
+	BAD_ONCE(FAIL3, ARMCI_Malloc, "bytes", ARMCI_Malloc(base, -1));
 	BAD(FAIL8, ARMCI_Free, "ptr", ARMCI_Free(near));
-	BAD(FAIL, ARMCI_Destroy_mutexes, "", ARMCI_Destroy_mutexes());
-	BAD(FAIL3, ARMCI_Create_mutexes, "num", ARMCI_Create_mutexes(-1));
+	BAD_ONCE(FAIL, ARMCI_Destroy_mutexes, "", ARMCI_Destroy_mutexes());
+	BAD_ONCE(FAIL3, ARMCI_Create_mutexes, "num", ARMCI_Create_mutexes(-1));
 	CHECK_OK(ARMCI_Create_mutexes(1));
-	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
+	BAD_ONCE(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
 	CHECK_OK(ARMCI_Destroy_mutexes());
 	ARMCI_Group_create(1, &self, &g);
 	CHECK_OK(ARMCI_Malloc_group(base, 64, &g));
@@ -242,6 +278,7 @@ int main(int argc, char **argv)
 	collected();
 	accumulate();
 	strided();
+	absurd();
 	vector();
 	others();
 	ARMCI_Barrier();

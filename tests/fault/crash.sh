@@ -18,7 +18,7 @@ build() {
 	launch=$run
 	dir=$WORK/$1
 	mkdir -p "$dir"
-	$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/crash" "$here/crash.c" \
+	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/crash" "$here/crash.c" \
 		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
 }
 
@@ -54,6 +54,7 @@ inside() {
 	has "^\[1@[^]]*\] crashed with $2 at address 0x[0-9a-f]+ in $3\$"
 	has "^\[1@[^]]*\]   $4 "
 	has "^\[1@[^]]*\]   C  .*\(crash\.c:[0-9]+\)\$"
+	[ "$(grep -c "^\[1@[^]]*\]   C  PARMCI" "$dir/err")" -le 1 ] || fail "a public function is listed twice"
 	has "^\[0@[^]]*\] .*rank 1"
 	ended 139
 }

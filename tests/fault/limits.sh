@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# limits.sh - memory that somebody limits: a control group, the address space, locked memory. A refusal is one line on
-# every rank and a nonzero return, and the job goes on; nothing may be killed. It ends only what it started.
+# limits.sh - memory that somebody limits: a control group, the address space, locked memory. A refusal is one line
+# and a nonzero return on every rank, and the job goes on; nothing may be killed. It ends only what it started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" WORK=... sh limits.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ dir=$WORK
 mkdir -p "$dir" || exit 1
 . "$here/job.sh"
 launch=$RUN_none
-$CC_none -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/steps" "$here/steps.c" -L"$LIBDIR" \
+$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/steps" "$here/steps.c" -L"$LIBDIR" \
 	-Wl,-rpath,"$LIBDIR" -larmci || exit 1
 ARMCI_ERRORS=return
 export ARMCI_ERRORS
@@ -24,16 +24,16 @@ run() {
 	echo "done $case: status $status after $(since "$began") s; $(cat "$dir/out")"
 }
 
-# refused PATTERN: on both ranks, once each.
+# refused PATTERN: on both ranks, of which the lowest says so, once.
 refused() {
 	[ $status -eq 0 ] || fail "exit status $status"
-	for rank in 0 1; do
-		n=$(grep -E -c "^\[$rank@[^]]*\] ARMCI_Malloc: .*$1" "$dir/err")
-		[ "$n" -eq 1 ] || fail "$n lines of rank $rank match \"$1\", not 1"
-	done
+	n=$(grep -E -c "^\[0@[^]]*\] ARMCI_Malloc: .*$1" "$dir/err")
+	[ "$n" -eq 1 ] || fail "$n lines of rank 0 match \"$1\", not 1"
+	n=$(grep -E -c "^\[[0-9]+@[^]]*\] " "$dir/err")
+	[ "$n" -eq 1 ] || fail "$n lines of the library, not 1"
 }
 
-# Makes a control group with a limit of 500 MiB and sets group; false and why if that is not possible.
+# Makes a control group with a limit of $1 bytes and sets group; false and why if that is not possible.
 make_group() {
 	own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
 	for parent in "/sys/fs/cgroup/memory$own" /sys/fs/cgroup/memory "/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)" \
@@ -41,7 +41,7 @@ make_group() {
 		group=$parent/armci-limits-$$
 		mkdir "$group" 2>/dev/null || continue
 		for file in memory.limit_in_bytes memory.max; do
-			[ -f "$group/$file" ] && echo 524288000 >"$group/$file" 2>/dev/null && return 0
+			[ -f "$group/$file" ] && echo "$1" >"$group/$file" 2>/dev/null && return 0
 		done
 		rmdir "$group"
 	done
@@ -50,14 +50,16 @@ make_group() {
 }
 
 group_limit() {
-	case="control group of 500 MiB, margin $1"
-	if ! make_group; then
+	case="control group of $1 bytes, $3 nodes, margin ${2:-by default}"
+	if ! make_group "$1"; then
 		echo "skip $case: $why"
 		return
 	fi
+	[ -z "$2" ] || export ARMCI_SHM_MARGIN="$2"
 	# shellcheck disable=SC2086
-	ARMCI_SHM_MARGIN=$1 run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" $launch "$dir/steps" 16 20
-	refused "control group .*has [0-9]+ MiB left"
+	run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" $launch -nodes "$3" "$dir/steps" "$4" 60
+	unset ARMCI_SHM_MARGIN
+	refused "control group .*has [0-9.]+ [MK]iB left, of which .* stay free \(ARMCI_SHM_MARGIN\)"
 	kills=$(cat "$group/memory.oom_control" "$group/memory.events" 2>/dev/null | awk '$1 == "oom_kill" { print $2 }')
 	[ "${kills:-0}" -eq 0 ] || fail "$kills processes were killed"
 	tries=0
@@ -85,18 +87,57 @@ no_arena() {
 	[ "$n" -eq 1 ] || fail "$n lines say what to set, not 1"
 }
 
+# So little address space that there is no arena: the advice is one that helps.
+no_address_space() {
+	case="address space of 2000000 KiB"
+	# shellcheck disable=SC2086
+	run sh -c 'ulimit -v 2000000 && exec "$@"' sh $launch "$dir/steps" 1 2
+	[ $status -ne 0 ] || fail "exit status 0"
+	n=$(grep -c 'raise the limit of address space, which is 1.9 GiB' "$dir/err")
+	[ "$n" -eq 1 ] || fail "$n lines say what to do, not 1"
+}
+
 no_locked_memory() {
 	case="no locked memory"
 	# shellcheck disable=SC2086
 	ARMCI_SHM_ARENA=1g run sh -c 'ulimit -l 0 && exec "$@"' sh $launch "$dir/steps" 100 20
-	refused "each rank has [0-9]+ MiB of the arena"
+	refused "each rank has [0-9.]+ MiB of the arena.*set ARMCI_SHM_ARENA to more"
 }
 
-group_limit 0
-group_limit 64m
-address_space 8388608 200 "each rank has [0-9]+ MiB of the arena"
-address_space 2500000 60 "each rank has [0-9]+ MiB of the arena"
+# Two nodes, which need descriptors for each other: a limit that is too low is named, whatever it is that needs the next.
+few_descriptors() {
+	for limit in 14 16 18; do
+		case="$limit open files over two nodes"
+		# shellcheck disable=SC2086
+		run sh -c 'limit=$1; shift; exec "$@" -nodes 2 sh -c "ulimit -n $limit; exec \"\$0\" 1 2" "$0"' "$dir/steps" $limit $launch
+		[ $status -eq 0 ] || grep -q 'too many open files' "$dir/err" || fail "no line says too many open files"
+	done
+}
+
+# Without /proc nodes do not know that they are on one host, and there may be no network between hosts.
+no_proc() {
+	case="no /proc, no network"
+	if ! unshare -m -n true 2>/dev/null; then
+		echo "skip $case: no right to namespaces"
+		return
+	fi
+	# shellcheck disable=SC2086
+	run unshare -m -n sh -c 'program=$0; mount -t tmpfs none /proc && exec "$@" -nodes 2 "$program" 1 2' "$dir/steps" $launch
+	[ $status -ne 0 ] || fail "exit status 0"
+	n=$(grep -c '/proc/self/ns/net cannot be read' "$dir/err")
+	[ "$n" -eq 1 ] || fail "$n lines say that /proc is missing, not 1"
+}
+
+few_descriptors
+no_proc
+group_limit 524288000 0 1 16
+group_limit 524288000 64m 1 16
+group_limit 268435456 "" 1 4
+group_limit 524288000 0 2 90
+address_space 8388608 200 "each rank has [0-9.]+ [MG]iB of the arena.*raise the limit of address space, which is 8 GiB"
+address_space 2500000 60 "each rank has [0-9.]+ MiB of the arena.*raise the limit of address space, which is 2.3 GiB"
 no_arena
+no_address_space
 no_locked_memory
 echo "$failures failures"
 [ $failures -eq 0 ]

@@ -15,7 +15,7 @@ build() {
 	launch="${run% *} 3"
 	dir=$WORK/$1
 	mkdir -p "$dir"
-	$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/messages" "$here/messages.c" \
+	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/messages" "$here/messages.c" \
 		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
 }
 
@@ -58,13 +58,18 @@ plain_cases() {
 	run foreign ARMCI_SHM_LIMIT=1 ARMCI_DEFAULT_SHMMAX=1
 	ends well
 	lines 0 .
+	run 'former names' ARMCI_TCP_TIMEOUT=9s ARMCI_RDMA_POLL=1ms ARMCI_POLL=2ms
+	ends well
+	lines 1 '^\[0@[^]]*\] warning: ARMCI_TCP_TIMEOUT is a former name: set ARMCI_TIMEOUT instead$'
+	lines 1 '^\[0@[^]]*\] warning: ARMCI_RDMA_POLL is a former name of ARMCI_POLL, which is set too and counts$'
+	lines 2 .
 	run bad ARMCI_SPIN=often
 	ends badly
 	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often": must be a whole number, not negative'
 	lines 1 .
 	run trace ARMCI_TRACE=1
 	ends well
-	lines 3 'ARMCI_Put: 8 bytes, rank [0-2]$'
+	lines 3 'ARMCI_Put: 8 bytes, local 0x[0-9a-f]+ -> rank [0-2] at 0x[0-9a-f]+$'
 	lines 1 '^\[2@[^]]*\] ARMCI_Barrier$'
 }
 
@@ -120,6 +125,36 @@ armcirun_cases() {
 	launch=$plain
 }
 
+# A process that a launcher numbered, but that cannot join the others, must not take itself for a job of one rank.
+apart_cases() {
+	plain=$launch
+	launch=
+	for variables in 'SLURM_PROCID=1 SLURM_NTASKS=4' 'SLURM_PROCID=0 SLURM_NTASKS=4' PMIX_RANK=1 'PMI_RANK=1 PMI_SIZE=4'; do
+		# shellcheck disable=SC2086 # two of them
+		run "alone with $variables" $variables
+		ends badly
+		lines 1 'cannot find each other: .* started this as process [01].* \([A-Z_]* is set\), but .*: .*start it with'
+		lines 1 .
+	done
+	run 'alone in the script of sbatch' SLURM_PROCID=0 SLURM_NTASKS=4 ENVIRONMENT=BATCH
+	ends well
+	lines 0 .
+	launch=$plain
+}
+
+# other OTHER: the program of this flavour under the launcher of another, which works if its linker has left out the
+# MPI that it does not use; then linked with that in spite of it.
+other() {
+	eval "launch=\$RUN_$1"
+	run "under the launcher of $1"
+	ends well
+	$cc -Wl,--no-as-needed -I"$SOURCE/include" -o "$dir/messages" "$here/messages.c" -L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci ||
+		exit 1
+	run "linked with $flavour, under the launcher of $1"
+	ends badly
+	lines 1 'process 0 of 2 .*, but the .* that it uses knows no other process: start it with the launcher of'
+}
+
 for flavour in none openmpi mpich; do
 	if ! build "$flavour"; then
 		echo "skip $flavour: no compiler or launcher"
@@ -127,7 +162,11 @@ for flavour in none openmpi mpich; do
 	fi
 	plain_cases
 	slow_teller
-	[ $flavour = none ] && armcirun_cases
+	case $flavour in
+	none) armcirun_cases; apart_cases ;;
+	openmpi) [ -z "$RUN_mpich" ] || other mpich ;;
+	mpich) [ -z "$RUN_openmpi" ] || other openmpi ;;
+	esac
 done
 echo "$failures failures"
 [ $failures -eq 0 ]

@@ -4,7 +4,8 @@
 # started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain fatal memory shm"  choose
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain careless foreign fatal memory shm"
+#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive malloc" (of being busy when killed)  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -20,7 +21,7 @@ build() {
 	dir=$WORK/$1
 	mkdir -p "$dir"
 	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
-		$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
+		$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
 			-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci -lm || exit 1
 	done
 }
@@ -42,7 +43,7 @@ kill_rank() {
 }
 
 part_kill() {
-	for way in puts accumulates counter lock barrier late bcast receive malloc; do
+	for way in ${FAULT_WAYS:-puts accumulates counter lock barrier late bcast receive malloc}; do
 		for victim in 0 2; do
 			kill_rank $way $victim
 		done
@@ -122,6 +123,61 @@ part_leave() {
 	leave all-exit 0
 }
 
+# one_line PATTERN: the library says one line, and that matches.
+one_line() {
+	says "$1"
+	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+	[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
+}
+
+# Ranks that only put, and look at no error, while another one is killed, ends, or ends the job: on one node and on
+# several. One line says why, whoever notices it; no other rank is blamed.
+part_careless() {
+	plain=$launch
+	for nodes in 1 2 4; do
+		[ "$flavour" = none ] || [ $nodes = 1 ] || continue
+		[ $nodes = 1 ] || launch="$plain -nodes $nodes"
+		for victim in 0 3; do
+			kill_rank careless $victim
+			one_line "rank $victim "
+			for way in exit0-careless error-careless; do
+				case="$flavour $way of rank $victim on $nodes nodes"
+				start "$dir/victim" "$dir/pids" $way $victim
+				began=$(now)
+				finish 15
+				clean
+				[ $status -ne 0 ] || fail "exit status 0"
+				case $way in
+				exit0*) one_line "rank $victim .*(exited without ARMCI_Finalize while|has left|connection lost)" ;;
+				*) one_line "the victim gives up" ;;
+				esac
+				echo "done $case: status $status after $took s: $(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
+			done
+		done
+	done
+	launch=$plain
+}
+
+# Who dereferences a pointer of another node crashes, and is told whose memory it is.
+part_foreign() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	for nodes in 2 4; do
+		launch="$plain -nodes $nodes"
+		for victim in 0 3; do
+			case="$flavour rank $victim dereferences memory of another of $nodes nodes"
+			start "$dir/victim" "$dir/pids" dereference $victim
+			began=$(now)
+			finish 15
+			clean
+			[ $status -eq 139 ] || fail "exit status $status"
+			says "^\[$victim@[^]]*\] address 0x[0-9a-f]+ is memory of ranks? [0-3] .*host node[0-3]\): only its ranks can dereference it"
+			echo "done $case: status $status after $took s"
+		done
+	done
+	launch=$plain
+}
+
 # A call that cannot return its error ends the job with one line.
 part_fatal() {
 	"$dir/fatal" list >"$dir/cases"
@@ -185,7 +241,7 @@ for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 		echo "skip $flavour: no compiler or launcher"
 		continue
 	fi
-	for part in ${FAULT_PARTS:-kill signal leave vain fatal memory shm}; do
+	for part in ${FAULT_PARTS:-kill signal leave vain careless foreign fatal memory shm}; do
 		"part_$part"
 	done
 done

@@ -59,6 +59,51 @@ static void puts_(void)
 	}
 }
 
+// Puts whose errors nobody looks at: the library ends the job, and says so once.
+static void careless(void)
+{
+	ready();
+	for (int i = 0;; i++) {
+		ARMCI_Put(local, base[i % np], i % 2 ? 8 : 65536, i % np);
+		if (i % 8 == 0)
+			ARMCI_Fence(i % np);
+	}
+}
+
+// The victim ends with status 0 after a moment; the others only put.
+static void leave_careless(void)
+{
+	if (me != victim)
+		careless();
+	ready();
+	usleep(300000);
+	exit(0);
+}
+
+// The victim makes a mistake that ends the job while the others put.
+static void error_careless(void)
+{
+	if (me != victim)
+		careless();
+	ready();
+	usleep(300000);
+	ARMCI_Error("the victim gives up", 5);
+}
+
+// The victim dereferences a pointer of the last rank that is not on its node.
+static void dereference(void)
+{
+	int other = me;
+	for (int r = 0; r < np; r++)
+		if (!ARMCI_Same_node(r))
+			other = r;
+	ready();
+	if (me != victim)
+		asleep();
+	printf("read %ld\n", *(volatile long *)base[other]);
+	die("what should have crashed");
+}
+
 // The same without keeping a slow machine from everything else.
 static void trickle(void)
 {
@@ -227,6 +272,7 @@ static const struct way {
 	{"puts", puts_}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
 	{"late", late},
 	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
+	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
 	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
 };

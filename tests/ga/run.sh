@@ -4,13 +4,14 @@
 # FLAVOUR is openmpi or mpich; LIBDIR holds libarmci.so.1 and libarmci.so of that flavour of the ARMCI-MPI ABI,
 # or is the word `debian` for Debian's own static ARMCI-MPI (reference); WORK is a directory for programs and
 # output. Compiles every program of programs.txt as a user would, shows that its ARMCI calls really reach LIBDIR,
-# runs it on every listed number of ranks. The exit codes are the verdict: 0 all passed, 1 not, 77 skipped.
+# runs it on every listed number of ranks (those of GA_RANKS, if that says some). The exit codes are the verdict:
+# 0 all passed, 1 not, 77 skipped. A program that is newer than what it is made of is not compiled again.
 # Compilers and launcher may be given as CC_<flavour>, FC_<flavour>, RUN_<flavour> (which ends in "-n 2").
 # Must not use a header or library of our classic ABI: Debian's libga was compiled against ARMCI-MPI's.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 3 ]; then
-	sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 fi
 here=$(dirname "$(realpath "$0")")
@@ -51,10 +52,18 @@ else
 	armci="-L$libdir -Wl,-rpath,$libdir -larmci"
 fi
 libs="$libga $armci -lscalapack-$flavour -llapack -lblas -lgfortran -lm"
-warn='-Wall -Wextra -Werror'
-fortran='-Wall -Wno-unused-parameter -Werror -fdefault-integer-8 -cpp'
+warn="-Wall -Wextra ${WERROR-}"
+fortran="-Wall -Wno-unused-parameter ${WERROR-} -fdefault-integer-8 -cpp"
+
+made() { # PROGRAM: newer than the sources and the library
+	for from in "$1".c "$1".F90 gacheck.F90 gacheck.h run.sh; do
+		[ ! -e "$here/${from##*/}" ] || [ "$1" -nt "$here/${from##*/}" ] || return 1
+	done
+	[ "$libdir" != debian ] && [ "$1" -nt "$libdir/libarmci.so.1" ]
+}
 
 compile() { # NAME LANGUAGE
+	! made "$work/$1" || return 0
 	# shellcheck disable=SC2086
 	case $2 in
 	c) $cc -O2 -g $warn "$here/$1.c" -o "$work/$1" $libs ;;
@@ -88,9 +97,34 @@ while read -r name language ranks; do
 		"$here/provenance.sh" "$work/$name" "$libdir" || fail "$name: not our library"
 	fi
 	for n in $(echo "$ranks" | tr , ' '); do
-		run "$name" "$n"
+		case " ${GA_RANKS:-$n} " in
+		*" $n "*) run "$name" "$n" ;;
+		esac
 	done
 done <"$work/programs"
+
+# Four ranks on pretended nodes that are not equal blocks: PLACEMENT is the node of each rank.
+placed() { # NAME PLACEMENT
+	log=$work/$1.$2.log
+	status=0
+	# shellcheck disable=SC2016,SC2086
+	timeout -k 10 "$limit" $start 4 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+		ARMCI_NODE=$(echo "$0" | cut -c $((rank + 1))) exec "$@"' "$2" "$work/$1" >"$log" 2>&1 </dev/null || status=$?
+	if [ $status -ne 0 ] || ! grep -q "^ok ga/$1 on 4 ranks" "$log"; then
+		fail "$1 with ranks on nodes $2: exit $status"
+		tail -n 20 "$log"
+	else
+		echo "ok ga/$1 with ranks on nodes $2"
+	fi
+}
+
+if [ "$libdir" != debian ]; then
+	for placement in ${GA_PLACEMENTS:-0101 0110 0001}; do
+		for name in patches counter groups lock ghosts fpatches; do
+			placed "$name" "$placement"
+		done
+	done
+fi
 
 # Once per flavour the loader itself says where every call went.
 if [ "$libdir" != debian ] && [ $failed -eq 0 ]; then

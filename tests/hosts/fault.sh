@@ -18,7 +18,7 @@ mkdir -p "$dir" || exit 1
 
 eval "cc=\$CC_$flavour run=\$RUN_$flavour"
 [ -n "$cc" ] && [ -n "$run" ] || { echo "skip: no compiler or launcher of $flavour"; exit 77; }
-$cc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/victim" "$here/../fault/victim.c" \
+$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/victim" "$here/../fault/victim.c" \
 	-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci -lm || exit 1
 
 "$here/hosts.sh" down $prefix

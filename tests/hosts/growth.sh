@@ -10,7 +10,7 @@ SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 dir=${WORK:-$BUILD/tests/hosts/growth}
 [ -n "$CC_none" ] && [ -n "$RUN_none" ] || { echo "skip: no compiler or no armcirun"; exit 77; }
 mkdir -p "$dir" || exit 1
-$CC_none -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$SOURCE/include" -o "$dir/growth" "$here/growth.c" \
+$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/growth" "$here/growth.c" \
 	-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci -lm || exit 1
 
 for shape in "${@:-8x8}"; do

@@ -51,6 +51,7 @@ few_of() { # [ROOM/]NAME
 # MPI: every other time after MPI_Comm_split, in programs of MPI alone as well. Nothing of ours is open then: a program
 # says ok after ARMCI_Finalize (one of Global Arrays before its end).
 limit=120
+[ "${ARMCI_TRANSPORT:-}" != rdma ] || limit=240 # on the emulated processors of the virtual machine
 [ $mode-$flavour != hosts-mpich ] || limit=40
 stuck() { [ $mode-$flavour = hosts-mpich ] && grep -q '^ok ' "$1"; }
 

@@ -22,11 +22,16 @@ export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
 
 for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
-	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf share/man/man1/armcirun.1; do
-	[ -e "$prefix/$file" ] || fail "$file is not installed"
+	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 \
+	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
+	share/doc/libarmci/github.com-mattn-go-pointer.txt \
+	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt share/doc/libarmci/libbacktrace.txt; do
+	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' --include='*.h' && fail "a path of the build is installed"
 "$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"
+"$prefix/bin/armci_perf" -quick small >"$WORK/perf.log" || fail "armci_perf"
+[ -z "$(find "$prefix" -name 'worker-*' -o -name 'bench*')" ] || fail "benchmarks are installed"
 
 # started COMMAND...: runs it under the flavour's launcher and wants the program's own word of success.
 started() {
@@ -43,6 +48,15 @@ with_pkg_config() {
 	"$2" -o "$program" "$here/$3" $(pkg-config --cflags --libs armci) || fail "$2 $3 with pkg-config"
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$lib started $4 "$program"
+}
+
+# with_armcicc FLAVOUR COMPILER SOURCE LAUNCHER: in two steps, through a link to the wrapper, started without a search path.
+with_armcicc() {
+	program=$WORK/hello_wrapped_$1_${3##*.}
+	ln -sf "$prefix/bin/armcicc" "$WORK/armcicc"
+	"$WORK/armcicc" -cc="$2" -Wall -Werror -c -o "$program.o" "$here/$3" || fail "armcicc -cc=$2 -c $3"
+	"$WORK/armcicc" -cc="$2" -o "$program" "$program.o" || fail "armcicc -cc=$2 $3"
+	started $4 "$program"
 }
 
 # The other ABI: its own include directory and library, chosen by the name of its .pc file.
@@ -77,6 +91,8 @@ for flavour in none openmpi mpich; do
 	[ $flavour != none ] || run="$prefix/bin/armcirun -n 2"
 	with_pkg_config $flavour "$cc" hello.c "$run"
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_pkg_config $flavour "$fc" hello.f90 "$run"
+	with_armcicc $flavour "$cc" hello.c "$run"
+	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
 	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
 done
@@ -84,4 +100,5 @@ done
 # In a place where the compiler looks anyway, -larmci is all.
 CPATH="$prefix/include" LIBRARY_PATH="$lib" $CC_none -o "$WORK/plain" "$here/hello.c" -larmci || fail "cc app.c -larmci"
 LD_LIBRARY_PATH=$lib "$WORK/plain" | grep -q 'ok hello of 1' || fail "a single process"
+"$prefix/bin/armcicc" -show app.c | grep -q -x -- ".* -I$prefix/include app.c -L$lib -Wl,-rpath,$lib -larmci" || fail "armcicc -show"
 say "all ok"

@@ -21,20 +21,35 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
+// mostSettings is how many the README lists.
+const mostSettings = 20
+
 func TestReadmeSettings(t *testing.T) {
 	table := regexp.MustCompile(`(?s)<!-- settings -->\n(.*?)<!-- end -->`)
 	want := table.FindString(read(t, "docs/configuration.md"))
 	if want == "" || table.FindString(read(t, "README.md")) != want {
 		t.Error("README.md: its table of settings is not that of docs/configuration.md")
 	}
+	if rows := strings.Count(want, "\n| `ARMCI_"); rows == 0 || rows > mostSettings {
+		t.Errorf("README.md lists %d settings; more than %d are too many to read: make it one for tests and measurements", rows, mostSettings)
+	}
 }
 
-// TestLinks follows the relative links of the documents for users and contributors.
+// TestLinks follows the relative links of all documents.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, document := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	root := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages in docs: %v", len(pages), err)
+	}
+	documents := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"}
+	for _, page := range pages {
+		documents = append(documents, filepath.Join("docs", filepath.Base(page)))
+	}
+	for _, document := range documents {
 		for _, m := range link.FindAllStringSubmatch(read(t, document), -1) {
-			if _, err := os.Stat(filepath.Join("..", "..", strings.TrimSpace(m[1]))); err != nil {
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(document), strings.TrimSpace(m[1]))); err != nil {
 				t.Errorf("%s: link to %s: %v", document, m[1], err)
 			}
 		}

@@ -47,7 +47,7 @@ func sources(t *testing.T) []source {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if name == ".git" || strings.HasPrefix(name, "build") {
+			if name == ".git" || name == "vendor" || strings.HasPrefix(name, "build") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -12,7 +12,7 @@ function(armci_vm name)
 endfunction()
 
 if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
-  set(verbs ${PROJECT_SOURCE_DIR}/cmd/armci_perf/verbs) # connections by bare verbs
+  set(verbs ${PROJECT_SOURCE_DIR}/bench/verbs) # connections by bare verbs
   file(GLOB sources CONFIGURE_DEPENDS ${here}/vm/raw/*.c ${verbs}/*.c)
   add_executable(vm_raw EXCLUDE_FROM_ALL ${sources})
   target_compile_options(vm_raw PRIVATE ${ARMCI_CFLAGS})
@@ -31,7 +31,7 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
 
   # The library over verbs: the transport alone, then programs.
   armci_go_test(vm_transport OUTPUT ${out}/vm/transport PACKAGE internal/rdma)
-  armci_vm(rdma/transport SECONDS 600 OPTIONS -n 2 COMMAND ${here}/vm/transport.sh ${out}/vm/transport)
+  armci_vm(rdma/transport SECONDS 1300 OPTIONS -n 2 COMMAND ${here}/vm/transport.sh ${out}/vm/transport rest)
   set(fortran "")
   if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
     set(fortran fortran)
@@ -42,21 +42,25 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
     set(on_four "mutex fence nonblocking notify group_use message contiguous accumulate rmw")
     set(on_four_hosts "concurrent strided accumulate message fence group_use model")
     set(with_little "remap contiguous strided malloc")
-    armci_vm_programs(2x1 SECONDS 700 FLAVOUR none SHAPE 2x1 ROOMS c
+    separate_arguments(programs UNIX_COMMAND "${on_four}")
+    armci_vm(check SECONDS 900 COMMAND ${here}/vm/check.sh ${out}/vm/transport ${programs})
+    armci_vm_programs(2x1 SECONDS 1000 FLAVOUR none SHAPE 2x1 ROOMS c
       ENV "HOSTS_WITHOUT=idle ${on_four} ${on_four_hosts} ${with_little}")
     # Where 8 MiB may be pinned, most memory goes through buffers, with one warning for each process at most.
-    armci_vm(rdma/locked SECONDS 400 OPTIONS -l 8192 COMMAND ${here}/vm/locked.sh
+    armci_vm(rdma/locked SECONDS 600 OPTIONS -l 8192 COMMAND ${here}/vm/locked.sh
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=${with_little}")
-    armci_vm_programs(2x2 SECONDS 800 FLAVOUR none SHAPE 2x2 ROOMS ${fortran} few ENV "HOSTS_PROGRAMS=${on_four}")
+    if(fortran)
+      armci_vm_programs(2x2 SECONDS 800 FLAVOUR none SHAPE 2x2 ROOMS fortran)
+    endif()
     # Four hosts, with the least memory that can be had: 8 MiB that a process may pin, 1 MiB of buffers.
-    armci_vm_programs(4x1 SECONDS 500 FLAVOUR none SHAPE 4x1 ROOMS few OPTIONS -l 8192 ENV ARMCI_RDMA_BUFFER=1M
+    armci_vm_programs(4x1 SECONDS 800 FLAVOUR none SHAPE 4x1 ROOMS few OPTIONS -l 8192 ENV ARMCI_BUFFER=1M
       "HOSTS_PROGRAMS=${on_four_hosts}")
-    armci_vm(rdma/fault SECONDS 700 COMMAND ${here}/hosts/fault.sh none ENV ARMCI_TRANSPORT=rdma
+    armci_vm(rdma/fault SECONDS 1000 COMMAND ${here}/hosts/fault.sh none ENV ARMCI_TRANSPORT=rdma
       "HOSTS_PARTS=kill=puts node=puts link=barrier device=puts stop")
   endif()
   if("openmpi" IN_LIST ARMCI_CAN_CC)
     set(programs "contiguous fortran/one_sided fortran/with_mpi ga/patches ga/strided ga/nonblocking")
-    armci_vm_programs(openmpi/2x2 SECONDS 500 FLAVOUR openmpi SHAPE 2x2 ROOMS few ENV "HOSTS_PROGRAMS=${programs}")
+    armci_vm_programs(openmpi/2x2 SECONDS 800 FLAVOUR openmpi SHAPE 2x2 ROOMS few ENV "HOSTS_PROGRAMS=${programs}")
     if("openmpi" IN_LIST ARMCI_FLAVOURS)
       set_tests_properties(vm/rdma/openmpi/2x2 PROPERTIES DEPENDS ga/openmpi)
     endif()

@@ -1,90 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The benchmark worker: one rank of the job that armci_perf starts. Arguments: [-q] [-r repetitions] [-e setting] group...
-// With -e NAME=VALUE,..., the ranks of a node differ in that setting: the first has the first value, and so on.
-// It initialises the library, runs the groups in the order given and ends. What a group measures is in its own file.
+// The worker of armci_perf: one rank of the job that it starts. Arguments: [-q] [-a] [-r repetitions] [-l label] group...
+// -q: short runs; -a: no baselines; -l: is appended to the names of all figures. It initialises the library, runs the
+// groups in the order given and ends. What a group measures is in its own file.
 #include "perf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { VARIANTS = 8 };
 
 int perf_me, perf_n, perf_peer, perf_reps = 11;
-bool perf_quick;
+bool perf_quick, perf_alone, perf_far;
 double perf_init_seconds;
-const char *perf_settings[VARIANTS];
-int perf_variants;
+const char *perf_label = "";
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} groups[] = {
-	{"put", perf_put_get},
+void perf_small(void);
+void perf_bandwidth(void);
+void perf_stream(void);
+void perf_strided(void);
+void perf_vector(void);
+void perf_nonblocking(void);
+void perf_accumulate(void);
+void perf_rmw(void);
+void perf_lock(void);
+void perf_barriers(void);
+void perf_memory(void);
+void perf_message(void);
+void perf_collective(void);
+void perf_overlap(void);
+void perf_init(void);
+
+const struct perf_group perf_groups[] = {
+	{"small", perf_small},
 	{"bandwidth", perf_bandwidth},
+	{"stream", perf_stream},
 	{"strided", perf_strided},
 	{"vector", perf_vector},
+	{"nonblocking", perf_nonblocking},
 	{"acc", perf_accumulate},
 	{"rmw", perf_rmw},
 	{"lock", perf_lock},
 	{"barrier", perf_barriers},
 	{"malloc", perf_memory},
-	{"malloc-new", perf_memory_new},
-	{"nonblocking", perf_nonblocking},
 	{"message", perf_message},
 	{"collective", perf_collective},
+	{"overlap", perf_overlap},
 	{"init", perf_init},
-	{"idle", perf_idle},
-	{"remote-small", perf_remote_small},
-	{"remote-asleep", perf_remote_asleep},
-	{"remote-bandwidth", perf_remote_bandwidth},
-	{"remote-strided", perf_remote_strided},
-	{"remote-vector", perf_remote_vector},
-	{"remote-batch", perf_remote_batch},
-	{"remote-meeting", perf_remote_meeting},
-	{"remote-all", perf_remote_all},
-	{"remote-busy", perf_remote_busy},
-	{"remote-crowded", perf_remote_crowded},
-	{"remote-overlap", perf_remote_overlap},
-#ifdef PERF_VERBS
-	{"rdma-small", perf_rdma_small},
-	{"rdma-asleep", perf_rdma_asleep},
-	{"rdma-memory", perf_rdma_memory},
-	{"rdma-contiguous", perf_rdma_contiguous},
-	{"rdma-strided", perf_rdma_strided},
-	{"rdma-busy", perf_rdma_busy},
-	{"rdma-overlap", perf_rdma_overlap},
-	{"rdma-fences", perf_rdma_fences},
-#endif
+	{NULL, NULL},
 };
-enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-static int find(const char *name)
+static const struct perf_group *find(const char *name)
 {
-	for (int i = 0; i < GROUPS; i++)
-		if (strcmp(groups[i].name, name) == 0)
-			return i;
-	fprintf(stderr, "perf worker: no group %s\n", name);
+	const struct perf_group *lists[] = {perf_groups, perf_more};
+	for (int i = 0; i < 2; i++)
+		for (const struct perf_group *g = lists[i]; g->name; g++)
+			if (strcmp(g->name, name) == 0)
+				return g;
+	fprintf(stderr, "armci_perf worker: no group %s\n", name);
 	exit(2);
-}
-
-// Sets what this rank differs in. The library has read its settings before main: the program begins again with it.
-static void differ(char **argv, const char *setting)
-{
-	char *name = strdup(setting), *values = strchr(name, '='), *rest = NULL;
-	const char *rank = getenv("ARMCI_JOB_RANK"), *mine, *now;
-	*values++ = 0;
-	for (char *v = strtok_r(values, ",", &rest); v && perf_variants < VARIANTS; v = strtok_r(NULL, ",", &rest))
-		perf_settings[perf_variants++] = v;
-	mine = perf_settings[rank ? atoi(rank) % perf_variants : 0];
-	now = getenv(name);
-	if (now && strcmp(now, mine) == 0)
-		return;
-	setenv(name, mine, 1);
-	execv("/proc/self/exe", argv);
-	perror("perf worker: begin again");
-	exit(1);
 }
 
 // Options; returns the index of the first group's name.
@@ -94,12 +66,14 @@ static int options(int argc, char **argv)
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		if (strcmp(argv[i], "-q") == 0) {
 			perf_quick = true;
+		} else if (strcmp(argv[i], "-a") == 0) {
+			perf_alone = true;
 		} else if (strcmp(argv[i], "-r") == 0 && i + 1 < argc) {
 			perf_reps = atoi(argv[++i]);
-		} else if (strcmp(argv[i], "-e") == 0 && i + 1 < argc) {
-			differ(argv, argv[++i]);
+		} else if (strcmp(argv[i], "-l") == 0 && i + 1 < argc) {
+			perf_label = argv[++i];
 		} else {
-			fprintf(stderr, "perf worker: unknown option %s\n", argv[i]);
+			fprintf(stderr, "armci_perf worker: unknown option %s\n", argv[i]);
 			exit(2);
 		}
 	}
@@ -110,7 +84,9 @@ static int options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	perf_begin(&argc, argv);
 	int first = options(argc, argv);
+	for (int i = first; i < argc; i++) find(argv[i]);
 	double begin = perf_now();
 	armci_msg_init(&argc, &argv);
 	if (ARMCI_Init() != 0)
@@ -118,13 +94,16 @@ int main(int argc, char **argv)
 	perf_init_seconds = perf_now() - begin;
 	perf_me = armci_msg_me();
 	perf_n = armci_msg_nproc();
-	perf_peer = (perf_me + 1) % perf_n;
+	perf_peer = perf_me == perf_n / 2 ? 0 : (perf_me + perf_n / 2) % perf_n;
+	perf_far = armci_domain_id(ARMCI_DOMAIN_SMP, 0) != armci_domain_id(ARMCI_DOMAIN_SMP, perf_n / 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	perf_ready();
 	for (int i = first; i < argc; i++) {
 		ARMCI_Barrier();
-		groups[find(argv[i])].run();
+		find(argv[i])->run();
 	}
 	ARMCI_Barrier();
+	perf_end();
 	int status = perf_failed();
 	ARMCI_Finalize();
 	armci_msg_finalize();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a case: finds how many operations make a sample of decent length, then alternates samples of ours and of the
-// raw baseline, so that whatever else the machine does hits both. Knows no operation.
+// Runs a case: finds how many operations make a sample of decent length, then alternates samples of ours and of
+//  baseline, so that whatever else the machine does hits both. Knows no operation.
 #define _GNU_SOURCE
 #include "perf.h"
 
@@ -32,20 +32,21 @@ double perf_elapsed(double begin, double end)
 	return ends[0] + ends[1];
 }
 
-void perf_pace(double *at_least, double quick, double full) { *at_least = perf_quick ? quick : full; }
+double perf_pace(double quick, double full) { return perf_quick ? quick : full; }
 
-// Seconds that n operations take; everybody's when all work.
+// Seconds that n turns take; everybody's when all work.
 static double sample(const struct perf_case *c, perf_body body, long n, bool all)
 {
+	double *clock = body == c->ours ? c->clock : c->raw_clock;
 	if (all)
 		ARMCI_Barrier();
-	if (c->clock)
-		*c->clock = 0;
+	if (clock)
+		*clock = 0;
 	double begin = perf_now();
 	body(c->arg, n);
 	double end = perf_now();
-	if (c->clock)
-		return all ? perf_greatest(*c->clock) : *c->clock;
+	if (clock)
+		return all ? perf_greatest(*clock) : *clock;
 	return all ? perf_elapsed(begin, end) : end - begin;
 }
 
@@ -64,9 +65,9 @@ static long enough(const struct perf_case *c, perf_body body, double seconds, bo
 
 static double in_unit(const struct perf_case *c, double seconds, long n, bool all)
 {
-	double each = seconds / (double)n;
+	double each = seconds / (double)n / (c->ops > 0 ? c->ops : 1);
 	switch (c->unit) {
-	case PERF_MBS: return (c->moves > 0 ? c->moves : c->bytes) * (all ? perf_n : 1) / each / 1e6;
+	case PERF_MBS: return c->bytes * (all ? perf_n : 1) / each / 1e6;
 	case PERF_MOPS: return (all ? perf_n : 1) / each / 1e6;
 	default: return each * 1e9;
 	}
@@ -120,40 +121,32 @@ double perf_sample(const struct perf_case *c, perf_body body, double seconds, lo
 	return in_unit(c, sample(c, body, *n, false), *n, false);
 }
 
+// With every baseline that there is, each a row.
+static void with_baselines(const struct perf_case *c, double seconds, bool all)
+{
+	struct perf_case beside = *c;
+	bool some = false;
+	for (int k = 0; !c->raw && !perf_alone && perf_baseline(&beside, k); k++, beside = *c) {
+		run(&beside, seconds, all);
+		some = true;
+	}
+	beside = *c;
+	if (perf_alone)
+		beside.raw = NULL;
+	if (!some)
+		run(&beside, seconds, all);
+}
+
 void perf_solo(const struct perf_case *c)
 {
-	double seconds;
-	perf_pace(&seconds, 0.0002, 0.003);
 	ARMCI_Barrier();
 	if (perf_me == 0)
-		run(c, seconds, false);
+		with_baselines(c, perf_pace(0.0002, 0.003), false);
 	ARMCI_Barrier();
 }
 
 // Longer samples when all work, longest when they must share cores: a time slice is a few milliseconds.
 void perf_all(const struct perf_case *c)
 {
-	double seconds;
-	if (perf_n > 2 || c->lasting)
-		perf_pace(&seconds, 0.005, 0.1);
-	else
-		perf_pace(&seconds, 0.002, 0.015);
-	run(c, seconds, true);
-}
-
-void perf_gate_pass(struct perf_gate *g)
-{
-	struct perf_barrier *b = g->shared;
-	int sense = g->sense = !g->sense;
-	if (atomic_fetch_add(&b->arrived, 1) + 1 == perf_n) {
-		atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
-		atomic_store_explicit(&b->sense, sense, memory_order_release);
-		return;
-	}
-	for (int i = 0; atomic_load_explicit(&b->sense, memory_order_acquire) != sense; i++) {
-		if (i < 1000)
-			perf_relax();
-		else
-			perf_yield();
-	}
+	with_baselines(c, perf_n > 2 || c->lasting ? perf_pace(0.005, 0.1) : perf_pace(0.002, 0.015), true);
 }

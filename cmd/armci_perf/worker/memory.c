@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for the benchmarks: shared by all ranks, remotely accessible, or private. Measures nothing.
-#define _GNU_SOURCE
-#include "perf.h"
-
-#include <sched.h>
+// Memory for the measurements: that others can reach, or private. Measures nothing.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void give_up(const char *what)
+#include "perf.h"
+
+// The two sides of a transfer do not begin at the same place in their pages: loads would seem to depend on the stores of
+// the transfer before, and the figure would be that of the false dependence.
+enum { PAGE = 4096, OFFSET = 1344 };
+
+void perf_need(bool ok, const char *what)
 {
-	fprintf(stderr, "perf worker: rank %d: %s failed\n", perf_me, what);
-	ARMCI_Error("perf worker: out of memory", 1);
+	if (ok)
+		return;
+	fprintf(stderr, "armci_perf worker: rank %d: %s: %s\n", perf_me, what, strerror(errno));
+	ARMCI_Error((char *)"armci_perf worker: cannot go on", 1);
 	exit(1);
 }
 
 void **perf_malloc(size_t bytes)
 {
 	void **all = calloc((size_t)perf_n, sizeof *all);
-	if (!all || ARMCI_Malloc(all, (armci_size_t)bytes) != 0)
-		give_up("ARMCI_Malloc");
+	perf_need(all && ARMCI_Malloc(all, (armci_size_t)bytes) == 0, "ARMCI_Malloc");
 	memset(all[perf_me], 0, bytes);
 	ARMCI_Barrier();
 	return all;
@@ -32,33 +36,25 @@ void perf_free(void **all)
 	free(all);
 }
 
-// Only rank 0 allocates; the address is good in all ranks, since all are on one node.
-void *perf_shared(size_t bytes)
-{
-	void **all = calloc((size_t)perf_n, sizeof *all);
-	if (!all || ARMCI_Malloc(all, perf_me == 0 ? (armci_size_t)bytes : 0) != 0)
-		give_up("ARMCI_Malloc");
-	void *p = all[0];
-	if (perf_me == 0)
-		memset(p, 0, bytes);
-	free(all);
-	ARMCI_Barrier();
-	return p;
-}
-
-void perf_shared_free(void *p)
-{
-	ARMCI_Barrier();
-	ARMCI_Free(perf_me == 0 ? p : NULL);
-}
-
 void *perf_private(size_t bytes)
 {
 	void *p = NULL;
-	if (posix_memalign(&p, 4096, bytes ? bytes : 1) != 0)
-		give_up("posix_memalign");
+	perf_need(posix_memalign(&p, PAGE, bytes ? bytes : 1) == 0, "posix_memalign");
 	memset(p, 1, bytes);
 	return p;
 }
 
-void perf_yield(void) { sched_yield(); }
+struct perf_transfer perf_transfer(size_t bytes)
+{
+	struct perf_transfer t = {.all = perf_malloc(bytes), .block = perf_private(bytes + OFFSET)};
+	memset(t.block, 0, bytes + OFFSET);
+	t.mine = t.block + OFFSET;
+	t.theirs = t.all[perf_peer];
+	return t;
+}
+
+void perf_transfer_end(struct perf_transfer *t)
+{
+	perf_free(t->all);
+	free(t->block);
+}

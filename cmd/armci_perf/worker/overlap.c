@@ -1,76 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a transfer from another node disappears behind computation of its caller, beside a raw socket that a thread
-// of the caller reads meanwhile. The computation is a fixed amount of work: what takes the caller's core makes it longer.
+// How much of a nonblocking transfer disappears behind computation of its caller. The computation is a fixed amount of
+// work: whatever takes the caller's core makes it longer.
+#include <stdio.h>
+
 #include "perf.h"
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdlib.h>
+enum { LEAST = 64 << 10, MOST = 4 << 20 };
 
-#include "crew.h"
-#include "dial.h"
-#include "wire.h"
+static volatile double sink;
 
-enum { LARGE = 1 << 20 };
-
-struct transfer {
-	void *theirs;
-	char *mine;
-	armci_hdl_t handle;
-	struct perf_wire wire;
-	pthread_t reader; // of the raw socket
-	sem_t go, done;
-	bool end;
-};
-
-static void ours_begin(void *arg)
+void perf_compute(long rounds)
 {
-	struct transfer *t = arg;
-	ARMCI_INIT_HANDLE(&t->handle);
-	ARMCI_NbGet(t->theirs, t->mine, LARGE, perf_peer, &t->handle);
+	double x = 1;
+	for (long r = 0; r < rounds; r++)
+		for (int i = 0; i < 1000; i++) x = x * 1.0000001 + 1e-9;
+	sink = x;
 }
 
-static void ours_wait(void *arg) { ARMCI_Wait(&((struct transfer *)arg)->handle); }
-
-static void pass(sem_t *s)
+long perf_rounds(double seconds)
 {
-	while (sem_wait(s) != 0) continue; // interrupted
-}
-
-static void *read_raw(void *arg)
-{
-	struct transfer *t = arg;
-	for (pass(&t->go); !t->end; pass(&t->go)) {
-		perf_wire_take(&t->wire, LARGE);
-		sem_post(&t->done);
+	const long some = 500;
+	double best = 1;
+	for (int i = 0; i < 5; i++) {
+		double begin = perf_now();
+		perf_compute(some);
+		double t = perf_now() - begin;
+		best = t < best ? t : best;
 	}
-	return NULL;
+	return (long)(seconds * (double)some / best) + 1;
 }
 
-static void raw_begin(void *arg)
+static void start_ours(struct perf_overlap *o)
 {
-	struct transfer *t = arg;
-	perf_wire_send(&t->wire, 8, LARGE);
-	sem_post(&t->go);
+	ARMCI_INIT_HANDLE(&o->handle);
+	if (o->get)
+		ARMCI_NbGet(o->t.theirs, o->t.mine, o->t.count[0], perf_peer, &o->handle);
+	else
+		ARMCI_NbPut(o->t.mine, o->t.theirs, o->t.count[0], perf_peer, &o->handle);
 }
 
-static void raw_wait(void *arg) { pass(&((struct transfer *)arg)->done); }
+static void end_ours(struct perf_overlap *o)
+{
+	ARMCI_Wait(&o->handle);
+	if (!o->get)
+		ARMCI_Fence(perf_peer);
+}
 
-double perf_hidden(void *t, void (*start)(void *t), void (*end)(void *t))
+static double hidden(struct perf_overlap *o, void (*start)(struct perf_overlap *o), void (*end)(struct perf_overlap *o))
 {
 	double alone = 0, work = 0, both = 0;
 	for (int i = 0; i < (perf_quick ? 2 : 10); i++) {
 		double t0 = perf_now();
-		start(t);
-		end(t);
+		start(o);
+		end(o);
 		double t1 = perf_now();
 		long rounds = perf_rounds(2 * (t1 - t0));
 		double t2 = perf_now();
 		perf_compute(rounds);
 		double t3 = perf_now();
-		start(t);
+		start(o);
 		perf_compute(rounds);
-		end(t);
+		end(o);
 		both += perf_now() - t3;
 		alone += t1 - t0;
 		work += t3 - t2;
@@ -78,48 +68,36 @@ double perf_hidden(void *t, void (*start)(void *t), void (*end)(void *t))
 	return 100 * (1 - (both - work) / alone);
 }
 
-static void overlap(struct transfer *t, const char *op)
+void perf_overlap_rows(struct perf_overlap *o, const char *op, int bytes)
 {
 	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
+	o->t.count[0] = bytes;
+	perf_overlap_baseline(o);
+	bool beside = o->raw_start && !perf_alone;
 	ARMCI_Barrier();
 	for (int i = -1; i < perf_reps && perf_me == 0; i++) { // the first is to warm up
-		ours[i < 0 ? 0 : i] = perf_hidden(t, ours_begin, ours_wait);
-		raw[i < 0 ? 0 : i] = perf_hidden(t, raw_begin, raw_wait);
+		ours[i < 0 ? 0 : i] = hidden(o, start_ours, end_ours);
+		if (beside)
+			raw[i < 0 ? 0 : i] = hidden(o, o->raw_start, o->raw_end);
 	}
-	struct perf_case c = {.op = op, .shape = "nbget", .bytes = LARGE, .unit = PERF_PERCENT};
-	perf_figures(&c, ours, raw, perf_reps);
+	struct perf_case c = {.op = op, .shape = "-", .bytes = bytes, .unit = PERF_PERCENT};
+	perf_figures(&c, ours, beside ? raw : NULL, perf_reps);
 	ARMCI_Barrier();
 }
 
-// Then with a thread that computes on each core but the caller's, and on each of the target's machine if it is another.
-static void overlaps(struct transfer *t)
+void perf_overlap(void)
 {
-	bool one_machine = perf_one_machine();
-	overlap(t, "remote-overlap");
-	if (perf_me == 0)
-		perf_crew_start(perf_cores() - 1);
-	else if (!one_machine)
-		perf_crew_start(perf_cores());
-	overlap(t, "remote-overlap-crowded");
-	perf_crew_stop();
-}
-
-void perf_remote_overlap(void)
-{
-	void **all = perf_malloc(LARGE);
-	struct transfer t = {.theirs = all[perf_peer], .mine = perf_private(LARGE), .wire = perf_wire_open(LARGE, 1)};
-	if (perf_me == 0) {
-		sem_init(&t.go, 0, 0);
-		sem_init(&t.done, 0, 0);
-		perf_need(pthread_create(&t.reader, NULL, read_raw, &t) == 0, "thread");
+	if (!perf_far) {
+		if (perf_me == 0)
+			fprintf(stderr, "armci_perf worker: no overlap within a node, where a transfer is a copy by its caller\n");
+		return;
 	}
-	overlaps(&t);
-	if (perf_me == 0) {
-		t.end = true;
-		sem_post(&t.go);
-		pthread_join(t.reader, NULL);
+	struct perf_overlap o = {.t = perf_transfer(MOST)};
+	for (int bytes = LEAST; bytes <= (int)perf_pace(LEAST, MOST); bytes *= 8) {
+		o.get = false;
+		perf_overlap_rows(&o, "overlap-put", bytes);
+		o.get = true;
+		perf_overlap_rows(&o, "overlap-get", bytes);
 	}
-	perf_wire_close(&t.wire);
-	free(t.mine);
-	perf_free(all);
+	perf_transfer_end(&o.t);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the benchmark worker share: a case (our operation and its raw baseline, each as a loop), the two
-// ways to measure one, and the lines the worker prints for armci_perf. It judges nothing: bars are the front's business.
+// What the files of the worker of armci_perf share: a case (an operation as a loop), the two ways to measure one, and
+// the lines that the worker prints. The worker uses the public C interface only. The worker of bench/ is made of these
+// files too; it adds a baseline to the cases and has groups of its own.
 #ifndef PERF_H
 #define PERF_H
 
@@ -8,17 +9,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#define PERF_LINE 64
 #define PERF_REPS_MAX 99
 
-extern int perf_me, perf_n;  // rank and number of ranks
-extern int perf_peer;        // the rank whose memory is used: the next one, myself when alone
-extern const char *perf_settings[]; // the values of the setting in which ranks differ, by turns
-extern int perf_variants;           // how many
-extern bool perf_quick;      // short runs that only show that everything works
-extern int perf_reps;        // repetitions of every figure, ours and raw alternating
+extern int perf_me, perf_n;      // rank and number of ranks
+extern int perf_peer;            // the rank whose memory is used: rank 0 and rank n/2 are each other's
+extern bool perf_far;            // rank 0's peer is on another node
+extern bool perf_quick;          // short runs that only show that everything works
+extern bool perf_alone;          // no baselines
+extern int perf_reps;            // repetitions of every figure, ours and raw alternating
+extern const char *perf_label;   // is appended to the names of all figures
 extern double perf_init_seconds; // what the initialisation of the library took on this rank
 
 // Does an operation n times.
@@ -36,22 +36,25 @@ enum perf_unit {
 struct perf_case {
 	const char *op, *shape; // words without blanks; shape "-" when there is nothing to say
 	double bytes;           // that one operation of one rank moves; 0 for none
-	double moves;           // the bytes that count for a rate, if one call does several operations; else 0
+	double ops;             // operations of one turn of a body's loop; 0 for one
 	enum perf_unit unit;
-	perf_body ours, raw; // raw may be NULL: there is no baseline
-	void *arg;
-	bool lasting;  // long samples: what counts is the rate when everything has come to rest
-	double warm;   // of one rank alone: seconds of operations before each repetition or sample, that do not count
-	double *clock; // NULL, or where the bodies add the seconds that count, for loops that do more than the operation
+	perf_body ours, raw; // raw NULL: perf_baseline may know one
+	void *arg;           // of both
+	bool lasting;        // long samples: what counts is the rate when everything has come to rest
+	double warm;         // of one rank alone: seconds of operations before each repetition or sample, that do not count
+	double *clock;       // NULL, or where `ours` adds the seconds that count, for loops that do more than the operation
+	double *raw_clock;   // the same of `raw`
 };
 
 void perf_solo(const struct perf_case *c); // rank 0 works while the others wait
 void perf_all(const struct perf_case *c);  // all ranks work at the same time; the slowest counts
 
-// One sample of this rank alone, in the case's unit: of *n operations, or, if that is 0, of as many as take so long.
+// Gives a case without a baseline its k-th one, and another name if it likes; false if there are no more than k. The
+// worker that is installed knows none.
+bool perf_baseline(struct perf_case *c, int k);
+
+// One sample of this rank alone, in the case's unit: of *n turns, or, if that is 0, of as many as take so long.
 double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n);
-// The part that is hidden, in per cent, of transfers beside computation that takes twice as long.
-double perf_hidden(void *t, void (*start)(void *t), void (*end)(void *t));
 
 // Prints a figure measured elsewhere: reps values in the row's own unit. raw may be NULL. Rank 0 prints.
 void perf_figures(const struct perf_case *c, const double *ours, const double *raw, int reps);
@@ -59,76 +62,65 @@ void perf_figures(const struct perf_case *c, const double *ours, const double *r
 void perf_check(const char *name, double got, double want);
 bool perf_failed(void);
 
-double perf_now(void);                                    // seconds
-double perf_greatest(double x);                           // over all ranks; collective
-double perf_total(double x);                              // over all ranks; collective
-double perf_elapsed(double begin, double end);            // from the first begin to the last end; collective
-void perf_pace(double *at_least, double quick, double full); // seconds a sample takes, by the kind of run
+double perf_now(void);                            // seconds
+double perf_greatest(double x);                   // over all ranks; collective
+double perf_total(double x);                      // over all ranks; collective
+double perf_elapsed(double begin, double end);    // from the first begin to the last end; collective
+double perf_pace(double quick, double full);      // the one or the other, by the kind of run
 
-// Memory of one rank that all can reach directly. Collective; rank 0's address is returned everywhere.
-void *perf_shared(size_t bytes);
-void perf_shared_free(void *p);
-void **perf_malloc(size_t bytes); // the addresses by rank. Collective
-void perf_free(void **all);
-void *perf_private(size_t bytes); // of this process alone, touched, on a page
+void perf_need(bool ok, const char *what); // ends the job if not, with errno's text
+void **perf_malloc(size_t bytes);          // zeroed memory of each rank: the addresses by rank. Collective
+void perf_free(void **all);                // collective
+void *perf_private(size_t bytes);          // of this process alone, touched, on a page
 
-// Raw barrier between all ranks, in memory of perf_shared: sense-reversing, polls, then yields.
-struct perf_barrier {
-	_Alignas(PERF_LINE) _Atomic int arrived;
-	_Alignas(PERF_LINE) _Atomic int sense;
+// Fixed work that calls nothing, and how many rounds of it take so long on a core of one's own.
+void perf_compute(long rounds);
+long perf_rounds(double seconds);
+
+// What operations on the peer are about. Bodies of one-sided operations have one as their argument.
+struct perf_transfer {
+	void **all;              // of perf_malloc
+	char *block, *mine;      // private memory; the place in it that is used
+	char *theirs;            // the peer's memory
+	int stride[1], count[2]; // count[0] is the number of bytes of what is contiguous
+	armci_giov_t put, get;   // scattered elements
+	double clock;            // for bodies that keep time
 };
-struct perf_gate {
-	struct perf_barrier *shared;
-	int sense;
+struct perf_transfer perf_transfer(size_t bytes); // collective
+void perf_transfer_end(struct perf_transfer *t);  // collective
+
+// A body from one expression over `t`; one that also fences where the peer is on another node: complete there, too.
+#define PERF_BODY(name, ...)                                                     \
+	static void name(void *arg, long n)                                      \
+	{                                                                        \
+		struct perf_transfer *t = arg;                                   \
+		(void)t;                                                         \
+		for (long i = 0; i < n; i++) {                                   \
+			__VA_ARGS__;                                             \
+		}                                                                \
+	}
+#define PERF_FENCED(name, ...) PERF_BODY(name, __VA_ARGS__; if (perf_far) ARMCI_Fence(perf_peer))
+
+// How much of a nonblocking transfer is hidden, in per cent, beside computation that takes twice as long.
+struct perf_overlap {
+	struct perf_transfer t;
+	bool get;
+	armci_hdl_t handle;
+	void (*raw_start)(struct perf_overlap *o), (*raw_end)(struct perf_overlap *o); // NULL: no baseline
+	void *raw;
 };
-void perf_gate_pass(struct perf_gate *g);
-void perf_yield(void); // the core, to whoever else wants it
-static inline void perf_relax(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#endif
-}
+void perf_overlap_baseline(struct perf_overlap *o); // may set raw_start and raw_end. Of bench/, as perf_baseline
+void perf_overlap_rows(struct perf_overlap *o, const char *op, int bytes);
 
-// The compiler must not move memory accesses across, nor know where p points.
-static inline void perf_opaque(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
-
-void perf_resident(double *mib); // resident memory of this process
-
-// The groups a worker can be asked for, by file.
-void perf_put_get(void);
-void perf_bandwidth(void);
-void perf_strided(void);
-void perf_vector(void);
-void perf_accumulate(void);
-void perf_rmw(void);
-void perf_lock(void);
-void perf_barriers(void);
-void perf_memory(void);
-void perf_memory_new(void);
-void perf_nonblocking(void);
-void perf_message(void);
-void perf_collective(void);
-void perf_init(void);
-void perf_idle(void);
-void perf_remote_small(void);
-void perf_remote_asleep(void);
-void perf_remote_bandwidth(void);
-void perf_remote_strided(void);
-void perf_remote_vector(void);
-void perf_remote_batch(void);
-void perf_remote_meeting(void);
-void perf_remote_all(void);
-void perf_remote_busy(void);
-void perf_remote_crowded(void);
-void perf_remote_overlap(void);
-void perf_rdma_small(void);
-void perf_rdma_asleep(void);
-void perf_rdma_memory(void);
-void perf_rdma_contiguous(void);
-void perf_rdma_strided(void);
-void perf_rdma_busy(void);
-void perf_rdma_overlap(void);
-void perf_rdma_fences(void);
+// The groups a worker can be asked for, by name. Both lists end without a name.
+struct perf_group {
+	const char *name;
+	void (*run)(void);
+};
+extern const struct perf_group perf_groups[]; // the installed ones
+extern const struct perf_group perf_more[];   // those of bench/
+void perf_begin(int *argc, char **argv);      // before the library starts: what bench/ has to do
+void perf_ready(void);                        // when it has started
+void perf_end(void);                          // before it ends
 
 #endif

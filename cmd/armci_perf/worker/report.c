@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lines a worker prints for armci_perf, tab-separated, one figure or check a line:
-//   PERF  op shape bytes ranks unit ours ours_best raw raw_best ratio     (raw and ratio 0 without a baseline)
+//   PERF  op shape bytes ranks unit ours least most raw least most ratio     (raw and ratio 0 without a baseline)
 //   CHECK name got want ok|WRONG
-// ours and raw are medians, the best is the least cost or the highest rate, ratio the median of ours/raw pair by pair.
+// ours and raw are medians, followed by the extremes; ratio is the median of ours/raw pair by pair.
 #include "perf.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +25,11 @@ static double median(const double *v, int n)
 	return n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
 }
 
-static double best(const double *v, int n, enum perf_unit unit)
+static double end(const double *v, int n, int sign)
 {
-	bool high = unit == PERF_MBS || unit == PERF_MOPS || unit == PERF_SHARE;
-	double b = v[0];
-	for (int i = 1; i < n; i++)
-		b = high ? fmax(b, v[i]) : fmin(b, v[i]);
-	return b;
+	double e = v[0];
+	for (int i = 1; i < n; i++) e = sign * v[i] > sign * e ? v[i] : e;
+	return e;
 }
 
 static const char *const unit_name[] = {"ns", "MB/s", "Mop/s", "%", "MiB", "share"};
@@ -46,9 +43,9 @@ void perf_figures(const struct perf_case *c, const double *ours, const double *r
 		ratio[i] = raw[i] != 0 ? ours[i] / raw[i] : 0;
 	const double *base = raw ? raw : none;
 	int n = raw ? reps : 1;
-	printf("PERF\t%s\t%s\t%.0f\t%d\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\n", c->op, c->shape, c->bytes, perf_n,
-		unit_name[c->unit], median(ours, reps), best(ours, reps, c->unit), median(base, n), best(base, n, c->unit),
-		median(ratio, n));
+	printf("PERF\t%s%s\t%s\t%.0f\t%d\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\n", c->op, perf_label, c->shape, c->bytes, perf_n,
+		unit_name[c->unit], median(ours, reps), end(ours, reps, -1), end(ours, reps, 1), median(base, n), end(base, n, -1),
+		end(base, n, 1), median(ratio, n));
 }
 
 void perf_check(const char *name, double got, double want)

@@ -1,127 +1,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided and vector transfers: n by n patches of doubles beside a loop of one memcpy a row, and 1000 scattered
-// doubles beside a loop of one assignment each. The leading dimension is larger than the patch, so rows never touch.
-#include "perf.h"
-
+// What is not contiguous: n by n patches of doubles, 1000 scattered doubles, batches of 1000 nonblocking puts. The
+// leading dimension is larger than a patch, so rows never touch.
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { LEADING = 600, LARGEST = 512, SCATTERED = 1000 };
+#include "perf.h"
 
-struct patch {
-	char *mine, *theirs;
-	int stride[1], count[2];
-};
+enum { LEADING = 600, LARGEST = 512, SCATTERED = 1000, APART = 17 };
 
-static void put(void *arg, long n)
-{
-	struct patch *p = arg;
-	for (long i = 0; i < n; i++) ARMCI_PutS(p->mine, p->stride, p->theirs, p->stride, p->count, 1, perf_peer);
-}
+static double one = 1;
 
-static void get(void *arg, long n)
-{
-	struct patch *p = arg;
-	for (long i = 0; i < n; i++) ARMCI_GetS(p->theirs, p->stride, p->mine, p->stride, p->count, 1, perf_peer);
-}
-
-static void copy_rows(char *to, const char *from, const struct patch *p)
-{
-	for (int row = 0; row < p->count[1]; row++)
-		memcpy(to + (long)row * p->stride[0], from + (long)row * p->stride[0], (size_t)p->count[0]);
-}
-
-static void raw_put(void *arg, long n)
-{
-	struct patch *p = arg;
-	for (long i = 0; i < n; i++) {
-		copy_rows(p->theirs, p->mine, p);
-		perf_opaque(p);
-	}
-}
-
-static void raw_get(void *arg, long n)
-{
-	struct patch *p = arg;
-	for (long i = 0; i < n; i++) {
-		copy_rows(p->mine, p->theirs, p);
-		perf_opaque(p);
-	}
-}
+PERF_FENCED(put_strided, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer))
+PERF_BODY(get_strided, ARMCI_GetS(t->theirs, t->stride, t->mine, t->stride, t->count, 1, perf_peer))
+PERF_FENCED(acc_strided, ARMCI_AccS(ARMCI_ACC_DBL, &one, t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer))
 
 void perf_strided(void)
 {
-	size_t bytes = (size_t)LEADING * LARGEST * sizeof(double);
-	void **all = perf_malloc(bytes);
-	struct patch p = {.mine = perf_private(bytes), .theirs = all[perf_peer], .stride = {LEADING * sizeof(double)}};
+	struct perf_transfer t = perf_transfer((size_t)LEADING * LARGEST * sizeof(double));
+	t.stride[0] = LEADING * sizeof(double);
 	for (int n = 4; n <= LARGEST; n *= perf_quick ? 8 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
-		p.count[0] = n * (int)sizeof(double);
-		p.count[1] = n;
-		struct perf_case c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &p};
-		c.op = "put-strided", c.ours = put, c.raw = raw_put;
+		struct perf_case c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t};
+		t.count[0] = n * (int)sizeof(double);
+		t.count[1] = n;
+		c.op = "put-strided", c.ours = put_strided;
 		perf_solo(&c);
-		c.op = "get-strided", c.ours = get, c.raw = raw_get;
+		c.op = "get-strided", c.ours = get_strided;
+		perf_solo(&c);
+		c.op = "acc-strided", c.ours = acc_strided;
 		perf_solo(&c);
 	}
-	free(p.mine);
-	perf_free(all);
+	perf_transfer_end(&t);
 }
 
-struct scatter {
-	double *mine, *theirs;
-	armci_giov_t put, get;
-};
-
-static void put_vector(void *arg, long n)
-{
-	struct scatter *s = arg;
-	for (long i = 0; i < n; i++) ARMCI_PutV(&s->put, 1, perf_peer);
-}
-
-static void get_vector(void *arg, long n)
-{
-	struct scatter *s = arg;
-	for (long i = 0; i < n; i++) ARMCI_GetV(&s->get, 1, perf_peer);
-}
-
-static void raw_vector(const armci_giov_t *v, long n)
-{
-	for (long i = 0; i < n; i++) {
-		for (int k = 0; k < v->ptr_array_len; k++) *(double *)v->dst_ptr_array[k] = *(double *)v->src_ptr_array[k];
-		perf_opaque(v->dst_ptr_array);
-	}
-}
-
-static void raw_put_vector(void *arg, long n) { raw_vector(&((struct scatter *)arg)->put, n); }
-static void raw_get_vector(void *arg, long n) { raw_vector(&((struct scatter *)arg)->get, n); }
+PERF_FENCED(put_vector, ARMCI_PutV(&t->put, 1, perf_peer))
+PERF_BODY(get_vector, ARMCI_GetV(&t->get, 1, perf_peer))
 
 // Every 17th double, in an order that no prefetcher likes too much.
-static void scatter_addresses(struct scatter *s, void **mine, void **theirs)
+static struct perf_transfer scattered(void **mine, void **theirs)
 {
+	struct perf_transfer t = perf_transfer(SCATTERED * APART * sizeof(double));
 	for (int i = 0; i < SCATTERED; i++) {
-		long at = (long)((i * 389) % SCATTERED) * 17;
-		mine[i] = s->mine + at;
-		theirs[i] = s->theirs + at;
+		long at = (long)((i * 389) % SCATTERED) * APART;
+		mine[i] = (double *)t.mine + at;
+		theirs[i] = (double *)t.theirs + at;
 	}
-	s->put = (armci_giov_t){.src_ptr_array = mine, .dst_ptr_array = theirs, .ptr_array_len = SCATTERED, .bytes = 8};
-	s->get = (armci_giov_t){.src_ptr_array = theirs, .dst_ptr_array = mine, .ptr_array_len = SCATTERED, .bytes = 8};
+	t.put = (armci_giov_t){.src_ptr_array = mine, .dst_ptr_array = theirs, .ptr_array_len = SCATTERED, .bytes = 8};
+	t.get = (armci_giov_t){.src_ptr_array = theirs, .dst_ptr_array = mine, .ptr_array_len = SCATTERED, .bytes = 8};
+	return t;
 }
 
 void perf_vector(void)
 {
 	static void *mine[SCATTERED], *theirs[SCATTERED];
-	size_t bytes = SCATTERED * 17 * sizeof(double);
-	void **all = perf_malloc(bytes);
-	struct scatter s = {.mine = perf_private(bytes), .theirs = all[perf_peer]};
-	scatter_addresses(&s, mine, theirs);
-	struct perf_case c = {.shape = "1000x8", .bytes = 8.0 * SCATTERED, .unit = PERF_NS, .arg = &s};
-	c.op = "put-vector", c.ours = put_vector, c.raw = raw_put_vector;
+	struct perf_transfer t = scattered(mine, theirs);
+	struct perf_case c = {.shape = "1000x8", .bytes = 8.0 * SCATTERED, .unit = PERF_NS, .arg = &t};
+	c.op = "put-vector", c.ours = put_vector;
 	perf_solo(&c);
-	c.op = "get-vector", c.ours = get_vector, c.raw = raw_get_vector;
+	c.op = "get-vector", c.ours = get_vector;
 	perf_solo(&c);
-	free(s.mine);
-	perf_free(all);
+	perf_transfer_end(&t);
+}
+
+static void *source(const struct perf_transfer *t, int k) { return t->put.src_ptr_array[k]; }
+static void *target(const struct perf_transfer *t, int k) { return t->put.dst_ptr_array[k]; }
+
+static void put_implicit(struct perf_transfer *t)
+{
+	for (int k = 0; k < SCATTERED; k++) ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, NULL);
+	ARMCI_WaitAll();
+}
+
+static void put_handles(struct perf_transfer *t)
+{
+	static armci_hdl_t handle[SCATTERED];
+	for (int k = 0; k < SCATTERED; k++) {
+		ARMCI_INIT_HANDLE(&handle[k]);
+		ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, &handle[k]);
+	}
+	for (int k = 0; k < SCATTERED; k++) ARMCI_Wait(&handle[k]);
+}
+
+static void put_aggregate(struct perf_transfer *t)
+{
+	armci_hdl_t h;
+	ARMCI_INIT_HANDLE(&h);
+	ARMCI_SET_AGGREGATE_HANDLE(&h);
+	for (int k = 0; k < SCATTERED; k++) ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, &h);
+	ARMCI_Wait(&h);
+	ARMCI_UNSET_AGGREGATE_HANDLE(&h);
+}
+
+PERF_FENCED(implicit, put_implicit(t))
+PERF_FENCED(handles, put_handles(t))
+PERF_FENCED(aggregate, put_aggregate(t))
+
+void perf_nonblocking(void)
+{
+	static void *mine[SCATTERED], *theirs[SCATTERED];
+	struct perf_transfer t = scattered(mine, theirs);
+	struct perf_case c = {.shape = "batch", .bytes = 8, .ops = SCATTERED, .unit = PERF_NS, .arg = &t};
+	c.op = "nbput-implicit", c.ours = implicit;
+	perf_solo(&c);
+	c.op = "nbput-handles", c.ours = handles;
+	perf_solo(&c);
+	c.op = "nbput-aggregate", c.ours = aggregate;
+	perf_solo(&c);
+	perf_transfer_end(&t);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who is in the job, and the exchange between them: it is complete when every
-// rank has contributed, and fails as soon as a rank that is missing cannot come
+// The ranks of the job, and the exchange between them. It is complete when every
+// rank has contributed, and fails as soon as a missing rank cannot contribute
 // any more. Nothing here reads or writes a socket.
 
 package jobserver
@@ -12,11 +12,11 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// slot is one rank. A rank may come, say bye and come again: a shell script as
-// a rank may run several programs one after the other.
+// slot is one rank. A rank may connect, say bye and connect again: a shell script
+// as a rank may run several programs one after the other.
 type slot struct {
 	session     *session // nil while it is not connected
-	left        bool     // its process ended, or its connection without a bye
+	left        bool     // its process has ended, or its connection without a bye
 	contributes bool     // has given its string for the exchange under way
 	mine        []byte
 }
@@ -35,7 +35,7 @@ func (s *Server) admit(se *session, rank, size int) error {
 	return nil
 }
 
-// bye takes an admitted rank out of the job, for now.
+// bye marks an admitted rank as not connected.
 func (s *Server) bye(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Server) contribute(se *session, mine []byte) error {
 	return nil
 }
 
-// abort tells whoever runs the job.
+// abort passes an abort on to the launcher.
 func (s *Server) abort(rank, status int) {
 	s.mu.Lock()
 	s.aborted = true
@@ -79,11 +79,11 @@ func (s *Server) abort(rank, status int) {
 	s.onAbort(rank, status, lost)
 }
 
-// lost tells whether the rank is not there and cannot come any more.
+// lost tells whether the rank is not connected and cannot connect any more.
 func (r *slot) lost() bool { return r.left && r.session == nil }
 
-// settle ends the exchange under way if that can be done now. In an aborted job
-// nobody is told who is missing: it is about to be ended, for a known reason.
+// settle ends the exchange if it is complete or has failed. In an aborted job no
+// rank is told which one is missing: the job is about to be ended, for a known reason.
 func (s *Server) settle() {
 	complete, missing := true, -1
 	parts := make([][]byte, s.size)
@@ -108,7 +108,7 @@ func (s *Server) settle() {
 	}
 }
 
-// answer gives everybody who contributed the same frame.
+// answer sends all ranks that have contributed the same frame.
 func (s *Server) answer(kind jobwire.Kind, payload []byte) {
 	for i := range s.ranks {
 		r := &s.ranks[i]

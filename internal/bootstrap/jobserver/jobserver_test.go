@@ -8,8 +8,11 @@ package jobserver
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -137,9 +140,9 @@ func TestStarters(t *testing.T) {
 	crowd(t, s)
 }
 
-// crowd: of too many silent connections those that are too many are closed at once.
+// crowd: of too many silent connections the oldest are closed, so that whoever comes later and is of the job gets in.
 func crowd(t *testing.T, s *Server) {
-	closed := 0
+	var silent []net.Conn
 	for range 2*s.size + strangers + 10 {
 		conn, err := net.Dial("tcp", s.Addr(0))
 		if err != nil {
@@ -148,11 +151,23 @@ func crowd(t *testing.T, s *Server) {
 		defer conn.Close()
 		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		if _, err := jobwire.Read(conn, jobwire.Challenge); err != nil {
-			closed++
+			t.Fatalf("the newest of %d connections is closed: %v", len(silent)+1, err)
 		}
+		silent = append(silent, conn)
 	}
-	if closed < 10 {
-		t.Errorf("%d of too many connections were closed", closed)
+	conn, err := jobwire.Dial(s.Addr(0), time.Second)
+	if err == nil {
+		defer conn.Close()
+		err = jobwire.Greet(conn, s.Secret(), jobwire.Hello, 1, 2)
+	}
+	if err != nil {
+		t.Errorf("a rank behind a crowd: %v", err)
+	}
+	for i, conn := range silent[:5] {
+		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("silent connection %d is still open: %v", i, err)
+		}
 	}
 }
 

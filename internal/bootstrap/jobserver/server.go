@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package jobserver is what the ranks of a job started by armcirun talk to: it
-// admits them, carries their exchanges and hears of aborts. Starters on other
-// hosts come in by the same door and are handed on. It starts and ends no
+// Package jobserver is the server to which the ranks of a job started by armcirun
+// connect: it admits them, executes their exchanges and receives aborts. Starters
+// on other hosts connect to it, too, and are passed on. It starts and ends no
 // process; see launch.
 package jobserver
 
@@ -19,7 +19,7 @@ import (
 
 const (
 	acceptPause = 10 * time.Millisecond
-	strangers   = 64 // connections at most beyond those that ranks and starters need
+	strangers   = 64 // most connections beyond those that ranks and starters need; then the oldest unproven one is dropped
 )
 
 // Server serves one job.
@@ -33,20 +33,21 @@ type Server struct {
 
 	mu      sync.Mutex
 	open    map[*session]struct{} // nil once closed
+	arrived uint64                // connections so far
 	ranks   []slot
 	aborted bool
 }
 
 // AbortFunc is called when a rank aborts the job, from any goroutine and before
-// the rank is answered. lost are the ranks that had gone by then without a bye:
-// the abort may be because of them.
+// the rank is answered. lost are the ranks that had disconnected by then
+// without a bye: the abort may be because of them.
 type AbortFunc func(rank, status int, lost []int)
 
-// AttachFunc is given the connection of a starter, which is its own from then
-// on, and the number of its host.
+// AttachFunc gets the connection of a starter, which it owns from then on, and
+// the number of its host.
 type AttachFunc func(host int, conn net.Conn)
 
-// New begins to serve a job of size ranks on this machine.
+// New starts a server for a job of size ranks on this machine.
 func New(size int, onAbort AbortFunc) (*Server, error) {
 	listener, err := net.Listen("unix", jobwire.NewAddress())
 	if err != nil {
@@ -55,8 +56,8 @@ func New(size int, onAbort AbortFunc) (*Server, error) {
 	return serve(size, onAbort, nil, []net.Listener{listener}), nil
 }
 
-// NewRemote begins to serve a job on several hosts: listeners[i] is where host i
-// is to connect; the same one may be there for several.
+// NewRemote starts a server for a job on several hosts: host i connects to
+// listeners[i]; several hosts may share one.
 func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
 	return serve(size, onAbort, onAttach, listeners)
 }
@@ -85,7 +86,7 @@ func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Lis
 // where it runs, 0 if the job has only one.
 func (s *Server) Env(host, rank int) []string { return Env(s.Addr(host), s.secret, rank, s.size) }
 
-// Env is what Server.Env returns, for who knows the rest.
+// Env is Server.Env for a starter, which knows address and secret.
 func Env(addr string, secret jobwire.Secret, rank, size int) []string {
 	return []string{
 		"ARMCI_JOB_ADDR=" + addr,
@@ -125,7 +126,7 @@ func (s *Server) accept(l net.Listener) {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors, say: some may be free again soon
+		if err != nil { // for example, no free descriptor: there may be one soon
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -137,17 +138,39 @@ func (s *Server) accept(l net.Listener) {
 			return
 		}
 		if len(s.open) >= 2*s.size+strangers {
-			s.mu.Unlock()
-			conn.Close() // whoever is of the job and came too late tries in vain; so many come from elsewhere
-			continue
+			s.dropOldest()
 		}
+		s.arrived++
+		se.number = s.arrived
 		s.open[se] = struct{}{}
 		s.mu.Unlock()
 		s.sessions.Go(se.serve)
 	}
 }
 
-// ended forgets a session; the rank it was admitted as, if any, has left.
+// dropOldest makes room. Processes of the job prove themselves at once, so the
+// oldest unproven connection is the least likely to belong to it. With mu held.
+func (s *Server) dropOldest() {
+	var oldest *session
+	for se := range s.open {
+		if !se.proven && (oldest == nil || se.number < oldest.number) {
+			oldest = se
+		}
+	}
+	if oldest != nil {
+		oldest.conn.Close()
+		delete(s.open, oldest)
+	}
+}
+
+// proved notes that a connection is of the job.
+func (s *Server) proved(se *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	se.proven = true
+}
+
+// ended removes a session; its rank, if any, has left.
 func (s *Server) ended(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One connection to the job server: hello, then requests until it ends. What a
-// request means for the job is decided in exchange.go.
+// One connection to the job server: hello, then requests until it ends.
+// exchange.go executes them.
 
 package jobserver
 
@@ -23,7 +23,9 @@ const (
 type session struct {
 	server *Server
 	conn   net.Conn
-	rank   int // -1 before hello and after bye
+	number uint64 // in the order of arrival; with the server's mu, as is the next
+	proven bool   // knows the secret
+	rank   int    // -1 before hello and after bye
 	outbox chan jobwire.Frame
 }
 
@@ -43,7 +45,7 @@ func (se *session) serve() {
 		for se.request() {
 		}
 	}
-	se.server.ended(se) // from here on nobody sends
+	se.server.ended(se) // from here on no frame is sent
 	close(se.outbox)
 	select {
 	case <-sent:
@@ -58,11 +60,11 @@ func (se *session) serve() {
 	<-sent
 }
 
-// deliver writes what send queued, so that a rank that does not read holds up nobody else.
+// deliver writes what send has queued, so that a rank that does not read blocks no other.
 func (se *session) deliver() {
 	for f := range se.outbox {
 		if jobwire.Write(se.conn, f.Kind, f.Payload) != nil {
-			se.conn.Close() // request notices; what follows is dropped
+			se.conn.Close() // request notices; later frames are dropped
 		}
 	}
 }
@@ -80,8 +82,8 @@ func (se *session) refuse(err error) {
 	se.send(jobwire.Refused, []byte(err.Error()))
 }
 
-// hello admits the rank, or tells it why not. A starter gives the number of its
-// host instead.
+// hello admits the rank, or sends it the reason for refusing it. A starter sends
+// the number of its host instead.
 func (se *session) hello(host *int) bool {
 	if jobwire.Trust(se.conn) != nil {
 		return false
@@ -98,6 +100,9 @@ func (se *session) hello(host *int) bool {
 		return false
 	}
 	who, of, err := jobwire.CheckHello(se.server.secret, f.Kind, nonce, f.Payload)
+	if err == nil {
+		se.server.proved(se)
+	}
 	switch {
 	case err != nil:
 	case f.Kind == jobwire.Hello:

@@ -9,7 +9,7 @@ import (
 	"errors"
 )
 
-// ErrTooLarge is the failure of an exchange whose strings together pass MaxCollected.
+// ErrTooLarge: the strings of an exchange together are longer than MaxCollected.
 var ErrTooLarge = errors.New("exchange too large")
 
 // PackCollected makes the payload of a Collected frame.
@@ -32,7 +32,7 @@ func PackCollected(parts [][]byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnpackCollected gives the strings of `count` ranks; they share the payload's memory.
+// UnpackCollected returns the strings of `count` ranks; they share the payload's memory.
 func UnpackCollected(payload []byte, count int) ([][]byte, error) {
 	bad := errors.New("malformed answer to an exchange")
 	if len(payload) < 4 || int64(binary.LittleEndian.Uint32(payload)) != int64(count) ||
@@ -59,7 +59,7 @@ func PackStatus(status int) []byte {
 	return PackNumbers(status)
 }
 
-// UnpackStatus gives an exit status of 1..255, whatever was sent.
+// UnpackStatus returns an exit status of 1..255, whatever was sent.
 func UnpackStatus(payload []byte) int {
 	if len(payload) == 4 && payload[0] != 0 {
 		return int(payload[0])

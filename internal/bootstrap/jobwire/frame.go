@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package jobwire is the language between armcirun's job server, the ranks and
+// Package jobwire is the protocol between armcirun's job server, the ranks and
 // the starters on other hosts: frames over a stream socket (unix on one machine,
 // TCP between hosts), and the proof that each end belongs to the job. It knows
 // neither jobs nor processes.
@@ -31,9 +31,9 @@
 //	Signal      server  signal number uint32, for all ranks of the starter (4)
 //	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4)
 //
-// A proof is an HMAC with the job's secret, over both nonces: of the one who
-// connects over the Challenge and what it says of itself, of the server over
-// what it was told.
+// A proof is an HMAC with the job's secret over both nonces: that of the
+// connecting process covers the Challenge and its own Hello or Attach, that of
+// the server covers what it has received.
 //
 // The server speaks first. A rank has one Contribute, Abort or Bye unanswered at
 // most, but may send Abort while an exchange is under way.
@@ -44,6 +44,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
+
+	"libarmci/internal/sock"
 )
 
 // Kind says what a frame is.
@@ -112,7 +115,7 @@ func (k Kind) limit() int {
 	return -1
 }
 
-// Write sends a frame in one write.
+// Write sends a frame in one write; on a socket without SIGPIPE, even if the peer is gone.
 func Write(w io.Writer, kind Kind, payload []byte) error {
 	if len(payload) > kind.limit() {
 		return fmt.Errorf("job frame %d with %d bytes: too long", kind, len(payload))
@@ -121,11 +124,15 @@ func Write(w io.Writer, kind Kind, payload []byte) error {
 	copy(b, magic[:])
 	b[4], b[5] = version, byte(kind)
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(payload)))
-	_, err := w.Write(append(b, payload...))
+	b = append(b, payload...)
+	if c, ok := w.(syscall.Conn); ok {
+		return sock.Send(c, b, nil)
+	}
+	_, err := w.Write(b)
 	return err
 }
 
-// Read receives a frame that must be one of the given kinds; it takes no memory for others.
+// Read receives a frame, which must be of one of the given kinds; it allocates nothing for others.
 func Read(r io.Reader, kinds ...Kind) (Frame, error) {
 	var h [headerBytes]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

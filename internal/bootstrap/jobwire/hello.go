@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The first frames of a connection: who is there, and the proof of it. The
-// secret itself never travels.
+// The first frames of a connection, by which both ends prove that they know the
+// job's secret. The secret itself never travels.
 
 package jobwire
 
@@ -53,7 +53,7 @@ func NewNonce() []byte {
 }
 
 // NewHello makes the payload of a Hello or Attach, the answer to a Challenge:
-// who of how many.
+// number of the rank or host, and how many there are.
 func NewHello(s Secret, kind Kind, challenge []byte, who, of int) []byte {
 	b := PackNumbers(who, of)
 	b = append(b, NewNonce()...)
@@ -73,7 +73,7 @@ func CheckHello(s Secret, kind Kind, challenge, payload []byte) (who, of int, er
 	return n[0], n[1], nil
 }
 
-// NewWelcome makes the server's proof: it knows the secret too.
+// NewWelcome makes the server's proof that it knows the secret, too.
 func NewWelcome(s Secret, hello []byte) []byte { return proof(s, Welcome, nil, hello) }
 
 // CheckWelcome tells whether a Welcome answers this hello.
@@ -84,9 +84,8 @@ func CheckWelcome(s Secret, hello, payload []byte) error {
 	return nil
 }
 
-// Greet proves to a job server, on a new connection, who this process is, and has
-// the server prove that it is of the job too: it is going to decide about this
-// process.
+// Greet is the hello of a process on a new connection to a job server: both prove
+// that they belong to the job.
 func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
 	conn.SetDeadline(time.Now().Add(greetTime))
 	defer conn.SetDeadline(time.Time{})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The socket under the frames. On one machine abstract unix addresses, which
-// leave no file behind, and the check that the other end is the same user; TCP
-// to other hosts, watched so that one that falls silent is noticed.
+// The socket below the frames. On one machine an abstract unix socket, which
+// leaves no file behind, with a check that the other end is the same user; TCP
+// to other hosts, with keepalive, so that a silent host is noticed.
 
 package jobwire
 
@@ -46,8 +46,8 @@ func Dial(addr string, timeout time.Duration) (net.Conn, error) {
 	return conn, nil
 }
 
-// Trust prepares a new connection: whoever is at the other end of a unix socket
-// must be the same user, and a TCP connection ends when nobody answers.
+// Trust prepares a new connection: the other end of a unix socket must be the
+// same user, and a TCP connection ends when the other host does not answer.
 func Trust(conn net.Conn) error {
 	switch c := conn.(type) {
 	case *net.UnixConn:
@@ -80,8 +80,8 @@ func sameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-// watch has the kernel ask an idle peer, and not wait for it for ever. A stopped
-// process does no harm: its kernel answers.
+// watch has the kernel probe an idle peer, and end the connection if it does not
+// answer. A stopped process is no problem: its kernel answers.
 func watch(conn *net.TCPConn) error {
 	const pause, probes = 2 * time.Second, 3
 	idle := net.KeepAliveConfig{Enable: true, Idle: silence - probes*pause, Interval: pause, Count: probes}

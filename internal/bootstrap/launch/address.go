@@ -38,13 +38,16 @@ func (r *Remote) listeners() ([]net.Listener, error) {
 	return all, nil
 }
 
-// source is the own address that a host shall connect to.
+// source is the address of this machine that a host connects to.
 func (r *Remote) source(host string) (net.IP, error) {
 	if r.Interface != "" {
 		return addressOf(r.Interface)
 	}
 	name := host[strings.LastIndexByte(host, '@')+1:]
 	conn, err := net.Dial("udp", net.JoinHostPort(name, "9")) // asks for the route; nothing is sent
+	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) && unknown.IsNotFound {
+		return nil, fmt.Errorf("unknown host %s (if only the agent knows the name, -interface says what the host can connect to)", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("host %s: no route to it is known here (%w); -interface says what it can connect to", host, err)
 	}
@@ -52,7 +55,7 @@ func (r *Remote) source(host string) (net.IP, error) {
 	return conn.LocalAddr().(*net.UDPAddr).IP, nil
 }
 
-// addressOf finds an own address: of an interface, in a network, or that one.
+// addressOf finds an address of this machine: of an interface, in a network, or the given one.
 func addressOf(what string) (net.IP, error) {
 	_, network, _ := net.ParseCIDR(what)
 	literal := net.ParseIP(what)

@@ -19,8 +19,8 @@ type child struct {
 	host   *host // nil: this machine
 	cmd    *exec.Cmd
 	status syscall.WaitStatus // once it has ended
-	lost   string             // why it is not known how it ended
-	ended  chan struct{}      // closed when the event of its end is on the way
+	lost   string             // why its status is unknown
+	ended  chan struct{}      // closed when the event of its end has been queued
 }
 
 func (c *child) String() string {
@@ -30,7 +30,7 @@ func (c *child) String() string {
 	return fmt.Sprintf("rank %d (pid %d)", c.rank, c.pid)
 }
 
-// spec says what a rank's process is.
+// spec describes a rank's process.
 type spec struct {
 	argv           []string
 	env            []string // added to this process's
@@ -39,8 +39,8 @@ type spec struct {
 	group          bool // leads a process group, so that everything it starts can be ended with it
 }
 
-// start starts a rank. The thread that calls must stay: the child is killed when
-// it ends.
+// start starts a rank. The calling thread must not end: the child is killed when
+// it does.
 func (s *spec) start(rank int, env ...string) (*child, error) {
 	cmd := exec.Command(s.argv[0], s.argv[1:]...)
 	cmd.Env = append(append(cmd.Environ(), s.env...), env...)
@@ -63,7 +63,7 @@ func (s *spec) start(rank int, env ...string) (*child, error) {
 
 // wait returns when the process has ended.
 func (c *child) wait() {
-	c.cmd.Wait() // the process state tells what its error does
+	c.cmd.Wait() // the process state has the same information as the error
 	if ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 		c.status = ws
 	} else {
@@ -115,7 +115,7 @@ func (c *child) signal(s os.Signal, group bool) {
 	}
 }
 
-// groupAlive tells whether anything is left of the group a rank led.
+// groupAlive tells whether processes are left in the group that a rank led.
 func (c *child) groupAlive() bool {
 	return c.host == nil && syscall.Kill(-c.pid, 0) == nil
 }

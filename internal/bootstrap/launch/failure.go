@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What can go wrong with a rank, and which of several failures was the cause.
+// How ranks fail, and which of several failures was the cause.
 
 package launch
 
@@ -14,7 +14,7 @@ import (
 type way int
 
 const (
-	byAbort way = iota // it told us to end the job
+	byAbort way = iota // it has asked for the end of the job
 	byExit             // status not 0
 	bySignal
 )
@@ -51,7 +51,7 @@ func (j *Job) aborted(rank, status int, lost []int) {
 	f := failure{way: byAbort, rank: rank, status: status, how: how, lost: lost}
 	select {
 	case j.events <- event{abort: &f}:
-	default: // more aborts than ranks are waiting to be looked at: the first counts
+	default: // more aborts than ranks are queued; the first one counts
 	}
 }
 
@@ -87,9 +87,9 @@ func (c *child) failed() *failure {
 	return nil
 }
 
-// blame keeps the first failure. Two kinds may be heard later than what they
-// caused: the end of a rank that did not abort itself, whereas another one did
-// because of it, and, of two processes that ended, a death by signal.
+// blame keeps the cause, which is the first failure with two exceptions: the end of
+// a rank without an abort of its own may be noticed after the abort that it caused
+// in another rank, and a death by signal after an exit that it caused.
 func (j *Job) blame(f failure) {
 	switch {
 	case j.first == nil,

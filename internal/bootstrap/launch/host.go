@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A host with ranks of the job, as armcirun sees it: the agent that brings the
-// starter there, and the starter's connection. The starter's own side is serve.go.
+// armcirun's side of a host with ranks of the job: the agent that starts the starter
+// there, and the starter's connection. The starter's side is serve.go.
 
 package launch
 
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	attachTime = 60 * time.Second // for an agent to bring its starter to the host
+	attachTime = 60 * time.Second // from running the agent until the starter connects
 	writeTime  = 5 * time.Second
 )
 
@@ -38,20 +38,20 @@ type host struct {
 	stdin    io.WriteCloser
 	left     chan struct{}   // closed when the agent has ended
 	arrived  chan net.Conn   // the starter's connection
-	news     chan<- *arrival // what becomes of the start; of no interest later
+	news     chan<- *arrival // result of the start; not used afterwards
 	writing  sync.Mutex
-	conn     net.Conn // nil before the starter came and after it has gone
+	conn     net.Conn // nil before the starter has connected and after it has ended
 	children []*child
 }
 
-// arrival is how the start on a host went.
+// arrival is the result of the start on a host.
 type arrival struct {
 	h   *host
 	err error
 }
 
-// order is what a starter is told, as a line of JSON on its standard input. It
-// never stands on a command line: it holds the job's secret.
+// order is sent to a starter as a line of JSON on its standard input; not on a
+// command line, since it has the job's secret.
 type order struct {
 	Address, Secret string
 	Host, Hosts     int
@@ -62,7 +62,7 @@ type order struct {
 	Stdin           bool // what follows on standard input is for rank 0
 }
 
-// openRemote plans where ranks go and opens the server for them.
+// openRemote decides which ranks run where, and opens the server for them.
 func (j *Job) openRemote() error {
 	r := &j.options.Remote
 	counts, err := r.place(j.options.Ranks)
@@ -97,7 +97,7 @@ func (j *Job) attached(index int, conn net.Conn) {
 	}
 }
 
-// startHosts has all hosts start their ranks, or none.
+// startHosts starts the ranks of all hosts, or of none.
 func (j *Job) startHosts() error {
 	news := make(chan *arrival, len(j.hosts))
 	var failed error
@@ -134,14 +134,14 @@ func (j *Job) startHosts() error {
 	return nil
 }
 
-// Interrupted is the error of Start when a signal came first.
+// Interrupted is the error of Start if a signal has come meanwhile.
 type Interrupted struct{ Signal syscall.Signal }
 
 func (i Interrupted) Error() string {
 	return fmt.Sprintf("received signal %d (%s)", int(i.Signal), i.Signal)
 }
 
-// send runs the agent, which brings the starter to the host, and writes its order.
+// send runs the agent, which starts the starter on the host, and writes the order.
 func (j *Job) send(h *host) (err error) {
 	o := &j.options
 	words := append(append([]string{}, o.Remote.Agent...), h.name)
@@ -158,7 +158,7 @@ func (j *Job) send(h *host) (err error) {
 	if o.Stderr != nil {
 		h.agent.Stderr = o.Stderr
 	}
-	// Ctrl-C is for us, not for the agents. They end with us.
+	// Ctrl-C is for this process, not for the agents, which end with it.
 	h.agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := h.agent.Start(); err != nil {
 		h.agent = nil
@@ -191,7 +191,7 @@ func (h *host) write(order []byte, stdin *os.File) {
 	}
 }
 
-// attend hears what becomes of a host's ranks, until its connection ends.
+// attend receives what happens to a host's ranks, until the connection ends.
 func (j *Job) attend(h *host) {
 	var conn net.Conn
 	select {
@@ -231,7 +231,7 @@ func (h *host) connect(conn net.Conn) {
 	h.conn = conn
 }
 
-// begin hears whether the ranks have been started.
+// begin receives whether the ranks have been started.
 func (h *host) begin(conn net.Conn) error {
 	f, err := jobwire.Read(conn, jobwire.Started, jobwire.Unable)
 	if err != nil {
@@ -250,8 +250,8 @@ func (h *host) begin(conn net.Conn) error {
 	return nil
 }
 
-// unable is a reason that ranks could not be started: it says nothing more, but
-// tells this error from others.
+// unable is the kind of an error by which ranks could not be started. Its text is
+// empty; the message is in the error that wraps it.
 type unable int
 
 const (
@@ -281,7 +281,7 @@ func (j *Job) hear(h *host, conn net.Conn) error {
 // signal has the starter signal all ranks of the host.
 func (h *host) signal(s syscall.Signal) { h.tell(jobwire.Signal, int(s)) }
 
-// tell is in vain where the starter has gone.
+// tell sends a frame to the starter; it does nothing if that has ended.
 func (h *host) tell(kind jobwire.Kind, n int) bool {
 	h.writing.Lock()
 	defer h.writing.Unlock()
@@ -293,7 +293,7 @@ func (h *host) tell(kind jobwire.Kind, n int) bool {
 }
 
 // dismiss ends the starters, which end what is left of their ranks, and waits
-// for the agents, so that all output has come.
+// for the agents, so that all output has arrived.
 func (j *Job) dismiss(failed bool) {
 	how := 0
 	if failed {
@@ -308,7 +308,7 @@ func (j *Job) dismiss(failed bool) {
 	all.Wait()
 	for _, h := range j.hosts {
 		select {
-		case conn := <-h.arrived: // came too late
+		case conn := <-h.arrived: // connected too late
 			conn.Close()
 		default:
 		}
@@ -316,7 +316,7 @@ func (j *Job) dismiss(failed bool) {
 }
 
 func (h *host) dismiss(how int, t times) {
-	patience := t.asked + time.Second // the starter's, and some for the way
+	patience := t.asked + time.Second // that of the starter, and some time for the network
 	if !h.tell(jobwire.Finish, how) {
 		patience = 0
 	}

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which hosts there are and which ranks go where. Nothing is started here.
+// The hosts of a job, and which ranks run where. hostlist.go parses lists of
+// hosts. Nothing is started here.
 
 package launch
 
-import (
-	"bufio"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // Host is a machine that ranks may be started on. With Slots 0 it takes its
 // equal share.
 type Host struct {
 	Name  string
 	Slots int
+	Most  int // ranks that it takes when the slots of all hosts are not enough; 0: no more than its slots
 }
 
 // Remote says how ranks are started on other hosts.
@@ -30,55 +26,6 @@ type Remote struct {
 	Env       []string // NAME=value for the ranks, besides what their login has
 }
 
-// ParseHosts reads a list of hosts, separated by commas.
-func ParseHosts(list string) ([]Host, error) {
-	var hosts []Host
-	for _, name := range strings.Split(list, ",") {
-		h, err := newHost(strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		hosts = append(hosts, h)
-	}
-	return hosts, nil
-}
-
-func newHost(name string) (Host, error) {
-	if name == "" || name[0] == '-' || strings.ContainsAny(name, " \t'\"") {
-		return Host{}, fmt.Errorf("%q is no name of a host", name)
-	}
-	return Host{Name: name}, nil
-}
-
-// ReadHosts reads a host file: a line for each host, `NAME [slots=N]`; what
-// follows a # is a comment.
-func ReadHosts(r io.Reader) ([]Host, error) {
-	var hosts []Host
-	lines := bufio.NewScanner(r)
-	for n := 1; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
-		words := strings.Fields(text)
-		if len(words) == 0 {
-			continue
-		}
-		h, err := newHost(words[0])
-		for _, word := range words[1:] {
-			slots, found := strings.CutPrefix(word, "slots=")
-			if h.Slots, err = strconv.Atoi(slots); !found || err != nil || h.Slots < 1 {
-				return nil, fmt.Errorf("line %d: %q: only slots=N is known, N at least 1", n, word)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		hosts = append(hosts, h)
-	}
-	if len(hosts) == 0 && lines.Err() == nil {
-		return nil, fmt.Errorf("no host in it")
-	}
-	return hosts, lines.Err()
-}
-
 // slots is how many ranks a host takes.
 func (r *Remote) slots(h Host) int {
 	if r.PerHost > 0 {
@@ -87,7 +34,15 @@ func (r *Remote) slots(h Host) int {
 	return max(h.Slots, 1)
 }
 
-// Slots is how many ranks the hosts take if nobody says how many there are.
+// most is how many it takes if there are too few slots.
+func (r *Remote) most(h Host) int {
+	if r.PerHost > 0 {
+		return r.PerHost
+	}
+	return max(r.slots(h), h.Most)
+}
+
+// Slots is how many ranks the hosts take if the number of ranks is not given.
 func (r *Remote) Slots() int {
 	n := 0
 	for _, h := range r.Hosts {
@@ -96,12 +51,15 @@ func (r *Remote) Slots() int {
 	return n
 }
 
-// place gives every host its consecutive ranks: how many each has.
+// place divides consecutive ranks among the hosts: how many each has.
 func (r *Remote) place(ranks int) ([]int, error) {
 	counts := make([]int, len(r.Hosts))
 	limited := r.PerHost > 0
 	for _, h := range r.Hosts {
 		limited = limited || h.Slots > 0
+		if h.Most > 0 && r.PerHost > h.Most {
+			return nil, fmt.Errorf("%d ranks for each host (-ppn), but %s takes %d at most (max_slots)", r.PerHost, h.Name, h.Most)
+		}
 	}
 	if !limited {
 		for rank := range ranks {
@@ -109,13 +67,20 @@ func (r *Remote) place(ranks int) ([]int, error) {
 		}
 		return counts, nil
 	}
-	left := ranks
+	left, all := ranks, 0
 	for i, h := range r.Hosts {
 		counts[i] = min(left, r.slots(h))
 		left -= counts[i]
+		all += r.most(h)
 	}
-	if left > 0 {
-		return nil, fmt.Errorf("%d ranks are more than the hosts take (%d)", ranks, r.Slots())
+	if ranks > all {
+		return nil, fmt.Errorf("%d ranks are more than the hosts take (%d)", ranks, all)
+	}
+	for i := 0; left > 0; i = (i + 1) % len(counts) { // beyond the slots, in turn
+		if counts[i] < r.most(r.Hosts[i]) {
+			counts[i]++
+			left--
+		}
 	}
 	return counts, nil
 }

@@ -13,20 +13,35 @@ import (
 )
 
 func TestHostLists(t *testing.T) {
-	hosts, err := ParseHosts("a, b.example,user@c")
-	if want := []Host{{"a", 0}, {"b.example", 0}, {"user@c", 0}}; err != nil || !reflect.DeepEqual(hosts, want) {
-		t.Errorf("%v, %v", hosts, err)
+	for list, want := range map[string][]Host{
+		"a, b.example,user@c":  {{Name: "a"}, {Name: "b.example"}, {Name: "user@c"}},
+		"a:2,b:1":              {{Name: "a", Slots: 2}, {Name: "b", Slots: 1}},
+		"n[1-3,7]":             {{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "n7"}},
+		"n[08-10]:4, a":        {{Name: "n08", Slots: 4}, {Name: "n09", Slots: 4}, {Name: "n10", Slots: 4}, {Name: "a"}},
+		"me@r[1-2]n[5,7].site": {{Name: "me@r1n5.site"}, {Name: "me@r1n7.site"}, {Name: "me@r2n5.site"}, {Name: "me@r2n7.site"}},
+		"fe80::1,10.0.0.7:3":   {{Name: "fe80::1"}, {Name: "10.0.0.7", Slots: 3}},
+	} {
+		if hosts, err := ParseHosts(list); err != nil || !reflect.DeepEqual(hosts, want) {
+			t.Errorf("%q is read as %v, %v", list, hosts, err)
+		}
 	}
-	for _, list := range []string{"", "a,,b", "a b", "-oProxyCommand=x", "a'"} {
+	for _, list := range []string{"", "a,,b", "a b", "-oProxyCommand=x", "a'", "a:", "a:0", "a:x", ":2", "n[", "n[]", "n[1", "n1]",
+		"n[3-1]", "n[a-b]", "n[1-2-3]", "n[1,]", "n[0-99999999]", "n[0-999]x[0-999]", "[1-2],-x"} {
 		if hosts, err := ParseHosts(list); err == nil {
 			t.Errorf("%q is read as %v", list, hosts)
 		}
 	}
-	hosts, err = ReadHosts(strings.NewReader("# all\na slots=2 # the first\n\n b\n"))
-	if want := []Host{{"a", 2}, {"b", 0}}; err != nil || !reflect.DeepEqual(hosts, want) {
-		t.Errorf("%v, %v", hosts, err)
+	for file, want := range map[string][]Host{
+		"# all\na slots=2 # the first\n\n b\n":        {{"a", 2, 0}, {"b", 0, 0}},
+		"a slots=2 max_slots=4\nb max_slots=3":        {{"a", 2, 4}, {"b", 3, 3}},
+		"a max-slots=4 slots=1\nn[1-2]:2 max_slots=2": {{"a", 1, 4}, {"n1", 2, 2}, {"n2", 2, 2}},
+	} {
+		if hosts, err := ReadHosts(strings.NewReader(file)); err != nil || !reflect.DeepEqual(hosts, want) {
+			t.Errorf("%q is read as %v, %v", file, hosts, err)
+		}
 	}
-	for _, file := range []string{"", "# none\n", "a slots=0", "a slots=x", "a 2", "-a", "a max=3"} {
+	for _, file := range []string{"", "# none\n", "a slots=0", "a slots=x", "a 2", "-a", "a max=3", "a slots=3 max_slots=2",
+		"a max_slots=2 slots=3", "a:3 max_slots=2", "a max_slots=-1"} {
 		if hosts, err := ReadHosts(strings.NewReader(file)); err == nil {
 			t.Errorf("%q is read as %v", file, hosts)
 		}
@@ -34,7 +49,8 @@ func TestHostLists(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	plain, slots := []Host{{"a", 0}, {"b", 0}, {"c", 0}}, []Host{{"a", 2}, {"b", 0}, {"c", 3}}
+	plain, slots := []Host{{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}}, []Host{{"a", 2, 0}, {"b", 0, 0}, {"c", 3, 0}}
+	more := []Host{{"a", 2, 4}, {"b", 1, 0}, {"c", 1, 2}}
 	for _, c := range []struct {
 		hosts          []Host
 		perHost, ranks int
@@ -50,6 +66,13 @@ func TestPlaces(t *testing.T) {
 		{slots, 0, 7, nil, 6},
 		{slots, 1, 3, []int{1, 1, 1}, 3},
 		{slots, 1, 4, nil, 3},
+		{more, 0, 4, []int{2, 1, 1}, 4},
+		{more, 0, 5, []int{3, 1, 1}, 4},
+		{more, 0, 6, []int{3, 1, 2}, 4},
+		{more, 0, 7, []int{4, 1, 2}, 4},
+		{more, 0, 8, nil, 4},
+		{more, 2, 6, []int{2, 2, 2}, 6},
+		{more, 3, 9, nil, 9},
 	} {
 		r := Remote{Hosts: c.hosts, PerHost: c.perHost}
 		got, err := r.place(c.ranks)
@@ -70,6 +93,9 @@ func TestAddresses(t *testing.T) {
 		if ip, err := r.source(host); err != nil || !ip.IsLoopback() {
 			t.Errorf("%s: %v, %v", host, ip, err)
 		}
+	}
+	if _, err := r.source("me@no-such-host.invalid"); err == nil || !strings.HasPrefix(err.Error(), "unknown host no-such-host.invalid") {
+		t.Errorf("a host that is not there: %v", err)
 	}
 	loopback := net.IPv4(127, 0, 0, 1)
 	first, err := Ports{}.listen(loopback)

@@ -2,8 +2,8 @@
 
 // Package launch starts the ranks of a job, without MPI, on this machine or by a
 // starter on each of several hosts, and ends them all when one of them fails.
-// armcirun is this package with a command line; tests use it directly. What the
-// ranks say to each other at init is jobserver's matter.
+// armcirun is this package with a command line; tests use it directly. Exchanges
+// between ranks at init are in jobserver.
 package launch
 
 import (
@@ -52,7 +52,7 @@ type Job struct {
 	stage   stage
 	timer   *time.Timer    // when the stage ends
 	running int            // processes
-	first   *failure       // what the job failed of
+	first   *failure       // cause of the job's failure
 	stopped syscall.Signal // the signal to us that ends the job
 
 	aborters map[int]bool // ranks that aborted the job
@@ -140,7 +140,7 @@ func (j *Job) startAll() error {
 	return nil
 }
 
-// endAll is for ranks that were started in vain.
+// endAll ends ranks that were started although the job cannot start.
 func endAll(children []*child, groups bool) {
 	signalAll(children, syscall.SIGKILL, groups)
 	for _, c := range children {
@@ -148,7 +148,7 @@ func endAll(children []*child, groups bool) {
 	}
 }
 
-// Signal hands the job a signal that was sent to the launcher.
+// Signal passes on to the job a signal that was sent to the launcher.
 func (j *Job) Signal(s os.Signal) {
 	select {
 	case j.signals <- s:

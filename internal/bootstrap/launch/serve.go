@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The starter: what armcirun runs on each host to start the ranks there, to
-// watch them and to end them, also when armcirun is gone.
+// The starter: armcirun runs it on each host. It starts, watches and ends the ranks
+// there; it ends them also when armcirun is gone.
 
 package launch
 
@@ -36,22 +36,24 @@ type starter struct {
 	waiting  sync.WaitGroup
 }
 
-// Serve is the starter's whole life; its order comes from standard input. It
-// returns the exit status.
+// Serve runs the starter: it reads its order from standard input, and returns the
+// exit status.
 func Serve(report io.Writer) int {
 	runtime.LockOSThread() // the ranks are killed when this thread ends
 	s := &starter{}
-	err := s.join(os.Stdin)
+	failed, err := false, s.join(os.Stdin)
 	if err == nil {
 		defer s.conn.Close()
-		err = s.serve()
+		failed, err = s.serve()
 	}
+	status := 0
 	if err != nil {
 		host, _ := os.Hostname()
-		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err)
-		return 1
+		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err) // now: armcirun does not wait long
+		status = 1
 	}
-	return 0
+	s.sweep(failed)
+	return status
 }
 
 // join reads the order and connects to armcirun.
@@ -75,7 +77,7 @@ func (s *starter) join(stdin *os.File) (err error) {
 	return nil
 }
 
-// readLine reads no byte beyond the line: they are rank 0's.
+// readLine reads no byte beyond the line: these are for rank 0.
 func readLine(f *os.File) (line []byte, err error) {
 	b := make([]byte, 1)
 	for len(line) < mostOrder {
@@ -90,8 +92,8 @@ func readLine(f *os.File) (line []byte, err error) {
 	return nil, errors.New("too long")
 }
 
-// serve starts the ranks and stays until armcirun lets it go, or is gone.
-func (s *starter) serve() error {
+// serve starts the ranks and waits until armcirun sends Finish or is gone; sweep ends the ranks.
+func (s *starter) serve() (failed bool, err error) {
 	if err := s.startAll(); err != nil {
 		kind := cannotRun
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
@@ -100,23 +102,21 @@ func (s *starter) serve() error {
 		text := []byte(err.Error())
 		s.tell(jobwire.Unable, append(jobwire.PackNumbers(int(kind)), text[:min(len(text), 1000)]...))
 		jobwire.Read(s.conn, jobwire.Finish) // it has been read
-		return nil
+		return false, nil
 	}
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	go func() {
 		<-ends
-		s.conn.Close() // as if armcirun were gone
+		s.conn.Close() // handled as if armcirun were gone
 	}()
-	failed, err := s.obey()
-	s.sweep(failed)
-	return err
+	return s.obey()
 }
 
 func (s *starter) tell(kind jobwire.Kind, payload []byte) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	jobwire.Write(s.conn, kind, payload) // who reads finds out when it ends
+	jobwire.Write(s.conn, kind, payload) // an error is noticed by the reader
 }
 
 func (s *starter) startAll() error {
@@ -153,7 +153,7 @@ func (s *starter) startAll() error {
 	return nil
 }
 
-// obey passes signals on until armcirun lets the host go.
+// obey passes signals on to the ranks until armcirun sends Finish.
 func (s *starter) obey() (failed bool, err error) {
 	for {
 		f, err := jobwire.Read(s.conn, jobwire.Signal, jobwire.Finish)
@@ -171,7 +171,7 @@ func (s *starter) obey() (failed bool, err error) {
 	}
 }
 
-// sweep ends what is left of a failed job; of another one nothing runs.
+// sweep ends what is left of a failed job; of a successful one nothing is left.
 func (s *starter) sweep(failed bool) {
 	if failed {
 		signalAll(s.children, syscall.SIGTERM, true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Signals sent to the launcher: which ones concern the job, and what each does.
+// Signals sent to the launcher: which ones are passed on to the job, and what each does.
 
 package launch
 
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Signals returns those that the launcher must hand to Job.Signal. What was
-// ignored when it started, as by nohup, stays ignored.
+// Signals returns those that the launcher must pass to Job.Signal. Signals that
+// were ignored when it started, as by nohup, stay ignored.
 func Signals() []os.Signal {
 	return slices.DeleteFunc([]os.Signal{
 		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, // end the job
@@ -32,8 +32,8 @@ func ownsTerminal(f *os.File) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// forward gives the ranks a signal sent to us. Signals from the keyboard reach
-// ranks that share our group without our help.
+// forward passes a signal on to the ranks. Signals from the keyboard reach ranks in
+// the launcher's process group by themselves.
 func (j *Job) forward(s syscall.Signal) {
 	switch s {
 	case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT:
@@ -45,8 +45,8 @@ func (j *Job) forward(s syscall.Signal) {
 	}
 }
 
-// stop stops the ranks and then ourselves, as the shell expects of a job. We
-// continue with SIGCONT, which is forwarded.
+// stop stops the ranks and then this process, as the shell expects of a job. It
+// continues by SIGCONT, which is forwarded.
 func (j *Job) stop() {
 	j.signalAll(syscall.SIGSTOP)
 	syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)

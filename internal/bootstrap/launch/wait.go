@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// stage says how far the end of a job is. Each stage but the first has a time,
+// stage is a step in ending a job. Each stage but the first has a time limit,
 // after which the next begins.
 type stage int
 
 const (
 	working stage = iota
-	judging       // something failed: hear what else happens, to find the cause
-	grace         // the ranks notice it themselves, and say so
+	judging       // something has failed: wait for further events, to find the cause
+	grace         // the ranks notice it themselves, and print why they end
 	asked         // SIGTERM was sent
 	killed        // SIGKILL was sent
-	givenUp       // even so some process does not end
+	givenUp       // some process does not end
 )
 
 // times are how long the stages last.
@@ -92,7 +92,7 @@ func (j *Job) happened(e event) {
 	if j.stage != working {
 		return
 	}
-	if len(f.lost) > 0 { // how they ended is about to be heard, and matters more
+	if len(f.lost) > 0 { // their status will arrive soon, and is more likely the cause
 		j.enter(judging, j.times.grace)
 		return
 	}
@@ -104,12 +104,12 @@ func (j *Job) enter(s stage, d time.Duration) {
 	j.timer.Reset(d)
 }
 
-// next begins the stage after the one whose time is over.
+// next begins the next stage when the time of one has passed.
 func (j *Job) next() {
 	switch j.stage {
 	case judging:
 		j.judge()
-		if j.first.way == byAbort { // it has said why itself
+		if j.first.way == byAbort { // it has printed the reason itself
 			j.ask()
 			return
 		}
@@ -145,7 +145,7 @@ func (j *Job) signalAll(s os.Signal) {
 	}
 }
 
-// sweep ends what the ranks of a failed job have started and left behind.
+// sweep ends processes that ranks of a failed job have started and left behind.
 func (j *Job) sweep() {
 	if !j.groups || j.stage == working {
 		return
@@ -157,8 +157,8 @@ func (j *Job) sweep() {
 	j.signalAll(syscall.SIGKILL)
 }
 
-// awaitGroups waits until nothing is left of what the ranks have started, for a
-// time.
+// awaitGroups waits, for a limited time, until all processes that the ranks have
+// started have ended.
 func awaitGroups(children []*child, most time.Duration) {
 	end := time.Now().Add(most)
 	for slices.ContainsFunc(children, (*child).groupAlive) && time.Now().Before(end) {

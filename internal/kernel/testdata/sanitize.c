@@ -13,7 +13,7 @@
  * arithmetic: it is the same for every compiler option and machine (-O0, -O3, -march=native ...).
  */
 #define _POSIX_C_SOURCE 200809L
-#include "kernel.h"
+#include "cursor.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -101,17 +101,22 @@ static void test_copies(void)
 	struct block  a = room(stride, count, levels, &src), b = room(stride2, count, levels, &dst);
 	size_t        n = (size_t)k_volume(count, levels), got = 0;
 	struct block  one = block(n), two = block(n);
-	struct k_run  run[3];
-	struct k_shape sh = { stride, count, levels };
+	struct k_cursor c;
+	struct k_piece  piece[3];
 
 	k_copy_strided(src, stride, dst, stride2, count, levels);
 	k_pack(src, stride, count, levels, one.use);
 	k_pack(dst, stride2, count, levels, two.use);
 	check(memcmp(one.use, two.use, n) == 0, "strided copy");
-	for (size_t from = 0, k; (k = k_runs(&sh, from, 3, run)) > 0; from += k)
-		for (size_t i = 0; i < k; i++, got += (size_t)run[i - 1].len)
-			check(memcmp(src + run[i].off, one.use + got, (size_t)run[i].len) == 0, "run");
-	check(got == n, "length of runs");
+	k_cursor_strided(&c, (uintptr_t)src, stride, count, levels);
+	for (size_t k; (k = k_cursor_pieces(&c, NULL, piece, 0, 3, INT64_MAX)) > 0;)
+		for (size_t i = 0; i < k; i++, got += piece[i - 1].bytes)
+			check(memcmp((char *)piece[i].addr, one.use + got, piece[i].bytes) == 0, "piece");
+	check(got == n, "length of pieces");
+	k_cursor_strided(&c, (uintptr_t)src, stride, count, levels);
+	for (got = 0; c.left > 0; got = n - (size_t)c.left)
+		k_cursor_pack(&c, NULL, two.use + got, 1 + pick((unsigned)c.left));
+	check(memcmp(one.use, two.use, n) == 0, "pack by parts");
 	memset(a.use, 0, a.n);
 	k_unpack(src, stride, count, levels, one.use);
 	k_pack(src, stride, count, levels, two.use);

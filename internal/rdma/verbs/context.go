@@ -4,7 +4,7 @@
 // in queue.go.
 package verbs
 
-// #cgo CFLAGS: -O2 -fvisibility=hidden -Wall -Wextra -Werror -std=c11
+// #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
 // #cgo LDFLAGS: -ldl
 // #include <errno.h>
 // #include "verbs.h"

@@ -20,6 +20,7 @@ package verbs
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"time"
 	"unsafe"
@@ -77,17 +78,28 @@ type Request struct {
 
 var _ [unsafe.Sizeof(Request{})]byte = [C.sizeof_struct_vb_request]byte{}
 
-// Completions is a completion queue.
-type Completions struct{ p *C.struct_vb_cq }
+// Completions is a completion queue, and the channel that its events go to.
+type Completions struct {
+	p  *C.struct_vb_cq
+	ch *Channel
+}
 
-// NewCompletions makes a queue of n entries whose events go to a channel.
-func (c *Context) NewCompletions(n int, ch *Channel) (*Completions, error) {
+// NewCompletions makes a queue of n entries.
+func (c *Context) NewCompletions(n int) (*Completions, error) {
+	ch, err := c.NewChannel()
+	if err != nil {
+		return nil, err
+	}
 	p, err := C.vb_create_cq(c.p, C.int(n), ch.p)
 	if p == nil {
+		ch.Close()
 		return nil, fmt.Errorf("make a completion queue of %d entries: %w", n, orErrno(err))
 	}
-	return &Completions{p}, nil
+	return &Completions{p, ch}, nil
 }
+
+// Channel is where the queue's events go.
+func (q *Completions) Channel() *Channel { return q.ch }
 
 // Poll takes completions.
 func (q *Completions) Poll(out []Completion) (int, error) {
@@ -101,10 +113,10 @@ func (q *Completions) Look(out []Completion, looks, yields int) (int, error) {
 }
 
 // Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
-// passed that is not negative. Events go to the channel.
-func (q *Completions) Sleep(out []Completion, ch *Channel, wake int, limit time.Duration) (n int, rang bool, err error) {
+// passed that is not negative.
+func (q *Completions) Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
 	var r C.int
-	n, err = polled(C.vb_sleep(q.p, ch.p, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), &r))
+	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), &r))
 	return n, r != 0, err
 }
 
@@ -122,9 +134,13 @@ func polled(n C.int) (int, error) {
 // Arm asks for one event when the next completion comes.
 func (q *Completions) Arm() error { return result("arm a completion queue", C.vb_arm(q.p)) }
 
-// Close ends the queue.
+// Close ends the queue; there may be none.
 func (q *Completions) Close() error {
-	return result("end a completion queue", C.vb_destroy_cq(q.p))
+	if q == nil {
+		return nil
+	}
+	q.ch.Take() // else it would wait for that
+	return errors.Join(result("end a completion queue", C.vb_destroy_cq(q.p)), q.ch.Close())
 }
 
 // Handle is the queue as C knows it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulate and read-modify-write of the conformance suite: results against plain arithmetic, exactness when all
-// places act on the same words, and refusal without effect where the transport says that they are not native.
+// Accumulate and read-modify-write of the conformance suite: results against plain arithmetic, and exactness when all
+// places act on the same words.
 package transporttest
 
 import (
@@ -58,10 +58,6 @@ func randomF32(r *rand.Rand, b []byte) { putF32(b, r.Float32()*8-4) }
 func randomF64(r *rand.Rand, b []byte) { putF64(b, r.Float64()*8-4) }
 
 func (s *suite) testAcc(t *testing.T) {
-	if !s.info.Native.Acc {
-		s.refusesAcc(t)
-		return
-	}
 	r := rand.New(rand.NewPCG(5, 0))
 	for i, el := range elements {
 		place := i % len(s.mem)
@@ -94,22 +90,7 @@ func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, mode
 	}, x)
 }
 
-// refusesAcc: not native means that nothing happens at all.
-func (s *suite) refusesAcc(t *testing.T) {
-	s.must(t, 1, command{Do: "fill", Seed: 8})
-	x, scale := contiguous(s.e.Mem+scratchAt, s.mem[1], 64), int32(1)
-	x.Done = func(error) { t.Error("Done was called for a refused accumulate") }
-	err := s.e.Transport.Acc(1, x, transport.Scale{Type: int(kernel.Int), Value: unsafe.Pointer(&scale)})
-	if !errors.Is(err, transport.ErrNotNative) {
-		t.Errorf("Info says accumulate is not native, Acc says %v", err)
-	}
-	s.compare(t, 1, s.model(8))
-}
-
 func (s *suite) testAccContended(t *testing.T) {
-	if !s.info.Native.Acc {
-		t.Skip("accumulate is not native to this transport")
-	}
 	const rounds = 50
 	s.must(t, 1, command{Do: "clear"})
 	s.all(t, func(place int) error {
@@ -128,14 +109,6 @@ func (s *suite) testRMW(t *testing.T) {
 	word := s.mem[1] + wordsAt + 16
 	s.must(t, 1, command{Do: "fill", Seed: 6})
 	model := s.model(6)
-	if !s.info.Native.RMW {
-		err := s.e.Transport.RMW(1, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: word, Operand: 1})
-		if !errors.Is(err, transport.ErrNotNative) {
-			t.Errorf("Info says read-modify-write is not native, RMW says %v", err)
-		}
-		s.compare(t, 1, model)
-		return
-	}
 	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64, math.MinInt64, 0} {
 		for _, nbytes := range []int{4, 8} {
 			for _, op := range []transport.RMWOp{transport.FetchAdd, transport.Swap} {
@@ -177,9 +150,6 @@ func modelRMW(b []byte, r *transport.RMW) (old int64) {
 // hammerAll has all places act on one word of place 1 and returns all old values, by place.
 func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
 	t.Helper()
-	if !s.info.Native.RMW {
-		t.Skip("read-modify-write is not native to this transport")
-	}
 	s.must(t, 1, command{Do: "clear"})
 	olds := make([][]int64, len(s.mem))
 	s.all(t, func(place int) error {

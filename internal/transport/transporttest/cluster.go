@@ -157,6 +157,8 @@ type platform struct {
 	rank int
 }
 
+func (p platform) Memory() int64 { return 1 << 30 }
+
 func (p platform) Door() (string, error) {
 	return fmt.Sprintf("door %d", p.rank), p.c.fail("door", p.rank)
 }

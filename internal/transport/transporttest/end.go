@@ -20,7 +20,7 @@ import (
 // Control carries the suite's own commands between places; a transport.Node is one.
 type Control interface {
 	Send(to int, tag int64, body []byte)
-	Recv(from transport.Rank, tag int64, body []byte) (transport.Letter, error)
+	Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error)
 }
 
 // An End's memory: what others may reach, then what it uses itself.
@@ -193,14 +193,18 @@ func (e *End) serve(c command) (a answer, err error) {
 	return a, err
 }
 
-// fill gives memory contents that depend on the seed only.
+// fill gives memory contents that depend on the seed only. They repeat after a length that no transfer is a multiple of.
 func fill(b []byte, seed uint64) {
-	r := rand.NewPCG(seed, 7)
-	for ; len(b) >= 8; b = b[8:] {
-		native.PutUint64(b, r.Uint64())
+	const period = 64<<10 + 24
+	r, begin := rand.NewPCG(seed, 7), b[:min(len(b), period)]
+	rest := begin
+	for ; len(rest) >= 8; rest = rest[8:] {
+		native.PutUint64(rest, r.Uint64())
 	}
-	for i := range b {
-		b[i] = byte(r.Uint64())
+	for i := range rest {
+		rest[i] = byte(r.Uint64())
+	}
+	for at := len(begin); at < len(b); at += copy(b[at:], begin) {
 	}
 }
 

@@ -17,12 +17,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Options of a Net. The zero value is a wire without native accumulate and read-modify-write.
+// Options of a Net. The zero value is an unordered wire.
 type Options struct {
-	Native transport.Native
-	MaxMsg int           // 0: 1 MiB
-	Seed   uint64        // of the order in which things happen
-	Pause  time.Duration // longest pause between two things that happen at one end
+	Seed  uint64        // of the order in which things happen
+	Pause time.Duration // longest pause between two things that happen at one end
 	// Ordered and Eager are those of transport.Info, and kept.
 	Ordered bool
 	Eager   int
@@ -48,9 +46,6 @@ type Net struct {
 
 // NewNet makes a net of n ends.
 func NewNet(n int, o Options) *Net {
-	if o.MaxMsg == 0 {
-		o.MaxMsg = 1 << 20
-	}
 	net := &Net{opts: o, ends: make([]*Fake, n), rnd: rand.New(rand.NewPCG(o.Seed, 1)), stripes: make([]uint32, 64*16),
 		tally: map[string]int{}}
 	net.changed = sync.NewCond(&net.mu)
@@ -120,8 +115,7 @@ func (n *Net) change(do func()) {
 
 // Info tells what Options said.
 func (f *Fake) Info() transport.Info {
-	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Native: f.net.opts.Native, MaxMsg: f.net.opts.MaxMsg,
-		Ordered: f.net.opts.Ordered, Eager: f.net.opts.Eager}
+	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Ordered: f.net.opts.Ordered, Eager: f.net.opts.Eager}
 }
 
 // Connect accepts ranks that are numbers of ends.
@@ -137,12 +131,6 @@ func (f *Fake) Connect(peers []transport.PeerAddr) error {
 	return nil
 }
 
-// Register has nothing to do: there is one address space.
-func (f *Fake) Register([]byte) (transport.Key, error) { return 1, nil }
-
-// Deregister has nothing to do.
-func (f *Fake) Deregister(transport.Key) error { return nil }
-
 // Put posts.
 func (f *Fake) Put(p transport.Peer, x *transport.Xfer) error {
 	return f.post(p, &op{name: "put", x: x})
@@ -155,9 +143,6 @@ func (f *Fake) Get(p transport.Peer, x *transport.Xfer) error {
 
 // Acc posts; the scale is read now.
 func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	if !f.net.opts.Native.Acc {
-		return fmt.Errorf("accumulate: %w", transport.ErrNotNative)
-	}
 	o := &op{name: "acc", x: x, typ: kernel.Type(s.Type)}
 	copy(o.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(o.typ)))
 	return f.post(p, o)
@@ -165,7 +150,7 @@ func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error
 
 // RMW posts and waits.
 func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
-	if !f.net.opts.Native.RMW || r.Bytes != 4 && r.Bytes != 8 || r.Op > transport.Swap {
+	if r.Bytes != 4 && r.Bytes != 8 || r.Op > transport.Swap {
 		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
 	}
 	done := make(chan error, 1)
@@ -203,7 +188,7 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 		switch end, e := f.end(p); {
 		case e != nil:
 			err = e
-		case len(m.Body) > f.net.opts.MaxMsg:
+		case len(m.Body) > transport.MaxMessage:
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
 		default:
 			to := f.net.ends[f.net.server(end)]

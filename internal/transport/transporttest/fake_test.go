@@ -36,9 +36,9 @@ func ends(t *testing.T, n int, o Options) (*Net, []*End) {
 
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
-		"native":    {Native: transport.Native{Acc: true, RMW: true}, Seed: 1},
-		"emulated":  {Seed: 2, MaxMsg: 100 << 10},
-		"slow wire": {Native: transport.Native{RMW: true}, Seed: 4, Pause: 100 * time.Microsecond},
+		"unordered": {Seed: 1},
+		"ordered":   {Seed: 2, Ordered: true, Eager: 256},
+		"slow wire": {Seed: 4, Pause: 100 * time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, all := ends(t, 3, o)
@@ -163,7 +163,7 @@ func TestOwns(t *testing.T) {
 }
 
 func TestFlaky(t *testing.T) {
-	_, a, b := pair(t, Options{Native: transport.Native{Acc: true, RMW: true}})
+	_, a, b := pair(t, Options{})
 	broken := errors.New("broken")
 	now := ""
 	f := &Flaky{Transport: a.Transport, Fail: func(what string, p transport.Peer) error {

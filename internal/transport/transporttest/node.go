@@ -245,7 +245,7 @@ func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byt
 }
 
 // Recv takes the oldest letter that fits. A rank that waits here makes room for what comes.
-func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Letter, err error) {
+func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Received, err error) {
 	n.c.wait(func() bool {
 		if n.ring > 0 {
 			n.ring = 0
@@ -256,7 +256,7 @@ func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.
 			return false
 		}
 		l := n.mail[i]
-		got = transport.Letter{From: transport.Rank(l.from), Bytes: len(l.body), Total: l.total}
+		got = transport.Received{From: transport.Rank(l.from), Bytes: len(l.body), Total: l.total}
 		if l.total > len(body) {
 			err = transport.ErrTooLong
 			return true
@@ -305,6 +305,16 @@ func (n *Node) Leave(clean bool) { n.c.change(func() { n.left = append(n.left, c
 func (n *Node) Left() (calls []bool) {
 	n.c.change(func() { calls = slices.Clone(n.left) })
 	return calls
+}
+
+// Exited looks for a rank that has left without finalising.
+func (n *Node) Exited() (yes bool) {
+	n.c.change(func() {
+		for _, r := range n.here {
+			yes = yes || slices.Contains(n.c.nodes[r].left, false)
+		}
+	})
+	return yes
 }
 
 // ClaimEnd is true once per machine.

@@ -1,0 +1,46 @@
+# The benchmarks that compare the library with raw baselines (bench/README.md): the program bench and its workers, without
+# MPI, with each MPI, and with raw verbs. Nothing of it is installed. Target armci_bench; the tests build it too.
+# SPDX-License-Identifier: BSD-3-Clause
+
+if(NOT TARGET armci_perf_worker)
+  return()
+endif()
+set(here ${PROJECT_SOURCE_DIR}/bench)
+set(bench ${PROJECT_BINARY_DIR}/bench)
+file(GLOB sources CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.c ${here}/worker/*.c)
+list(REMOVE_ITEM sources ${ARMCI_PERF_SOURCE}/plain.c)
+file(GLOB headers CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.h ${here}/*/*.h ${PROJECT_SOURCE_DIR}/include/*.h)
+add_custom_target(armci_bench)
+
+# armci_bench_worker(<name> <compiler> [SOURCES <file>...] [FLAGS <flag>...])
+function(armci_bench_worker name compiler)
+  cmake_parse_arguments(A "" "" "SOURCES;FLAGS" ${ARGN})
+  set(output ${bench}/${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
+    COMMAND ${compiler} ${ARMCI_PERF_CFLAGS} -I${ARMCI_PERF_SOURCE} -I${here}/worker -o ${output} ${sources} ${A_SOURCES}
+      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib" -lpthread ${A_FLAGS}
+    DEPENDS ${sources} ${A_SOURCES} ${headers}
+    COMMENT "compile bench/${name}" VERBATIM)
+  add_custom_target(bench_${name} DEPENDS ${output})
+  add_dependencies(bench_${name} armci_classic)
+  add_dependencies(armci_bench bench_${name})
+endfunction()
+
+armci_bench_worker(worker-none ${CMAKE_C_COMPILER})
+foreach(flavour openmpi mpich)
+  if(ARMCI_CC_${flavour})
+    armci_bench_worker(worker-${flavour} ${ARMCI_CC_${flavour}} FLAGS -DPERF_MPI)
+  endif()
+endforeach()
+
+find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h DOC "header of libibverbs, for raw baselines and tests only")
+find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
+if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
+  file(GLOB verbs CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
+  armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
+    FLAGS -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
+endif()
+
+armci_go_program(bench ./bench ${bench}/bench)
+add_dependencies(armci_bench bench)

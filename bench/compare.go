@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Compares two builds of the library: the same workers, which use the public C
+// interface only, with the one and the other, job by job and in turns, in
+// several runs. A ratio says how much more the later build costs: above 1 it is
+// slower. Nothing is judged by one run.
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"libarmci/internal/figure"
+)
+
+const (
+	slower     = 1.15 // a row that costs so much more in every run is flagged
+	mostMedian = 1.02 // of all rows of a network
+)
+
+// pair is a figure before and after, by run.
+type pair struct {
+	figure.Row
+	before, after []float64
+}
+
+// key tells figures of two runs apart.
+func key(r *figure.Row) string {
+	return fmt.Sprint(r.Where, "\t", r.Op, "\t", r.Shape, "\t", r.Bytes, "\t", r.Ranks)
+}
+
+// comparable are units in which a ratio means something: of a time or a rate.
+var comparable = []string{"ns", "MB/s", "Mop/s"}
+
+// compare measures both builds and writes the table.
+func (o *options) compare(jobs []job, out io.Writer) error {
+	var order []string
+	pairs := map[string]*pair{}
+	wrong := 0
+	for run := range o.runs {
+		for _, j := range jobs {
+			fmt.Fprintf(os.Stderr, "run %d of %d, %s: %v\n", run+1, o.runs, j.title, j.groups)
+			for turn := range 2 {
+				later := turn == 1-run%2 // who comes second is not always the same
+				build := o.against
+				if later {
+					build = o.build
+				}
+				err := o.start(j, build, func(r figure.Row) {
+					if !slices.Contains(comparable, r.Unit) || r.Ours.Median <= 0 {
+						return
+					}
+					p := pairs[key(&r)]
+					if p == nil {
+						p = &pair{Row: r}
+						pairs[key(&r)], order = p, append(order, key(&r))
+					}
+					if later {
+						p.after = append(p.after, r.Ours.Median)
+					} else {
+						p.before = append(p.before, r.Ours.Median)
+					}
+				}, &wrong)
+				if err != nil {
+					return fmt.Errorf("%s: %w", build, err)
+				}
+			}
+		}
+	}
+	var all []*pair
+	for _, k := range order {
+		all = append(all, pairs[k])
+	}
+	var err error
+	if wrong > 0 {
+		err = fmt.Errorf("%d totals are not exact", wrong)
+	}
+	if o.csv != "" {
+		err = errors.Join(err, figure.WriteFile(o.csv, func(w io.Writer) error { return writePairs(w, all) }))
+	}
+	if o.markdown != "" {
+		err = errors.Join(err, figure.WriteFile(o.markdown, func(w io.Writer) error { writeComparison(w, all); return nil }))
+	}
+	writeComparison(out, all)
+	return err
+}
+
+// ratios are what the later build costs beside the earlier one, by run.
+func (p *pair) ratios() []float64 {
+	var all []float64
+	for i := range min(len(p.before), len(p.after)) {
+		if p.Unit == "ns" {
+			all = append(all, p.after[i]/p.before[i])
+		} else {
+			all = append(all, p.before[i]/p.after[i])
+		}
+	}
+	return all
+}
+
+func (p *pair) flagged() bool {
+	all := p.ratios()
+	return len(all) > 0 && slices.Min(all) > slower
+}
+
+func median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	if len(s) == 0 {
+		return 0
+	}
+	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
+}
+
+// writeComparison writes a table for each place and a summary.
+func writeComparison(w io.Writer, all []*pair) {
+	where := ""
+	var ratios []float64
+	flagged := 0
+	for _, p := range all {
+		if p.Where != where {
+			where = p.Where
+			fmt.Fprintf(w, "\n| %s | size | before | after | after/before, by run | |\n|---|---|---|---|---|---|\n", where)
+		}
+		text, mark := "", ""
+		for _, r := range p.ratios() {
+			text += strconv.FormatFloat(r, 'f', 2, 64) + " "
+		}
+		ratios = append(ratios, p.ratios()...)
+		if p.flagged() {
+			flagged++
+			mark = "**slower**"
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(), figure.Amount(median(p.before), p.Unit),
+			figure.Amount(median(p.after), p.Unit), text, mark)
+	}
+	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above %g in every run.\n", len(all), median(ratios),
+		mostMedian, flagged, slower)
+}
+
+// writePairs writes every run's figures.
+func writePairs(w io.Writer, all []*pair) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"where", "op", "shape", "bytes", "ranks", "unit", "run", "before", "after", "ratio"})
+	for _, p := range all {
+		for i, ratio := range p.ratios() {
+			out.Write([]string{p.Where, p.Op, p.Shape, strconv.FormatInt(p.Bytes, 10), strconv.Itoa(p.Ranks), p.Unit, strconv.Itoa(i + 1),
+				strconv.FormatFloat(p.before[i], 'g', 6, 64), strconv.FormatFloat(p.after[i], 'g', 6, 64), strconv.FormatFloat(ratio, 'f', 3, 64)})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

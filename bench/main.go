@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Command bench measures the library beside raw baselines and holds the ratios
+// against the bars that the project has set itself, or compares two builds. It
+// is not installed; README.md says how to use it. This file is its command
+// line; plan.go says which jobs are run, the C workers do the measuring.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"libarmci/internal/config"
+	"libarmci/internal/figure"
+)
+
+const usage = `usage: bench [OPTION]...
+
+Measures on this machine, or between nodes, ours and a raw baseline alternating,
+and prints their ratio and the bar it is held against. No figure makes it fail.
+
+  -nodes N         between N pretended nodes, over TCP
+  -hosts A,B,...   between these hosts, over TCP
+  -agent COMMAND   what brings a command to a host (default armcirun's: ssh)
+  -rdma            between hosts over RDMA, beside raw verbs
+  -only LIST       groups, comma-separated; -list names them by job
+  -list            print the jobs and stop
+  -reps N          repetitions of every figure (default 11, quick 3)
+  -quick           short runs that only show that everything works
+  -mpi LIST        MPIs to compare with: openmpi,mpich (the default), or none
+  -csv FILE        write the figures as CSV
+  -markdown FILE   write a line for each operation as a table for documents
+  -svg DIRECTORY   draw charts of figures over size
+  -build DIR       the build to measure (default the one bench is in)
+  -against DIR     another build: compare -build with it, no baselines; -csv and
+                   -markdown are the comparison's, the rest is as above
+  -runs N          of a comparison (default 3)
+  -v               print the command of every job
+`
+
+type options struct {
+	quick, list, rdma, verbose bool
+	only, mpi, hosts           []string
+	agent, build, against      string
+	reps, nodes, runs          int
+	csv, markdown, svg         string
+	workers                    string // directory
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(usage)
+		return
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n%s", err, usage)
+		os.Exit(2)
+	}
+	jobs, err := o.plan()
+	switch {
+	case err != nil:
+	case o.list:
+		for _, j := range jobs {
+			fmt.Printf("%s: %s\n", j.title, strings.Join(j.groups, " "))
+		}
+	case o.against != "":
+		err = o.compare(jobs, os.Stdout)
+	default:
+		err = o.measure(jobs, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (*options, error) {
+	var o options
+	var only, mpi, hosts string
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.BoolVar(&o.quick, "quick", false, "")
+	f.BoolVar(&o.list, "list", false, "")
+	f.BoolVar(&o.rdma, "rdma", false, "")
+	f.BoolVar(&o.verbose, "v", false, "")
+	f.StringVar(&only, "only", "", "")
+	f.StringVar(&mpi, "mpi", "openmpi,mpich", "")
+	f.StringVar(&hosts, "hosts", "", "")
+	f.StringVar(&o.agent, "agent", "", "")
+	f.StringVar(&o.build, "build", "", "")
+	f.StringVar(&o.against, "against", "", "")
+	f.IntVar(&o.reps, "reps", 0, "")
+	f.IntVar(&o.nodes, "nodes", 1, "")
+	f.IntVar(&o.runs, "runs", 3, "")
+	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.markdown, "markdown", "", "")
+	f.StringVar(&o.svg, "svg", "", "")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	o.only, o.mpi, o.hosts = words(only), words(mpi), words(hosts)
+	return &o, o.check()
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' })
+}
+
+// check refuses what cannot be meant, and fills in defaults.
+func (o *options) check() error {
+	switch {
+	case len(o.hosts) > 0 && o.nodes > 1:
+		return errors.New("-hosts and -nodes: not together")
+	case len(o.hosts) == 1:
+		return errors.New("-hosts: at least two")
+	case o.rdma && len(o.hosts) == 0:
+		return errors.New("-rdma needs -hosts")
+	case o.agent != "" && len(o.hosts) == 0:
+		return errors.New("-agent needs -hosts")
+	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.reps < 0 || o.reps > 99:
+		return errors.New("-nodes must be 1..64, -runs at least 1, -reps 1..99")
+	}
+	for _, name := range o.only {
+		if !known(name) {
+			return fmt.Errorf("-only %s: no such group", name)
+		}
+	}
+	o.nodes = max(o.nodes, len(o.hosts))
+	if o.reps == 0 && o.quick {
+		o.reps = 3
+	} else if o.reps == 0 {
+		o.reps = 11
+	}
+	return o.find()
+}
+
+// find makes the builds absolute and finds the workers, which are beside this program.
+func (o *options) find() error {
+	self, err := figure.Beside()
+	if err != nil {
+		return err
+	}
+	o.workers = self
+	if o.build == "" {
+		o.build = filepath.Dir(self)
+	}
+	for _, dir := range []*string{&o.build, &o.against} {
+		if *dir == "" {
+			continue
+		}
+		if *dir, err = filepath.Abs(*dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure runs the jobs and writes what is asked for.
+func (o *options) measure(jobs []job, out io.Writer) error {
+	bars, err := loadBars(ourBars, o.network())
+	if err != nil {
+		return err
+	}
+	r := report{out: out, bars: bars}
+	var failed error
+	for _, j := range jobs {
+		if err := o.start(j, o.build, r.add, &r.wrong); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+			failed = errors.Join(failed, err)
+		}
+	}
+	r.finish()
+	if r.wrong > 0 {
+		failed = errors.Join(failed, fmt.Errorf("%d totals are not exact", r.wrong))
+	}
+	if o.csv != "" {
+		failed = errors.Join(failed, figure.WriteFile(o.csv, func(w io.Writer) error { return figure.WriteCSV(w, r.figures()) }))
+	}
+	if o.markdown != "" {
+		failed = errors.Join(failed, figure.WriteFile(o.markdown, func(w io.Writer) error { writeMarkdown(w, r.rows); return nil }))
+	}
+	if o.svg != "" {
+		failed = errors.Join(failed, figure.Draw(o.svg, plots(), r.figures(), figure.Footer(config.Version, o.reps)))
+	}
+	return failed
+}
+
+// start runs one job with the library and the launcher of a build.
+func (o *options) start(j job, build string, add func(figure.Row), wrong *int) error {
+	run := j.with(build, o)
+	if o.verbose {
+		fmt.Fprintln(os.Stderr, strings.Join(append(run.Env, run.Argv...), " "))
+	}
+	bad, err := run.Run(add)
+	*wrong += bad
+	return err
+}

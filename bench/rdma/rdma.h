@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the measurements over RDMA share: a connection by bare verbs between rank 0 and its peer, requests on it, and
+// contests of settings. What is measured is in the other files.
+#ifndef PERF_RDMA_H
+#define PERF_RDMA_H
+
+#include "bench.h"
+#include "link.h"
+
+// The raw side of rank 0 and its peer; the others have none.
+struct rdma {
+	struct link link;
+	bool open;
+	struct ibv_send_wr request; // of the raw loop
+	struct ibv_sge list;
+	double clock;
+};
+extern struct rdma rdma;
+
+// What the raw loop does: one request after the other of so many bytes.
+void rdma_request(enum ibv_wr_opcode opcode, size_t bytes);
+void rdma_raw(void *arg, long n);
+
+// An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
+//   op/SETTING, op/packed, op/by-hand  beside the raw loop
+//   op/auto:best                       the first setting beside the best of the others
+//   op/auto:packed, op/auto:by-hand    the first setting beside the other ways
+// Collective.
+struct rdma_contest {
+	struct perf_case c; // its op is the name's beginning, `ours` the operation
+	perf_body packed, by_hand;
+	const char *without; // a setting that takes no part, or NULL
+};
+void rdma_contest(const struct rdma_contest *k);
+
+// A patch moved by the programs at both ends over bare verbs: packed, written as one piece, unpacked, and answered. Who
+// serves sleeps until he is asked, and until rank 0 says that it is over.
+void rdma_put_by_hand(void *arg, long n);
+void rdma_get_by_hand(void *arg, long n);
+void rdma_serve_by_hand(struct perf_transfer *t);
+void rdma_end_by_hand(void);
+
+#endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of bench/ add to the worker of armci_perf: where baselines come from. A baseline does what an operation
+// must do at least, without the library: in memory of a node that all share, over a raw socket, or over raw verbs.
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "perf.h"
+
+enum { BENCH_MOST = 16 << 20 }; // bytes that a baseline moves at a time
+
+// Each is there if the ranks are where it belongs; ready and end are collective, and so is baseline, which is
+// perf_baseline of perf.h.
+void bench_node_ready(void);
+bool bench_node_baseline(struct perf_case *c, int k);
+void bench_node_end(void);
+
+void bench_socket_ready(void);
+bool bench_socket_baseline(struct perf_case *c, int k);
+void bench_socket_overlap(struct perf_overlap *o);
+void bench_socket_end(void);
+
+void bench_verbs_ready(void);
+bool bench_verbs_baseline(struct perf_case *c, int k);
+void bench_verbs_overlap(struct perf_overlap *o);
+void bench_verbs_end(void);
+
+bool bench_asleep(void); // the job is set to sleep: its label is /asleep
+
+// A barrier between all ranks of a node, in memory that they share: sense-reversing, polls, then yields.
+#define BENCH_LINE 64
+struct bench_barrier {
+	_Alignas(BENCH_LINE) _Atomic int arrived;
+	_Alignas(BENCH_LINE) _Atomic int sense;
+};
+struct bench_gate {
+	struct bench_barrier *shared;
+	int sense;
+};
+void bench_gate_pass(struct bench_gate *g);
+struct bench_gate *bench_gate(void); // the one of all ranks; on a node only
+
+// Adds n numbers, vectorised, without a lock.
+void bench_add(double *to, const double *from, long n);
+
+// Waits a moment, the longer the oftener it is called.
+void bench_wait(int times);
+
+// The compiler must not move memory accesses across, nor know where p points.
+static inline void bench_opaque(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+
+// Settings in which the ranks of a node differ, by turns (-e), and how many.
+extern const char *bench_settings[];
+extern int bench_variants;
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All nodes at once. A fence of the ranks of all others beside the fence of one, and beside raw sockets to all of them:
+// before each fence something is stored at every rank it is about; only the fence counts, on the raw side the answers.
+// And a mutex of the last rank that all others want, who are equally far from it: how often they get it, how evenly.
+#include "perf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "wire.h"
+
+enum { MOST_RANKS = 64 };
+
+struct fences {
+	char *mine, **theirs;
+	int last; // of the ranks that something is stored at
+	struct perf_wire wire[MOST_RANKS]; // by rank
+	double clock;
+};
+
+static void put_to(struct fences *f, int first, int last)
+{
+	for (int r = first; r <= last; r++) ARMCI_Put(f->mine, f->theirs[r], 8, r);
+}
+
+static void fence_one(void *arg, long n)
+{
+	struct fences *f = arg;
+	for (long i = 0; i < n; i++) {
+		put_to(f, 1, 1);
+		double begin = perf_now();
+		ARMCI_Fence(1);
+		f->clock += perf_now() - begin;
+	}
+}
+
+static void fence_all(void *arg, long n)
+{
+	struct fences *f = arg;
+	for (long i = 0; i < n; i++) {
+		put_to(f, 1, f->last);
+		double begin = perf_now();
+		ARMCI_AllFence();
+		f->clock += perf_now() - begin;
+	}
+}
+
+static void raw_all(void *arg, long n)
+{
+	struct fences *f = arg;
+	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_MIXED);
+	for (long i = 0; i < n; i++) {
+		for (int r = 1; r < perf_n; r++) perf_wire_send(&f->wire[r], 16, 0);
+		double begin = perf_now();
+		for (int r = 1; r < perf_n; r++) perf_wire_send(&f->wire[r], 8, 32);
+		for (int r = 1; r < perf_n; r++) perf_wire_take(&f->wire[r], 32);
+		f->clock += perf_now() - begin;
+	}
+	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_ASLEEP);
+}
+
+// The others lock and unlock for so long; how often this rank did. No clock is shared between nodes.
+static double compete(double seconds)
+{
+	double made = 0;
+	ARMCI_Barrier();
+	if (perf_me == perf_n - 1)
+		return 0;
+	for (double end = perf_now() + seconds; perf_now() < end; made++) {
+		ARMCI_Lock(0, perf_n - 1);
+		ARMCI_Unlock(0, perf_n - 1);
+	}
+	return made;
+}
+
+static void wanted_by_all(void)
+{
+	double rate[PERF_REPS_MAX], share[PERF_REPS_MAX], seconds = perf_pace(0.02, 0.2);
+	ARMCI_Create_mutexes(1);
+	for (int i = 0; i < perf_reps; i++) {
+		double made = compete(seconds), all = perf_total(made);
+		double least = -perf_greatest(perf_me == perf_n - 1 ? -all : -made);
+		rate[i] = all / seconds / 1e6;
+		share[i] = all > 0 ? least * (perf_n - 1) / all : 0;
+	}
+	ARMCI_Destroy_mutexes();
+	struct perf_case c = {.op = "lock-all", .shape = "-", .unit = PERF_MOPS};
+	perf_figures(&c, rate, NULL, perf_reps);
+	c.op = "lock-all-least-share", c.unit = PERF_SHARE;
+	perf_figures(&c, share, NULL, perf_reps);
+}
+
+void perf_all_nodes(void)
+{
+	void **all = perf_malloc(64);
+	struct fences f = {.mine = perf_private(64), .theirs = (char **)all, .last = perf_n - 1};
+	if (perf_n > MOST_RANKS)
+		ARMCI_Error("too many ranks to fence", perf_n);
+	for (int r = 1; r < perf_n; r++) f.wire[r] = perf_wire_open(64, r);
+	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &f, .clock = &f.clock, .raw_clock = &f.clock, .ours = fence_all};
+	c.op = "fence-all/one", c.raw = fence_one;
+	perf_solo(&c);
+	c.op = "fence-all/raw", c.raw = raw_all;
+	perf_solo(&c);
+	if (perf_me == 0)
+		for (int r = 1; r < perf_n; r++) perf_wire_close(&f.wire[r]);
+	wanted_by_all();
+	free(f.mine);
+	perf_free(all);
+}
+
+// The same by the number of nodes that something has been stored at, beside a fence of one.
+void perf_fences(void)
+{
+	void **all = perf_malloc(64);
+	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
+	struct perf_case c = {.op = "fence-nodes", .unit = PERF_NS, .arg = &f, .clock = &f.clock, .raw_clock = &f.clock,
+		.ours = fence_all, .raw = fence_one};
+	for (f.last = 1; f.last < perf_n; f.last++) {
+		char nodes[16];
+		snprintf(nodes, sizeof nodes, "%dx8", f.last);
+		c.shape = nodes;
+		perf_solo(&c);
+	}
+	free(f.mine);
+	perf_free(all);
+}

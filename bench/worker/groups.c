@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The groups that only bench/ has, its options, and which baselines are taken. With -e NAME=VALUE,... the ranks of a node
+// differ in that setting: the first has the first value, and so on. With -b DIRECTORY the library must be from there.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { VARIANTS = 8 };
+
+const char *bench_settings[VARIANTS];
+int bench_variants;
+
+void perf_acc_together(void);
+void perf_memory_new(void);
+void perf_idle(void);
+void perf_rare(void);
+void perf_owner(void);
+void perf_busy(void);
+void perf_crowded(void);
+void perf_overlap_crowded(void);
+void perf_all_nodes(void);
+void perf_fences(void);
+void perf_put_new(void);
+void perf_protocols(void);
+void perf_protocols_strided(void);
+
+const struct perf_group perf_more[] = {
+	{"acc-together", perf_acc_together},
+	{"malloc-new", perf_memory_new},
+	{"idle", perf_idle},
+	{"rare", perf_rare},
+	{"owner", perf_owner},
+	{"busy", perf_busy},
+	{"crowded", perf_crowded},
+	{"overlap-crowded", perf_overlap_crowded},
+	{"all-nodes", perf_all_nodes},
+	{"fences", perf_fences},
+#ifdef PERF_VERBS
+	{"put-new", perf_put_new},
+	{"protocols", perf_protocols},
+	{"protocols-strided", perf_protocols_strided},
+#endif
+	{NULL, NULL},
+};
+
+// The library has read its settings before main: the program begins again with what this rank differs in.
+static void differ(char **argv, const char *setting)
+{
+	char *name = strdup(setting), *values = strchr(name, '='), *rest = NULL;
+	const char *rank = getenv("ARMCI_JOB_RANK"), *mine, *now;
+	*values++ = 0;
+	for (char *v = strtok_r(values, ",", &rest); v && bench_variants < VARIANTS; v = strtok_r(NULL, ",", &rest))
+		bench_settings[bench_variants++] = v;
+	mine = bench_settings[rank ? atoi(rank) % bench_variants : 0];
+	now = getenv(name);
+	if (now && strcmp(now, mine) == 0)
+		return;
+	setenv(name, mine, 1);
+	execv("/proc/self/exe", argv);
+	perror("bench worker: begin again");
+	exit(1);
+}
+
+// A comparison of two builds would compare one with itself if the library came from elsewhere.
+static void must_be_from(const char *directory)
+{
+	Dl_info library;
+	char want[PATH_MAX], got[PATH_MAX];
+	if (dladdr((void *)ARMCI_Init, &library) && realpath(directory, want) && realpath(library.dli_fname, got) &&
+		strncmp(got, want, strlen(want)) == 0)
+		return;
+	fprintf(stderr, "bench worker: the library is not that of %s\n", directory);
+	exit(1);
+}
+
+// These options come first.
+void perf_begin(int *argc, char **argv)
+{
+	int i = 1;
+	for (; i + 1 < *argc; i += 2)
+		if (strcmp(argv[i], "-b") == 0)
+			must_be_from(argv[i + 1]);
+		else if (strcmp(argv[i], "-e") == 0)
+			differ(argv, argv[i + 1]);
+		else
+			break;
+	memmove(argv + 1, argv + i, (size_t)(*argc - i + 1) * sizeof *argv);
+	*argc -= i - 1;
+}
+
+#ifdef PERF_VERBS
+static bool over_verbs(void)
+{
+	const char *transport = getenv("ARMCI_TRANSPORT");
+	return transport && strcmp(transport, "rdma") == 0;
+}
+#else
+static bool over_verbs(void) { return false; }
+void bench_verbs_ready(void) {}
+bool bench_verbs_baseline(struct perf_case *c, int k) { return !c && k; }
+void bench_verbs_overlap(struct perf_overlap *o) { (void)o; }
+void bench_verbs_end(void) {}
+#endif
+
+void perf_ready(void)
+{
+	if (!perf_far)
+		bench_node_ready();
+	else if (perf_alone)
+		return;
+	else if (over_verbs())
+		bench_verbs_ready();
+	else
+		bench_socket_ready();
+}
+
+bool perf_baseline(struct perf_case *c, int k)
+{
+	if (!perf_far)
+		return bench_node_baseline(c, k);
+	return over_verbs() ? bench_verbs_baseline(c, k) : bench_socket_baseline(c, k);
+}
+
+void perf_overlap_baseline(struct perf_overlap *o)
+{
+	if (perf_alone)
+		return;
+	if (over_verbs())
+		bench_verbs_overlap(o);
+	else
+		bench_socket_overlap(o);
+}
+
+void perf_end(void)
+{
+	if (!perf_far)
+		bench_node_end();
+	else if (perf_alone)
+		return;
+	else if (over_verbs())
+		bench_verbs_end();
+	else
+		bench_socket_end();
+}
+
+bool bench_asleep(void) { return strcmp(perf_label, "/asleep") == 0; }
+
+void bench_wait(int times)
+{
+	if (times >= 1000)
+		sched_yield();
+#if defined(__x86_64__)
+	else
+		__builtin_ia32_pause();
+#endif
+}

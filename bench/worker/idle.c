@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the library costs while it is not used: processor time of a process that sleeps and of one that waits in a
+// barrier, resident memory.
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "perf.h"
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static void figure(const char *op, enum perf_unit unit, double value)
+{
+	struct perf_case c = {.op = op, .shape = "-", .unit = unit};
+	value = perf_greatest(value);
+	perf_figures(&c, &value, NULL, 1);
+}
+
+static double resident(void)
+{
+	char line[256];
+	long kib = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (double)kib / 1024;
+}
+
+void perf_idle(void)
+{
+	double seconds = perf_pace(1, 10), cpu, begin;
+	figure("resident", PERF_MIB, resident());
+	ARMCI_Barrier();
+	cpu = cpu_seconds();
+	sleep((unsigned)seconds);
+	figure("idle-asleep", PERF_PERCENT, (cpu_seconds() - cpu) / seconds * 100);
+	// The others wait in a barrier for rank 0.
+	ARMCI_Barrier();
+	cpu = cpu_seconds();
+	begin = perf_now();
+	if (perf_me == 0)
+		sleep((unsigned)seconds);
+	ARMCI_Barrier();
+	figure("idle-in-barrier", PERF_PERCENT, (cpu_seconds() - cpu) / (perf_now() - begin) * 100);
+}

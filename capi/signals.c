@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Keeps the application's signals off Go's stacks. A goroutine runs on a stack of a few KiB: a handler that was installed
+// without SA_ONSTACK and is delivered there overwrites Go's memory. Two kinds of threads run goroutines:
+// - Go's own. They block the application's signals.
+// - Threads of the application that have called ARMCI. They get an alternate stack of a handler's usual size, and
+//   handlers get SA_ONSTACK: those that are there at ARMCI_Init, later ones at one of the next calls that enter Go.
+//   Their masks stay as the application has set them.
+// The linker puts two functions here in the place of others (LDFLAGS in doc.go): the one that creates Go's threads, and
+// the one that begins every call from C into Go.
+#define _GNU_SOURCE
+#include "signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
+enum { CHECK_CALLS = 16, CHECK_MS = 20 }; // handlers are checked at one call in 16, at most every 20 ms
+enum { STACK = 256 << 10 };               // of a thread of the application; Go would give it 32 KiB
+
+static struct sigaction go; // Go's handler of SIGURG
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t stack_key;
+static _Atomic uint64_t application; // mask of the application: of the first thread that has entered Go
+static TLS volatile uint64_t keep;   // signals that the next SIGURG blocks in this thread
+static TLS volatile bool ours;       // a thread of this library, which runs no function of the application
+static TLS bool entered;             // the thread is prepared for Go
+static TLS unsigned calls;           // into Go
+
+static uint64_t bit(int sig) { return (uint64_t)1 << (sig - 1); }
+
+// What Go needs, faults, and what the C library uses: signals whose masks are not for us to change.
+static uint64_t needed(void)
+{
+	return bit(SIGURG) | bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGABRT) | bit(SIGSYS) |
+	       bit(SIGSTKFLT) | bit(32) | bit(33) | bit(34);
+}
+
+static sigset_t set_of(uint64_t mask)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	for (int sig = 1; sig <= 64; sig++)
+		if (mask & bit(sig))
+			sigaddset(&set, sig);
+	return set;
+}
+
+static uint64_t change_mask(int how, uint64_t mask)
+{
+	sigset_t set = set_of(mask), was;
+	uint64_t before = 0;
+	pthread_sigmask(how, &set, &was);
+	for (int sig = 1; sig <= 64; sig++)
+		if (sigismember(&was, sig) == 1)
+			before |= bit(sig);
+	return before;
+}
+
+// Go's handler, which interrupts goroutines, and before it what this file wants at a thread's first SIGURG.
+static void urgent(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	*(uint64_t *)&((ucontext_t *)context)->uc_sigmask |= keep; // the mask to return to; the kernel's has 64 bits
+	if (!ours)
+		keep = 0; // from here on it is the application's again
+	if (go.sa_flags & SA_SIGINFO)
+		go.sa_sigaction(sig, info, context);
+	errno = saved;
+}
+
+struct sigaction signals_of_go(void) { return go; }
+
+// Go sets the mask of each thread that is new to it, and unblocks SIGCHLD and SIGPROF, not only what it needs. SIGURG is
+// among what it unblocks: one that waits until then runs the handler above as soon as Go has set mask and stack.
+static void keep_blocked(uint64_t mask)
+{
+	keep = mask & ~needed();
+	change_mask(SIG_BLOCK, bit(SIGURG));
+	pthread_kill(pthread_self(), SIGURG);
+}
+
+static void drop_stack(void *p)
+{
+	stack_t none = {.ss_flags = SS_DISABLE};
+	sigaltstack(&none, NULL);
+	munmap(p, STACK);
+}
+
+// Go has installed its handlers when it starts its first thread.
+static void begin(void)
+{
+	sigaction(SIGURG, NULL, &go);
+	struct sigaction a = go;
+	a.sa_sigaction = urgent;
+	a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+	sigaction(SIGURG, &a, NULL);
+	pthread_key_create(&stack_key, drop_stack);
+}
+
+struct start {
+	void *(*run)(void *);
+	void *arg;
+};
+
+static void *run_thread(void *arg)
+{
+	struct start s = *(struct start *)arg;
+	free(arg);
+	ours = entered = true;
+	keep_blocked(~(uint64_t)0);
+	return s.run(s.arg);
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+
+// Creates a thread of this library, which blocks the application's signals from its beginning.
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+{
+	struct start *s = malloc(sizeof *s);
+	if (!s)
+		return EAGAIN;
+	*s = (struct start){run, arg};
+	pthread_once(&once, begin);
+	uint64_t was = change_mask(SIG_BLOCK, ~needed());
+	int err = __real_pthread_create(thread, attr, run_thread, s);
+	change_mask(SIG_SETMASK, was);
+	if (err != 0)
+		free(s);
+	return err;
+}
+
+static void give_stack(void)
+{
+	stack_t s;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	if (sigaltstack(NULL, &s) != 0 || !(s.ss_flags & SS_DISABLE))
+		return; // the application's own
+	void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return; // Go's will do
+	mprotect(p, page, PROT_NONE); // a handler that needs more ends in a fault
+	s = (stack_t){.ss_sp = (char *)p + page, .ss_size = STACK - page};
+	if (sigaltstack(&s, NULL) != 0 || pthread_setspecific(stack_key, p) != 0)
+		drop_stack(p);
+}
+
+static bool same(const struct sigaction *a, const struct sigaction *b)
+{
+	return a->sa_flags == b->sa_flags && a->sa_sigaction == b->sa_sigaction;
+}
+
+static void check_handlers(void)
+{
+	for (int sig = 1; sig <= 64; sig++) {
+		struct sigaction a, was;
+		if (sigaction(sig, NULL, &a) != 0 || (a.sa_flags & SA_ONSTACK))
+			continue;
+		if (!(a.sa_flags & SA_SIGINFO) && (a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN))
+			continue;
+		struct sigaction b = a;
+		b.sa_flags |= SA_ONSTACK;
+		if (sigaction(sig, &b, &was) == 0 && !same(&was, &a))
+			sigaction(sig, &was, NULL); // changed meanwhile: the next check looks at it
+	}
+}
+
+static void check_sometimes(void)
+{
+	static _Atomic int64_t next;
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	int64_t now = t.tv_sec * (int64_t)1000 + t.tv_nsec / 1000000;
+	if (now >= atomic_load_explicit(&next, memory_order_relaxed)) {
+		atomic_store_explicit(&next, now + CHECK_MS, memory_order_relaxed);
+		check_handlers();
+	}
+}
+
+static __attribute__((noinline, cold)) void enter_first(void)
+{
+	static _Atomic bool known;
+	uint64_t mask = change_mask(SIG_BLOCK, 0);
+	entered = true;
+	if (!atomic_exchange(&known, true))
+		atomic_store(&application, mask);
+	give_stack();
+	keep_blocked(mask);
+}
+
+uintptr_t __real__cgo_wait_runtime_init_done(void);
+uintptr_t __wrap__cgo_wait_runtime_init_done(void);
+
+// Begins every call into Go, on a thread of the application, or on one of ours in a function of the application.
+uintptr_t __wrap__cgo_wait_runtime_init_done(void)
+{
+	uintptr_t context = __real__cgo_wait_runtime_init_done();
+	if (__builtin_expect(!entered, 0))
+		enter_first();
+	if (calls++ % CHECK_CALLS == 0)
+		check_sometimes();
+	return context;
+}
+
+bool signals_lend(sigset_t *mask)
+{
+	if (!ours)
+		return false;
+	ours = false;
+	sigset_t theirs = set_of(atomic_load(&application) & ~needed());
+	pthread_sigmask(SIG_SETMASK, &theirs, mask);
+	return true;
+}
+
+void signals_take_back(const sigset_t *mask)
+{
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	ours = true;
+}

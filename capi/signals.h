@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What other files need of signals.c, which keeps the application's signals and Go's stacks apart.
+#ifndef ARMCI_SIGNALS_H
+#define ARMCI_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+bool signals_lend(sigset_t *mask);            // before a function of the application runs: true on a thread of the library,
+void signals_take_back(const sigset_t *mask); // which is taken back after it
+struct sigaction signals_of_go(void);         // Go's handler of SIGURG
+
+#endif

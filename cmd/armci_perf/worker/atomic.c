@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accumulate, read-modify-write and mutexes, by one rank and by all at once; no ticket may be lost.
+#include "perf.h"
+
+enum { MOST = 1 << 20 };
+
+static double one = 1;
+
+PERF_FENCED(acc, ARMCI_Acc(ARMCI_ACC_DBL, &one, t->mine, t->theirs, t->count[0], perf_peer))
+
+void perf_accumulate(void)
+{
+	struct perf_transfer t = perf_transfer(MOST);
+	for (int bytes = 8; bytes <= MOST; bytes = bytes == 8 ? 1024 : bytes * (perf_quick ? 1024 : 4)) {
+		struct perf_case c = {.op = "acc", .shape = "-", .bytes = bytes, .unit = bytes > 8 ? PERF_MBS : PERF_NS, .ours = acc,
+			.arg = &t};
+		t.count[0] = bytes;
+		perf_solo(&c);
+	}
+	perf_transfer_end(&t);
+}
+
+static void *counter; // at rank 0
+static double taken;  // tickets of this rank
+
+static void contended_add(void *arg, long n)
+{
+	(void)arg;
+	long old;
+	for (long i = 0; i < n; i++) ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, counter, 1, 0);
+	taken += (double)n;
+}
+
+PERF_BODY(fetch_add, long old; ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, t->theirs, 1, perf_peer))
+PERF_BODY(swap, int mine = 1; ARMCI_Rmw(ARMCI_SWAP, &mine, t->theirs + 64, 0, perf_peer))
+
+void perf_rmw(void)
+{
+	struct perf_transfer t = perf_transfer(4096);
+	struct perf_case c = {.shape = "-", .bytes = 8, .unit = PERF_NS, .arg = &t};
+	c.op = "fetch-add", c.ours = fetch_add;
+	perf_solo(&c);
+	c.op = "swap", c.bytes = 4, c.ours = swap;
+	perf_solo(&c);
+	counter = (char *)t.all[0] + 256;
+	c.op = "fetch-add-contended", c.bytes = 8, c.ours = contended_add, c.unit = PERF_MOPS, c.lasting = perf_far;
+	perf_all(&c);
+	ARMCI_Barrier();
+	long got = 0;
+	ARMCI_Get(counter, &got, sizeof got, 0);
+	perf_check("fetch-add", (double)got, perf_total(taken));
+	perf_transfer_end(&t);
+}
+
+PERF_BODY(lock_peer, ARMCI_Lock(0, perf_peer); ARMCI_Unlock(0, perf_peer))
+
+// A mutex of rank 0, which guards a plain counter where all can reach it.
+static void lock_first(void *arg, long n)
+{
+	struct perf_transfer *t = arg;
+	volatile long *guarded = t->all[0];
+	for (long i = 0; i < n; i++) {
+		ARMCI_Lock(0, 0);
+		if (!perf_far)
+			++*guarded;
+		ARMCI_Unlock(0, 0);
+	}
+}
+
+// Everybody locks and unlocks for so long: the rate of all, and the smallest share. Returns what this rank did.
+static double compete(const struct perf_case *c, perf_body pair, double *rate, double *share)
+{
+	double seconds = perf_pace(0.02, 0.2), made = 0;
+	ARMCI_Barrier();
+	for (double end = perf_now() + seconds; perf_now() < end; made += 16) pair(c->arg, 16);
+	double all = perf_total(made);
+	*rate = all / seconds / 1e6;
+	*share = -perf_greatest(-made) * perf_n / all;
+	return made;
+}
+
+static void contended(struct perf_case c)
+{
+	double rate[PERF_REPS_MAX], raw_rate[PERF_REPS_MAX], share[PERF_REPS_MAX], raw_share[PERF_REPS_MAX], made = 0;
+	struct perf_transfer *t = c.arg;
+	c.op = "lock-contended", c.unit = PERF_MOPS, c.ours = lock_first;
+	bool beside = !perf_alone && perf_baseline(&c, 0) && c.raw;
+	for (int i = 0; i < perf_reps; i++) {
+		made += compete(&c, c.ours, &rate[i], &share[i]);
+		if (beside)
+			compete(&c, c.raw, &raw_rate[i], &raw_share[i]);
+	}
+	perf_figures(&c, rate, beside ? raw_rate : NULL, perf_reps);
+	c.op = "lock-least-share", c.unit = PERF_SHARE;
+	perf_figures(&c, share, beside ? raw_share : NULL, perf_reps);
+	ARMCI_Barrier();
+	double want = perf_total(made);
+	if (!perf_far)
+		perf_check("lock", (double)*(volatile long *)t->all[0], want);
+}
+
+void perf_lock(void)
+{
+	struct perf_transfer t = perf_transfer(4096);
+	struct perf_case c = {.op = "lock+unlock", .shape = "-", .unit = PERF_NS, .ours = lock_peer, .arg = &t};
+	ARMCI_Create_mutexes(1);
+	perf_solo(&c);
+	if (perf_far) { // each as often: the slowest counts, so being on the mutex's node gains nothing
+		c.op = "lock-contended", c.ours = lock_first, c.unit = PERF_MOPS, c.lasting = true;
+		perf_all(&c);
+	} else if (perf_n > 1) {
+		contended(c);
+	}
+	ARMCI_Destroy_mutexes();
+	perf_transfer_end(&t);
+}

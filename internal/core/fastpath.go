@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What core does for the C fast path between nodes: it tells the transport which memory C may reach, and waits for a get that
+// C has left to Go.
+package core
+
+import (
+	"fmt"
+
+	"libarmci/internal/transport"
+)
+
+// addRange makes the memory of a small contiguous put or get known to the C fast path: the next one often goes there, too.
+func (r *Runtime) addRange(o *Op) {
+	x := &o.Xfer
+	if o.Kind == Acc || !x.Known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > transport.FastBytes {
+		return
+	}
+	addr := x.Remote.Base
+	if e, found := r.known.around(transport.Rank(o.Proc), addr); found {
+		to := &r.routes[o.Proc]
+		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
+	}
+}
+
+// WaitGet waits for a get that the C fast path has posted and left to Go.
+func (r *Runtime) WaitGet(proc int) error {
+	to := &r.routes[proc]
+	if err := to.fast.WaitGet(to.peer); err != nil {
+		return fmt.Errorf("bytes from rank %d: %w", proc, err)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of reading figures, running jobs, units and charts. They start no
+// worker.
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParseRow(t *testing.T) {
+	r, err := ParseRow("put\t-\t8\t2\tns\t4.5\t4.1\t5\t2\t1.9\t3\t2.25")
+	want := Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4.1, 5}, Raw: Value{2, 1.9, 3}, Ratio: 2.25}
+	if err != nil || r != want {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5", "put\t-\tx\t2\tns\t1\t1\t1\t1\t1\t1\t1", "put\t-\t8\t2\tns\t1\t1\t1\t1\t1\t1\tq"} {
+		if _, err := ParseRow(bad); err == nil {
+			t.Errorf("%q was taken for a figure", bad)
+		}
+	}
+}
+
+// A job's figures arrive, wrong totals are counted, and what fails is told.
+func TestJob(t *testing.T) {
+	line := `put\t-\t8\t2\tns\t4.5\t4.1\t5\t0\t0\t0\t0\n`
+	var rows []Row
+	run := func(script string) (int, error) {
+		rows = nil
+		j := Job{Title: "here", Argv: []string{"sh", "-c", script}, Env: []string{"FIGURE=1"}}
+		return j.Run(func(r Row) { rows = append(rows, r) })
+	}
+	wrong, err := run(`test "$FIGURE" = 1 && printf 'PERF\t` + line + `CHECK\tlock\t5\t5\tok\nCHECK\tacc\t4\t5\tWRONG\n'`)
+	if err != nil || wrong != 1 || len(rows) != 1 || rows[0].Where != "here" {
+		t.Errorf("%d wrong, %+v, %v", wrong, rows, err)
+	}
+	if _, err := run("exit 3"); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("a job that fails: %v", err)
+	}
+	if _, err := run("echo nothing"); err == nil {
+		t.Error("a job without figures was taken")
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for got, want := range map[string]string{
+		Size(0): "-", Size(8): "8 B", Size(4096): "4 KiB", Size(3 << 20): "3 MiB", Amount(3.25, "ns"): "3.25 ns",
+		Amount(100000, "ns"): "100 us", Amount(2.5e9, "ns"): "2.50 s", Amount(56917, "MB/s"): "56.9 GB/s", Amount(-5, "%"): "-5.00 %",
+		Amount(0.5, ""): "0.50", Amount(0.5, "MB/s"): "500 kB/s",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// count is how many elements of a name a picture has; it must be XML.
+func count(t *testing.T, picture io.Reader, name string) int {
+	t.Helper()
+	n := 0
+	for d := xml.NewDecoder(picture); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return n
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == name {
+			n++
+		}
+	}
+}
+
+func TestDraw(t *testing.T) {
+	var rows []Row
+	for bytes := int64(1024); bytes <= 16<<10; bytes *= 2 {
+		v := float64(bytes)
+		rows = append(rows, Row{Op: "put-bandwidth", Bytes: bytes, Unit: "MB/s", Ours: Value{v, v / 2, v * 2}, Raw: Value{v, v, v}, Where: "a & b"},
+			Row{Op: "put-strided", Bytes: bytes, Unit: "ns", Ours: Value{v, v / 2, v * 2}, Where: "a & b"},
+			Row{Op: "overlap-put", Bytes: bytes, Unit: "%", Ours: Value{80, -30, 90}, Where: "a & b"})
+	}
+	dir := t.TempDir()
+	if err := Draw(dir, Common, rows, Footer("1.0", 3)); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]struct {
+		lines, bands int
+		text         string
+	}{
+		"bandwidth-a-b.svg": {2, 1, "put, raw"}, // a band only where there is a spread
+		"strided-a-b.svg":   {1, 1, "1 GB/s"},   // bytes a ns
+		"overlap-a-b.svg":   {1, 1, "80 %"},
+	} {
+		picture, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, bands := count(t, bytes.NewReader(picture), "polyline"), count(t, bytes.NewReader(picture), "polygon")
+		if lines != want.lines || bands != want.bands || !bytes.Contains(picture, []byte(">"+want.text+"<")) ||
+			!bytes.Contains(picture, []byte("libarmci 1.0")) || bytes.Contains(picture, []byte("NaN")) {
+			t.Errorf("%s: %d lines, %d bands:\n%s", file, lines, bands, picture)
+		}
+	}
+	if files, _ := filepath.Glob(dir + "/*"); len(files) != 3 {
+		t.Errorf("got %v", files)
+	}
+}
+
+// What is not above zero has no place on a logarithmic axis, and one value makes an axis too.
+func TestStrangeValues(t *testing.T) {
+	for _, values := range [][]float64{{0, 0}, {-1, 5}, {7, 7}} {
+		c := Chart{Unit: "ns", Series: []Series{{Points: []Point{{8, Value{values[0], values[0], values[0]}}, {16, Value{values[1], values[1], values[1]}}}}}}
+		var out bytes.Buffer
+		if err := c.Write(&out); err != nil || strings.Contains(out.String(), "NaN") || strings.Contains(out.String(), "Inf") {
+			t.Errorf("%v: %v\n%s", values, err, out.String())
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	var out bytes.Buffer
+	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here"}})
+	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"; err != nil || !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%v, got %s", err, out.String())
+	}
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Runs workers and reads what they print.
+
+package figure
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// jobTime is more than any job takes; a hanging one is ended then.
+const jobTime = 10 * time.Minute
+
+// Job is one start of workers.
+type Job struct {
+	Title string // what the ranks run on, for Row.Where
+	Argv  []string
+	Env   []string // in addition to this process's
+}
+
+// Run starts a job and calls add for each figure. A worker's other output goes
+// to the standard error output unchanged. wrong counts the totals that must be
+// exact and are not.
+func (j *Job) Run(add func(Row)) (wrong int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), jobTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers then end their ranks
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = append(cmd.Environ(), j.Env...)
+	cmd.Stderr = os.Stderr
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	figures := 0
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		word, rest, _ := strings.Cut(lines.Text(), "\t")
+		row, err := ParseRow(rest)
+		switch {
+		case word == "PERF" && err == nil:
+			row.Where = j.Title
+			figures++
+			add(row)
+		case word == "CHECK" && strings.HasSuffix(rest, "\tok"):
+		case word == "CHECK":
+			wrong++
+			fallthrough
+		default:
+			fmt.Fprintln(os.Stderr, lines.Text())
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		return wrong, fmt.Errorf("%s: %w", strings.Join(j.Argv, " "), err)
+	}
+	if figures == 0 {
+		return wrong, fmt.Errorf("%s: no figures", strings.Join(j.Argv, " "))
+	}
+	return wrong, nil
+}
+
+// Beside finds a file relative to the directory of this program.
+func Beside(names ...string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(append([]string{filepath.Dir(self)}, names...)...)
+	if _, err := os.Stat(path); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// WriteFile writes a file through a buffer and reports the first error of all.
+func WriteFile(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	err = write(w)
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

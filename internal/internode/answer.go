@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The receiving side of an origin: answers of a node's data server. Who has the seat completes whatever comes, others'
+// requests too. Data goes straight to where it belongs.
+package internode
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// answer is the frame that is coming from a target.
+type answer struct {
+	g    *target
+	h    header
+	r    *request      // whose answer it is; nil if nobody's
+	late bool          // it comes after the target was given up: nobody wants it
+	body []byte        // of what is no data
+	into kernel.Cursor // the same
+}
+
+// Expects tells whether much data is on its way.
+func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 }
+
+// Head checks a header and says where the body goes.
+func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
+	rest, err := a.h.decode(head)
+	h, g := &a.h, a.g
+	if err != nil || len(rest) > 0 || n != int64(h.bytes) || n > maxPayload {
+		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
+	}
+	g.heard.Store(true)
+	g.seat.afloat.Store(0)
+	a.r, a.body = nil, nil
+	if h.id != 0 {
+		a.r = g.take(h.id)
+	}
+	if a.late = g.broken.Load() != nil; a.late { // the connection stays until the goodbye has left
+		a.abandon()
+		return transport.Body{}, nil
+	}
+	if h.id != 0 {
+		if a.r == nil || h.kind != a.r.want && h.kind != kindRefused {
+			return transport.Body{}, fmt.Errorf("%w: an answer of kind %d to a request that is not open", errProtocol, h.kind)
+		}
+	}
+	if err := a.prepare(n); err != nil {
+		return transport.Body{}, err
+	}
+	switch {
+	case n == 0:
+		return transport.Body{}, nil
+	case h.kind == kindData:
+		return transport.Body{Into: &a.r.into}, nil
+	}
+	if a.body == nil {
+		a.body = make([]byte, n)
+	}
+	a.into.SetContiguous(addressOf(a.body), n)
+	return transport.Body{Into: &a.into}, nil
+}
+
+// prepare finds out whether the body may come, and makes room for it.
+func (a *answer) prepare(n int64) error {
+	h, r, bad := &a.h, a.r, false
+	switch h.kind {
+	case kindAck, kindBye:
+		bad = r != nil || n > 0
+	case kindPushed, kindOld:
+		bad = r == nil || n > 0
+	case kindData:
+		if bad = r == nil || n == 0 || n > r.room; !bad {
+			r.room -= n
+		}
+	case kindReply:
+		return a.prepareReply(n)
+	case kindRangeList:
+		bad = r == nil || n > transport.MaxHead
+	case kindRefused, kindLost:
+		bad = n > maxText
+	case kindTell:
+		bad = r != nil || n > maxMessage || transport.Rank(h.rank) != a.g.t.opt.Me
+		a.body = []byte{}
+		if n > 0 {
+			a.body = make([]byte, n)
+		}
+	default:
+		bad = true
+	}
+	if bad {
+		return fmt.Errorf("%w: an answer of kind %d with %d bytes that was not asked for", errProtocol, h.kind, n)
+	}
+	return nil
+}
+
+// prepareReply makes room for a reply when its first part comes; parts come in order.
+func (a *answer) prepareReply(n int64) error {
+	h, r := &a.h, a.r
+	if r == nil || h.arg > maxMessage || h.addr != uint64(r.got) || uint64(n) > h.arg-h.addr || n == 0 && h.arg != h.addr {
+		return fmt.Errorf("%w: a part of %d bytes of a reply at %d of %d", errProtocol, n, h.addr, h.arg)
+	}
+	if r.got == 0 {
+		r.body = make([]byte, h.arg)
+	}
+	if uint64(len(r.body)) != h.arg {
+		return fmt.Errorf("%w: a reply whose parts disagree", errProtocol)
+	}
+	a.body = r.body[r.got:][:n]
+	return nil
+}
+
+// Data is called for what nobody wants: every other body has a place.
+func (a *answer) Data([]byte) error {
+	if a.late {
+		return nil
+	}
+	return errProtocol
+}
+
+// Sent is never called at the origin.
+func (a *answer) Sent() {}
+
+// End does what a complete answer says.
+func (a *answer) End() error {
+	h, g, r := &a.h, a.g, a.r
+	if a.late {
+		return nil
+	}
+	var err error
+	switch h.kind {
+	case kindOld:
+		r.old = int64(h.arg)
+		if h.flags&flagDevice != 0 {
+			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg), Direct: true}
+		}
+	case kindData:
+		if r.parts.Load() == 1 && r.room > 0 && r.err.Load() == nil {
+			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, r.room)
+		}
+	case kindReply:
+		if r.got += len(a.body); uint64(r.got) < h.arg {
+			a.r = nil
+			g.caughtUp(h.handled)
+			r.giveBack()
+			return nil
+		}
+	case kindRangeList:
+		r.body = a.body
+	case kindRefused:
+		err = a.refusal()
+	case kindTell:
+		g.t.opt.Handle(g.server, g.t.opt.Me, transport.Msg{Kind: h.what, Body: a.body}, nil)
+	case kindLost:
+		g.t.tellLoss(transport.Rank(h.rank), string(a.body))
+	case kindBye:
+		g.bye.Store(true)
+	}
+	a.r, a.body = nil, nil
+	if h.kind == kindRefused && r == nil { // the next fence tells; the first refusal stays
+		first := err // a copy: err itself would always be allocated
+		g.refused.CompareAndSwap(nil, &first)
+	}
+	g.caughtUp(h.handled) // after what there may be to tell
+	if r != nil {
+		r.taken(err)
+	}
+	return nil
+}
+
+// abandon ends the request whose answer does not come to its end, because the target is lost.
+func (a *answer) abandon() {
+	if r := a.r; r != nil {
+		a.r = nil
+		r.taken(*a.g.broken.Load())
+	}
+}
+
+// refusal is what the node says against a request.
+func (a *answer) refusal() error {
+	h := &a.h
+	if a.r != nil {
+		a.r.room -= min(int64(h.arg), a.r.room)
+	}
+	if h.what == whyAddress {
+		return fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, h.arg, h.addr, h.rank)
+	}
+	return fmt.Errorf("refused: %s", a.body)
+}
+
+// Lost ends the target.
+func (a *answer) Lost(err error) {
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the connection was closed")
+	}
+	a.g.fail(err)
+	a.abandon()
+}
+
+// Ranges in frames: lo, hi, key, u64 1 if direct.
+const rangeBytes = 32
+
+func appendRange(b []byte, r *transport.Range) []byte {
+	le, direct := binary.LittleEndian, uint64(0)
+	if r.Direct {
+		direct = 1
+	}
+	b = le.AppendUint64(le.AppendUint64(b, uint64(r.Lo)), uint64(r.Hi))
+	return le.AppendUint64(le.AppendUint64(b, r.Key), direct)
+}
+
+func rangesFrom(b []byte) (list []transport.Range) {
+	le := binary.LittleEndian
+	for ; len(b) >= rangeBytes; b = b[rangeBytes:] {
+		list = append(list, transport.Range{Lo: uintptr(le.Uint64(b)), Hi: uintptr(le.Uint64(b[8:])), Key: le.Uint64(b[16:]),
+			Direct: le.Uint64(b[24:]) != 0})
+	}
+	return list
+}

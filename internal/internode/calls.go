@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Operations with a small request: read-modify-write, messages, calls.
+package internode
+
+import (
+	"fmt"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// RMW changes a word of 4 or 8 bytes: by the node's server with the atomics of its processors; or, of words that were
+// declared for it, by the devices. The two are not atomic with respect to each other, so the server refuses what is the
+// devices' and tells how far that reaches.
+func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
+	if x.Op > transport.Swap || x.Bytes != 4 && x.Bytes != 8 {
+		return fmt.Errorf("read-modify-write operation %d of %d bytes: %w", x.Op, x.Bytes, transport.ErrNotNative)
+	}
+	g, err := t.target(peer)
+	if err != nil {
+		return err
+	}
+	if x.Bytes == 8 && g.declared.Find(x.Addr) != nil {
+		return g.atomic(x)
+	}
+	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(x.Addr), arg: uint64(x.Operand)}
+	if x.Op == transport.Swap {
+		h.flags |= flagSwap
+	}
+	if x.Bytes == 8 {
+		h.flags |= flagWide
+	}
+	r, err := g.ask(h, kindOld)
+	if r == nil {
+		return err
+	}
+	old, device := r.old, r.device
+	g.release(r)
+	switch {
+	case err != nil:
+		return err
+	case device.Direct && g.direct != nil:
+		g.declared.Add(device)
+		return g.atomic(x)
+	case device.Direct:
+		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr, transport.ErrNotNative)
+	}
+	x.Old = old
+	return nil
+}
+
+// DeviceAtomics tells whether this process's device has any.
+func (t *Transport) DeviceAtomics() bool { return t.direct != nil && t.direct.Atomics() }
+
+// atomic changes a word by the devices.
+func (g *target) atomic(x *transport.RMW) error {
+	if err := g.lock(); err != nil {
+		return err
+	}
+	defer g.mu.Unlock()
+	far, err := g.key(x.Addr, nil)
+	if err == nil {
+		err = g.settle()
+	}
+	if err != nil {
+		return err
+	}
+	if x.Op == transport.FetchAdd {
+		x.Old, err = g.direct.Atomic(transport.AtomicAdd, x.Addr, far.Key, x.Operand, 0)
+		return g.deviceError(err)
+	}
+	for guess := int64(0); ; guess = x.Old { // somebody else has changed it each time this goes round
+		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Operand, guess)
+		if err != nil || x.Old == guess {
+			return g.deviceError(err)
+		}
+	}
+}
+
+// Send posts a message. An unordered one goes straight to the process, if that is connected to this one's data server:
+// there whoever waits for it reads it, so that no server has to run in between.
+func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
+	if m.Loose && t.server != nil && len(m.Body) <= maxMessage {
+		if o := t.server.origin(t.peers[peer].Rank); o != nil && o.tell(m) {
+			return nil
+		}
+	}
+	_, err := t.message(peer, m, kindSend)
+	return err
+}
+
+// Call posts a message and waits for the reply to it.
+func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
+	r, err := t.message(peer, m, kindCall)
+	if err != nil {
+		return nil, err
+	}
+	err = r.wait()
+	body := r.body
+	r.g.release(r)
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+// message sends a message, in parts where frames are bounded. r is who waits for the reply.
+func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
+	if len(m.Body) > maxMessage {
+		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,
+			transport.ErrTooLong)
+	}
+	g, err := t.target(peer)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.lock(); err != nil {
+		return nil, err
+	}
+	defer g.mu.Unlock()
+	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
+	if k == kindCall {
+		if r, err = g.open(nil, false, kindReply); err != nil {
+			return nil, err
+		}
+		r.expect()
+		h.id = r.id
+	}
+	err = g.parts(&h, m.Body, m.Loose)
+	if r == nil {
+		return nil, err
+	}
+	if err == nil {
+		if e := g.broken.Load(); e != nil {
+			err = *e
+		}
+	}
+	if err != nil {
+		r.answered(err)
+	}
+	r.Done(nil)
+	return r, nil // its error tells
+}
+
+// parts sends the frames of a message.
+func (g *target) parts(h *header, body []byte, loose bool) error {
+	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
+	defer func() { g.held = nil }()
+	var c kernel.Cursor
+	c.SetContiguous(addressOf(body), int64(len(body)))
+	for first := true; first || c.Left() > 0; first, h.kind = false, kindMore {
+		if err := g.credit(); err != nil {
+			return err
+		}
+		if !loose {
+			g.posted.Store(g.sent.Load())
+		}
+		n := c.Left()
+		if g.frame > 0 {
+			n = min(n, int64(g.frame-headerBytes))
+		}
+		h.bytes = uint64(n)
+		if err := g.send(h, nil, nil, &c, n, transport.Now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The conformance suite of transports over a network in memory, with different settings: every protocol is once the only one.
+package internode
+
+import (
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// newEnds opens nodes of so many ranks each over a network.
+func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *transporttest.Ends {
+	return transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
+		return Open(net.Driver(), options(info, change))
+	})
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ranks  []int
+		net    pipe.Options
+		change func(*Options)
+	}{
+		{"1x1x1", []int{1, 1, 1}, pipe.Options{}, nil},
+		{"2x2", []int{2, 2}, pipe.Options{}, nil},
+		{"two servers", []int{2, 2}, pipe.Options{}, func(o *Options) { o.Servers = 2 }},
+		{"nothing eager", []int{1, 1}, pipe.Options{Blocks: true}, func(o *Options) { o.Eager = 0 }},
+		{"small frames", []int{1, 1}, pipe.Options{MaxFrame: 4096, Credits: 4}, nil},
+		{"delays", []int{1, 1, 1}, pipe.Options{Delay: 200 * time.Microsecond, Divide: true, Defer: true, Room: 64 << 10}, nil},
+		{"direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"direct, delays", []int{2, 2}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16,
+			Delay: 200 * time.Microsecond, Divide: true, Room: 256 << 10}, nil},
+		{"direct, many keys", []int{1, 1}, pipe.Options{Direct: true, Shared: true, Range: 16 << 10}, nil},
+		{"direct, packed", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+			func(o *Options) { o.Strided = byPacking }},
+		{"direct, rows", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+			func(o *Options) { o.Strided = byDevice }},
+		{"direct, pushed", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+			func(o *Options) { o.Strided = byTargetSide }},
+		{"direct, holes", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Range: 4096, Holes: 3,
+			NoLend: true}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			newEnds(t, pipe.New(c.net), c.change, c.ranks...).Conform(t)
+		})
+	}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Transfers by the device: the origin's, which reads and writes the target's memory without its help, or the target's, which
+// writes a get's rows into the origin's memory (paper 000's host-assisted zero copy, for networks whose reads are slow).
+package internode
+
+import (
+	"errors"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// directly moves a put or a get by a protocol. ErrNotNative: it has to travel by frames. The caller has the lock.
+func (g *target) directly(f *transfer, nbytes int64, by string) (r *request, err error) {
+	get := f.h.kind == kindGet
+	switch {
+	case by == byTargetSide && get:
+		if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
+			return nil, err
+		}
+		return r, g.pull(f, r)
+	case by != byDevice:
+		return nil, transport.ErrNotNative
+	}
+	copied := !get && nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != byZeroCopy
+	if !copied {
+		if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
+			return nil, err
+		}
+	}
+	return r, g.move(f, r, copied)
+}
+
+// move writes or reads a whole transfer. copied: local memory is the caller's again when this returns.
+func (g *target) move(f *transfer, r *request, copied bool) error {
+	if err := g.settle(); err != nil {
+		return err
+	}
+	first, lend := 0, 0
+	if f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil { // it may be copied
+		first = g.costs(false).first() // which may measure, with transfers of its own
+	}
+	if c := g.t.known.Load(); c != nil {
+		lend = c.lendFrom()
+	}
+	x := &g.transfer
+	*x = transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: copied, LendFrom: lend, FirstChunk: first}
+	if r != nil {
+		x.Done = (*deviceParts)(r)
+	}
+	if f.h.kind == kindGet {
+		return g.deviceError(g.direct.Read(x))
+	}
+	return g.deviceError(g.direct.Write(x))
+}
+
+// deviceError is an error of a direct transfer: what is not about the memory is the end of the connection.
+func (g *target) deviceError(err error) error {
+	if err == nil || errors.Is(err, transport.ErrNotNative) || errors.Is(err, transport.ErrBadAddr) {
+		return err
+	}
+	return g.fail(err)
+}
+
+// deviceParts makes a request the Completion of direct transfers.
+type deviceParts request
+
+// Add is told of more parts.
+func (p *deviceParts) Add(n int32) { p.parts.Add(n) }
+
+// Done ends one. An error means that the connection is lost.
+func (p *deviceParts) Done(err error) {
+	r := (*request)(p)
+	if err != nil {
+		err = r.g.loss(err)
+	}
+	r.Done(err)
+}
+
+// undivided is how much is not worth more than one chunk, nor asking the cost model.
+const undivided = 2 << 10
+
+// settle makes sure that stores by frames have taken effect before the device is at the memory. The caller has the lock.
+func (g *target) settle() error {
+	number := g.stored.Load()
+	if g.reached(number) {
+		return nil
+	}
+	if err := g.askFence(number); err != nil {
+		return err
+	}
+	g.seat.await(func() bool { return g.reached(number) || g.broken.Load() != nil })
+	if e := g.broken.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// accumulate is done by the origin's device if that is set and possible, else by the server.
+func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
+	if a, ok := g.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
+		if err := g.settle(); err != nil {
+			return nil, err
+		}
+		x := transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: true}
+		scale := f.scale // C is not to see f, which has Go pointers
+		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what), Value: pointerTo(scale[:])})
+		err = g.deviceError(err)
+		if done || err != nil {
+			return g.untold(f, nil, err)
+		}
+		f.begin()
+	}
+	return g.byFramesFor(f, nbytes, nil)
+}
+
+// pull asks for a get's data to be written into local memory by the target. desc describes the target's memory, the body the
+// origin's, arg is the key of that.
+func (g *target) pull(f *transfer, r *request) error {
+	lo, hi := span(f.x, false)
+	key, release, ok := g.t.direct.Lend(lo, hi)
+	if !ok {
+		return transport.ErrNotNative
+	}
+	r.release = release
+	there, end := span(f.x, true)
+	for _, at := range []uintptr{there, end - 1} { // the target's device must reach it
+		if _, err := g.key(at, nil); err != nil {
+			return err
+		}
+	}
+	r.want = kindPushed
+	l := g.limits(true, 0)
+	l.data, l.desc, l.flat = mostPushed, l.desc/2-headerBytes, true
+	for f.right.Left() > 0 {
+		if err := g.credit(); err != nil {
+			return err
+		}
+		own := g.chunkBoth(f, l)
+		g.held = own
+		h := f.h
+		h.kind, h.addr, h.bytes, h.flags, h.arg = kindPush, g.chunk.addr, uint64(g.chunk.bytes), g.chunk.flags, key
+		var body kernel.Cursor
+		body.SetContiguous(addressOf(own), int64(len(own)))
+		if err := g.sendAsked(r, &h, nil, g.chunk.desc, &body, int64(len(own)), transport.Now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunkBoth describes as much as fits of both sides: the target's in g.chunk, the origin's in what it returns.
+func (g *target) chunkBoth(f *transfer, l limits) []byte {
+	there, here := f.right, f.left
+	g.chunk.take(&there, l, 1)
+	l.data = g.chunk.bytes
+	g.own.take(&here, l, 1)
+	if l.data = g.own.bytes; l.data < g.chunk.bytes { // its descriptor was full
+		there = f.right
+		g.chunk.take(&there, l, 1)
+	}
+	f.right, f.left = there, here
+	own := header{addr: g.own.addr, bytes: uint64(g.own.bytes), flags: g.own.flags, desc: uint32(len(g.own.desc))}
+	return append(own.append(nil), g.own.desc...)
+}
+
+// mostPushed bounds what one frame asks for.
+const mostPushed = 1 << 30
+
+// span is the memory between the first and the last byte of a side of a transfer.
+func span(x *transport.Xfer, remote bool) (lo, hi uintptr) {
+	if x.Vector == nil {
+		s := x.Local
+		if remote {
+			s = x.Remote
+		}
+		_, from, to := kernel.Extent(s.Stride[:x.Levels()], x.Count)
+		return s.Base + uintptr(from), s.Base + uintptr(to)
+	}
+	lo = ^uintptr(0)
+	for i := range x.Vector {
+		s := &x.Vector[i]
+		addrs := s.Local
+		if remote {
+			addrs = s.Remote
+		}
+		for _, at := range addrs {
+			if s.Bytes > 0 {
+				lo, hi = min(lo, at), max(hi, at+uintptr(s.Bytes))
+			}
+		}
+	}
+	return lo, hi
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Lost connections, silent nodes, broken devices and goodbyes, as callers meet them: every operation ends, the loss is told
+// once, and what is no fault is survived.
+package internode
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// networks are those that faults are tested over.
+func networks() map[string]pipe.Options {
+	return map[string]pipe.Options{
+		"plain":  {},
+		"small":  {MaxFrame: 4096, Credits: 4, Room: 8 << 10, Divide: true, Delay: 50 * time.Microsecond, Defer: true},
+		"blocks": {Blocks: true, Room: 32 << 10},
+		"device": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 50 * time.Microsecond},
+	}
+}
+
+// within fails the test if something does not end.
+func within(t testing.TB, what string, do func()) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		do()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatalf("%s does not end", what)
+	}
+}
+
+// user posts operations of all kinds to rank 1 until one fails, from several threads.
+type user struct {
+	tr     transport.Transport
+	mine   uintptr
+	there  uintptr
+	open   atomic.Int64 // transfers whose Done is missing
+	errors atomic.Int64
+}
+
+const userBytes = 1 << 20
+
+// once does something that depends on a number, and waits for it.
+func (u *user) once(i int) error {
+	n := []int{8, 100, 3000, 40000, 200000}[i/7%5]
+	x := plain(u.mine+uintptr(i%64), u.there, n)
+	if i%3 == 0 {
+		x = &transport.Xfer{Known: true, Count: []int32{int32(n/8 + 8), 7},
+			Local:  transport.Section{Base: u.mine, Stride: []int32{int32(n/8 + 16)}},
+			Remote: transport.Section{Base: u.there, Stride: []int32{int32(n/8 + 24)}}}
+	}
+	one := float64(1)
+	switch i % 7 {
+	case 0:
+		return u.finish(x, u.tr.Put)
+	case 1:
+		return u.finish(x, u.tr.Get)
+	case 2:
+		x.Count[0] = x.Count[0] / 8 * 8
+		return u.finish(x, func(p transport.Peer, x *transport.Xfer) error {
+			return u.tr.Acc(p, x, transport.Scale{Type: int(kernel.Double), Value: unsafe.Pointer(&one)})
+		})
+	case 3:
+		return u.tr.RMW(1, &transport.RMW{Bytes: 8, Addr: u.there})
+	case 4:
+		_, err := u.tr.Call(1, transport.Msg{Body: make([]byte, n)})
+		return err
+	case 5:
+		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Loose: i%2 == 0})
+	}
+	return u.tr.Fence(1)
+}
+
+// finish starts a transfer; every third one is not waited for.
+func (u *user) finish(x *transport.Xfer, start func(transport.Peer, *transport.Xfer) error) error {
+	x.Later = u.open.Add(1)%3 == 0
+	done := make(chan error, 2)
+	x.Done = func(err error) {
+		u.open.Add(-1)
+		done <- err
+	}
+	err := start(1, x)
+	if err != nil {
+		u.open.Add(-1)
+	} else if !x.Later {
+		err = <-done
+	}
+	return err
+}
+
+// useAll uses a transport with several threads until it fails in each, and gives the errors.
+func (u *user) useAll() (all []error) {
+	var running sync.WaitGroup
+	all = make([]error, 4)
+	for th := range all {
+		running.Go(func() {
+			for i := th * 5; all[th] == nil; i++ {
+				all[th] = u.once(i)
+			}
+		})
+	}
+	running.Wait()
+	return all
+}
+
+func newUser(t testing.TB, o pipe.Options, change func(*Options)) (*pipe.Net, *transporttest.Ends, *user) {
+	leaktest.Check(t)
+	net := pipe.New(o)
+	ends := newEnds(t, net, change, 1, 1)
+	ends.ConnectAll(t)
+	u := &user{tr: ends.Open[0], mine: ends.Alloc(t, 0, 2*userBytes), there: ends.Alloc(t, 1, 2*userBytes)}
+	return net, ends, u
+}
+
+// expectLost checks what follows a loss: errors, one report at rank 0, and nothing left open.
+func (u *user) expectLost(t testing.TB, ends *transporttest.Ends, errs []error, why string) {
+	t.Helper()
+	for _, err := range errs {
+		if !errors.Is(err, transport.ErrPeerDead) {
+			t.Errorf("an operation ended with: %v", err)
+		}
+	}
+	for i := range 7 {
+		if err := u.once(i); !errors.Is(err, transport.ErrPeerDead) {
+			t.Errorf("operation %d afterwards: %v", i, err)
+		}
+	}
+	for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d transfers do not end", u.open.Load())
+		}
+	}
+	losses(t, ends)
+	mine := 0
+	for _, l := range ends.Losses() {
+		if strings.HasPrefix(l, "rank 0 was told about rank 1: rank 1 (host host1): connection lost: ") && strings.Contains(l, why) {
+			mine++
+		}
+	}
+	if mine != 1 {
+		t.Errorf("rank 0 was told %d times: %v", mine, ends.Losses())
+	}
+}
+
+// TestBroken breaks the connection at many points of a busy exchange.
+func TestBroken(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(12) {
+				o.Seed = seed
+				net, ends, u := newUser(t, o, nil)
+				net.Break(0, 1, 1+rand.New(rand.NewPCG(seed, 1)).IntN(1<<(2+seed)))
+				within(t, fmt.Sprintf("seed %d", seed), func() { u.expectLost(t, ends, u.useAll(), "broken") })
+				ends.CloseAll()
+			}
+		})
+	}
+}
+
+// TestPartsOfReplies: parts of long replies come while the connection is lost (a reply's memory was once written to after
+// its request had ended).
+func TestPartsOfReplies(t *testing.T) {
+	for seed := range uint64(30) {
+		net, ends, u := newUser(t, pipe.Options{Seed: seed, MaxFrame: 2048, Delay: 20 * time.Microsecond, Credits: 8}, nil)
+		if _, err := u.tr.Call(1, transport.Msg{Body: []byte("?")}); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for i := 0; ; i++ {
+					body := bytes.Repeat([]byte{byte(i)}, 30000)
+					got, err := u.tr.Call(1, transport.Msg{Body: body})
+					if err == nil && bytes.Equal(got, body) {
+						continue
+					}
+					if err == nil || !errors.Is(err, transport.ErrPeerDead) {
+						t.Errorf("%d bytes came back, %v", len(got), err)
+					}
+					return
+				}
+			})
+		}
+		time.Sleep(time.Duration(seed) * 100 * time.Microsecond)
+		net.Break(0, 1, 0)
+		within(t, "calls", all.Wait)
+		ends.CloseAll()
+	}
+}
+
+// TestSilent: a node that says nothing any more is noticed, also by who waits for nothing.
+func TestSilent(t *testing.T) {
+	for name, o := range networks() {
+		for _, busy := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, busy %v", name, busy), func(t *testing.T) {
+				net, ends, u := newUser(t, o, func(o *Options) { o.Timeout = 400 * time.Millisecond })
+				if err := u.once(1); err != nil {
+					t.Fatal(err)
+				}
+				net.Vanish(1)
+				var errs []error
+				within(t, "operations", func() {
+					if busy {
+						errs = u.useAll()
+					}
+					losses(t, ends)
+					u.expectLost(t, ends, errs, "")
+				})
+			})
+		}
+	}
+}
+
+// TestDevice: a device that fails ends everything, once.
+func TestDevice(t *testing.T) {
+	net, ends, u := newUser(t, networks()["device"], nil)
+	if err := u.once(0); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(5*time.Millisecond, func() { net.Fail(0) })
+	within(t, "operations", func() { u.expectLost(t, ends, u.useAll(), "device") })
+}
+
+// TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled succeed; other operations fail.
+func TestPeerLeaves(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			_, ends, u := newUser(t, o, nil)
+			for i := range 20 {
+				if err := u.once(i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := u.tr.Fence(1); err != nil {
+				t.Fatal(err)
+			}
+			ends.Open[1].Close()
+			for end := time.Now().Add(patience); !u.tr.(*Transport).targets[1].bye.Load(); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the goodbye is not heard")
+				}
+			}
+			err := u.once(1)
+			if !errors.Is(err, transport.ErrPeerDead) || !strings.Contains(err.Error(), "has left") {
+				t.Errorf("a get from a node that has left: %v", err)
+			}
+			if err := u.tr.Fence(1); err != nil {
+				t.Errorf("a fence of what was fenced before: %v", err)
+			}
+			if l := ends.Losses(); len(l) > 0 {
+				t.Error(l)
+			}
+		})
+	}
+}
+
+// TestCloseWithOpen: what is open when a transport is closed fails with ErrClosed, and nobody is lost.
+func TestCloseWithOpen(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			_, ends, u := newUser(t, o, nil)
+			if err := u.once(1); err != nil {
+				t.Fatal(err)
+			}
+			patient := make(chan bool, 1) // Close had time for a goodbye
+			time.AfterFunc(3*time.Millisecond, func() {
+				begin := time.Now()
+				u.tr.Close()
+				patient <- time.Since(begin) < goodbyeTime
+			})
+			within(t, "operations", func() {
+				for _, err := range u.useAll() {
+					if !errors.Is(err, transport.ErrClosed) {
+						t.Errorf("an open operation ended with: %v", err)
+					}
+				}
+			})
+			for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d transfers do not end", u.open.Load())
+				}
+			}
+			if l := ends.Losses(); <-patient && len(l) > 0 {
+				t.Error(l)
+			}
+		})
+	}
+}
+
+// TestFirstRefusal: of several bad stores the next fence tells the first one, once.
+func TestFirstRefusal(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			_, ends, u := newUser(t, o, nil)
+			bad := ends.Private(1, 4096)
+			for i := range uintptr(3) {
+				x := plain(u.mine, bad+256*i, 8)
+				if err := u.tr.Put(1, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := u.tr.Fence(1)
+			if !errors.Is(err, transport.ErrBadAddr) || strings.Contains(err.Error(), fmt.Sprintf("%#x", bad+256)) {
+				t.Errorf("the fence says: %v; the first was %#x", err, bad)
+			}
+			if err := u.tr.Fence(1); err != nil {
+				t.Errorf("the next fence says: %v", err)
+			}
+		})
+	}
+}

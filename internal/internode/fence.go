@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Fences. A device's write has taken effect when the fabric says so (Reached). What was stored by frames has taken effect
+// when the node says that it has handled so many of them, which every answer does; so has a message for a handler, unless it
+// is unordered. So often there is nothing to ask; else all nodes are asked before the first is waited for.
+package internode
+
+import (
+	"math/rand/v2"
+
+	"libarmci/internal/transport"
+)
+
+// mark is how far a target has to come.
+type mark struct {
+	g      *target
+	frames uint64
+	writes uint64
+}
+
+// Fence waits until all earlier stores and messages to these peers have taken effect.
+func (t *Transport) Fence(ps ...transport.Peer) error {
+	if len(ps) == 1 {
+		g, err := t.target(ps[0])
+		if err != nil {
+			return err
+		}
+		m, err := g.mark()
+		if err != nil {
+			return err
+		}
+		return m.wait()
+	}
+	marks, first := t.marks(ps)
+	for _, m := range marks {
+		if err := m.wait(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// marks asks the nodes of all these peers, beginning anywhere: when everybody fences, not all begin with the same.
+func (t *Transport) marks(ps []transport.Peer) (all []mark, first error) {
+	if len(ps) == 0 {
+		return nil, nil
+	}
+	seen := make([]bool, len(t.targets))
+	begin := rand.IntN(len(ps))
+	for i := range ps {
+		g, err := t.target(ps[(begin+i)%len(ps)])
+		if err == nil && !seen[g.node] {
+			seen[g.node] = true
+			var m mark
+			if m, err = g.mark(); err == nil {
+				all = append(all, m)
+			}
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	return all, first
+}
+
+// mark notes what has been posted, and asks the node where it must.
+func (g *target) mark() (m mark, err error) {
+	m.g = g
+	if e := g.broken.Load(); e != nil && !g.bye.Load() {
+		return m, *e
+	}
+	if !g.live.Load() && g.queue.length.Load() == 0 {
+		return m, nil
+	}
+	m.frames = g.posted.Load()
+	if g.queue.length.Load() > 0 || !g.reached(m.frames) {
+		if err := g.lock(); err != nil { // which sends what is queued
+			return m, err
+		}
+		m.frames = g.posted.Load()
+		err = g.askFence(m.frames)
+		g.mu.Unlock()
+		if err != nil {
+			return m, err
+		}
+	} else if g.mu.TryLock() {
+		g.countFence()
+		g.mu.Unlock()
+	}
+	if g.direct != nil {
+		m.writes = g.direct.Mark()
+	}
+	return m, nil
+}
+
+// askFence sees to it that the node tells when a frame has been handled, and all before it. The caller has the lock.
+func (g *target) askFence(number uint64) error {
+	g.countFence()
+	if g.reached(number) {
+		return nil
+	}
+	if g.told >= number { // it will, if it gets what was put off
+		g.sendDeferred()
+		return nil
+	}
+	if err := g.credit(); err != nil {
+		return err
+	}
+	g.told = g.sent.Load()
+	return g.send(&header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, nil, 0, transport.Now)
+}
+
+// countFence looks at what a fence is for: where it is for one transfer, the next one is expected to be fenced too, and asks
+// for that itself. The caller has the lock.
+func (g *target) countFence() {
+	if g.stores > 0 {
+		g.fenced, g.stores = g.stores == 1, 0
+	}
+}
+
+// wait blocks until the target has come so far, and tells what the node has refused meanwhile.
+func (m mark) wait() error {
+	g := m.g
+	if g.seat != nil && !m.reached() {
+		g.seat.await(func() bool { return g.broken.Load() != nil || m.reached() })
+	}
+	if e := g.broken.Load(); e != nil && !g.bye.Load() {
+		return *e
+	}
+	if e := g.refused.Swap(nil); e != nil {
+		return *e
+	}
+	return nil
+}
+
+func (m mark) reached() bool {
+	return m.g.reached(m.frames) && (m.g.direct == nil || m.g.direct.Reached(m.writes))
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Put, get and accumulate: which way a transfer takes, and when it is complete. One that somebody waits for is complete
+// when its call returns.
+package internode
+
+import (
+	"errors"
+	"sync"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// transfer is a put, get or accumulate on its way.
+type transfer struct {
+	x     *transport.Xfer
+	h     header // what all its frames have in common
+	acc   bool
+	scale [scaleBytes]byte
+	left  kernel.Cursor // local side
+	right kernel.Cursor // remote side
+	list  [2][]kernel.Group
+}
+
+// transfers are used again, so that a small one allocates nothing.
+var transfers = sync.Pool{New: func() any { return new(transfer) }}
+
+func newTransfer(x *transport.Xfer, k kind) *transfer {
+	f := transfers.Get().(*transfer)
+	f.x, f.h, f.acc = x, header{kind: k}, false
+	return f
+}
+
+// release gives back a transfer that nobody looks at any more.
+func (f *transfer) release() {
+	f.x = nil
+	transfers.Put(f)
+}
+
+// Put sends local memory to remote memory.
+func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
+	return t.post(p, newTransfer(x, kindPut))
+}
+
+// Get fetches remote memory.
+func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
+	return t.post(p, newTransfer(x, kindGet))
+}
+
+// Acc adds local memory to remote memory.
+func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	f := newTransfer(x, kindAcc)
+	f.acc, f.h.what = true, uint8(s.Type)
+	copy(f.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
+	return t.post(p, f)
+}
+
+// post carries a transfer out, or sees that it is.
+func (t *Transport) post(peer transport.Peer, f *transfer) error {
+	x, nbytes := f.x, f.x.Bytes()
+	g, err := t.target(peer)
+	if err != nil || nbytes == 0 {
+		f.release()
+		if err == nil {
+			x.Finish(nil)
+		}
+		return err
+	}
+	f.h.rank = uint32(t.peers[peer].Rank)
+	if x.Later && t.info.Blocks && f.h.kind != kindGet && nbytes > int64(t.opt.Eager) {
+		g.enqueue(f) // which releases it
+		return nil
+	}
+	if err = g.lock(); err != nil {
+		f.release()
+		return err
+	}
+	r, err := g.carry(f, nbytes)
+	g.mu.Unlock()
+	f.release()
+	return end(x, r, err)
+}
+
+// end completes a transfer that has been posted: at once, when r is complete, or later.
+func end(x *transport.Xfer, r *request, err error) error {
+	if r == nil {
+		if err == nil {
+			x.Finish(nil)
+		}
+		return err
+	}
+	later, s := r.later, r.g.seat
+	r.Done(err)
+	if later { // x is the caller's again, perhaps
+		if s.expects() { // nobody else may be there to collect
+			s.driven.Store(true)
+			s.t.thread.attend(s)
+		}
+		return nil
+	}
+	err = r.wait()
+	r.g.release(r)
+	x.Finish(err)
+	return nil
+}
+
+// carry posts a transfer. r is what has to be waited for, with one part open; nil if local memory may be reused and the
+// target is not asked. The caller has the lock.
+func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
+	if g.direct == nil {
+		return g.byFrames(f, nbytes)
+	}
+	f.begin()
+	if f.acc {
+		return g.accumulate(f, nbytes)
+	}
+	by := g.protocol(f)
+	if r, err = g.directly(f, nbytes, by); !errors.Is(err, transport.ErrNotNative) {
+		return g.untold(f, r, err)
+	}
+	f.begin() // what was written is written again, which does no harm
+	return g.byFramesFor(f, nbytes, r)
+}
+
+// untold turns a bad address of a put that its caller believes to be good into an error of the next fence.
+func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
+	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
+		g.refused.CompareAndSwap(nil, &err)
+		return r, nil
+	}
+	return r, err
+}
+
+// byFrames sends a transfer in frames, or asks for it.
+func (g *target) byFrames(f *transfer, nbytes int64) (*request, error) {
+	f.begin()
+	return g.byFramesFor(f, nbytes, nil)
+}
+
+// byFramesFor goes on with the request of a transfer that has begun another way, or nil.
+func (g *target) byFramesFor(f *transfer, nbytes int64, r *request) (*request, error) {
+	var err error
+	if f.h.kind == kindGet {
+		if r == nil {
+			if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
+				return nil, err
+			}
+		}
+		r.want = kindData
+		return r, g.fetch(f, r, nbytes)
+	}
+	return r, g.store(f, nbytes)
+}
+
+// begin sets both cursors to the beginning of the transfer.
+func (f *transfer) begin() {
+	x := f.x
+	if x.Vector == nil {
+		f.left.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
+		f.right.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
+		return
+	}
+	f.list[0], f.list[1] = f.list[0][:0], f.list[1][:0]
+	for i := range x.Vector {
+		if s := &x.Vector[i]; s.Bytes > 0 && len(s.Local) > 0 {
+			f.list[0] = append(f.list[0], kernel.Group{Addrs: s.Local, Bytes: s.Bytes})
+			f.list[1] = append(f.list[1], kernel.Group{Addrs: s.Remote[:len(s.Local)], Bytes: s.Bytes})
+		}
+	}
+	n := x.Bytes()
+	f.left.SetGroups(f.list[0], n)
+	f.right.SetGroups(f.list[1], n)
+}
+
+// firstLocal is an address of the local side.
+func (f *transfer) firstLocal() uintptr {
+	if f.x.Vector == nil {
+		return f.x.Local.Base
+	}
+	return f.list[0][0].Addrs[0]
+}
+
+// contiguous tells whether a transfer is one row on both sides, however it was described.
+func (f *transfer) contiguous() bool { return f.left.Contiguous() && f.right.Contiguous() }
+
+// protocol chooses how a put or get travels to a target whose memory the device reaches.
+func (g *target) protocol(f *transfer) string {
+	get := f.h.kind == kindGet
+	if f.contiguous() {
+		return byDevice
+	}
+	switch forced := g.t.opt.Strided; {
+	case forced == byClaiming:
+		if get {
+			return byPacking
+		}
+		return byClaiming
+	case forced != auto && forced != "" && (forced != byTargetSide || get):
+		return forced
+	}
+	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(f.left, f.right), bytes: f.left.Left(),
+		foreign: g.t.direct.Here(f.firstLocal()) == nil, behind: !g.reached(g.stored.Load())})
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The data server and frames that it does not expect: bad addresses are refused and change nothing, violations of the
+// wire format end the connection and are told to the job, and nobody else is disturbed.
+package internode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+func memory(at uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(at)), n) }
+
+const allocBytes = 64 << 10
+
+// newServed is a data server of rank 0 with one allocation, rank 1 as a stranger that is connected to it, and rank 2.
+func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *call, uintptr) {
+	leaktest.Check(t)
+	ends, strangers := newMixed(t, pipe.New(o), change, 3, 1)
+	at := ends.Alloc(t, 0, allocBytes)
+	return ends, strangers[1].dial(0, ends.Open[0].Info().Addr), at
+}
+
+func TestRequests(t *testing.T) {
+	_, c, at := newServed(t, pipe.Options{Divide: true, Delay: 50 * time.Microsecond}, nil)
+	put := header{kind: kindPut, addr: uint64(at) + 64}
+	c.send(put, nil, []byte("hello"))
+	if r := c.ask(header{kind: kindGet, addr: uint64(at) + 64, bytes: 5}, nil, nil); r.kind != kindData || string(r.body) != "hello" || r.handled != 2 {
+		t.Fatalf("get: %+v", r)
+	}
+	put.flags = flagAck
+	c.send(put, nil, []byte("j"))
+	if r, _ := c.answer(); r.kind != kindAck || r.handled != 3 {
+		t.Fatalf("put: %+v", r)
+	}
+	rmw := header{kind: kindRMW, flags: flagWide, addr: uint64(at), arg: 5}
+	for _, want := range []uint64{0, 5, 10} {
+		if r := c.ask(rmw, nil, nil); r.kind != kindOld || r.arg != want {
+			t.Fatalf("fetch and add: %+v", r)
+		}
+	}
+	rmw.flags |= flagSwap
+	if r := c.ask(rmw, nil, nil); r.arg != 15 {
+		t.Fatalf("swap: %+v", r)
+	}
+	if r := c.ask(header{kind: kindCall, what: 77, arg: 3}, nil, []byte("who")); r.kind != kindReply || string(r.body) != "who" {
+		t.Fatalf("call: %+v", r)
+	}
+	long := bytes.Repeat([]byte("0123456789"), 30)
+	c.send(header{kind: kindCall, id: 5, arg: 300}, nil, long[:120])
+	c.send(header{kind: kindMore}, nil, long[120:121])
+	c.send(header{kind: kindMore}, nil, long[121:])
+	if r, _ := c.answer(); r.kind != kindReply || r.id != 5 || !bytes.Equal(r.body, long) {
+		t.Fatalf("a call in parts: %+v", r)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	ends, c, at := newServed(t, pipe.Options{}, nil)
+	base, outside := uint64(at), uint64(ends.Private(0, 64))
+	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
+	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
+	list, _ := appendIrregular(nil, []uintptr{at, uintptr(outside)}, 8, base)
+	regular, _ := appendRegular(nil, &kernel.Group{Addr: at, Step: allocBytes - 4, Count: 2, Bytes: 8}, base)
+	for name, x := range map[string]struct {
+		h    header
+		rest []byte
+	}{
+		"end":             {header{kind: kindPut, addr: base + allocBytes - 4, bytes: 8}, nil},
+		"private memory":  {header{kind: kindPut, addr: outside, bytes: 8}, nil},
+		"nowhere":         {header{kind: kindGet, bytes: 8}, nil},
+		"great":           {header{kind: kindGet, addr: maxAddr - 9, bytes: 8}, nil},
+		"long":            {header{kind: kindPut, addr: base, bytes: 200000}, nil},
+		"wide":            {header{kind: kindPut, addr: base, bytes: 24, flags: flagStrided}, wide},
+		"backwards":       {header{kind: kindGet, addr: base, bytes: 24, flags: flagStrided}, back},
+		"list":            {header{kind: kindPut, addr: base, bytes: 16, flags: flagGroups}, list},
+		"regular":         {header{kind: kindGet, addr: base, bytes: 16, flags: flagGroups}, regular},
+		"accumulate":      {header{kind: kindAcc, addr: outside, bytes: 16, what: uint8(kernel.Double)}, scaleOf(0)},
+		"word":            {header{kind: kindRMW, addr: base + allocBytes - 4, flags: flagWide}, nil},
+		"greatest":        {header{kind: kindRMW, addr: math.MaxUint64, flags: flagWide}, nil},
+		"accumulate list": {header{kind: kindAcc, addr: base, bytes: 16, what: uint8(kernel.Double), flags: flagGroups}, append(scaleOf(0), list...)},
+	} {
+		var body []byte
+		if x.h.kind == kindPut || x.h.kind == kindAcc {
+			body = bytes.Repeat([]byte{1}, int(x.h.bytes))
+		}
+		if r := c.ask(x.h, x.rest, body); r.kind != kindRefused || r.what != whyAddress || r.addr != x.h.addr || r.rank != 0 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := c.ask(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil, nil); r.kind != kindRefused || r.what != whySense {
+		t.Errorf("an address that is not aligned: %+v", r)
+	}
+	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // nobody asked to be told
+	if r, _ := c.answer(); r.kind != kindRefused || r.id != 0 || r.addr != 8 {
+		t.Errorf("a store: %+v", r)
+	}
+	c.fence(0)
+	if !bytes.Equal(memory(at, allocBytes), make([]byte, allocBytes)) {
+		t.Error("a refused request has changed memory")
+	}
+	if l := ends.Losses(); len(l) > 0 {
+		t.Error(l)
+	}
+}
+
+// violation is a frame that no origin sends.
+type violation struct {
+	h          header
+	rest, body []byte
+	before     []header // sent first
+}
+
+func violations(at uint64) map[string]violation {
+	shape := appendStrided(nil, []int32{8, 3}, []int32{64})
+	return map[string]violation{
+		"no kind":               {h: header{}},
+		"unknown kind":          {h: header{kind: 63}},
+		"an answer":             {h: header{kind: kindData, bytes: 8}, body: make([]byte, 8)},
+		"length":                {h: header{kind: kindPut, addr: at, bytes: 9}, body: make([]byte, 8)},
+		"length of get":         {h: header{kind: kindGet, addr: at, bytes: 8}, body: make([]byte, 8)},
+		"endless get":           {h: header{kind: kindGet, addr: at, bytes: 1 << 60}},
+		"great address":         {h: header{kind: kindGet, addr: 1 << 63, bytes: 8}},
+		"rank of another node":  {h: header{kind: kindGet, addr: at, bytes: 8, rank: 2}},
+		"no such rank":          {h: header{kind: kindGet, addr: at, bytes: 8, rank: 1 << 31}},
+		"no shape":              {h: header{kind: kindGet, addr: at, bytes: 24}, rest: shape},
+		"no descriptor":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}},
+		"both shapes":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagShape}, rest: shape},
+		"other volume":          {h: header{kind: kindGet, addr: at, bytes: 25, flags: flagStrided}, rest: shape},
+		"cut shape":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: shape[:12]},
+		"levels":                {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: append([]byte{200}, shape[1:]...)},
+		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1, 0, 0}},
+		"endless group":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xff, 0xff, 0xff, 0x7f, 8, 0, 0}},
+		"cut group":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{6, 8, 0, 0x80}},
+		"half an element":       {h: header{kind: kindAcc, addr: at, bytes: 12, what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
+		"unknown type":          {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99}, rest: scaleOf(0), body: make([]byte, 8)},
+		"no scale":              {h: header{kind: kindAcc, addr: at, bytes: 8, desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
+		"endless message":       {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8}, body: make([]byte, 8)},
+		"more than the message": {h: header{kind: kindSend, arg: 7}, body: make([]byte, 8)},
+		"no message":            {h: header{kind: kindMore}, body: make([]byte, 8)},
+		"an empty part":         {h: header{kind: kindMore}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"two messages":          {h: header{kind: kindSend, arg: 100}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"a push of nothing":     {h: header{kind: kindPush, addr: at, bytes: 8}},
+		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8}, body: make([]byte, 48)},
+		"cut header":            {h: header{kind: 200}},
+	}
+}
+
+func TestViolations(t *testing.T) {
+	for name, v := range violations(0) {
+		t.Run(name, func(t *testing.T) {
+			ends, c, at := newServed(t, pipe.Options{}, nil)
+			v := v
+			if v.h.addr < 1<<62 {
+				v.h.addr += uint64(at)
+			}
+			for _, h := range v.before {
+				c.send(h, nil, make([]byte, h.bytes))
+			}
+			if name == "cut header" {
+				c.e.Post(make([]byte, 17), nil)
+			} else {
+				c.send(v.h, v.rest, v.body)
+			}
+			answers := c.gone()
+			if len(answers) == 0 || answers[len(answers)-1].kind != kindLost || len(answers[len(answers)-1].body) == 0 {
+				t.Errorf("it is answered by %+v", answers)
+			}
+			if l := losses(t, ends); !strings.Contains(l, "rank 0 was told about rank 1") || !strings.Contains(l, "violation") {
+				t.Error(l)
+			}
+			here := ends.Alloc(t, 2, 64)
+			if err := ends.Open[2].Put(0, plain(here, at, 8)); err != nil {
+				t.Errorf("another origin: %v", err)
+			}
+			if err := ends.Open[2].Fence(0); err != nil {
+				t.Errorf("another origin: %v", err)
+			}
+		})
+	}
+}
+
+// TestLateReplies: replies that handlers give later, or when nobody is there any more.
+func TestLateReplies(t *testing.T) {
+	const calls = 20
+	replies := make(chan func([]byte), 2*calls)
+	_, c, _ := newServed(t, pipe.Options{MaxFrame: 4 << 10, Room: 8 << 10}, func(o *Options) {
+		o.Handle = func(_, _ transport.Rank, _ transport.Msg, reply func([]byte)) { replies <- reply }
+	})
+	for i := range uint64(2 * calls) {
+		c.send(header{kind: kindCall, id: 100 + i}, nil, nil)
+	}
+	body := bytes.Repeat([]byte{7}, 100<<10)
+	for range calls {
+		go (<-replies)(body)
+	}
+	got := map[uint64]int{}
+	for total := 0; total < calls*len(body); {
+		r, ok := c.answer()
+		if !ok || r.kind == kindReply && (r.addr != uint64(got[r.id]) || r.arg != uint64(len(body))) {
+			t.Fatalf("%+v", r)
+		}
+		if r.kind == kindReply {
+			got[r.id] += len(r.body)
+			total += len(r.body)
+		}
+	}
+	(<-replies)(make([]byte, maxMessage+1))
+	for r, _ := c.answer(); r.kind != kindRefused; r, _ = c.answer() {
+		if r.kind != kindAck {
+			t.Fatalf("a reply that is too long: %+v", r)
+		}
+	}
+	c.e.Break()
+	c.gone()
+	var late sync.WaitGroup
+	for range calls - 1 {
+		late.Go(func() { (<-replies)(body) })
+	}
+	late.Wait()
+}
+
+// TestTooLong: messages and replies have one maximum, and who exceeds it is told.
+func TestTooLong(t *testing.T) {
+	leaktest.Check(t)
+	ends := newEnds(t, pipe.New(pipe.Options{}), func(o *Options) {
+		o.Handle = func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {
+			reply(make([]byte, int(binary.LittleEndian.Uint32(m.Body))))
+		}
+	}, 1, 1)
+	ends.ConnectAll(t)
+	call := func(n int) ([]byte, error) {
+		return ends.Open[0].Call(1, transport.Msg{Body: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+	}
+	if b, err := call(maxMessage); err != nil || len(b) != maxMessage {
+		t.Errorf("the longest reply: %d bytes, %v", len(b), err)
+	}
+	if _, err := call(maxMessage + 1); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a reply that is too long: %v", err)
+	}
+	if b, err := call(5); err != nil || len(b) != 5 {
+		t.Errorf("the next call: %d bytes, %v", len(b), err)
+	}
+	if err := ends.Open[0].Send(1, transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(err, transport.ErrTooLong) {
+		t.Errorf("a message that is too long: %v", err)
+	}
+	if _, err := ends.Open[0].Call(1, transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(err, transport.ErrTooLong) {
+		t.Errorf("a call that is too long: %v", err)
+	}
+}
+
+// FuzzServer feeds the server with any frames. Whatever they do to their origin, the next one is served.
+func FuzzServer(f *testing.F) {
+	for _, v := range violations(1 << 40) {
+		f.Add(append(v.h.append(nil), v.rest...), v.body)
+	}
+	h := header{kind: kindPut, addr: 1 << 40, bytes: 8}
+	f.Add(h.append(nil), make([]byte, 8))
+	f.Fuzz(func(t *testing.T, head, body []byte) {
+		ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
+		at := ends.Alloc(t, 0, allocBytes)
+		if len(head) >= 32 && binary.LittleEndian.Uint64(head[24:]) == 1<<40 {
+			binary.LittleEndian.PutUint64(head[24:], uint64(at))
+		}
+		c := strangers[1].dial(0, ends.Open[0].Info().Addr)
+		c.e.Post(bytes.Clone(head[:min(len(head), transport.MaxHead)]), bytes.Clone(body))
+		strangers[1].dial(0, ends.Open[0].Info().Addr).fence(0)
+	})
+}

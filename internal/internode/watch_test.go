@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Unordered messages that whoever waits for them reads himself, and stores that a thread of the transport sends later.
+package internode
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// watched is what the tests of Watch share: rank 0 says something to rank 1.
+type watchTest struct {
+	t    *testing.T
+	ends *transporttest.Ends
+}
+
+func newWatchTest(t *testing.T, o pipe.Options, change func(*Options)) *watchTest {
+	_, ends, _ := newUser(t, o, change)
+	return &watchTest{t, ends}
+}
+
+func (w *watchTest) say() {
+	w.t.Helper()
+	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("loose"), Loose: true}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// call makes rank 1 connect to rank 0, and read what has come.
+func (w *watchTest) call() {
+	w.t.Helper()
+	if _, err := w.ends.Open[1].Call(0, transport.Msg{}); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *watchTest) await(n int) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); !w.ends.Inbox[1].Has(0, n); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("message %d has not come", n)
+		}
+	}
+}
+
+func (w *watchTest) watch(n int) (found bool, end func()) {
+	end = w.ends.Open[1].(transport.Watcher).Watch(0, func() bool { found = w.ends.Inbox[1].Has(0, n); return found })
+	return found, end
+}
+
+func TestWatch(t *testing.T) {
+	w := newWatchTest(t, pipe.Options{}, nil)
+	w.say() // rank 1 has no connection: the message comes by its server
+	w.await(1)
+	w.call()
+	w.say()
+	time.Sleep(20 * time.Millisecond)
+	if w.ends.Inbox[1].Has(0, 2) {
+		t.Error("the message came though nobody looked: it went by the server")
+	}
+	found, end := w.watch(2)
+	if end(); !found {
+		t.Error("who watches does not find what has come")
+	}
+	_, end = w.watch(3)
+	w.say() // after he has stopped looking
+	w.await(3)
+	end()
+	w.say()
+	w.call() // who waits for anything else reads it as well
+	w.await(4)
+}
+
+// TestWatchMissesNothing: no message is overlooked, whenever it comes.
+func TestWatchMissesNothing(t *testing.T) {
+	const rounds = 2000
+	w := newWatchTest(t, pipe.Options{Delay: 20 * time.Microsecond}, func(o *Options) { o.Looks = func() int { return 0 } })
+	var users sync.WaitGroup
+	defer users.Wait()
+	users.Go(func() { // connects while rank 1 waits; from then on nobody else reads it
+		time.Sleep(5 * time.Millisecond)
+		w.call()
+	})
+	var wanted atomic.Int32
+	users.Go(func() {
+		for n := range int32(rounds) {
+			for wanted.Load() <= n && !t.Failed() {
+				time.Sleep(time.Microsecond)
+			}
+			w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Loose: true})
+		}
+	})
+	for n := 1; n <= rounds; n++ { // each as soon as the one before has come, while who read that is still about it
+		if n%2 > 0 {
+			wanted.Store(int32(n))
+		}
+		_, end := w.watch(n)
+		wanted.Store(int32(n))
+		w.await(n)
+		end()
+	}
+}
+
+// TestQueuedStores: a store that nobody waits for is sent by another thread, but before what its caller posts later; a fence
+// waits for it.
+func TestQueuedStores(t *testing.T) {
+	const n = 64 << 10
+	_, _, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10, Delay: 20 * time.Microsecond, Divide: true}, nil)
+	for round := range 40 {
+		var all sync.WaitGroup
+		for i := range 3 {
+			mine := memory(u.mine+uintptr(i)*n, n)
+			for k := range mine {
+				mine[k] = byte(4*round + i + 1)
+			}
+			x := plain(u.mine+uintptr(i)*n, u.there, n)
+			x.Later = true
+			all.Add(1)
+			x.Done = func(err error) {
+				if err != nil {
+					t.Error(err)
+				}
+				all.Done()
+			}
+			if err := u.tr.Put(1, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		*(*byte)(pointerTo(memory(u.mine+3*n, 1))) = byte(4*round + 4)
+		if round%2 == 0 {
+			if err := u.tr.Put(1, plain(u.mine+3*n, u.there+100, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := u.tr.Fence(1); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%d %d", byte(4*round+3), byte(4*round+3+(round+1)%2))
+		if got := memory(u.there, n); fmt.Sprintf("%d %d", got[n-1], got[100]) != want {
+			t.Fatalf("round %d: %d %d, expected %s", round, got[n-1], got[100], want)
+		}
+		within(t, "Done of all", all.Wait)
+	}
+}
+
+// TestQueuedStoresAreLost: what is queued when the connection is lost ends with an error.
+func TestQueuedStoresAreLost(t *testing.T) {
+	net, ends, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10}, nil)
+	if err := u.once(1); err != nil {
+		t.Fatal(err)
+	}
+	net.Break(0, 1, 3)
+	var all sync.WaitGroup
+	var failed atomic.Int32
+	for range 30 {
+		x := plain(u.mine, u.there, 64<<10)
+		x.Later = true
+		all.Add(1)
+		x.Done = func(err error) {
+			if err != nil {
+				failed.Add(1)
+			}
+			all.Done()
+		}
+		if err := u.tr.Put(1, x); err != nil {
+			all.Done()
+			failed.Add(1)
+		}
+	}
+	within(t, "Done of all", all.Wait)
+	if n := failed.Load(); n < 20 {
+		t.Errorf("only %d of 30 stores have failed", n)
+	}
+	u.expectLost(t, ends, nil, "broken")
+}

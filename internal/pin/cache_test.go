@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The cache over a device that only counts: what is kept, what has to go and when, and what a refusal does. Memory is
+// not looked at, so addresses are numbers here; watch_test.go has real memory.
+package pin
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/log"
+)
+
+// device registers up to limit bytes.
+type device struct {
+	mu     sync.Mutex
+	limit  int64
+	pinned int64
+	open   map[uint64]string
+	serial uint64
+	refuse error
+}
+
+func newDevice(limit int64) *device { return &device{limit: limit, open: map[uint64]string{}} }
+
+type registration struct {
+	d      *device
+	n      int64
+	serial uint64
+}
+
+func (r *registration) Keys() (local, remote uint64) { return r.serial, r.serial << 8 }
+
+func (r *registration) Close() error {
+	r.d.mu.Lock()
+	defer r.d.mu.Unlock()
+	if r.d.open[r.serial] == "" {
+		return fmt.Errorf("registration %d is closed twice", r.serial)
+	}
+	delete(r.d.open, r.serial)
+	r.d.pinned -= r.n
+	return nil
+}
+
+func (d *device) Register(addr uintptr, n int64, _ bool) (Registration, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refuse != nil {
+		return nil, d.refuse
+	}
+	if d.pinned+n > d.limit {
+		return nil, fmt.Errorf("register %d bytes: %w", n, unix.ENOMEM)
+	}
+	d.serial++
+	d.pinned += n
+	d.open[d.serial] = fmt.Sprintf("%#x+%d", addr, n)
+	return &registration{d, n, d.serial}, nil
+}
+
+// imaginary is a cache that keeps whatever it is given: as over a device that needs no pinning, but with a budget.
+func imaginary(d Device, budget int64) *Cache {
+	return &Cache{device: d, budget: budget, demand: true, pins: true}
+}
+
+// taken takes memory and lets it go at once.
+func taken(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
+	t.Helper()
+	e := c.Take(addr, n)
+	if e == nil {
+		t.Fatalf("%d bytes at %#x are refused", n, addr)
+	}
+	e.Release()
+	return e
+}
+
+func TestHitsAndGaps(t *testing.T) {
+	d := newDevice(1 << 30)
+	c := imaginary(d, 1<<30)
+	if c.Take(0x10000, 0) != nil {
+		t.Error("memory that nobody has registered is found")
+	}
+	first := taken(t, c, 0x10010, 0x1000) // two pages
+	if first.Lo != 0x10000 || first.Hi != 0x12000 {
+		t.Errorf("[%#x, %#x)", first.Lo, first.Hi)
+	}
+	third := taken(t, c, 0x14000, 0x1000)
+	for addr, want := range map[uintptr]*Entry{0x10000: first, 0x11fff: first, 0x14000: third, 0x14fff: third} {
+		if e := c.Take(addr, 0); e != want {
+			t.Errorf("%#x: %+v", addr, e)
+		} else {
+			e.Release()
+		}
+	}
+	for _, addr := range []uintptr{0xffff, 0x12000, 0x13fff, 0x15000} {
+		if e := c.Take(addr, 0); e != nil {
+			t.Errorf("%#x: %+v", addr, e)
+		}
+	}
+	if e := taken(t, c, 0x11000, 0x10000); e != first { // its end is the next call's
+		t.Errorf("overlapping: %+v", e)
+	}
+	if e := taken(t, c, 0x12000, 0x10000); e.Lo != 0x12000 || e.Hi != 0x14000 {
+		t.Errorf("the gap is [%#x, %#x)", e.Lo, e.Hi)
+	}
+	if e := taken(t, c, 0x20000, 1<<30); e.Hi-e.Lo != chunkBytes {
+		t.Errorf("one entry of %d bytes", e.Hi-e.Lo)
+	}
+	c.Close()
+	if d.pinned != 0 || len(d.open) != 0 {
+		t.Errorf("%d bytes stay pinned: %v", d.pinned, d.open)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	const mib = 1 << 20
+	d := newDevice(1 << 30)
+	c := imaginary(d, 4*mib)
+	defer c.Close()
+	at := func(i int) uintptr { return uintptr(16*mib + 2*i*mib) }
+	for i := range 4 {
+		taken(t, c, at(i), mib)
+	}
+	held := c.Take(at(0), 0) // so 1 is the longest unused now
+	taken(t, c, at(4), mib)
+	for i, want := range []bool{true, false, true, true, true} {
+		e := c.Take(at(i), 0)
+		if (e != nil) != want {
+			t.Errorf("entry %d: %v", i, e)
+		}
+		if e != nil {
+			e.Release()
+		}
+	}
+	if d.pinned != 4*mib || c.Pinned() != 4*mib {
+		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.Pinned())
+	}
+	if e := c.Take(at(5), 4*mib); e != nil {
+		t.Error("more than the budget, with a piece in use")
+	}
+	if e := c.Take(at(0), 0); e != held {
+		t.Error("an entry in use has gone")
+	} else {
+		e.Release()
+	}
+	held.Release()
+	if taken(t, c, at(5), 4*mib); d.pinned != 4*mib {
+		t.Errorf("%d bytes are pinned", d.pinned)
+	}
+}
+
+// TestInUse: what is dropped while it is used is closed by the last user.
+func TestInUse(t *testing.T) {
+	d := newDevice(1 << 30)
+	c := imaginary(d, 1<<30)
+	defer c.Close()
+	e := c.Take(0x10000, 1)
+	if c.Take(0x10000, 1) != e {
+		t.Fatal("registered twice")
+	}
+	if c.Yield(1) {
+		t.Error("an entry in use was given back")
+	}
+	c.mu.Lock()
+	c.unlist(0)
+	c.bury()
+	c.mu.Unlock()
+	if c.Take(0x10000, 0) != nil {
+		t.Error("found though it has been dropped")
+	}
+	e.Release()
+	if d.pinned != pageBytes {
+		t.Error("closed while it is used")
+	}
+	e.Release()
+	if d.pinned != 0 || c.Pinned() != 0 {
+		t.Errorf("%d bytes stay pinned", d.pinned)
+	}
+}
+
+// warnings counts what is printed until the test ends.
+func warnings(t *testing.T) *int {
+	n := new(int)
+	t.Cleanup(log.SetSink(func([]byte) { *n++ }))
+	return n
+}
+
+// warned: this process has had its one warning, in an earlier run of the test.
+var warned bool
+
+// TestRefusal: a device that has less room than the budget gets what others do not use; where that is not enough, there
+// is one warning. A full budget is no reason for one, nor is memory that cannot be registered at all.
+func TestRefusal(t *testing.T) {
+	printed := warnings(t)
+	const page = pageBytes
+	d := newDevice(4 * page)
+	c := imaginary(d, 1<<30)
+	defer c.Close()
+	for i := range uintptr(6) {
+		taken(t, c, 0x100000*(i+1), page)
+	}
+	if d.pinned != 4*page || c.Take(0x200000, 0) != nil {
+		t.Errorf("%d bytes are pinned", d.pinned)
+	}
+	d.refuse = unix.EFAULT
+	if c.Take(0x900000, page) != nil || d.pinned != 4*page {
+		t.Errorf("memory that is not there: %d bytes are pinned", d.pinned)
+	}
+	d.refuse = nil
+	small := imaginary(d, page)
+	d.limit += page
+	if e := taken(t, small, 0x1000, 2*page); e.Hi-e.Lo != page {
+		t.Error("more than the budget")
+	}
+	small.Close()
+	d.limit -= page
+	if none := imaginary(d, 1); none.Take(0x1000, page) != nil {
+		t.Error("less than a page was registered")
+	}
+	if *printed != 0 {
+		t.Errorf("%d lines were printed", *printed)
+	}
+	for range 3 {
+		if c.Take(0xa00000, 5*page) != nil {
+			t.Error("more than the device has")
+		}
+	}
+	want := 1
+	if warned {
+		want = 0
+	}
+	if warned = true; *printed != want {
+		t.Errorf("%d warnings, expected %d", *printed, want)
+	}
+	taken(t, c, 0xb00000, 4*page)
+}
+
+// TestMostEntries: their number is bounded, whatever the budget.
+func TestMostEntries(t *testing.T) {
+	d := newDevice(1 << 40)
+	c := imaginary(d, 1<<40)
+	defer c.Close()
+	var held []*Entry
+	for i := range mostEntries {
+		held = append(held, c.Take(uintptr(i+1)<<20, 1))
+	}
+	e := c.Take(0x1000, 1) // for itself
+	if e == nil || c.Take(0x1000, 0) != nil || len(c.list) != mostEntries {
+		t.Fatalf("%v, %d entries", e, len(c.list))
+	}
+	e.Release()
+	if d.pinned != mostEntries*pageBytes {
+		t.Errorf("%d bytes are pinned", d.pinned)
+	}
+	held[7].Release()
+	taken(t, c, 0x1000, 1)
+	if c.Take(8<<20, 0) != nil || len(c.list) != mostEntries {
+		t.Error("the unused entry is still there")
+	}
+	held = append(held[:7], held[8:]...)
+	for _, e := range held {
+		e.Release()
+	}
+}
+
+// TestForTheTransfer: without a watch an entry has one user.
+func TestForTheTransfer(t *testing.T) {
+	d := newDevice(1 << 30)
+	c := &Cache{device: d, budget: 4 * pageBytes, pins: true}
+	defer c.Close()
+	e := c.Take(0x10000, 2*pageBytes)
+	if again := c.Take(0x10000, 2*pageBytes); again == e {
+		t.Error("shared")
+	} else {
+		if c.Take(0x10000, pageBytes) != nil {
+			t.Error("more than the budget")
+		}
+		again.Release()
+	}
+	if e.Release(); d.pinned != 0 || d.serial != 2 {
+		t.Errorf("%d bytes stay pinned, %d registrations", d.pinned, d.serial)
+	}
+}
+
+// TestOnDemand: nothing is pinned, so nothing has to go.
+func TestOnDemand(t *testing.T) {
+	d := newDevice(1 << 40)
+	c := Open(d, 1, true)
+	defer c.Close()
+	for i := range uintptr(8) {
+		taken(t, c, (i+1)<<30, 1<<20)
+	}
+	if e := c.Take(1<<30, 0); e == nil || c.Pinned() != 0 || d.serial != 8 {
+		t.Errorf("%v, %d bytes count as pinned, %d registrations", e, c.Pinned(), d.serial)
+	} else {
+		e.Release()
+	}
+}

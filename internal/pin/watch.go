@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Watching memory: a userfaultfd tells when addresses are unmapped, moved or emptied. Memory is registered with it for
+// write protection, of which no use is made: so a page fault is never ours, and nobody waits for us but who changes a
+// mapping, and he only until the event has been read. A fork copies nothing of this: the child's memory is its own.
+package pin
+
+// #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
+// #include <linux/userfaultfd.h>
+// #include <stdlib.h>
+// #include <sys/ioctl.h>
+// #include "watch.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// event says that memory [lo, hi) is not what it was. moved: where it is now, or 0; kept: the addresses are still mapped.
+type event struct {
+	lo, hi, moved uintptr
+	kept          bool
+}
+
+// watch is one userfaultfd and the thread that reads it. Its methods are for one caller at a time.
+type watch struct {
+	w    *C.struct_pin_watch
+	none *C.struct_uffdio_writeprotect // no memory
+	bell *os.File                      // readable when there are events
+}
+
+// openWatch makes one that has been seen to work.
+func openWatch() (*watch, error) {
+	if err := keepsPinned(); err != nil {
+		return nil, err
+	}
+	fd, err := openFaults()
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{w: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch)),
+		none: (*C.struct_uffdio_writeprotect)(C.calloc(1, C.sizeof_struct_uffdio_writeprotect))}
+	w.w.fd, w.w.bell, w.w.stop = C.int(fd), -1, -1
+	if err = w.start(); err == nil {
+		if err = w.try(); err == nil {
+			return w, nil
+		}
+		w.stop()
+	}
+	w.free()
+	return nil, err
+}
+
+// wanted are events.
+const wanted = C.UFFD_FEATURE_EVENT_UNMAP | C.UFFD_FEATURE_EVENT_REMAP | C.UFFD_FEATURE_EVENT_REMOVE
+
+// openFaults opens a userfaultfd: one for faults of user code alone where that is a kind, since it needs no rights.
+func openFaults() (fd int, err error) {
+	const userModeOnly = 1
+	for _, flags := range []uintptr{userModeOnly, 0} {
+		r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
+		if fd, err = int(r), nil; errno != 0 {
+			err = fmt.Errorf("userfaultfd: %w", errno)
+		}
+		if errno != unix.EINVAL {
+			break
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	api := C.struct_uffdio_api{api: C.UFFD_API, features: wanted}
+	if errno := ioctl(C.int(fd), C.UFFDIO_API, unsafe.Pointer(&api)); errno != 0 {
+		unix.Close(fd)
+		return 0, fmt.Errorf("events of userfaultfd: %w", errno)
+	}
+	return fd, nil
+}
+
+func ioctl(fd C.int, request uintptr, arg unsafe.Pointer) syscall.Errno {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), request, uintptr(arg))
+	return errno
+}
+
+func (w *watch) start() error {
+	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return err
+	}
+	w.bell, w.w.bell = os.NewFile(uintptr(bell), "bell"), C.int(bell)
+	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	w.w.stop = C.int(stop)
+	if code := C.pin_watch_start(w.w); code != 0 {
+		return fmt.Errorf("start a thread: %w", syscall.Errno(code))
+	}
+	return nil
+}
+
+// try watches a page go away.
+func (w *watch) try() error {
+	page, err := unix.Mmap(-1, 0, pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	lo := uintptr(unsafe.Pointer(&page[0]))
+	err = w.add(lo, lo+pageBytes)
+	unix.Munmap(page)
+	if err != nil {
+		return err
+	}
+	w.settle()
+	if e, ok := w.next(); !ok || e.lo != lo || e.hi != lo+pageBytes {
+		return errors.New("userfaultfd does not tell what is unmapped")
+	}
+	return nil
+}
+
+// add begins to watch memory, which is refused for some kinds of it. Of a file in memory it would not be, even mapped as
+// private; minor faults (Linux 5.14) can be asked for there only.
+func (w *watch) add(lo, hi uintptr) error {
+	if w.register(lo, hi, C.UFFDIO_REGISTER_MODE_MINOR) == 0 {
+		w.remove(lo, hi) // which wakes who has had such a fault meanwhile
+		return errors.New("memory of a file")
+	}
+	if errno := w.register(lo, hi, C.UFFDIO_REGISTER_MODE_WP); errno != 0 {
+		return fmt.Errorf("watch %d bytes: %w", hi-lo, errno)
+	}
+	return nil
+}
+
+func (w *watch) register(lo, hi uintptr, mode C.ulonglong) syscall.Errno {
+	r := C.struct_uffdio_register{mode: mode}
+	r._range.start, r._range.len = C.ulonglong(lo), C.ulonglong(hi-lo)
+	return ioctl(w.w.fd, C.UFFDIO_REGISTER, unsafe.Pointer(&r))
+}
+
+// remove ends watching. It may be that nothing is there any more.
+func (w *watch) remove(lo, hi uintptr) {
+	if lo < hi {
+		r := C.struct_uffdio_range{start: C.ulonglong(lo), len: C.ulonglong(hi - lo)}
+		ioctl(w.w.fd, C.UFFDIO_UNREGISTER, unsafe.Pointer(&r))
+	}
+}
+
+// settle returns when all that was unmapped before the call is known to next: also what another thread is unmapping
+// just now, of which a third may have got the addresses again. The kernel counts such changes, and refuses to protect
+// memory, even none, while the count is not zero.
+func (w *watch) settle() {
+	none := uintptr(unsafe.Pointer(w.none))
+	for {
+		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, none)
+		if errno != unix.EAGAIN && !w.reading() {
+			return
+		}
+		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+	}
+}
+
+// reading tells whether the thread has events that are not in the queue yet.
+func (w *watch) reading() bool { return atomic.LoadUint64(word(&w.w.reading))&1 != 0 }
+
+func word(p *C.uint64_t) *uint64 { return (*uint64)(unsafe.Pointer(p)) }
+
+// next takes an event from the queue. Where there was no room for some, it is one about all memory.
+func (w *watch) next() (e event, ok bool) {
+	if atomic.LoadUint64(word(&w.w.lost)) != 0 {
+		atomic.StoreUint64(word(&w.w.lost), 0)
+		return event{hi: ^uintptr(0), kept: true}, true
+	}
+	taken := uint64(w.w.taken)
+	if atomic.LoadUint64(word(&w.w.written)) == taken {
+		return e, false
+	}
+	c := &w.w.events[taken%C.PIN_EVENTS]
+	e = event{uintptr(c.lo), uintptr(c.hi), uintptr(c.moved), c.kept != 0}
+	atomic.StoreUint64(word(&w.w.taken), taken+1)
+	return e, true
+}
+
+// stop ends the thread. Who unmaps watched memory from now on waits until free, which must follow.
+func (w *watch) stop() {
+	unix.Write(int(w.w.stop), []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	C.pin_watch_join(w.w)
+}
+
+func (w *watch) free() {
+	unix.Close(int(w.w.fd))
+	if w.w.stop >= 0 {
+		unix.Close(int(w.w.stop))
+	}
+	if w.bell != nil {
+		w.bell.Close()
+	}
+	C.free(unsafe.Pointer(w.none))
+	C.free(unsafe.Pointer(w.w))
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Accumulates by the origin's device: nothing is lost beside processors and beside accumulates by frames.
+package rdma
+
+import (
+	"sync"
+	"testing"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// TestDeviceAccumulateBesideOthers: on the same elements, two ranks accumulate by their devices, one by message, and the target's
+// own processors.
+func TestDeviceAccumulateBesideOthers(t *testing.T) {
+	const rounds, elements = 60, 700
+	first, memory := true, transport.LocalAtomics(nil) // of the last rank
+	j := newJob(t, func(s *settings) {
+		s.DeviceAcc, memory, first = !first, s.Memory, false
+	}, 1, 1, 1, 1)
+	at := j.Alloc(t, 3, 1<<20) + 4096 - 100
+	var all sync.WaitGroup
+	one, scale := make([]int64, elements), int64(1)
+	for i := range one {
+		one[i] = 1
+	}
+	add := func(acc func(transport.Peer, *transport.Xfer, transport.Scale) error) {
+		for range rounds {
+			x := plain(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
+			if err := acc(3, x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+	for rank := range 3 {
+		all.Go(func() {
+			add(j.Open[rank].Acc)
+			if err := j.Open[rank].Fence(3); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Go(func() {
+		for range 20 {
+			add(memory.Acc)
+		}
+	})
+	all.Wait()
+	for i, v := range unsafe.Slice((*int64)(kernel.Ptr(at)), elements) {
+		if v != 23*rounds {
+			t.Fatalf("element %d is %d, want %d", i, v, 23*rounds)
+		}
+	}
+	if j.fabrics[3].locks == nil {
+		t.Error("nobody accumulated by the device")
+	}
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The connection manager receives and sends the datagrams by which processes connect: an origin asks with its hello, the
+// target answers with its own. Datagrams may be lost or come twice: the origin asks again, the target gives the same
+// answer again. Who cannot prove that he knows the job's secret is not answered. It sleeps while nobody connects.
+package rdma
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/log"
+	"libarmci/internal/pin"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+const (
+	datagramBuffers = 64
+	datagramBytes   = 256
+	routeHeader     = 40                     // before every datagram that is received
+	firstPause      = 100 * time.Millisecond // before a question is repeated
+	longestPause    = time.Second
+)
+
+// A datagram is its kind, the nonce of the question, and a hello, which has a notice where a connection ends.
+const (
+	question = 1
+	answer   = 2
+	leaving  = 3
+	helloAt  = 1 + transport.NonceBytes
+)
+
+type nonce = [transport.NonceBytes]byte
+
+type manager struct {
+	f      *Fabric
+	cq     *verbs.Completions
+	in     *pin.Pool
+	out    *pin.Pool
+	pair   *verbs.Pair
+	self   address
+	bell   int
+	ended  chan struct{}
+	closed atomic.Bool
+
+	mu      sync.Mutex
+	waiting map[nonce]chan []byte
+	sent    [datagramBuffers]*verbs.Address // by buffer that is on its way
+}
+
+// openManager makes a process reachable.
+func openManager(f *Fabric) (*manager, error) {
+	m := &manager{f: f, bell: -1, ended: make(chan struct{}), waiting: map[nonce]chan []byte{}}
+	if err := m.open(); err != nil {
+		m.free()
+		return nil, err
+	}
+	go m.run()
+	return m, nil
+}
+
+func (m *manager) open() (err error) {
+	if m.cq, err = m.f.base.Completions(2 * datagramBuffers); err != nil {
+		return err
+	}
+	if m.in, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
+		return err
+	}
+	if m.out, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
+		return err
+	}
+	m.pair, err = m.f.base.Domain.NewPair(verbs.Caps{Send: datagramBuffers, Receive: datagramBuffers, Pieces: 1, From: m.cq,
+		To: m.cq, Datagram: true})
+	if err != nil {
+		return err
+	}
+	if err = m.pair.OpenDatagrams(m.f.base.Number); err != nil {
+		return err
+	}
+	for i := m.in.Take(); i != none; i = m.in.Take() {
+		if err = m.offer(i); err != nil {
+			return err
+		}
+	}
+	m.self = address{Pair: m.pair.Number, LID: m.f.base.State.LID, MTU: m.f.base.State.MTU}
+	if g := m.f.way.gid; g != nil {
+		m.self.GID = g.Addr
+	}
+	m.bell, err = newBell()
+	return err
+}
+
+func (m *manager) offer(i int32) error {
+	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.in, i, 0, datagramBytes)})
+}
+
+// send sends a datagram, if there is room: who does not get it asks again.
+func (m *manager) send(datagram []byte, to *address) error {
+	i := m.out.Take()
+	if i == none {
+		return nil
+	}
+	ah, err := m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID))
+	if err != nil {
+		m.out.Put(i)
+		return err
+	}
+	n := copy(m.out.Bytes(i), datagram)
+	m.mu.Lock()
+	m.sent[i] = ah
+	m.mu.Unlock()
+	if err = m.pair.SendDatagram(uint64(i), data(m.out, i, 0, n), ah, to.Pair); err != nil {
+		m.left(i)
+	}
+	return err
+}
+
+// left takes back the buffer of a datagram that has left.
+func (m *manager) left(i int32) {
+	m.mu.Lock()
+	ah := m.sent[i]
+	m.sent[i] = nil
+	m.mu.Unlock()
+	if ah != nil {
+		ah.Close()
+		m.out.Put(i)
+	}
+}
+
+// ask sends a question until it is answered by who knows the secret.
+func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a transport.Hello, err error) {
+	reply := make(chan []byte, 1)
+	m.mu.Lock()
+	m.waiting[q.Nonce] = reply
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		delete(m.waiting, q.Nonce)
+		m.mu.Unlock()
+	}()
+	datagram := slices.Concat([]byte{question}, q.Nonce[:], q.Seal(m.f.cfg.Secret, "origin", nil))
+	pause := firstPause
+	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause, longestPause) {
+		if err := m.send(datagram, to); err != nil {
+			return a, err
+		}
+		select {
+		case b := <-reply:
+			if err = a.Unseal(b, m.f.cfg.Secret, "target", q.Nonce[:]); err == nil {
+				return a, nil
+			}
+			log.Infof("an answer was ignored: %v", err)
+		case <-m.ended:
+			return a, errClosed
+		case <-time.After(pause):
+		}
+	}
+	return a, fmt.Errorf("it does not answer for %v", limit)
+}
+
+func (m *manager) run() {
+	defer log.Guard()
+	defer close(m.ended)
+	var done [16]verbs.Completion
+	for !m.closed.Load() { // the bell rings once
+		n, _, err := m.cq.Sleep(done[:], m.bell, -1)
+		if err != nil {
+			log.Errorf("nobody can connect any more: %v", err)
+			return
+		}
+		for i := range done[:n] {
+			m.completed(&done[i])
+		}
+	}
+}
+
+func (m *manager) completed(c *verbs.Completion) {
+	if c.ID&received == 0 {
+		m.left(int32(c.ID))
+		return
+	}
+	i := int32(c.ID &^ received)
+	if c.Status == 0 && c.Bytes > routeHeader+helloAt {
+		m.hear(m.in.Bytes(i)[routeHeader:c.Bytes])
+	}
+	m.offer(i)
+}
+
+// hear acts on a datagram.
+func (m *manager) hear(b []byte) {
+	id, sealed := nonce(b[1:helloAt]), b[helloAt:]
+	switch b[0] {
+	case answer:
+		m.mu.Lock()
+		reply := m.waiting[id]
+		m.mu.Unlock()
+		select {
+		case reply <- append([]byte(nil), sealed...):
+		default:
+		}
+	case leaving:
+		m.f.noticed(sealed)
+	case question:
+		a, to, err := m.f.greet(sealed)
+		if err == nil && a != nil {
+			err = m.send(slices.Concat([]byte{answer}, id[:], a), to)
+		}
+		if err != nil {
+			log.Infof("a process that wants to connect was ignored: %v", err)
+		}
+	}
+}
+
+// close ends the manager.
+func (m *manager) close() {
+	m.closed.Store(true)
+	ringBell(m.bell)
+	<-m.ended
+	m.free()
+}
+
+func (m *manager) free() {
+	if m.pair != nil {
+		m.pair.Close()
+	}
+	for _, ah := range m.sent {
+		if ah != nil {
+			ah.Close()
+		}
+	}
+	m.in.Close()
+	m.out.Close()
+	if m.bell >= 0 {
+		unix.Close(m.bell)
+	}
+	m.cq.Close()
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What both ends of a connection have in common: a queue pair, what is in flight on it, frames that wait for room. Any thread
+// may post; completions are dealt with by who polls the queue. How an end ends is in loss.go.
+package rdma
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+type end struct {
+	f        *Fabric
+	q        *queue
+	pair     *verbs.Pair
+	peer     uint32  // the other end's queue pair
+	back     address // and connection manager
+	receiver transport.Receiver
+	arrived  func(buffer int32, n int) // a message
+	freed    func()                    // something that was posted is complete
+	dropped  func()                    // the end was lost; may be nil
+	width    int                       // pieces that a request may have
+	most     int                       // bytes of a message either way
+	slots    atomic.Int32              // requests that may be posted
+	ring     ring
+
+	posting sync.Mutex // never while waiting
+	late    []frame    // that found no room
+	over    bool       // nothing is sent any more
+
+	broken atomic.Pointer[error] // why it is of no more use
+	dead   atomic.Bool           // the queue pair has failed
+	last   uint64                // number of the farewell's chain, and one
+	left   atomic.Bool           // the farewell
+	// Of who polls.
+	told     bool // Lost has been called, or nothing may be called any more
+	stranded []posted
+	until    time.Time
+}
+
+// open makes the queue pair, with room for so many requests of this end, of so many pieces, and for more of others.
+func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
+	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits.MaxSGE))
+	requests = min(requests, f.base.Limits.MaxWR-more-1, int(q.tokens.Load()))
+	e.slots.Store(int32(requests))
+	e.ring.chains = make([]posted, requests+1) // and the farewell
+	e.pair, err = f.base.Domain.NewPair(verbs.Caps{Send: requests + 1 + more, Pieces: e.width, Inline: inline,
+		From: q.cq, To: q.cq, Shared: q.srq})
+	return err
+}
+
+// attempt posts a chain, if there is room for it.
+func (e *end) attempt(p posted, requests []verbs.Request, data []verbs.Data) (ok bool, err error) {
+	e.posting.Lock()
+	defer e.posting.Unlock()
+	if !e.reserve(len(requests)) {
+		return false, nil
+	}
+	return true, e.post(p, requests, data)
+}
+
+// reserve takes room for n requests, if there is some. The caller has the lock.
+func (e *end) reserve(n int) bool {
+	if e.slots.Load() < int32(n) || !e.q.claim(int32(n)) {
+		return false
+	}
+	e.slots.Add(int32(-n))
+	return true
+}
+
+// post posts a chain for which there is room. The caller has the lock.
+func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error {
+	p.requests = int32(len(requests))
+	number, ok := e.ring.push(&p)
+	if !ok {
+		e.giveBack(&p)
+		return *e.broken.Load()
+	}
+	last := &requests[len(requests)-1]
+	last.ID = number
+	last.Flags |= verbs.Signal
+	if _, err := e.pair.Post(requests, data); err != nil {
+		return e.lose(err)
+	}
+	return nil
+}
+
+// postFrame posts a message of n bytes that is in a buffer, for which there is room. The caller has the lock.
+func (e *end) postFrame(b int32, n int) error {
+	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
+	d := [1]verbs.Data{data(e.q.out, b, 0, n)}
+	if n > e.pair.Inline {
+		return e.post(posted{buffer: b}, q[:], d[:])
+	}
+	q[0].Flags = verbs.Inline
+	err := e.post(posted{buffer: none}, q[:], d[:])
+	e.q.out.Put(b)
+	return err
+}
+
+// flush sends the frames that were kept, as far as there is room; true if some are left. The caller has the lock.
+func (e *end) flush() (left bool) {
+	for len(e.late) > 0 {
+		b := e.q.out.Take()
+		if b == none {
+			return true
+		}
+		if !e.reserve(1) {
+			e.q.out.Put(b)
+			return true
+		}
+		k := e.late[0]
+		e.late = e.late[1:]
+		at := encodeHead(e.q.out.Bytes(b), k.head)
+		e.postFrame(b, at+copy(e.q.out.Bytes(b)[at:], k.body))
+	}
+	return false
+}
+
+// keep keeps a frame until there is room for it; false if nothing is sent any more. The caller has the lock.
+func (e *end) keep(head, body []byte) bool {
+	if !e.over {
+		e.late = append(e.late, frame{head, body})
+	}
+	return !e.over
+}
+
+// completed deals with the completion of a chain, and so of all before it.
+func (e *end) completed(c *verbs.Completion) {
+	if c.Status != 0 {
+		e.dead.Store(true)
+		e.lose(errors.New(c.Text()))
+	}
+	if e.dead.Load() || e.last > 0 && c.ID+1 >= e.last {
+		e.left.Store(true)
+		e.q.urgent.Store(true) // it may be destroyed
+	}
+	if c.Status != 0 {
+		return
+	}
+	for p, ok := e.ring.pop(c.ID); ok; p, ok = e.ring.pop(c.ID) {
+		if p.read > 0 {
+			e.q.into[p.buffer].Unpack(e.q.out.Bytes(p.buffer)[:p.read])
+		}
+		e.giveBack(&p)
+		if p.done != nil {
+			p.done.Done(nil)
+		}
+	}
+	e.freed()
+}
+
+// giveBack makes what a chain had available again.
+func (e *end) giveBack(p *posted) {
+	if p.buffer != none {
+		e.q.out.Put(p.buffer)
+	}
+	release(p.held)
+	e.slots.Add(p.requests)
+	e.q.tokens.Add(p.requests)
+}
+
+// MaxFrame leaves room for what this fabric adds.
+func (e *end) MaxFrame() int { return e.most - frameExtra }
+
+// Source is the queue that this end shares.
+func (e *end) Source() transport.Source { return e.q }
+
+// Mark names the chains that were posted so far.
+func (e *end) Mark() uint64 { return e.ring.next() }
+
+// Reached tells whether they are complete, and the puts of the fast path. A write has taken effect at the target when it
+// completes here: a reliable connection acknowledges what the target's device has taken, and whoever looks at the memory
+// afterwards finds it. That holds for devices that are coherent with their processor, as all are that exist for the machines
+// this library runs on, and for those made of software.
+func (e *end) Reached(mark uint64) bool { return !e.ring.open(mark) && e.q.fast.Clear() }
+
+// Requests is how many work requests a transfer takes.
+func (e *end) Requests(local, remote kernel.Cursor) int64 {
+	return kernel.CountRuns(local, remote, e.width)
+}
+
+// Pulse writes no bytes to a peer to which nothing is on its way: if it has gone, that fails.
+func (e *end) Pulse() {
+	e.q.fast.Enter()
+	defer e.q.fast.Leave()
+	e.posting.Lock()
+	defer e.posting.Unlock()
+	if e.broken.Load() != nil || e.ring.open(e.ring.next()) || !e.reserve(1) {
+		return // what is on its way fails too
+	}
+	q := [1]verbs.Request{{Op: verbs.Write}}
+	e.post(posted{buffer: none}, q[:], nil)
+	if e.q == e.f.origins { // nobody waits for what comes of it
+		e.f.Attend(e.q)
+	}
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The C half: who may use the queues, requests of one piece, and waits of bounded length. A flag on either side, set
+// before the other's is read, keeps C and Go apart (Dekker's algorithm). Nothing here allocates, logs or reports errors.
+#include "fastpath.h"
+
+#include "../../kernel/kernel.h"
+#include <time.h>
+
+struct rdma_fast rdma_fast;
+
+enum { ALL = -1 }; // the rank of the run of all stores
+enum { LOOKS = 8, PATIENCE = 200000 }; // polls before a yield; nanoseconds before a wait is left to Go
+
+static void leave(void) { atomic_store(&rdma_fast.held, 0); }
+
+// Takes the queues, if neither another thread nor Go uses them.
+static bool enter(void)
+{
+	if (!atomic_load_explicit(&rdma_fast.open, memory_order_acquire) || atomic_exchange(&rdma_fast.held, 1) != 0)
+		return false;
+	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) && atomic_load(&rdma_fast.get) == RDMA_FAST_IDLE &&
+	    atomic_load(&rdma_fast.stashed) == 0)
+		return true;
+	leave();
+	return false;
+}
+
+static struct rdma_fast_run *run_of(int rank) { return &rdma_fast.runs[(unsigned)rank % RDMA_FAST_RANGES]; }
+
+static struct rdma_fast_range *range_of(int rank, uintptr_t remote, uint64_t n)
+{
+	struct rdma_fast_range *to = &rdma_fast.ranges[((unsigned)rank ^ (remote >> 22)) % RDMA_FAST_RANGES];
+	uintptr_t at = remote - to->lo;
+	return to->rank == rank && at < to->bytes && n <= to->bytes - at ? to : NULL;
+}
+
+// Waits a little for a completion, and takes it: 1 if it is of a request of ours, 0 if there is none, -1 if Go has to look.
+static int take(void)
+{
+	struct vb_wc done;
+	int rang, n = rdma_fast.channel ? vb_poll(rdma_fast.queue, 1, &done) : vb_look(rdma_fast.queue, 1, &done, LOOKS, 1);
+	if (n == 0 && rdma_fast.channel)
+		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, 1, &done, -1, PATIENCE, &rang);
+	if (n <= 0)
+		return n;
+	if (done.status != 0 || (done.wr_id != RDMA_FAST_PUT && done.wr_id != RDMA_FAST_GET)) {
+		rdma_fast.stash = done;
+		atomic_store(&rdma_fast.stashed, 1);
+		return -1;
+	}
+	if (done.wr_id == RDMA_FAST_PUT)
+		atomic_fetch_sub(&rdma_fast.pending, 1);
+	else
+		atomic_store(&rdma_fast.get, RDMA_FAST_HERE);
+	return 1;
+}
+
+static bool got(void) { return atomic_load_explicit(&rdma_fast.get, memory_order_relaxed) == RDMA_FAST_HERE; }
+static bool room(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) < RDMA_FAST_DEPTH; }
+static bool all_done(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) == 0; }
+
+static uint64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// Takes completions until done; false if it takes long, or Go has to look.
+static bool until(bool (*done)(void))
+{
+	uint64_t since = 0;
+	while (!done()) {
+		int some = take();
+		if (some < 0)
+			return false;
+		if (some > 0)
+			continue;
+		if (since == 0)
+			since = now();
+		else if (now() - since > PATIENCE)
+			return false;
+	}
+	return true;
+}
+
+static bool post(const struct rdma_fast_range *to, uint64_t id, int op, uintptr_t local, uint32_t lkey, uintptr_t remote, uint64_t n)
+{
+	struct vb_request r = {.id = id, .remote = remote, .rkey = to->rkey, .sges = 1, .op = (uint8_t)op,
+		.flags = op == VB_WR_WRITE ? VB_SIGNALED | VB_INLINE : VB_SIGNALED};
+	struct vb_sge data = {.addr = local, .length = (uint32_t)n, .lkey = lkey};
+	int posted;
+	return vb_post(to->pair, &r, 1, &data, &posted) == 0;
+}
+
+// Adds a store to a run. If Go has counted one meanwhile, another run begins.
+static void extend(struct rdma_fast_run *run, int rank, struct traffic *at)
+{
+	uint32_t was = atomic_fetch_add(&at->posted, 1);
+	if (run->rank != rank || run->hi != was)
+		*run = (struct rdma_fast_run){.rank = rank, .lo = was};
+	run->hi = was + 1;
+}
+
+static enum fast_result put(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
+	struct traffic *all)
+{
+	unsigned char data[FAST_BYTES];
+	if (n > FAST_BYTES)
+		return FAST_DECLINED;
+	k_copy(data, local, n); // here, so that a crash report names who has a bad address
+	if (!enter())
+		return FAST_DECLINED;
+	struct rdma_fast_range *to = range_of(rank, remote, n);
+	bool ok = to && n <= rdma_fast.longest && until(room);
+	if (ok) {
+		atomic_fetch_add(&rdma_fast.pending, 1);
+		ok = post(to, RDMA_FAST_PUT, VB_WR_WRITE, (uintptr_t)data, 0, remote, n);
+		if (ok) {
+			extend(run_of(rank), rank, at);
+			extend(&rdma_fast.all, ALL, all);
+		} else {
+			atomic_fetch_sub(&rdma_fast.pending, 1);
+		}
+	}
+	leave();
+	return ok ? FAST_DONE : FAST_DECLINED;
+}
+
+static void collect(void *local, uint64_t n)
+{
+	if (atomic_load(&rdma_fast.get) == RDMA_FAST_HERE)
+		k_copy(local, (const void *)rdma_fast.buffer, n);
+	atomic_store(&rdma_fast.get, RDMA_FAST_IDLE);
+}
+
+static enum fast_result get(int rank, void *local, uintptr_t remote, uint64_t n)
+{
+	if (n > FAST_BYTES || !enter())
+		return FAST_DECLINED;
+	struct rdma_fast_range *to = range_of(rank, remote, n);
+	atomic_store(&rdma_fast.get, RDMA_FAST_ASKED);
+	if (!to || !post(to, RDMA_FAST_GET, VB_WR_READ, rdma_fast.buffer, rdma_fast.lkey, remote, n)) {
+		atomic_store(&rdma_fast.get, RDMA_FAST_IDLE);
+		leave();
+		return FAST_DECLINED;
+	}
+	bool here = until(got);
+	if (here)
+		collect(local, n);
+	leave();
+	return here ? FAST_DONE : FAST_PENDING;
+}
+
+static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at)
+{
+	if (!enter())
+		return false;
+	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
+	bool mine = run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0 && until(all_done);
+	leave();
+	if (mine)
+		while ((int32_t)(posted - fenced) > 0 && !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))
+			continue;
+	return mine;
+}
+
+static bool fence(int rank, struct traffic *at) { return fenced(run_of(rank), rank, at); }
+static bool fence_all(struct traffic *all) { return fenced(&rdma_fast.all, ALL, all); }
+
+void rdma_fast_publish(bool open)
+{
+	static const struct fast_path path = {.put = put, .get = get, .collect = collect, .fence = fence, .fence_all = fence_all};
+	atomic_store(&fast_path, open ? &path : NULL);
+}

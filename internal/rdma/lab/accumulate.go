@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Accumulates by the origin's device alone: it takes the lock of a stripe of the target's memory by compare-and-swap, reads,
+// adds here, writes back and gives the lock back. No process of the target is disturbed; its processors keep out of
+// stripes that devices have (kernel.h). Many stripes are under way at once, since nobody waits for one while it keeps
+// another from being given back.
+package lab
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+const (
+	LockBytes  = 64 // of a lock: a line with the processors' word, and 8 bytes behind it the devices'
+	mostLocks  = 16 // of a round
+	mostParts  = mostRequests - 2*mostLocks
+	wordsBytes = 16 // in the round's buffer, for each lock: what the devices' word was, the processors' word
+
+	mostRequests = 64 // of a chain
+	mostBytes    = 1 << 30
+)
+
+// lock is one of a round.
+type lock struct {
+	at        uintptr // of the line
+	end       uintptr // behind the last part of its stripe
+	got, done bool
+}
+
+// part is contiguous elements in one stripe.
+type part struct {
+	local, remote uintptr
+	n             int
+	key           uint32
+	at            int // in the buffer
+	lock          int
+}
+
+// Locks are those of a target, and the round of a connection: what is under way at once, with its data in one buffer.
+type Locks struct {
+	all      Place
+	name     uint64 // what a lock holds while it is this process's
+	locks    []lock
+	parts    []part
+	buffer   int32
+	used     int
+	requests []verbs.Request
+	data     []verbs.Data
+	walk     kernel.Walk
+}
+
+// NewLocks is nil if the target has none.
+func NewLocks(p *Places, me transport.Rank) *Locks {
+	if p.Locks.Hi == 0 {
+		return nil
+	}
+	return &Locks{all: p.Locks, name: uint64(me) + 1}
+}
+
+// Accumulate adds local memory to remote memory. done is false if that is the server's to do.
+func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (done bool, err error) {
+	if l == nil {
+		return false, nil
+	}
+	grain := kernel.TypeSize(kernel.Type(s.Type))
+	if ok, err := l.reaches(x, grain); !ok || err != nil {
+		return false, err
+	}
+	for l.walk.Set(&x.Local, &x.Remote, mostParts); l.walk.Left() > 0; {
+		if l.buffer, err = p.Buffer(); err != nil {
+			return false, err
+		}
+		if err = l.fill(x, grain, len(p.Bytes(l.buffer))); err != nil {
+			return false, err
+		}
+		if err = l.round(p, s); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// key is the registered memory of the target around an address.
+func key(x *transport.Transfer, addr uintptr) (*transport.Range, error) {
+	far, err := x.Key(addr, func() {})
+	if err == nil && !far.Direct {
+		err = transport.ErrNotNative
+	}
+	return far, err
+}
+
+// reaches tells whether the device can be at every element.
+func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
+	l.walk.Set(&x.Local, &x.Remote, mostParts)
+	for at := l.walk.Peek(mostParts); at != nil; at = l.walk.Peek(mostParts) {
+		far, err := key(x, at.Remote)
+		if errors.Is(err, transport.ErrNotNative) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes))/grain*grain)
+		if n == 0 {
+			return false, nil // an element in two registered ranges
+		}
+		l.walk.Advance(n)
+	}
+	return true, nil
+}
+
+// fill takes as many parts as go into one round, with a buffer of a size.
+func (l *Locks) fill(x *transport.Transfer, grain, size int) error {
+	l.locks, l.parts, l.used = l.locks[:0], l.parts[:0], mostLocks*wordsBytes
+	for at := l.walk.Peek(mostParts); at != nil && len(l.parts) < mostParts; at = l.walk.Peek(mostParts) {
+		far, err := key(x, at.Remote)
+		if err != nil {
+			return err
+		}
+		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes)), inStripe(at.Remote, grain), size-l.used) / grain * grain
+		i := l.lock(at.Remote, n)
+		if n == 0 || i < 0 {
+			return nil
+		}
+		l.parts = append(l.parts, part{at.Local, at.Remote, n, uint32(far.Key), l.used, i})
+		l.used += n
+		l.walk.Advance(n)
+	}
+	return nil
+}
+
+// inStripe is the bytes of the elements from an address on that begin in its stripe.
+func inStripe(addr uintptr, grain int) int {
+	const stripe = 1 << kernel.StripeShift
+	room := stripe - int(addr&(stripe-1))
+	return (room + grain - 1) / grain * grain
+}
+
+// lock finds the lock for n bytes; -1 if they have to wait for the next round. No element is twice in a round.
+func (l *Locks) lock(addr uintptr, n int) int {
+	stripes := uintptr(l.all.Hi-l.all.Lo) / LockBytes
+	at := uintptr(l.all.Lo) + (addr>>kernel.StripeShift)%stripes*LockBytes
+	for i := range l.locks {
+		if k := &l.locks[i]; k.at == at {
+			if addr < k.end {
+				return -1
+			}
+			k.end = addr + uintptr(n)
+			return i
+		}
+	}
+	if len(l.locks) == mostLocks {
+		return -1
+	}
+	l.locks = append(l.locks, lock{at: at, end: addr + uintptr(n)})
+	return len(l.locks) - 1
+}
+
+// round carries the parts out. It keeps trying the locks that others have; of those it has got it waits for processors
+// that were there before, which wait for nothing.
+func (l *Locks) round(p Port, s transport.Scale) error {
+	for tries, left := 0, len(l.locks); ; tries++ {
+		l.take(p)
+		if err := l.run(p); err != nil {
+			return err
+		}
+		left -= l.add(p, s)
+		if left == 0 { // the buffer comes back when all has been written
+			return p.Last(l.buffer, l.requests, l.data)
+		}
+		if len(l.requests) > 0 {
+			if err := l.run(p); err != nil {
+				return err
+			}
+		}
+		time.Sleep(min(time.Millisecond, time.Microsecond<<min(tries, 10)))
+	}
+}
+
+// run posts the requests and waits until they are complete.
+func (l *Locks) run(p Port) error {
+	wait, err := p.Start(l.requests, l.data)
+	if err != nil {
+		return err
+	}
+	return wait()
+}
+
+// request appends one, whose data is n bytes of the buffer.
+func (l *Locks) request(p Port, q verbs.Request, at, n int) {
+	q.Pieces = 1
+	l.requests = append(l.requests, q)
+	l.data = append(l.data, p.Data(l.buffer, at, n))
+}
+
+// take asks for the locks that this round does not have yet, and reads what is theirs.
+func (l *Locks) take(p Port) {
+	l.requests, l.data = l.requests[:0], l.data[:0]
+	for i := range l.locks {
+		k := &l.locks[i]
+		if k.done {
+			continue
+		}
+		if !k.got {
+			l.request(p, verbs.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: verbs.CompareSwap, Swap: l.name},
+				i*wordsBytes, 8)
+		}
+		l.request(p, verbs.Request{Remote: uint64(k.at), Key: l.all.Key, Op: verbs.Read}, i*wordsBytes+8, 8)
+		for j := range l.parts {
+			if c := &l.parts[j]; c.lock == i {
+				l.request(p, verbs.Request{Remote: uint64(c.remote), Key: c.key, Op: verbs.Read}, c.at, c.n)
+			}
+		}
+	}
+}
+
+// add adds where the locks are this round's and no processor is there, and prepares to write that back and to give the
+// locks back: so many.
+func (l *Locks) add(p Port, s transport.Scale) (locks int) {
+	l.requests, l.data = l.requests[:0], l.data[:0]
+	b := p.Bytes(l.buffer)
+	for i := range l.locks {
+		k := &l.locks[i]
+		if k.done {
+			continue
+		}
+		old, processor := binary.NativeEndian.Uint64(b[i*wordsBytes:]), binary.NativeEndian.Uint32(b[i*wordsBytes+8:])
+		k.got = k.got || old == 0
+		if !k.got || processor != 0 {
+			continue
+		}
+		k.done = true
+		locks++
+		for j := range l.parts {
+			if c := &l.parts[j]; c.lock == i {
+				kernel.AccRaw(kernel.Type(s.Type), s.Value, unsafe.Pointer(&b[c.at]), kernel.Ptr(c.local), c.n)
+				l.request(p, verbs.Request{Remote: uint64(c.remote), Key: c.key, Op: verbs.Write}, c.at, c.n)
+			}
+		}
+		l.request(p, verbs.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: verbs.CompareSwap,
+			Operand: l.name}, i*wordsBytes, 8)
+	}
+	return locks
+}

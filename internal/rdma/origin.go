@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// An origin's end of a connection: sending frames. Where there is no room it waits, and whoever waits takes completions
+// meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
+package rdma
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/rdma/fastpath"
+	"libarmci/internal/rdma/lab"
+	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
+)
+
+const (
+	originRequests = 256 // of a queue pair
+	inlineBytes    = 256
+)
+
+type origin struct {
+	end
+	mover  mover
+	inline []byte     // a small message, which the device takes from there as it is posted
+	eager  *lab.Slots // of the target's eager ring; nil: it is not used
+	locks  *lab.Locks // of the target, for accumulates of the device; nil: they are not used
+}
+
+// Dial connects to the data server of a rank.
+func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.Endpoint, error) {
+	var at address
+	if err := decode(addr, &at); err != nil {
+		return nil, err
+	}
+	o := &origin{inline: make([]byte, inlineBytes)}
+	if err := o.open(f, f.origins, originRequests, mostPieces, inlineBytes, fastpath.Entries); err != nil {
+		return nil, err
+	}
+	o.receiver, o.arrived, o.freed = r, o.receive, func() { o.Flush() }
+	o.mover.init(o)
+	if err := o.greet(to, &at); err != nil {
+		o.pair.Close()
+		return nil, err
+	}
+	f.origins.know(&o.end)
+	return o, nil
+}
+
+// greet finds the target's queue pair, and connects this one with it.
+func (o *origin) greet(to transport.Rank, at *address) error {
+	f := o.f
+	mine, its := f.extra(o.pair), extra{}
+	mine.UsesSlots, mine.UsesLocks, mine.Back = f.opt.Strided == hostAtomic, f.opt.DeviceAcc, f.cm.self
+	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
+	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
+	if err == nil && (a.From != to || a.Frame < leastBytes) {
+		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes", a.From, a.Frame)
+	}
+	if err == nil {
+		err = decode(a.Extra, &its)
+	}
+	if err == nil {
+		err = o.pair.Connect(f.link(&mine, &its, at))
+	}
+	o.most, o.peer, o.back = min(f.size, int(a.Frame)), its.Pair, *at
+	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)), lab.NewLocks(&its.Places, f.cfg.Me)
+	return err
+}
+
+// receive hands an answer to the receiver, whose buffer is free again at once.
+func (o *origin) receive(buffer int32, n int) {
+	if err := o.deliver(o.q.in.Bytes(buffer)[:n], nil); err != nil {
+		o.lose(err)
+	}
+	o.q.giveBack(buffer)
+}
+
+// ship posts a chain when there is room for it.
+func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) error {
+	ok, err := o.attempt(p, requests, data)
+	if !ok {
+		err = o.shipLater(p, slices.Clone(requests), slices.Clone(data))
+	}
+	return err
+}
+
+func (o *origin) shipLater(p posted, requests []verbs.Request, data []verbs.Data) (err error) {
+	ok := false
+	o.f.cfg.Await(o, func() bool {
+		if !ok && o.broken.Load() == nil {
+			ok, err = o.attempt(p, requests, data)
+		}
+		return ok || o.broken.Load() != nil
+	})
+	if !ok {
+		err = *o.broken.Load()
+		o.giveBack(&posted{buffer: p.buffer})
+	}
+	return err
+}
+
+// Buffer waits for a free one.
+func (o *origin) Buffer() (int32, error) {
+	if b := o.q.out.Take(); b != none {
+		return b, nil
+	}
+	b := none
+	o.f.cfg.Await(o, func() bool {
+		if b == none {
+			b = o.q.out.Take()
+		}
+		return b != none || o.broken.Load() != nil
+	})
+	if b == none {
+		return none, *o.broken.Load()
+	}
+	return b, nil
+}
+
+// Send sends a frame as soon as there is room.
+func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
+	o.q.fast.Enter()
+	defer o.q.fast.Leave()
+	if o.Flush() {
+		o.f.cfg.Await(o, func() bool { return !o.Flush() })
+	}
+	if n > 0 && o.eager != nil {
+		return false, o.sendBySlot(head, body, int(n))
+	}
+	return false, o.send(head, body, int(n))
+}
+
+func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
+	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
+	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline, inlineBytes) {
+		if at := encodeHead(o.inline, head); n > 0 {
+			body.Pack(o.inline[at:all])
+		}
+		q[0].Flags = verbs.Inline
+		return o.ship(posted{buffer: none}, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
+	}
+	b, err := o.Buffer()
+	if err != nil {
+		return err
+	}
+	at := encodeHead(o.Bytes(b), head)
+	if n > 0 {
+		body.Pack(o.Bytes(b)[at : at+n])
+	}
+	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, at+n)})
+}
+
+// Post sends a frame now if there is room, else as soon as there is.
+func (o *origin) Post(head, body []byte) {
+	o.posting.Lock()
+	o.keep(head, body)
+	o.posting.Unlock()
+	o.Flush()
+}
+
+// Flush sends what Post has left.
+func (o *origin) Flush() bool {
+	o.q.fast.Enter()
+	defer o.q.fast.Leave()
+	o.posting.Lock()
+	defer o.posting.Unlock()
+	return o.broken.Load() == nil && o.flush()
+}
+
+// Start posts a chain; wait returns when it is complete.
+func (o *origin) Start(requests []verbs.Request, data []verbs.Data) (wait func() error, err error) {
+	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
+		return nil, err
+	}
+	mark := o.ring.next()
+	return func() error {
+		if o.ring.open(mark) {
+			o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
+		}
+		if e := o.broken.Load(); e != nil {
+			return *e
+		}
+		return nil
+	}, nil
+}
+
+// Last posts a chain that completes some time; then the buffer is free again.
+func (o *origin) Last(b int32, requests []verbs.Request, data []verbs.Data) error {
+	return o.ship(posted{buffer: b}, requests, data)
+}
+
+// Bytes is a buffer.
+func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
+
+// Data is a part of a buffer.
+func (o *origin) Data(b int32, off, n int) verbs.Data { return data(o.q.out, b, off, n) }
+
+// Atomic changes a word by the target's device.
+func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error) {
+	o.q.fast.Enter()
+	defer o.q.fast.Leave()
+	b, err := o.Buffer()
+	if err != nil {
+		return 0, err
+	}
+	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Pieces: 1, Op: verbs.FetchAdd, Operand: uint64(operand)}}
+	if op == transport.AtomicCompareSwap {
+		q[0].Op, q[0].Operand, q[0].Swap = verbs.CompareSwap, uint64(compare), uint64(operand)
+	}
+	wait, err := o.Start(q[:], []verbs.Data{o.Data(b, 0, 8)})
+	if err == nil {
+		err = wait()
+	}
+	if err != nil {
+		return 0, err // the device may still be at the buffer
+	}
+	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
+	o.q.out.Put(b)
+	return old, nil
+}

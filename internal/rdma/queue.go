@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A completion queue with the buffers that belong to it: the transport.Source of all ends of one role, origins' or the data
+// server's. Memory for buffers does not depend on the number of ends. The queue cannot overflow: nothing is posted
+// without a token, and there is one for each entry.
+package rdma
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/log"
+	"libarmci/internal/pin"
+	"libarmci/internal/rdma/fastpath"
+	"libarmci/internal/rdma/verbs"
+)
+
+const (
+	mostTokens = 4096
+	burst      = 64                    // completions that are taken at a time
+	longNap    = 50 * time.Millisecond // of an origin: before a sleeper looks at other things than the queue
+)
+
+// received marks the number of a receive buffer.
+const received = uint64(1) << 63
+
+type queue struct {
+	f      *Fabric
+	cq     *verbs.Completions
+	srq    *verbs.Shared
+	in     *pin.Pool       // what is received
+	out    *pin.Pool       // what is sent, and data whose place is not registered
+	into   []kernel.Cursor // by buffer of out that is read into: where its bytes belong
+	tokens atomic.Int32
+	looks  int            // before the first yield
+	nap    time.Duration  // longest sleep; negative: any time
+	fast   *fastpath.Path // nil if there is none
+	room   *pin.Pool      // of its gets
+	bell   int            // ends Sleep
+
+	mu    sync.Mutex
+	ends  map[uint32]*end // by number of the queue pair
+	todo  []func()        // for who polls
+	owing []*target       // that have something to send and had no room
+
+	urgent  atomic.Bool  // todo has grown
+	dealing atomic.Bool  // who polls looks at urgent before he sleeps
+	wanted  atomic.Int32 // who wants to poll once, see own
+
+	// Of who polls.
+	using   sync.Mutex
+	parting []*end // whose queue pairs will be destroyed
+	found   int    // by Sleep: the next Poll tells
+	done    [burst]verbs.Completion
+	ids     []uint64
+	offer   []verbs.Data
+}
+
+// openQueue makes a queue with so many buffers to receive and to send, and extra entries.
+func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
+	limits := &f.base.Limits
+	in = min(in, limits.MaxSRQ)
+	tokens := min(mostTokens, limits.MaxCQE-in-extra)
+	cq, err := f.base.Completions(tokens + in + extra)
+	if err != nil {
+		return nil, err
+	}
+	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: -1, ends: map[uint32]*end{}}
+	q.tokens.Store(int32(tokens))
+	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
+		q.out, err = pin.NewPool(f.pinned, out, f.size)
+	}
+	if err == nil {
+		q.into = make([]kernel.Cursor, q.out.Count())
+		q.srq, err = f.base.Domain.NewShared(q.in.Count())
+	}
+	if err == nil {
+		for b := q.in.Take(); b != none; b = q.in.Take() {
+			q.giveBack(b)
+		}
+		err = q.offerBuffers()
+	}
+	if err == nil {
+		q.bell, err = newBell()
+	}
+	if err != nil {
+		q.free()
+		return nil, err
+	}
+	f.queues = append(f.queues, q)
+	return q, nil
+}
+
+// free gives everything back.
+func (q *queue) free() {
+	if q.srq != nil {
+		q.srq.Close()
+	}
+	for _, p := range []*pin.Pool{q.in, q.out, q.room} {
+		p.Close()
+	}
+	if q.bell >= 0 {
+		unix.Close(q.bell)
+	}
+	q.cq.Close()
+	q.fast.Free()
+}
+
+func (q *queue) know(e *end) {
+	q.mu.Lock()
+	q.ends[e.pair.Number] = e
+	q.mu.Unlock()
+}
+
+func (q *queue) end(pair uint32) *end {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.ends[pair]
+}
+
+// all lists the ends.
+func (q *queue) all() (list []*end) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.ends {
+		list = append(list, e)
+	}
+	return list
+}
+
+// claim takes n tokens, if there are so many.
+func (q *queue) claim(n int32) bool {
+	if q.tokens.Add(-n) >= 0 {
+		return true
+	}
+	q.tokens.Add(n)
+	return false
+}
+
+func (q *queue) enter() {
+	if q.wanted.Load() > 0 { // a lock is not fair
+		time.Sleep(100 * time.Microsecond)
+	}
+	q.using.Lock()
+	q.fast.Enter()
+}
+
+func (q *queue) leave() {
+	q.fast.Leave()
+	q.using.Unlock()
+}
+
+// Poll takes what has been completed. It looks so often, in one call of C; an origin's queue as often as its waiters
+// look before they yield, then with a yield before each.
+func (q *queue) Poll(looks int) int {
+	q.enter()
+	defer q.leave()
+	return q.poll(looks)
+}
+
+func (q *queue) poll(looks int) int {
+	if n := q.waiting() + q.found; n > 0 {
+		q.found = 0
+		return n
+	}
+	spin := max(min(looks, q.looks), 1)
+	n, err := q.cq.Look(q.done[:], spin, max(looks-spin, 0))
+	return q.deal(n, err)
+}
+
+// Sleep takes what is completed until something has been; all in one call of C.
+func (q *queue) Sleep(limit time.Duration) {
+	q.enter()
+	defer q.leave()
+	if q.found += q.waiting(); q.found > 0 {
+		return
+	}
+	if q.nap >= 0 && (limit < 0 || limit > q.nap) {
+		limit = q.nap
+	}
+	n, rang, err := q.cq.Sleep(q.done[:], q.bell, limit)
+	if rang {
+		drainBell(q.bell)
+	}
+	q.found += q.deal(n, err)
+}
+
+// Interrupt ends Sleep.
+func (q *queue) Interrupt() { ringBell(q.bell) }
+
+// later has who polls do something soon. Any thread.
+func (q *queue) later(do func()) {
+	q.mu.Lock()
+	q.todo = append(q.todo, do)
+	q.mu.Unlock()
+	q.urgent.Store(true)
+	if !q.dealing.Load() {
+		q.Interrupt()
+	}
+}
+
+// waiting deals with what does not come from the queue: what C has left to Go, and what was put off.
+func (q *queue) waiting() (n int) {
+	if c, some := q.fast.Left(); some {
+		q.done[0] = c
+		n = q.deal(1, nil)
+	}
+	for q.urgent.Load() { // again if it was set while nobody was interrupted for that
+		q.dealing.Store(true)
+		q.urgent.Store(false)
+		q.mu.Lock()
+		list := q.todo
+		q.todo = nil
+		q.mu.Unlock()
+		for _, do := range list {
+			do()
+		}
+		q.reap()
+		q.offerBuffers()
+		q.dealing.Store(false)
+		n += len(list)
+	}
+	return n
+}
+
+// deal deals with n completions.
+func (q *queue) deal(n int, err error) int {
+	if err != nil {
+		for _, e := range q.all() {
+			e.lose(err)
+		}
+		return 1
+	}
+	if n == 0 {
+		return 0
+	}
+	q.dealing.Store(true)
+	defer q.dealing.Store(false)
+	sent := false
+	for i := range q.done[:n] {
+		c := &q.done[i]
+		e := q.end(c.Pair)
+		switch {
+		case q.fast.Mine(c):
+			if c.Status != 0 && e != nil {
+				e.lose(errors.New(c.Text()))
+			}
+		case c.ID&received == 0:
+			sent = true
+			if e != nil {
+				e.completed(c)
+			}
+		case e == nil || c.Status != 0 || e.broken.Load() != nil:
+			q.giveBack(int32(c.ID &^ received))
+		default:
+			e.arrived(int32(c.ID&^received), int(c.Bytes))
+		}
+	}
+	if sent {
+		q.payDebts()
+	}
+	q.offerBuffers()
+	return n
+}
+
+// giveBack offers a receive buffer again, soon.
+func (q *queue) giveBack(b int32) {
+	q.ids = append(q.ids, received|uint64(b))
+	q.offer = append(q.offer, data(q.in, b, 0, q.in.Size))
+}
+
+func (q *queue) offerBuffers() (err error) {
+	if len(q.ids) > 0 {
+		if err = q.srq.Post(q.ids, q.offer); err != nil {
+			log.Errorf("nothing can be received any more: %v", err)
+		}
+		q.ids, q.offer = q.ids[:0], q.offer[:0]
+	}
+	return err
+}
+
+// payDebts lets the ends go on that had no room.
+func (q *queue) payDebts() {
+	list := q.owing
+	q.owing = nil
+	for _, t := range list {
+		t.owing = false
+		t.serve()
+	}
+}

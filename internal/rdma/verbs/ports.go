@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What devices, ports and addresses there are, read from sysfs. Nothing is opened here.
+package verbs
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ClassDir is where the kernel tells of devices.
+const ClassDir = "/sys/class/infiniband"
+
+// GID is an entry of a port's table of addresses.
+type GID struct {
+	Index int
+	Addr  [16]byte
+	Kind  string // "RoCE v2", "IB/RoCE v1"
+}
+
+// Port is a port of a device.
+type Port struct {
+	Device string
+	Number int
+	State  string // "ACTIVE"
+	Link   string // "InfiniBand", "Ethernet"
+	LID    uint16
+	GIDs   []GID
+}
+
+func (p *Port) String() string { return fmt.Sprintf("%s port %d", p.Device, p.Number) }
+
+// ListPorts reads what the kernel knows below dir.
+func ListPorts(dir string) []Port {
+	var all []Port
+	found, _ := filepath.Glob(filepath.Join(dir, "*", "ports", "*"))
+	slices.Sort(found)
+	for _, at := range found {
+		number, err := strconv.Atoi(filepath.Base(at))
+		if err != nil {
+			continue
+		}
+		p := Port{Device: filepath.Base(filepath.Dir(filepath.Dir(at))), Number: number}
+		_, p.State, _ = strings.Cut(line(at, "state"), ": ")
+		p.Link = line(at, "link_layer")
+		lid, _ := strconv.ParseUint(line(at, "lid"), 0, 16)
+		p.LID = uint16(lid)
+		p.GIDs = listGIDs(at)
+		all = append(all, p)
+	}
+	return all
+}
+
+func line(dir, name string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, name))
+	return strings.TrimSpace(string(text))
+}
+
+// emptyGIDs in a row end a table: the kernel puts an address into the first free entry, so holes are where some have been
+// taken away. Tables have up to 1024 entries, and each is a file.
+const emptyGIDs = 32
+
+func listGIDs(at string) []GID {
+	var all []GID
+	for index, empty := 0, 0; empty < emptyGIDs; index++ {
+		name := strconv.Itoa(index)
+		b, err := hex.DecodeString(strings.ReplaceAll(line(at, "gids/"+name), ":", ""))
+		if err != nil || len(b) != 16 || [16]byte(b) == [16]byte{} {
+			empty++
+			continue
+		}
+		empty = 0
+		all = append(all, GID{Index: index, Addr: [16]byte(b), Kind: line(at, "gid_attrs/types/"+name)})
+	}
+	return all
+}
+
+// Text writes an address as people do.
+func (g *GID) Text() string {
+	if g.IPv4() {
+		return fmt.Sprintf("%d.%d.%d.%d", g.Addr[12], g.Addr[13], g.Addr[14], g.Addr[15])
+	}
+	return hex.EncodeToString(g.Addr[:8]) + ":" + hex.EncodeToString(g.Addr[8:])
+}
+
+// IPv4 tells whether it is made of an IPv4 address.
+func (g *GID) IPv4() bool {
+	return [12]byte(g.Addr[:12]) == [12]byte{10: 0xff, 11: 0xff}
+}
+
+// LinkLocal tells whether it is known to one network only.
+func (g *GID) LinkLocal() bool { return g.Addr[0] == 0xfe && g.Addr[1]&0xc0 == 0x80 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The addresses of the arenas of a job's nodes: different as far as the address space allows, so that a program that
+// dereferences a pointer of another node faults instead of computing with its own node's memory.
+package shm
+
+// window is the address space that is free from the default base (64 TiB) up, below executables and libraries.
+const window = int64(20) << 40
+
+// Slots divides the window among nodes.
+type Slots struct {
+	Base  uintptr // where the first begins
+	Bytes int64   // of each
+	Count int     // 1: all nodes have their arena at the same address
+	Mine  int
+}
+
+// Spread returns the slot of a node. need is the address space that a node may use. If there are more nodes than slots of
+// that size, several nodes have the same slot.
+func Spread(base uintptr, need int64, node, nodes int) Slots {
+	count := max(int(min(window/max(need, smallestArena), int64(nodes))), 1)
+	return Slots{base, window / int64(count) &^ (1<<30 - 1), count, node % count}
+}
+
+// Arena is where a node's arena is tried first, and how large it may be.
+func (s Slots) Arena(want int64) (uintptr, int64) {
+	if s.Count == 1 {
+		return s.Base, want
+	}
+	return s.Base + uintptr(s.Mine)*uintptr(s.Bytes), min(want, s.Bytes)
+}
+
+// TotalMemory is how much memory the machine has.
+func TotalMemory() int64 { return machineTotal() }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// An origin's end of a connection: sending. The caller has a lock, so sends do not overlap; answers are read by others
+// meanwhile (source.go).
+package tcp
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
+)
+
+// endpoint is an origin's end. It is the Source of its frames.
+type endpoint struct {
+	f      *fabric
+	fd     int
+	to     transport.Receiver
+	broken atomic.Pointer[error] // why the connection is of no more use
+	ending sync.Mutex            // the descriptor is closed
+	closed bool
+
+	tx    sender // of who has the caller's lock
+	burst burst
+
+	rx          receiver // of who polls
+	rest        []byte   // what has arrived of a head, or less than can be stored
+	spare       []byte   // for want of a buffer
+	lost        bool
+	interrupted atomic.Bool
+}
+
+var errBroken = errors.New("the connection was ended on this side")
+
+func newEndpoint(f *fabric, fd int, r transport.Receiver) *endpoint {
+	e := &endpoint{f: f, fd: fd, to: r}
+	e.tx = sender{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces)}
+	e.rx = receiver{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces), to: r, origin: true}
+	return e
+}
+
+// Send sends a frame, or puts it off.
+func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transport.When) (deferred bool, err error) {
+	need := prefixBytes + len(head)
+	if n <= int64(e.f.Eager) {
+		need += int(n)
+	}
+	if err := e.room(need); err != nil {
+		return false, err
+	}
+	if e.tx.add(head, body, n, e.f.Eager) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
+		return true, nil
+	}
+	return false, e.flush()
+}
+
+// room makes place for n bytes in out.
+func (e *endpoint) room(n int) error {
+	if p := e.broken.Load(); p != nil {
+		return *p
+	}
+	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < n {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	if e.tx.out == nil {
+		e.tx.out, _ = e.f.buffers.get(true)
+	}
+	return nil
+}
+
+// flush sends everything, and gives the buffer back as soon as it is not needed. When the socket is full the first tries
+// are for nothing but looking again.
+func (e *endpoint) flush() error {
+	for tries := 0; ; tries++ {
+		n, err := e.tx.push(math.MaxInt)
+		if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
+			e.release()
+		}
+		if err == nil {
+			return nil
+		}
+		if n > 0 {
+			tries = 0
+		}
+		switch p := e.broken.Load(); {
+		case p != nil || err != unix.EAGAIN:
+			return e.fail(err)
+		case tries < e.f.looks:
+			rawsock.Yield()
+		default:
+			rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
+		}
+	}
+}
+
+// release gives the buffer back.
+func (e *endpoint) release() {
+	if cap(e.tx.out) == bufferBytes {
+		e.f.buffers.put(e.tx.out[:0])
+	}
+	e.tx.out, e.tx.at = nil, 0
+}
+
+// fail makes the connection useless. It returns the first reason.
+func (e *endpoint) fail(why error) error {
+	e.shut(why)
+	e.tx.body, e.tx.vec = nil, nil
+	e.release()
+	return *e.broken.Load()
+}
+
+// shut ends the connection, and wakes who waits for the socket. Any thread.
+func (e *endpoint) shut(why error) {
+	if e.broken.CompareAndSwap(nil, &why) {
+		e.ending.Lock()
+		defer e.ending.Unlock()
+		if !e.closed {
+			unix.Shutdown(e.fd, unix.SHUT_RDWR)
+		}
+	}
+}
+
+// Flush sends what was put off, as far as the socket takes it.
+func (e *endpoint) Flush() (left bool) {
+	var err error
+	if p := e.broken.Load(); p != nil {
+		err = *p
+	} else if e.tx.busy() {
+		_, err = e.tx.push(math.MaxInt)
+	}
+	switch err {
+	case nil:
+		e.release()
+	case unix.EAGAIN:
+		return true
+	default:
+		e.fail(err) // others may wait for the buffer
+	}
+	return false
+}
+
+// Post sends a frame, or puts it off in memory of its own if there is no room.
+func (e *endpoint) Post(head, body []byte) {
+	if e.broken.Load() != nil {
+		return
+	}
+	if need := prefixBytes + len(head) + len(body); cap(e.tx.out)-len(e.tx.out) < need {
+		b := append(make([]byte, 0, len(e.tx.out)+need+bufferBytes), e.tx.out[e.tx.at:]...)
+		e.release()
+		e.tx.out = b
+	}
+	e.tx.out = appendFrame(e.tx.out, head, body)
+	e.Flush()
+}
+
+// Break ends the connection.
+func (e *endpoint) Break() { e.shut(errBroken) }
+
+// Close sends what was put off and closes the socket when the other side's kernel has all: if answers have not been read,
+// closing throws away what has not arrived there.
+func (e *endpoint) Close(linger time.Duration) {
+	end := time.Now().Add(linger)
+	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
+	}
+	for rawsock.Unsent(e.fd) > 0 && e.broken.Load() == nil && time.Now().Before(end) {
+		time.Sleep(50 * time.Microsecond)
+	}
+	e.fail(transport.ErrClosed)
+	e.f.progress.remove(e)
+	e.ending.Lock()
+	defer e.ending.Unlock()
+	if !e.closed {
+		e.closed, e.lost = true, true
+		unix.Close(e.fd)
+	}
+}
+
+// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives. Source: the endpoint itself.
+func (e *endpoint) MaxFrame() int            { return 0 }
+func (e *endpoint) Pulse()                   {}
+func (e *endpoint) Source() transport.Source { return e }
+
+// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
+// than all the rest of it.
+type burst struct {
+	last  time.Duration // when the last one was, since began
+	count int           // of those that came soon after the one before; less after a pause
+}
+
+var began = time.Now() // time.Since takes half as long as time.Now
+
+const (
+	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
+	burstEnd   = time.Millisecond
+	burstStart = 8 // so many are sent one by one first
+	burstMost  = 64
+)
+
+// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
+func (b *burst) mayWait(when transport.When) bool {
+	if when != transport.Burst {
+		if when == transport.Now {
+			b.count = 0
+		}
+		return when == transport.Soon
+	}
+	now := time.Since(began)
+	switch gap := now - b.last; {
+	case gap > burstEnd:
+		b.count = 0
+	case gap > burstGap:
+		b.count /= 2
+	}
+	b.last, b.count = now, min(b.count+1, burstMost)
+	return b.count > burstStart
+}

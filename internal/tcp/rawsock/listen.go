@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Listening and connecting: raw non-blocking sockets of the right settings.
+package rawsock
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const backlog = 1024
+
+// Tune sets what every connection has: nothing is delayed, and a silent host is noticed within timeout.
+func Tune(fd int, timeout time.Duration) {
+	ms := int(max(timeout, time.Second) / time.Millisecond)
+	for _, o := range [][3]int{
+		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
+		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, max(ms/2000, 1)},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(ms/8000, 1)},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 4},
+		{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, ms},
+	} {
+		unix.SetsockoptInt(fd, o[0], o[1], o[2]) // a socket of another family, in tests, has none of these
+	}
+}
+
+func socket(a netip.Addr) (int, error) {
+	family := unix.AF_INET6
+	if a.Is4() {
+		family = unix.AF_INET
+	}
+	return unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+}
+
+func sockaddr(a netip.AddrPort) unix.Sockaddr {
+	if a.Addr().Is4() {
+		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
+	}
+	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
+}
+
+// Ports reads a range such as "7000-7100" or a single port; nothing means any.
+func Ports(text string) (lo, hi int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	first, second, isRange := strings.Cut(text, "-")
+	if !isRange {
+		second = first
+	}
+	lo, err = strconv.Atoi(strings.TrimSpace(first))
+	if err == nil {
+		hi, err = strconv.Atoi(strings.TrimSpace(second))
+	}
+	if err != nil || lo < 1 || hi > 65535 || hi < lo {
+		return 0, 0, fmt.Errorf("ARMCI_TCP_PORTS=%q: must be a port or a range such as 7000-7100", text)
+	}
+	return lo, hi, nil
+}
+
+// Listen opens the first free port of the range at an address.
+func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err error) {
+	lo, hi, err := Ports(portRange)
+	if err != nil {
+		return -1, bound, err
+	}
+	for port := lo; port <= hi; port++ {
+		if fd, bound, err = listenAt(netip.AddrPortFrom(at, uint16(port))); err != unix.EADDRINUSE {
+			break
+		}
+	}
+	if err == unix.EADDRINUSE {
+		return -1, bound, fmt.Errorf("no port of %s is free at %s: set ARMCI_TCP_PORTS to a wider range", portRange, at)
+	}
+	if err != nil {
+		return -1, bound, fmt.Errorf("Listen at %s: %w (ARMCI_TCP_INTERFACE chooses another address)", at, err)
+	}
+	return fd, bound, nil
+}
+
+func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
+	fd, err := socket(a.Addr())
+	if err != nil {
+		return -1, a, err
+	}
+	if a.Port() != 0 {
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	}
+	if err = unix.Bind(fd, sockaddr(a)); err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	var sa unix.Sockaddr
+	if err == nil {
+		sa, err = unix.Getsockname(fd)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, a, err
+	}
+	a = netip.AddrPortFrom(a.Addr(), AddrPort(sa).Port())
+	return fd, a, nil
+}
+
+// Connect makes a connection and waits for it until the deadline.
+func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadline time.Time) (int, error) {
+	fd, err := socket(to.Addr())
+	if err != nil {
+		return -1, err
+	}
+	Tune(fd, timeout)
+	if err = SetCongestion(fd, congestion); err == nil {
+		err = unix.Connect(fd, sockaddr(to))
+	}
+	if err == unix.EINPROGRESS {
+		if err = WaitFor(fd, unix.POLLOUT, deadline); err == nil {
+			var n int
+			if n, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); err == nil && n != 0 {
+				err = unix.Errno(n)
+			}
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// AddrPort is the address in a socket's name.
+func AddrPort(sa unix.Sockaddr) netip.AddrPort {
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port))
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port))
+	}
+	return netip.AddrPort{}
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// An origin's end of a connection: receiving. Whoever waits for an answer reads the socket himself, because to be told by
+// another thread takes longer than the whole answer. One thread at a time polls.
+package tcp
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/tcp/rawsock"
+)
+
+const (
+	sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
+	spareBytes  = 512                   // for some heads of answers
+)
+
+// Poll receives what has come.
+func (e *endpoint) Poll(looks int) int {
+	for i := 1; !e.lost; i++ {
+		n, err := e.receive()
+		if err == nil {
+			return n
+		}
+		if err != unix.EAGAIN {
+			e.lose(err)
+			return 1
+		}
+		if i >= looks {
+			break
+		}
+		rawsock.Yield()
+	}
+	return 0
+}
+
+// receive takes what is there and deals with it. It never waits for a buffer, for others wait for what it reads.
+func (e *endpoint) receive() (n int, err error) {
+	rx := &e.rx
+	direct := rx.open && rx.direct
+	if !direct {
+		buf, ok := e.f.buffers.get(false)
+		if ok {
+			defer e.f.buffers.put(buf)
+		} else if buf = e.spare; len(buf) < 2*len(e.rest)+spareBytes {
+			buf = make([]byte, 2*len(e.rest)+spareBytes)
+			e.spare = buf
+		}
+		rx.in = buf[:cap(buf)]
+		rx.w = copy(rx.in, e.rest)
+	}
+	if n, err = rx.receive(direct); err == nil {
+		err = rx.parse()
+		e.rest = append(e.rest[:0], rx.in[rx.r:rx.w]...)
+	}
+	rx.in, rx.r, rx.w = nil, 0, 0
+	return n, err
+}
+
+// lose tells that the connection is gone.
+func (e *endpoint) lose(err error) {
+	e.lost = true
+	e.shut(err)
+	e.f.progress.remove(e)
+	e.to.Lost(*e.broken.Load())
+}
+
+// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.
+func (e *endpoint) Sleep(limit time.Duration) {
+	if limit < 0 || limit > sleepAtMost {
+		limit = sleepAtMost
+	}
+	if !e.interrupted.Swap(false) {
+		rawsock.WaitFor(e.fd, unix.POLLIN, time.Now().Add(limit))
+	}
+}
+
+// Interrupt ends Sleep.
+func (e *endpoint) Interrupt() { e.interrupted.Store(true) }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The plug that a network fits: Fabric, Endpoint, Receiver, Source, Listener. Package internode builds the whole Transport
+// from it once; a network brings only what differs. docs/adding-a-fabric.md explains how to write one.
+//
+// Terms: an origin is a process that posts operations, a target is a node, for which its data server acts. An origin has
+// one connection to each target it uses. An Endpoint is one end of a connection.
+package transport
+
+import (
+	"time"
+
+	"libarmci/internal/kernel"
+)
+
+// Driver is a fabric that may or may not be usable on this machine.
+type Driver struct {
+	Name  string
+	Probe func() error  // why it cannot be used here, in words for armci_info; nil if it can
+	Notes func() string // what it would choose here and why, for armci_info
+	Hint  func() []byte // what the other ranks should know before they open theirs; may be nil
+	Open  func(FabricConfig) (Fabric, error)
+}
+
+// FabricConfig is what a fabric must know of the job and of the process.
+type FabricConfig struct {
+	WireInfo
+	Serves  bool          // this process runs a data server: Listen follows
+	Timeout time.Duration // a host that does not answer for so long is given up
+	Buffer  int64         // most bytes that the process may have in buffers
+	Eager   int           // sends of up to this many bytes are small
+	Looks   func() int    // how often a waiter looks before it yields its core; may be nil
+	Unbind  func()        // gives the calling thread all cores of the machine; may be nil
+	// Await blocks until done() and drives progress meanwhile, if nobody else does. For an Endpoint of an origin that has to
+	// wait for room. done must become true when the endpoint breaks.
+	Await func(e Endpoint, done func() bool)
+	// Fatal tells that the device is gone, and all connections with it.
+	Fatal func(err error)
+}
+
+// FabricInfo is constant after Open.
+type FabricInfo struct {
+	Addr     []byte        // published to the other ranks
+	Credits  int           // frames an origin may have at a target without being told that they were handled; 0: any number
+	Looks    int           // looks of a waiting thread before it sleeps, at most
+	Tick     time.Duration // how long Send may put a frame off; how often the progress thread looks while it is needed
+	Straight int           // rows of at least this many bytes are received straight to where they belong
+	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
+}
+
+// Fabric is a network between nodes, opened by one process.
+type Fabric interface {
+	Info() FabricInfo
+	// Listen begins to accept origins. accept is called for each that has proved that it belongs to the job, from any
+	// thread; e may be used at once, and r is told what comes.
+	Listen(accept func(from Rank, e Endpoint) (r Receiver, err error)) (Listener, error)
+	// Dial connects to the data server of rank to, which published addr. It blocks, at most for the timeout, and leaves
+	// no trace if it fails.
+	Dial(to Rank, addr []byte, r Receiver) (Endpoint, error)
+	// Wait is for the progress thread: it blocks until something has come on a source for which Attend was called, or an
+	// endpoint has lost its connection (or the other side has closed it, whatever is left to read), until Wake, or for limit
+	// (negative: any time). It lists the sources that should be polled, in ready's memory. A source that was listed is not
+	// attended any more.
+	Wait(limit time.Duration, ready []Source) []Source
+	// Attend asks Wait for a source. What has come before is not told: poll once after it.
+	Attend(s Source)
+	Wake() // ends Wait, or the next one
+	// Close ends everything. All endpoints and the listener have been closed.
+	Close() error
+}
+
+// MaxHead is the most bytes of a frame's head.
+const MaxHead = 33 << 10
+
+// When tells Send how urgent a frame is.
+type When uint8
+
+// The urgencies.
+const (
+	Now   When = iota // somebody waits for what comes of it
+	Soon              // nobody does: it may travel together with later ones, within a tick
+	Burst             // nobody does, but its caller is blocking: it may be put off if it is one of many
+)
+
+// Endpoint is one end of a connection. Frames arrive whole, once and in order, or the connection is lost.
+//
+// Origin's end: the caller of all methods but Source, Break and Mark/Reached has a lock, so calls do not overlap;
+// Receiver is called by who polls the Source, at the same time as Send. Target's end: Send and Write are called from methods
+// of its Receiver only, Post from anywhere; none of them ever blocks.
+type Endpoint interface {
+	// Send sends a frame: head, which is copied, and the next n bytes of body, behind which it moves; with n = 0 body may be
+	// nil. At the origin's end it blocks until the memory may be reused; answers must be read by others meanwhile. At the
+	// target's end body stays in use until Receiver.Sent. deferred: it was put off; Flush or the next frame sends it.
+	// Errors are final.
+	//
+	// Order: Writes of one end take effect in the order in which they are posted, and before every frame, Read and Atomic
+	// that this end posts after them. Reads have no order with what is posted after them.
+	Send(head []byte, body *kernel.Cursor, n int64, when When) (deferred bool, err error)
+	// Post sends a frame from any thread, never blocks, and keeps both slices. Over a connection that is lost or closed it
+	// does nothing.
+	Post(head, body []byte)
+	// Flush sends what was put off, as far as it goes without blocking: true if something is left.
+	Flush() (left bool)
+	// MaxFrame is the most bytes of head and body together, 0 if there is no limit.
+	MaxFrame() int
+	// Source is where this endpoint's frames and completions come from. Endpoints may share one. Origin's end only.
+	Source() Source
+	// Pulse finds out whether the peer is there, where the network does not tell by itself. It does not block.
+	Pulse()
+	// Break ends the connection for both sides: who is blocked in Send returns soon, and what is open of direct transfers is
+	// told an error. Any thread. Receiver.Lost is still called.
+	Break()
+	// Close waits until what was sent has left, at most for linger, and frees everything. Nothing is called any more.
+	Close(linger time.Duration)
+}
+
+// Body says what becomes of a frame's body.
+type Body struct {
+	Into  *kernel.Cursor // the fabric stores it there, and moves the cursor, which may go on behind it; nil: it calls Receiver.Data
+	Grain int            // Data is called with whole multiples of this many bytes
+}
+
+// Receiver is told what comes on an endpoint, by one thread at a time. An error from Head, Data or End means that the
+// peer violated the protocol or said goodbye: nothing is called any more but Lost, with that error. At a target's end the
+// fabric then sends what Lost has posted, as far as it goes without blocking, and closes the endpoint itself.
+type Receiver interface {
+	// Head tells of the next frame: its head, which is valid during the call, and the length of its body. At a target's end
+	// it is not called before all of an earlier Send and Write of this end has left.
+	Head(head []byte, nbytes int64) (Body, error)
+	Data(b []byte) error // the next bytes of the body
+	End() error          // the frame is complete
+	Sent()               // the body of the last Send that had one may be reused; target's end only, perhaps before Send returns
+	Expects() bool       // much data is on its way, which should not pass through a buffer
+	Lost(err error)      // the connection is gone; called once, then nothing is
+}
+
+// Source is a place that frames and completions come from: a socket, a completion queue. One thread at a time uses it.
+type Source interface {
+	// Poll deals with what has come, and returns how much that was, 0 for nothing. It looks up to looks times, and yields
+	// its core between looks.
+	Poll(looks int) (n int)
+	// Sleep blocks until something may have come, or Interrupt, or for limit (negative: any time).
+	Sleep(limit time.Duration)
+	// Interrupt ends Sleep, or the next one. Any thread.
+	Interrupt()
+}
+
+// Listener is the Source of a data server: what comes from all its origins.
+type Listener interface {
+	Source
+	Close() // sends what was posted, as far as it goes soon, and closes the endpoints that are left, too
+}
+
+// Range is registered memory [Lo, Hi) and its key. With Direct false only its owner reaches it.
+type Range struct {
+	Lo, Hi uintptr
+	Key    uint64
+	Direct bool
+}
+
+// Completion is told of the parts of a direct transfer.
+type Completion interface {
+	Add(n int32)    // so many more parts are open
+	Done(err error) // one has ended
+}
+
+// Transfer is a direct transfer. Both cursors have the same number of bytes left.
+type Transfer struct {
+	Local, Remote kernel.Cursor
+	// Key finds the key of remote memory; ErrNotNative: it has none. It may block, and then calls meanwhile, once,
+	// so that local memory can be registered at the same time.
+	Key    func(addr uintptr, meanwhile func()) (*Range, error)
+	Copied bool // local memory may be reused at return (Write)
+	// LendFrom is the length of local rows from which on registering takes less time than copying, FirstChunk the size of
+	// the first piece of what is copied; 0: the fabric's own.
+	LendFrom, FirstChunk int
+	Done                 Completion // may be nil (Write)
+}
+
+// DirectFabric is a Fabric whose device reads and writes memory of a target without its help.
+type DirectFabric interface {
+	Fabric
+	// Expose registers memory of this node for others, as far as it is not, and lists what is registered from lo to lo+n,
+	// in order. What cannot be registered is listed with Direct false.
+	Expose(lo uintptr, n int64) []Range
+	// Here is the range around local memory of the arena, nil if it cannot be registered.
+	Here(addr uintptr) *Range
+	// Lend registers local memory for a target's Write until release. ok is false if it cannot be.
+	Lend(lo, hi uintptr) (key uint64, release func(), ok bool)
+	Atomics() bool // the device has atomic operations on 8-byte words
+	Costs() Costs  // of a usual device, before anything is measured
+}
+
+// DirectEndpoint is an Endpoint of a DirectFabric.
+type DirectEndpoint interface {
+	Endpoint
+	// Write and Read move a whole transfer. At the origin's end they return when all is posted; ErrNotNative: some memory has
+	// no key, and the transfer has to be made again by messages. At the target's end Write keeps what there is no room for.
+	Write(x *Transfer) error
+	Read(x *Transfer) error
+	// Mark names what was posted so far by Write; Reached tells that all of it has taken effect at the target.
+	Mark() uint64
+	Reached(mark uint64) bool
+	// Atomic changes an 8-byte word by the device and returns what was there before. It blocks.
+	Atomic(op AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error)
+	// Requests is how many requests of the device a transfer takes.
+	Requests(local, remote kernel.Cursor) int64
+}
+
+// DeviceAccumulator is a DirectEndpoint that accumulates by its device, under locks in the target's memory, without the
+// target's help. done is false, and nothing has happened, if the server has to do it.
+type DeviceAccumulator interface {
+	Accumulate(x *Transfer, s Scale) (done bool, err error)
+}
+
+// FastFabric is a DirectFabric with a fast path: C makes small blocking puts and gets without entering Go (fast.h).
+type FastFabric interface {
+	CacheRange(e Endpoint, rank Rank, addr uintptr, r Range) // C may reach r, around addr, of that rank through e
+	DropEndpoint(e Endpoint)                                 // forgets what is reached through e
+	DropRank(rank Rank)                                      // forgets the memory of a rank
+	GetOpen() bool                                           // a get that C posted and left to Go has not completed
+	GetDone() bool                                           // its data is here
+}
+
+// AtomicOp is an operation of a device on an 8-byte word.
+type AtomicOp uint8
+
+// What devices can do.
+const (
+	AtomicAdd AtomicOp = iota
+	AtomicCompareSwap
+)
+
+// Linear is what a protocol costs in ns: to begin with, for each request, and for each byte.
+type Linear struct{ Start, Each, Byte float64 }
+
+// Time is what so many requests and bytes take.
+func (l Linear) Time(k, n int64) float64 { return l.Start + l.Each*float64(k) + l.Byte*float64(n) }
+
+// Costs are the parameters of the cost model (internode/model.go).
+type Costs struct {
+	PutDirect, PutPacked, GetDirect, GetPacked, GetPush Linear
+	Copy                                                Linear // of memory to memory: only Byte is used
+	Pin                                                 Linear // registering memory and ending that; Each is a page
+}

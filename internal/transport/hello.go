@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How two ends of a connection prove to each other that they know the job's secret, and what they tell each other with
+// it. Fixed sizes; nothing is allocated that depends on the peer. How the bytes travel is the fabric's business.
+package transport
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Sizes of a hello.
+const (
+	NonceBytes  = 16
+	helloBytes  = 8 + 4 + 4 + 4 + 4 + NonceBytes
+	helloMagic  = "ARMCInet"
+	WireVersion = 2 // of hellos and of all frames
+)
+
+// Hello is what one end says of itself.
+type Hello struct {
+	From, To Rank
+	Frame    uint32           // most bytes of a frame that it can receive; 0: any number
+	Nonce    [NonceBytes]byte // fresh for every connection
+	Extra    []byte           // of the fabric, always of the same length
+}
+
+// HelloBytes is the length of a sealed hello with so many extra bytes.
+func HelloBytes(extra int) int { return helloBytes + extra + sha256.Size }
+
+// NewNonce is one that was never used.
+func NewNonce() (n [NonceBytes]byte) {
+	rand.Read(n[:]) // never fails
+	return n
+}
+
+// Seal encodes a hello and signs it. role tells the two ends apart ("origin", "target"); challenge is what the other end
+// has said before, so that a recorded hello is of no use.
+func (h *Hello) Seal(secret []byte, role string, challenge []byte) []byte {
+	le := binary.LittleEndian
+	b := append(make([]byte, 0, HelloBytes(len(h.Extra))), helloMagic...)
+	b = le.AppendUint32(b, WireVersion)
+	b = le.AppendUint32(b, uint32(h.From))
+	b = le.AppendUint32(b, uint32(h.To))
+	b = le.AppendUint32(b, h.Frame)
+	b = append(b, h.Nonce[:]...)
+	b = append(b, h.Extra...)
+	return append(b, signHello(secret, role, challenge, b)...)
+}
+
+func signHello(secret []byte, role string, challenge, b []byte) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(role))
+	mac.Write(challenge)
+	mac.Write(b)
+	return mac.Sum(nil)
+}
+
+// Unseal decodes and checks what Seal made.
+func (h *Hello) Unseal(b, secret []byte, role string, challenge []byte) error {
+	if len(b) < HelloBytes(0) || string(b[:8]) != helloMagic {
+		return errors.New("not an ARMCI process")
+	}
+	le, signed := binary.LittleEndian, len(b)-sha256.Size
+	if v := le.Uint32(b[8:]); v != WireVersion {
+		return fmt.Errorf("the other side speaks version %d of the wire format, this one %d", v, WireVersion)
+	}
+	if !hmac.Equal(b[signed:], signHello(secret, role, challenge, b[:signed])) {
+		return errors.New("no proof of the job's secret")
+	}
+	h.From, h.To, h.Frame = Rank(le.Uint32(b[12:])), Rank(le.Uint32(b[16:])), le.Uint32(b[20:])
+	copy(h.Nonce[:], b[24:])
+	h.Extra = append([]byte(nil), b[helloBytes:signed]...)
+	return nil
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The conformance suite that every fabric passes: one list of tests for all networks. All processes of a job are in this
+// one; each is a node of its own, opens the fabric, and runs a data server. The rules are those of transport/fabric.go.
+package transporttest
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// patience is far more than anything takes.
+const patience = 20 * time.Second
+
+// RunFabric tests a fabric. Where it cannot be used, the test is skipped with the reason.
+func RunFabric(t *testing.T, d transport.Driver) {
+	if d.Probe != nil {
+		if err := d.Probe(); err != nil {
+			t.Skipf("%s cannot be used here: %v", d.Name, err)
+		}
+	}
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, transport.Driver)
+	}{
+		{"info", fabricInfo}, {"sizes", fabricSizes}, {"shapes", fabricShapes}, {"order", fabricOrder},
+		{"origins", fabricOrigins}, {"post", fabricPost}, {"data", fabricData}, {"parts", fabricParts}, {"cursor", fabricCursor},
+		{"deferred", fabricDeferred}, {"broken", fabricBroken}, {"broken/blocked", fabricBlocked},
+		{"broken/busy", fabricBrokenBusy}, {"close", fabricClose}, {"refused/frame", fabricRefusedFrame},
+		{"refused/origin", fabricRefusedOrigin}, {"absent", fabricAbsent}, {"wait", fabricWait},
+		{"wait/lossless", fabricWakeUps}, {"wait/lost", fabricWaitLost}, {"sleep", fabricSleep},
+		{"direct", fabricDirect}, {"direct/shapes", fabricDirectShapes}, {"direct/order", fabricDirectOrder},
+		{"direct/back", fabricDirectBack}, {"direct/foreign", fabricDirectForeign}, {"direct/lost", fabricDirectLost},
+		{"direct/ranges", fabricRanges}, {"atomic", fabricAtomic},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, d) })
+	}
+}
+
+// fabricJob is the processes of a test, one rank per node.
+type fabricJob struct {
+	*Cluster
+	t      testing.TB
+	driver transport.Driver
+	procs  []*fabricProcess
+	nodes  [][]transport.Rank
+	hints  [][]byte
+	hosts  []string
+	// What a test may set before the first open.
+	manual bool                          // the test polls the sources of origins itself
+	accept func(e *fabricEnd) error      // prepares a target's end
+	config func(*transport.FabricConfig) // changes what a process is told
+}
+
+// fabricProcess is one pretended process: its fabric, the source of its data server, and the ends of its connections.
+type fabricProcess struct {
+	j        *fabricJob
+	rank     transport.Rank
+	fabric   transport.Fabric
+	listener transport.Listener
+	server   *pollLoop
+	mem      uintptr // memBytes of the arena
+	own      uintptr // as many bytes outside of it
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	loops    map[transport.Source]*pollLoop // of origin's ends
+	ends     map[transport.Endpoint]*fabricEnd
+	accepted []*fabricEnd
+	fatal    error
+}
+
+const memBytes = 3 << 20
+
+// newFabricJob makes n processes, which are not open yet.
+func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
+	leaktest.Check(t)
+	j := &fabricJob{Cluster: NewCluster(n), t: t, driver: d}
+	t.Cleanup(j.Cluster.Close)
+	for i := range n {
+		p := &fabricProcess{j: j, rank: transport.Rank(i), loops: map[transport.Source]*pollLoop{},
+			ends: map[transport.Endpoint]*fabricEnd{}}
+		p.changed = sync.NewCond(&p.mu)
+		j.procs = append(j.procs, p)
+		j.nodes = append(j.nodes, []transport.Rank{p.rank})
+		j.hosts = append(j.hosts, "host"+string(rune('a'+i)))
+		var hint []byte
+		if d.Hint != nil {
+			hint = d.Hint()
+		}
+		j.hints = append(j.hints, hint)
+		p.mem, p.own = p.reachable(memBytes), j.Private(i, memBytes)
+	}
+	return j
+}
+
+// openFabrics is newFabricJob, and all processes are open.
+func openFabrics(t testing.TB, d transport.Driver, n int) *fabricJob {
+	j := newFabricJob(t, d, n)
+	j.open()
+	return j
+}
+
+// reachable is memory of the process's node.
+func (p *fabricProcess) reachable(nbytes int64) uintptr {
+	n := p.j.Node(int(p.rank))
+	addr, err := n.Grow(nbytes)
+	if err == nil {
+		err = n.Publish(addr, nbytes)
+	}
+	if err != nil {
+		p.j.t.Fatal(err)
+	}
+	return addr
+}
+
+func (j *fabricJob) open() {
+	j.t.Helper()
+	for _, p := range j.procs {
+		if err := p.open(); err != nil {
+			j.t.Fatalf("rank %d: %v", p.rank, err)
+		}
+		j.t.Cleanup(p.close)
+	}
+}
+
+// configure is what a process is told.
+func (p *fabricProcess) configure() transport.FabricConfig {
+	j, memory := p.j, &Memory{}
+	cfg := transport.FabricConfig{Serves: true, Timeout: 5 * time.Second, Buffer: 4 << 20, Eager: 8 << 10,
+		Looks: func() int { return 50 }, Await: p.await,
+		Fatal: func(err error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.fatal = err
+			p.changed.Broadcast()
+		}}
+	cfg.WireInfo = transport.WireInfo{Me: p.rank, Nodes: j.nodes, MyNode: int(p.rank), Hosts: j.hosts, Hints: j.hints,
+		Secret: []byte("the secret of a test's job"), Memory: memory,
+		Node: View{Node: j.Node(int(p.rank)), First: int(p.rank), Memory: memory}}
+	if j.config != nil {
+		j.config(&cfg)
+	}
+	return cfg
+}
+
+// open opens the fabric, listens and polls what comes to the data server.
+func (p *fabricProcess) open() (err error) {
+	if p.fabric, err = p.j.driver.Open(p.configure()); err != nil {
+		return err
+	}
+	if p.listener, err = p.fabric.Listen(p.acceptEnd); err != nil {
+		p.fabric.Close()
+		p.fabric = nil
+		return err
+	}
+	p.server = startLoop(p.listener)
+	return nil
+}
+
+func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
+	end := newFabricEnd(p, from)
+	end.e, end.target = e, true
+	if p.j.accept != nil {
+		if err := p.j.accept(end); err != nil {
+			return nil, err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.accepted = append(p.accepted, end)
+	p.changed.Broadcast()
+	return end, nil
+}
+
+// dial connects to a rank and polls what comes.
+func (p *fabricProcess) dial(to int) *fabricEnd {
+	p.j.t.Helper()
+	end := newFabricEnd(p, transport.Rank(to))
+	e, err := p.fabric.Dial(transport.Rank(to), p.j.procs[to].fabric.Info().Addr, end)
+	if err != nil {
+		p.j.t.Fatalf("rank %d dials rank %d: %v", p.rank, to, err)
+	}
+	p.use(end, e)
+	p.j.t.Cleanup(func() { end.close(time.Second) })
+	return end
+}
+
+// from is the target's end of the connection that a rank has made.
+func (p *fabricProcess) from(rank transport.Rank) (end *fabricEnd) {
+	p.j.t.Helper()
+	within(p.j.t, p.changed, "rank is accepted", func() bool {
+		for _, e := range p.accepted {
+			if e.peer == rank {
+				end = e
+			}
+		}
+		return end != nil
+	})
+	return end
+}
+
+// pair is a connection between ranks 0 and 1 of a job: the origin's end and the target's.
+func (j *fabricJob) pair() (origin, target *fabricEnd) {
+	j.t.Helper()
+	origin = j.procs[0].dial(1)
+	return origin, j.procs[1].from(0)
+}
+
+// close ends the process. Its connections have been closed, but for those of which it is the target.
+func (p *fabricProcess) close() {
+	if p.fabric == nil {
+		return
+	}
+	for _, l := range p.loops {
+		l.end()
+	}
+	p.server.end()
+	p.listener.Close()
+	if err := p.fabric.Close(); err != nil {
+		p.j.t.Errorf("rank %d closes: %v", p.rank, err)
+	}
+	p.fabric = nil
+}
+
+// within waits for something that a condition's lock guards.
+func within(t testing.TB, c *sync.Cond, what string, done func() bool) {
+	t.Helper()
+	late := false
+	timer := time.AfterFunc(patience, func() {
+		c.L.Lock()
+		late = true
+		c.L.Unlock()
+		c.Broadcast()
+	})
+	defer timer.Stop()
+	c.L.Lock()
+	for !done() && !late {
+		c.Wait()
+	}
+	ok := done()
+	c.L.Unlock()
+	if !ok {
+		t.Fatalf("in vain: %s", what)
+	}
+}
+
+// someCursor makes memory of at least one byte within room bytes from base on: contiguous, strided or a list, whose rows
+// do not overlap and are multiples of grain.
+func someCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cursor) {
+	row := grain * (1 + r.IntN(300/grain))
+	switch r.IntN(3) {
+	case 0:
+		n := min(int64(row)*int64(1+r.IntN(400)), room) / int64(grain) * int64(grain)
+		c.SetContiguous(base, n)
+	case 1:
+		count, stride, extent := []int32{int32(row)}, []int32{}, int64(row)
+		for range 1 + r.IntN(3) {
+			step, k := extent+int64(grain*r.IntN(9)), int64(1+r.IntN(12))
+			if step*k > room {
+				break
+			}
+			count, stride, extent = append(count, int32(k)), append(stride, int32(step)), step*k
+		}
+		c.SetStrided(base, count, stride)
+	default:
+		var groups []kernel.Group
+		total, at := int64(0), base
+		for range 1 + r.IntN(5) {
+			g := kernel.Group{Addr: at, Bytes: grain * (1 + r.IntN(100/grain)), Count: 1 + r.IntN(20)}
+			g.Step = int64(g.Bytes + grain*r.IntN(5))
+			if r.IntN(2) == 0 {
+				for _, k := range r.Perm(g.Count) {
+					g.Addrs = append(g.Addrs, at+uintptr(int64(k)*g.Step))
+				}
+			}
+			at += uintptr(g.Step * int64(g.Count))
+			total += int64(g.Bytes) * int64(g.Count)
+			groups = append(groups, g)
+		}
+		c.SetGroups(groups, total)
+	}
+	return c
+}
+
+// packed is what lies before a cursor, which stays where it is.
+func packed(c kernel.Cursor) []byte {
+	b := make([]byte, c.Left())
+	c.Pack(b)
+	return b
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Waiting: Sleep and Interrupt of one source, Wait, Attend and Wake of a progress thread. No wake-up may be lost. The
+// tests poll the origin's source themselves; the target posts.
+package transporttest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// returns fails the test if do does not return.
+func returns(t testing.TB, what string, do func()) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		do()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatalf("%s does not return", what)
+	}
+}
+
+// manualPair is a pair whose origin's source is polled by the test alone.
+func manualPair(t testing.TB, d transport.Driver) (j *fabricJob, o, target *fabricEnd) {
+	j = newFabricJob(t, d, 2)
+	j.manual = true
+	j.open()
+	o, target = j.pair()
+	return j, o, target
+}
+
+// has tells how many frames have come.
+func (e *fabricEnd) has() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.got)
+}
+
+// pollUntil polls a source until so many frames have come. It does not sleep.
+func (e *fabricEnd) pollUntil(frames int) {
+	e.t.Helper()
+	for end := time.Now().Add(patience); e.has() < frames; {
+		if e.e.Source().Poll(10); time.Now().After(end) {
+			e.t.Fatalf("%d frames of %d have come", e.has(), frames)
+		}
+	}
+}
+
+func fabricWait(t *testing.T, d transport.Driver) {
+	j, o, target := manualPair(t, d)
+	f, s := j.procs[0].fabric, o.e.Source()
+	f.Wake()
+	returns(t, "Wait after Wake", func() { f.Wait(-1, nil) })
+	returns(t, "Wait with Wake", func() {
+		go func() {
+			time.Sleep(5 * time.Millisecond)
+			f.Wake()
+		}()
+		f.Wait(-1, nil)
+	})
+	returns(t, "Wait with a limit", func() { f.Wait(5*time.Millisecond, nil) })
+	for round := range 5 {
+		f.Attend(s)
+		for s.Poll(0) > 0 {
+		}
+		target.e.Post([]byte{headPosted, 1}, nil)
+		memory := make([]transport.Source, 0, 4)
+		for listed := false; !listed; {
+			returns(t, "Wait", func() { memory = f.Wait(patience, memory) })
+			listed = slices.Contains(memory, s)
+			if len(memory) > 0 && !listed {
+				t.Fatal("Wait lists a source that was never attended")
+			}
+		}
+		target.e.Post([]byte{headPosted, 2}, noise(1, 100))
+		for range 3 {
+			if again := f.Wait(2*time.Millisecond, memory); len(again) > 0 {
+				t.Fatalf("round %d: a source that was listed is listed again", round)
+			}
+		}
+		o.pollUntil(2)
+		if got := o.frames(2); got[0].head[1] != 1 || got[1].head[1] != 2 {
+			t.Errorf("%v", got)
+		}
+	}
+}
+
+// fabricWakeUps is a progress thread, which must hear of every frame.
+func fabricWakeUps(t *testing.T, d transport.Driver) {
+	const n = 400
+	j, o, target := manualPair(t, d)
+	f, s := j.procs[0].fabric, o.e.Source()
+	heard := make(chan struct{})
+	go func() {
+		for i := range n {
+			target.e.Post(numbered(headPosted, 0, i), someBody(0, i, 100))
+			<-heard
+			if i%8 == 0 {
+				time.Sleep(time.Duration(i%5) * 100 * time.Microsecond)
+			}
+		}
+	}()
+	var ready []transport.Source
+	for i := range n {
+		for o.has() == 0 {
+			f.Attend(s)
+			if s.Poll(0) > 0 {
+				continue
+			}
+			begin := time.Now()
+			ready = f.Wait(patience, ready)
+			if len(ready) == 0 && time.Since(begin) >= patience {
+				t.Fatalf("nobody was woken for frame %d", i)
+			}
+			for _, r := range ready {
+				r.Poll(0)
+			}
+		}
+		same(t, o.frames(1)[0], numbered(headPosted, 0, i), someBody(0, i, 100))
+		heard <- struct{}{}
+	}
+}
+
+// fabricWaitLost: Wait lists a source whose connection is lost, though nobody attends it.
+func fabricWaitLost(t *testing.T, d transport.Driver) {
+	for i, end := range []func(o, target *fabricEnd){
+		func(_, target *fabricEnd) { target.e.Break() },
+		func(o, _ *fabricEnd) { o.e.Break() },
+		func(_, target *fabricEnd) { // something comes before the end
+			target.e.Post([]byte{headPosted}, noise(1, 100))
+			target.p.close()
+		},
+	} {
+		j, o, target := manualPair(t, d)
+		f := j.procs[0].fabric
+		var ending sync.WaitGroup
+		ending.Go(func() {
+			time.Sleep(3 * time.Millisecond)
+			end(o, target)
+		})
+		lost := func() bool {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			return len(o.lost) > 0
+		}
+		for begin := time.Now(); !lost(); {
+			for _, s := range f.Wait(patience, nil) {
+				s.Poll(0)
+			}
+			if time.Since(begin) >= patience {
+				t.Fatal("Wait does not list a source whose connection is lost")
+			}
+		}
+		if ending.Wait(); i < 2 {
+			target.gone()
+		} else {
+			o.frames(1)
+		}
+	}
+}
+
+func fabricSleep(t *testing.T, d transport.Driver) {
+	_, o, target := manualPair(t, d)
+	s := o.e.Source()
+	quiet := func() {
+		for s.Poll(0) > 0 {
+		}
+	}
+	quiet()
+	s.Interrupt()
+	returns(t, "Sleep after Interrupt", func() { s.Sleep(-1) })
+	returns(t, "Sleep with Interrupt", func() {
+		go func() {
+			time.Sleep(5 * time.Millisecond)
+			s.Interrupt()
+		}()
+		s.Sleep(-1)
+	})
+	returns(t, "Sleep with a limit", func() { s.Sleep(5 * time.Millisecond) })
+	for i := range 100 {
+		go func() {
+			time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
+			target.e.Post(numbered(headPosted, 0, i), someBody(0, i, 100))
+		}()
+		returns(t, "Sleep while a frame comes", func() {
+			for o.has() == 0 {
+				if s.Poll(0) == 0 {
+					s.Sleep(-1)
+				}
+			}
+		})
+		same(t, o.frames(1)[0], numbered(headPosted, 0, i), someBody(0, i, 100))
+	}
+	go target.e.Break()
+	returns(t, "Sleep while the connection is lost", func() {
+		for lost := false; !lost; {
+			if s.Poll(0) == 0 {
+				s.Sleep(-1)
+			}
+			o.mu.Lock()
+			lost = len(o.lost) > 0
+			o.mu.Unlock()
+		}
+	})
+}

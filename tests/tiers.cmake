@@ -1,0 +1,52 @@
+# Which tests `make check` runs (label check: everything once, in at most 12 minutes on two processors), which only
+# `make check-all` (label full: other numbers of ranks, shapes and launchers, and all that takes long), and which
+# `make quick` (label quick). A test has one of the labels check and full; one that no line here names has check.
+# SPDX-License-Identifier: BSD-3-Clause
+
+# Patterns of names: these tests are full,
+set(full
+  "^nwchem$"
+  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/"
+  "^fortran/.*/n1/"
+  "^ga/"
+  "^fault/"
+  "^(nodes|hosts)/"
+  "^vm/"
+  "^perf/nodes$")
+# but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
+# faults that happen most, one boot of the virtual machine.
+set(check
+  "^c/(stride_iterator|read_write_strided|init)/single/"
+  "^ga/openmpi$"
+  "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|messages)$"
+  "^nodes/armcirun/2x2/c$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
+  "^vm/check$")
+set(quick "^c/[a-z_]*/armcirun/n2/fast$")
+
+# tier_matches(<name> <list of patterns> <result>)
+function(tier_matches name patterns result)
+  set(${result} FALSE PARENT_SCOPE)
+  foreach(pattern IN LISTS ${patterns})
+    if(name MATCHES "${pattern}")
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+get_property(names DIRECTORY PROPERTY TESTS)
+foreach(name IN LISTS names)
+  get_test_property(${name} LABELS labels)
+  tier_matches(${name} full is_full)
+  tier_matches(${name} check is_check)
+  tier_matches(${name} quick is_quick)
+  if(is_full AND NOT is_check)
+    list(APPEND labels full)
+  else()
+    list(APPEND labels check)
+  endif()
+  if(is_quick)
+    list(APPEND labels quick)
+  endif()
+  list(REMOVE_ITEM labels NOTFOUND)
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}")
+endforeach()
