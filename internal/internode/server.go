@@ -164,7 +164,7 @@ const mostPulses = 256
 
 // pulses finds out whether origins are there, some at a time.
 func (s *server) pulses() {
-	if time.Since(s.beat) < s.t.pulseEvery() {
+	if !s.t.info.Pulses || time.Since(s.beat) < s.t.pulseEvery() {
 		return
 	}
 	s.beat = time.Now()
@@ -181,7 +181,7 @@ func (s *server) pulses() {
 func (s *server) untilPulse() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.order) == 0 {
+	if !s.t.info.Pulses || len(s.order) == 0 {
 		return -1
 	}
 	return s.t.pulseEvery()

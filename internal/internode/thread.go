@@ -205,7 +205,7 @@ func (t *Transport) pulseEvery() time.Duration { return t.opt.Timeout / 4 }
 // untilPulse bounds a sleep while there are connections.
 func (p *thread) untilPulse() time.Duration {
 	for _, g := range p.t.targets {
-		if g.live.Load() {
+		if p.t.info.Pulses && g.live.Load() {
 			return max(time.Until(p.beat.Add(p.t.pulseEvery())), 0)
 		}
 	}
@@ -214,7 +214,7 @@ func (p *thread) untilPulse() time.Duration {
 
 // pulses finds out whether nodes are there that nothing was heard of for a while.
 func (p *thread) pulses() {
-	if time.Since(p.beat) < p.t.pulseEvery() {
+	if !p.t.info.Pulses || time.Since(p.beat) < p.t.pulseEvery() {
 		return
 	}
 	p.beat = time.Now()

@@ -107,7 +107,8 @@ func (f *Fabric) openOrigins() (err error) {
 
 // Info tells what concerns package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick}
+	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
+		Pulses: true}
 }
 
 // Atomics tells whether the device has any.

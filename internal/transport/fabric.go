@@ -45,6 +45,7 @@ type FabricInfo struct {
 	Looks    int           // looks of a waiting thread before it sleeps, at most
 	Tick     time.Duration // how long Send may put a frame off; how often the progress thread looks while it is needed
 	Straight int           // rows of at least this many bytes are received straight to where they belong
+	Pulses   bool          // that a peer is gone is noticed by Pulse alone, which is called from time to time
 	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
 }
 
@@ -105,7 +106,7 @@ type Endpoint interface {
 	MaxFrame() int
 	// Source is where this endpoint's frames and completions come from. Endpoints may share one. Origin's end only.
 	Source() Source
-	// Pulse finds out whether the peer is there, where the network does not tell by itself. It does not block.
+	// Pulse finds out whether the peer is there. It is called if the fabric's Info asks for it, and does not block.
 	Pulse()
 	// Break ends the connection for both sides: who is blocked in Send returns soon, and what is open of direct transfers is
 	// told an error. Any thread. Receiver.Lost is still called.

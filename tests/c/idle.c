@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	char line[4096];
 	long kib = 0, pinned = 0;
 	check_begin(&argc, &argv);
-	double seconds = check_setting("IDLE_SECONDS", 4);
+	double seconds = check_setting("IDLE_SECONDS", 8);
 	void **base = check_malloc(1 << 16);
 	ARMCI_Barrier();
 	// Something that runs always shows in each of three.
