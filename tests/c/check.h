@@ -123,8 +123,12 @@ static inline double check_setting(const char *name, double otherwise)
 }
 
 // How often to repeat what all ranks do together: n times on four ranks or fewer, fewer times on more, whose rounds take
-// longer where they share processors.
-static inline int check_rounds(int n) { return np <= 4 ? n : n * 4 / np * 4 / np + 1; }
+// longer where they share processors, and on slow machines (ROUNDS_DIVISOR).
+static inline int check_rounds(int n)
+{
+	n = n / (int)check_setting("ROUNDS_DIVISOR", 1) + 1;
+	return np <= 4 ? n : n * 4 / np * 4 / np + 1;
+}
 
 // Random numbers: splitmix64. The same state gives the same numbers on every rank.
 static inline uint64_t check_random(uint64_t *state)

@@ -50,8 +50,8 @@ few_of() { # [ROOM/]NAME
 # MPI_Finalize of MPICH 4.0 over UCX hangs between hosts if the ranks of a part of the job have talked to each other by
 # MPI: every other time after MPI_Comm_split, in programs of MPI alone as well. Nothing of ours is open then: a program
 # says ok after ARMCI_Finalize (one of Global Arrays before its end).
-limit=120
-[ "${ARMCI_TRANSPORT:-}" != rdma ] || limit=240 # on the emulated processors of the virtual machine
+limit=120 fewer=1
+[ "${ARMCI_TRANSPORT:-}" != rdma ] || limit=240 fewer=10 # on the emulated processors of the virtual machine
 [ $mode-$flavour != hosts-mpich ] || limit=40
 stuck() { [ $mode-$flavour = hosts-mpich ] && grep -q '^ok ' "$1"; }
 
@@ -76,7 +76,7 @@ run() { # ROOM NAME SETTING...
 	status=0
 	began=$(uptime_s)
 	# shellcheck disable=SC2086 # words
-	timeout -k 10 $limit $launch env "$@" "$program" >"$log" 2>&1 </dev/null &
+	timeout -k 10 $limit $launch env "$@" ROUNDS_DIVISOR=$fewer "$program" >"$log" 2>&1 </dev/null &
 	hurry $! "$log"
 	wait $! || status=$?
 	if [ $status -eq 77 ]; then
