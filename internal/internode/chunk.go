@@ -21,15 +21,13 @@ type limits struct {
 // nothing moves.
 const listDesc = 16 << 10
 
-// unbounded are the limits where a frame may have any length.
-var unbounded = limits{data: maxPayload, desc: listDesc, both: math.MaxInt}
-
 // chunk is what one frame is about. It is used again.
 type chunk struct {
 	flags uint8
 	addr  uint64
 	bytes int64
 	desc  []byte
+	scale []byte // of an accumulate; nobody but the caller of take changes it
 }
 
 // take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are divided between whole

@@ -66,8 +66,8 @@ func (t *Transport) marks(ps []transport.Peer) (all []mark, first error) {
 // mark notes what has been posted, and asks the node where it must.
 func (g *target) mark() (m mark, err error) {
 	m.g = g
-	if e := g.broken.Load(); e != nil && !g.bye.Load() {
-		return m, *e
+	if err := g.lost(); err != nil && !g.bye.Load() {
+		return m, err
 	}
 	if !g.live.Load() && g.queue.length.Load() == 0 {
 		return m, nil
@@ -107,7 +107,7 @@ func (g *target) askFence(number uint64) error {
 		return err
 	}
 	g.told = g.sent.Load()
-	return g.send(&header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, nil, 0, transport.Now)
+	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, 0, transport.Now)
 }
 
 // countFence looks at what a fence is for: where it is for one transfer, the next one is expected to be fenced too, and asks
@@ -119,13 +119,13 @@ func (g *target) countFence() {
 }
 
 // wait blocks until the target has come so far, and tells what the node has refused meanwhile.
-func (m mark) wait() error {
+func (m mark) wait() (err error) {
 	g := m.g
-	if g.seat != nil && !m.reached() {
-		g.seat.await(func() bool { return g.broken.Load() != nil || m.reached() })
+	if err = g.lost(); err == nil && g.poller != nil && !m.reached() {
+		err = g.await(m.reached)
 	}
-	if e := g.broken.Load(); e != nil && !g.bye.Load() {
-		return *e
+	if err != nil && !g.bye.Load() {
+		return err
 	}
 	if e := g.refused.Swap(nil); e != nil {
 		return *e

@@ -85,6 +85,9 @@ func someMemory(rnd *rand.Rand, grain int) (c kernel.Cursor) {
 	return c
 }
 
+// unbounded are the limits where a frame may have any length.
+var unbounded = limits{data: maxPayload, desc: listDesc, both: math.MaxInt}
+
 // TestLayoutComesBack cuts memory into frames of all limits and decodes them again.
 func TestLayoutComesBack(t *testing.T) {
 	var c chunk

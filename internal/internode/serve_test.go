@@ -61,8 +61,8 @@ func TestRequests(t *testing.T) {
 	}
 	long := bytes.Repeat([]byte("0123456789"), 30)
 	c.send(header{kind: kindCall, id: 5, arg: 300}, nil, long[:120])
-	c.send(header{kind: kindMore}, nil, long[120:121])
-	c.send(header{kind: kindMore}, nil, long[121:])
+	c.send(header{kind: kindCall, id: 5, addr: 120, arg: 300}, nil, long[120:121])
+	c.send(header{kind: kindCall, id: 5, addr: 121, arg: 300}, nil, long[121:])
 	if r, _ := c.answer(); r.kind != kindReply || r.id != 5 || !bytes.Equal(r.body, long) {
 		t.Fatalf("a call in parts: %+v", r)
 	}
@@ -150,8 +150,9 @@ func violations(at uint64) map[string]violation {
 		"no scale":              {h: header{kind: kindAcc, addr: at, bytes: 8, desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
 		"endless message":       {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8}, body: make([]byte, 8)},
 		"more than the message": {h: header{kind: kindSend, arg: 7}, body: make([]byte, 8)},
-		"no message":            {h: header{kind: kindMore}, body: make([]byte, 8)},
-		"an empty part":         {h: header{kind: kindMore}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"no message":            {h: header{kind: kindSend, addr: 8, arg: 16}, body: make([]byte, 8)},
+		"an empty part":         {h: header{kind: kindSend, addr: 8, arg: 100}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"another length later":  {h: header{kind: kindSend, addr: 8, arg: 99}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
 		"two messages":          {h: header{kind: kindSend, arg: 100}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
 		"a push of nothing":     {h: header{kind: kindPush, addr: at, bytes: 8}},
 		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8}, body: make([]byte, 48)},
@@ -164,7 +165,7 @@ func TestViolations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ends, c, at := newServed(t, pipe.Options{}, nil)
 			v := v
-			if v.h.addr < 1<<62 {
+			if v.h.kind != kindSend && v.h.addr < 1<<62 {
 				v.h.addr += uint64(at)
 			}
 			for _, h := range v.before {

@@ -6,7 +6,9 @@ package internode
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,12 +20,9 @@ import (
 type server struct {
 	t        *Transport
 	listener transport.Listener
-	locals   []int32 // by rank: local number, -1 if it is not of this node
-	contexts contexts
 
 	mu      sync.Mutex
 	origins map[transport.Rank]*origin // the newest of each rank
-	order   []*origin                  // all, whose pulses are felt in turn
 
 	closing  atomic.Bool
 	finished chan struct{}
@@ -36,16 +35,6 @@ type server struct {
 
 func openServer(t *Transport) (*server, error) {
 	s := &server{t: t, origins: map[transport.Rank]*origin{}, finished: make(chan struct{}), beat: time.Now()}
-	for n, ranks := range t.opt.Nodes {
-		for l, r := range ranks {
-			for len(s.locals) <= int(r) {
-				s.locals = append(s.locals, -1)
-			}
-			if n == t.opt.MyNode {
-				s.locals[r] = int32(l)
-			}
-		}
-	}
 	s.poll.longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
@@ -55,21 +44,12 @@ func openServer(t *Transport) (*server, error) {
 	return s, nil
 }
 
-// local is the number of a rank on this node, -1 if it is of another.
-func (s *server) local(rank uint32) int {
-	if rank < uint32(len(s.locals)) {
-		return int(s.locals[rank])
-	}
-	return -1
-}
-
 // accept takes in an origin that has proved itself.
 func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
-	node := s.t.opt.nodeOf(from)
-	if node < 0 {
+	if s.t.opt.nodeOf(from) < 0 {
 		return nil, fmt.Errorf("rank %d is not in this job", from)
 	}
-	o := &origin{s: s, from: from, ep: e, frame: e.MaxFrame()}
+	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
 	o.direct, _ = e.(transport.DirectEndpoint)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +57,6 @@ func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Re
 		return nil, transport.ErrClosed
 	}
 	s.origins[from] = o
-	s.order = append(s.order, o)
 	s.listener.Interrupt() // there is a pulse to be felt from now on
 	return o, nil
 }
@@ -95,12 +74,6 @@ func (s *server) forget(o *origin) {
 	defer s.mu.Unlock()
 	if s.origins[o.from] == o {
 		delete(s.origins, o.from)
-	}
-	for i, other := range s.order {
-		if other == o {
-			s.order = append(s.order[:i], s.order[i+1:]...)
-			break
-		}
 	}
 }
 
@@ -159,29 +132,29 @@ func (s *server) round() {
 
 const looksPerRound = 4
 
-// mostPulses bounds how many origins are felt for at a time.
-const mostPulses = 256
-
-// pulses finds out whether origins are there, some at a time.
+// pulses finds out whether origins are there.
 func (s *server) pulses() {
 	if !s.t.info.Pulses || time.Since(s.beat) < s.t.pulseEvery() {
 		return
 	}
 	s.beat = time.Now()
-	s.mu.Lock()
-	list := append([]*origin(nil), s.order[:min(mostPulses, len(s.order))]...)
-	s.order = append(s.order[len(list):], list...)
-	s.mu.Unlock()
-	for _, o := range list {
+	for _, o := range s.all() {
 		o.ep.Pulse()
 	}
+}
+
+// all lists the origins.
+func (s *server) all() []*origin {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.origins))
 }
 
 // untilPulse bounds a sleep while there are origins; negative: there are none.
 func (s *server) untilPulse() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.t.info.Pulses || len(s.order) == 0 {
+	if !s.t.info.Pulses || len(s.origins) == 0 {
 		return -1
 	}
 	return s.t.pulseEvery()
@@ -196,10 +169,7 @@ func (s *server) close() {
 
 // farewell tells the origins that nothing has gone wrong, and ends their connections.
 func (s *server) farewell() {
-	s.mu.Lock()
-	all := append([]*origin(nil), s.order...)
-	s.mu.Unlock()
-	for _, o := range all {
+	for _, o := range s.all() {
 		o.post(&header{kind: kindBye}, nil)
 	}
 	s.listener.Close()
