@@ -17,7 +17,8 @@ const (
 	headerBytes = 48
 	scaleBytes  = 16                        // the factor of an accumulate
 	maxDesc     = transport.MaxHead - 1<<10 // bytes of a descriptor
-	maxSegments = 1 << 12                   // segments with an address each in one frame
+	maxGroups   = 1 << 11                   // groups of segments in one frame
+	maxAddrs    = 2 * maxGroups             // segments of those that are kept as lists
 	maxPayload  = 1 << 46                   // bytes of data of one frame
 	maxMessage  = transport.MaxMessage
 	maxText     = 512       // bytes of text in a refusal
