@@ -124,7 +124,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	if k == kindSend {
 		return nil, g.sendParts(nil, &h, m.Body, m.Loose)
 	}
-	if r, err = g.open(nil, false, kindReply); err == nil {
+	if r, err = g.open(nil, kindReply); err == nil {
 		r.finish(g.sendParts(r, &h, m.Body, m.Loose))
 	}
 	return r, err

@@ -6,6 +6,7 @@ package internode
 
 import (
 	"errors"
+	"slices"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -77,13 +78,13 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 // pull asks for a get's data to be written into local memory by the target. desc describes the target's memory, the body the
 // origin's, arg is the key of that.
 func (g *target) pull(f *transfer, r *request) error {
-	lo, hi := span(f.x, false)
+	lo, hi := f.span(0)
 	key, release, ok := g.t.direct.Lend(lo, hi)
 	if !ok {
 		return transport.ErrNotNative
 	}
 	r.release = release
-	there, end := span(f.x, true)
+	there, end := f.span(1)
 	for _, at := range []uintptr{there, end - 1} { // the target's device must reach it
 		if _, err := g.key(at, nil); err != nil {
 			return err
@@ -128,28 +129,16 @@ func (g *target) chunkBoth(f *transfer, l limits) []byte {
 // mostPushed bounds what one frame asks for.
 const mostPushed = 1 << 30
 
-// span is the memory between the first and the last byte of a side of a transfer.
-func span(x *transport.Xfer, remote bool) (lo, hi uintptr) {
-	if x.Vector == nil {
-		s := x.Local
-		if remote {
-			s = x.Remote
-		}
+// span is the memory between the first and the last byte of a side of a transfer: 0 local, 1 remote.
+func (f *transfer) span(side int) (lo, hi uintptr) {
+	if x := f.x; x.Vector == nil {
+		s := [2]transport.Section{x.Local, x.Remote}[side]
 		_, from, to := kernel.Extent(s.Stride[:x.Levels()], x.Count)
 		return s.Base + uintptr(from), s.Base + uintptr(to)
 	}
 	lo = ^uintptr(0)
-	for i := range x.Vector {
-		s := &x.Vector[i]
-		addrs := s.Local
-		if remote {
-			addrs = s.Remote
-		}
-		for _, at := range addrs {
-			if s.Bytes > 0 {
-				lo, hi = min(lo, at), max(hi, at+uintptr(s.Bytes))
-			}
-		}
+	for _, g := range f.list[side] {
+		lo, hi = min(lo, slices.Min(g.Addrs)), max(hi, slices.Max(g.Addrs)+uintptr(g.Bytes))
 	}
 	return lo, hi
 }

@@ -82,13 +82,6 @@ func (s *scratch) holds(addr uintptr, n int64) bool {
 	return lo != 0 && addr >= lo && n >= 0 && n <= int64(lo)+scratchBytes-int64(addr)
 }
 
-// close gives it back; it is not registered any more.
-func (s *scratch) close() {
-	if s.memory != nil {
-		unix.Munmap(s.memory)
-	}
-}
-
 // costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the lock.
 func (g *target) costs(get bool) *costs {
 	t := g.t

@@ -39,12 +39,6 @@ const (
 	byTargetSide = "push"        // of gets: the target's server writes the rows into the origin's memory
 )
 
-func (o *Options) unbind() {
-	if o.Unbind != nil {
-		o.Unbind()
-	}
-}
-
 // nodeOf is the node of a rank, -1 if there is no such rank.
 func (o *Options) nodeOf(rank transport.Rank) int {
 	return slices.IndexFunc(o.Nodes, func(ranks []transport.Rank) bool {

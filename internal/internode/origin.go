@@ -128,7 +128,7 @@ var errGoodbye = errors.New("goodbye")
 
 // Lost ends the origin and tells the job why, and the origin if it is to blame.
 func (o *origin) Lost(err error) {
-	o.s.forget(o)
+	o.s.origins.CompareAndDelete(o.from, o)
 	o.c = nil // a direct write may still use it
 	if o.bye.Load() || o.s.closing.Load() {
 		return

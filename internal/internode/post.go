@@ -121,7 +121,7 @@ func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
 func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err error) {
 	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != byZeroCopy
 	if get || by == byDevice && !copied {
-		if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
+		if r, err = g.open(f.x, kindData); err != nil {
 			return nil, err
 		}
 	}

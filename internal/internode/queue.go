@@ -85,7 +85,7 @@ func (g *target) sendQueued() {
 	defer func() { <-g.t.turns }()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	g.t.opt.unbind()
+	g.t.opt.Unbind()
 	for more := true; more; {
 		g.mu.Lock()
 		g.drain(g.ready())

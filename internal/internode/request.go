@@ -77,8 +77,8 @@ type table struct {
 
 const placeBits = 32
 
-// open makes an entry with one part: being posted. The target has been connected.
-func (g *target) open(x *transport.Xfer, later bool, want kind) (*request, error) {
+// open makes an entry with one part: being posted. x may be nil. The target has been connected.
+func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 	t := &g.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,13 +94,13 @@ func (g *target) open(x *transport.Xfer, later bool, want kind) (*request, error
 		t.all = append(t.all, r)
 	}
 	r.id += 1 << placeBits
-	r.x, r.later, r.want = x, later, want
+	r.x, r.later, r.want = x, x != nil && x.Later, want
 	r.room, r.large, r.release, r.result = 0, false, nil, result{}
 	r.err.Store(nil)
 	r.answers.Store(0)
 	r.parts.open.Store(1)
 	r.done.Store(false)
-	if later {
+	if r.later {
 		g.poller.later.Add(1)
 	}
 	return r, nil

@@ -104,7 +104,6 @@ func (g *target) ready() error {
 	g.poller = g.t.pollerOf(ep.Source())
 	g.watching.init(g.t.info.Looks)
 	g.live.Store(true)
-	g.t.thread.attend(g.poller) // it feels the pulse from now on
 	return nil
 }
 
@@ -129,7 +128,7 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 	if err != nil {
 		err = g.fail(err)
 	} else if was := g.deferred.Swap(deferred); deferred && !was {
-		g.t.thread.flushSoon(g)
+		g.t.thread.flushSoon()
 	}
 	if r != nil && err == nil {
 		err = g.lost() // whoever has failed the requests has not seen this one, perhaps
@@ -173,7 +172,7 @@ func (g *target) flush() (left bool) {
 
 // ask sends a frame without data; r gets the answer. The caller has the lock.
 func (g *target) ask(h header, want kind) (r *request, err error) {
-	if r, err = g.open(nil, false, want); err != nil {
+	if r, err = g.open(nil, want); err != nil {
 		return nil, err
 	}
 	if err = g.credit(); err == nil {
@@ -236,24 +235,18 @@ var errFarewell = errors.New("closed")
 // goodbye tells the node that nothing follows and ends the target. Where another thread is in the middle of sending and
 // stays there, the connection is broken instead.
 func (g *target) goodbye() {
-	why := error(transport.ErrClosed)
-	if g.live.Load() && g.broken.Load() == nil && g.tryLock(goodbyeTime) {
+	why, free := error(transport.ErrClosed), g.live.Load() && g.broken.Load() == nil && g.mu.TryLock()
+	for end := time.Now().Add(goodbyeTime); !free && g.live.Load() && g.broken.Load() == nil && time.Now().Before(end); {
+		time.Sleep(50 * time.Microsecond)
+		free = g.mu.TryLock()
+	}
+	if free {
 		if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
 			why = errFarewell
 		}
 		g.mu.Unlock()
 	}
 	g.fail(why)
-}
-
-// tryLock takes the lock unless somebody keeps it for so long.
-func (g *target) tryLock(limit time.Duration) bool {
-	for end := time.Now().Add(limit); !g.mu.TryLock(); time.Sleep(50 * time.Microsecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
 }
 
 // close gives the connection back. Nobody uses it any more.

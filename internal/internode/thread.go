@@ -25,19 +25,19 @@ const (
 type thread struct {
 	t       *Transport
 	mu      sync.Mutex
-	pollers []*poller // that want attention
-	unsent  []*target // whose endpoints have put frames off
+	pollers []*poller   // that want attention
+	unsent  atomic.Bool // endpoints have put frames off
 	asleep  atomic.Bool
 	ended   chan struct{}
 
 	// Of the thread alone.
-	beat  time.Time // of the last pulses
+	pulse pulse
 	ready []transport.Source
 }
 
 // start makes the thread run.
 func (h *thread) start() {
-	h.ended, h.beat = make(chan struct{}), time.Now()
+	h.ended, h.pulse = make(chan struct{}), h.t.newPulse()
 	go h.run()
 }
 
@@ -53,10 +53,8 @@ func (h *thread) attend(p *poller) {
 }
 
 // flushSoon asks for frames to be sent that were put off.
-func (h *thread) flushSoon(g *target) {
-	h.mu.Lock()
-	h.unsent = append(h.unsent, g)
-	h.mu.Unlock()
+func (h *thread) flushSoon() {
+	h.unsent.Store(true)
 	h.wake()
 }
 
@@ -78,7 +76,7 @@ func (h *thread) run() {
 	defer log.Guard()
 	defer close(h.ended)
 	runtime.LockOSThread() // for what the next two do
-	h.t.opt.unbind()
+	h.t.opt.Unbind()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.closed.Load() {
@@ -99,15 +97,15 @@ func (h *thread) run() {
 // tend visits who wants attention: false if nobody does.
 func (h *thread) tend() bool {
 	h.mu.Lock()
-	pollers, unsent := h.pollers, h.unsent
-	h.pollers, h.unsent = nil, nil
+	pollers, unsent := h.pollers, h.unsent.Swap(false)
+	h.pollers = nil
 	for _, p := range pollers {
 		p.listed = false
 	}
 	h.mu.Unlock()
-	for _, g := range unsent {
-		if g.flush() {
-			h.flushSoon(g)
+	for i := 0; unsent && i < len(h.t.targets); i++ {
+		if h.t.targets[i].flush() {
+			h.unsent.Store(true)
 		}
 	}
 	for _, p := range pollers {
@@ -115,7 +113,7 @@ func (h *thread) tend() bool {
 			h.visit(p)
 		}
 	}
-	return len(pollers)+len(unsent) > 0
+	return len(pollers) > 0 || unsent
 }
 
 // sleep waits for a tick, or until something happens, and gives the sources that have something.
@@ -126,12 +124,12 @@ func (h *thread) sleep(long bool) []transport.Source {
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.pollers)+len(h.unsent) == 0
+	idle := len(h.pollers) == 0 && !h.unsent.Load()
 	h.mu.Unlock()
 	if !idle || h.t.closed.Load() {
 		return h.ready[:0]
 	}
-	return h.t.fabric.Wait(h.untilPulse(), h.ready[:0])
+	return h.t.fabric.Wait(h.pulse.left(), h.ready[:0])
 }
 
 // visit polls, unless a caller does, and has the fabric tell when more comes.
@@ -164,29 +162,45 @@ func (p *poller) pollAll() (more bool) {
 	return true
 }
 
-// pulseEvery is how often silent nodes are felt for.
-func (t *Transport) pulseEvery() time.Duration { return t.opt.Timeout / 4 }
-
-// untilPulse bounds a sleep while there are connections.
-func (h *thread) untilPulse() time.Duration {
-	for _, g := range h.t.targets {
-		if h.t.info.Pulses && g.live.Load() {
-			return max(time.Until(h.beat.Add(h.t.pulseEvery())), 0)
-		}
-	}
-	return -1 // who makes the first connection asks for attention
-}
-
 // pulses finds out whether nodes are there that nothing was heard of for a while.
 func (h *thread) pulses() {
-	if !h.t.info.Pulses || time.Since(h.beat) < h.t.pulseEvery() {
+	if !h.pulse.due() {
 		return
 	}
-	h.beat = time.Now()
 	for _, g := range h.t.targets {
 		if g.live.Load() && g.broken.Load() == nil && !g.heard.Swap(false) && g.mu.TryLock() {
 			g.ep.Pulse()
 			g.mu.Unlock()
 		}
 	}
+}
+
+// pulse tells when to find out whether silent peers are there.
+type pulse struct {
+	every time.Duration // 0: never
+	last  time.Time
+}
+
+func (t *Transport) newPulse() (p pulse) {
+	if t.info.Pulses {
+		p = pulse{every: t.opt.Timeout / 4, last: time.Now()}
+	}
+	return p
+}
+
+// left is how long to sleep until then at most; negative: any time.
+func (p *pulse) left() time.Duration {
+	if p.every == 0 {
+		return -1
+	}
+	return max(time.Until(p.last.Add(p.every)), 0)
+}
+
+// due tells whether it is time, once.
+func (p *pulse) due() bool {
+	due := p.left() == 0
+	if due {
+		p.last = time.Now()
+	}
+	return due
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/transport"
 )
 
@@ -55,6 +57,9 @@ func Wire(d transport.Driver, o Options) transport.Wire {
 func Open(d transport.Driver, o Options) (*Transport, error) {
 	t := &Transport{name: d.Name, opt: o, turns: make(chan struct{}, maxSenders)}
 	t.opt.Eager = max(o.Eager, 0)
+	if o.Unbind == nil {
+		t.opt.Unbind = func() {}
+	}
 	t.costs.Store(&usualCosts)
 	if o.Model != "" && o.Model != auto {
 		c, err := parseCosts(o.Model)
@@ -200,7 +205,7 @@ func (t *Transport) end() {
 	if t.server != nil {
 		t.server.close()
 	}
-	t.scratch.close()
+	unix.Munmap(t.scratch.memory)
 	t.fabric.Close()
 }
 
