@@ -181,33 +181,23 @@ func (l *layout) owned(owns func(addr uintptr, n int64) bool) bool {
 	if owns(uintptr(l.lo), int64(l.hi-l.lo)) {
 		return true
 	}
-	if len(l.groups) == 0 {
-		return false // a shape lies in one allocation
-	}
 	for i := range l.groups {
 		g := &l.groups[i]
-		for _, a := range g.Addrs {
-			if !owns(a, int64(g.Bytes)) {
+		if g.Addrs == nil {
+			reach := g.Step * int64(g.Count-1)
+			if owns(uintptr(int64(g.Addr)+min(reach, 0)), max(reach, -reach)+int64(g.Bytes)) {
+				continue
+			}
+		}
+		for k := range max(g.Count, len(g.Addrs)) {
+			at := uintptr(int64(g.Addr) + g.Step*int64(k))
+			if g.Addrs != nil {
+				at = g.Addrs[k]
+			}
+			if !owns(at, int64(g.Bytes)) {
 				return false
 			}
 		}
-		if g.Addrs == nil && !ownsRegular(g, owns) {
-			return false
-		}
 	}
-	return true
-}
-
-func ownsRegular(g *kernel.Group, owns func(addr uintptr, n int64) bool) bool {
-	reach := g.Step * int64(g.Count-1)
-	lo, n := int64(g.Addr)+min(reach, 0), max(reach, -reach)+int64(g.Bytes)
-	if owns(uintptr(lo), n) {
-		return true
-	}
-	for i := range g.Count {
-		if !owns(uintptr(int64(g.Addr)+g.Step*int64(i)), int64(g.Bytes)) {
-			return false
-		}
-	}
-	return true
+	return len(l.groups) > 0 // a shape lies in one allocation
 }

@@ -177,13 +177,10 @@ func (f *transfer) firstLocal() uintptr {
 	return f.list[0][0].Addrs[0]
 }
 
-// contiguous tells whether a transfer is one row on both sides, however it was described.
-func (f *transfer) contiguous() bool { return f.left.Contiguous() && f.right.Contiguous() }
-
 // protocol chooses how a put or get travels to a target whose memory the device reaches.
 func (g *target) protocol(f *transfer) string {
 	get := f.h.kind == kindGet
-	if f.contiguous() {
+	if f.left.Contiguous() && f.right.Contiguous() { // however it was described
 		return byDevice
 	}
 	switch forced := g.t.opt.Strided; {
@@ -198,3 +195,8 @@ func (g *target) protocol(f *transfer) string {
 	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(f.left, f.right), bytes: f.left.Left(),
 		foreign: g.t.direct.Here(f.firstLocal()) == nil, behind: !g.reached(g.stored.Load())})
 }
+
+// addressOf is for cursors, which hold no pointers: the memory must be kept alive by somebody else.
+func addressOf(b []byte) uintptr { return uintptr(pointerTo(b)) }
+
+func pointerTo(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }

@@ -210,9 +210,7 @@ func (r *request) wait() (result, error) {
 func (g *target) failRequests(err error) {
 	t := &g.table
 	t.mu.Lock()
-	if t.gone == nil {
-		t.gone = err
-	}
+	t.gone = err
 	all := slices.Clone(t.all)
 	t.mu.Unlock()
 	for _, r := range all {
