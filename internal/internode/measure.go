@@ -165,7 +165,7 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 		kind = kindGet
 	}
 	f := newTransfer(x, kind)
-	defer f.release()
+	defer f.release(nil)
 	f.h.rank = uint32(g.server)
 	f.begin()
 	r, err := g.carryBy(f, x.Bytes(), by)

@@ -51,10 +51,11 @@ type request struct {
 	answers atomic.Int32    // frames that were sent and will be answered
 	done    atomic.Bool     // the fields below are final
 
-	into    kernel.Cursor // where data goes (get)
-	room    int64         // bytes of it that have not begun to come
-	large   bool          // it should be received straight to where it goes
-	release func()        // ends the lending of local memory
+	into    kernel.Cursor     // where data goes (get)
+	list    [2][]kernel.Group // both sides of vector data, which cursors walk
+	room    int64             // bytes of it that have not begun to come
+	large   bool              // it should be received straight to where it goes
+	release func()            // ends the lending of local memory
 	result
 }
 
