@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The receiving side of an origin: answers of a node's data server. Who has the seat completes whatever comes, others'
-// requests too. Data goes straight to where it belongs.
+// The receiving side of an origin: answers of a node's data server. The poller's owner completes whatever comes,
+// others' requests too. Data goes straight to where it belongs.
 package internode
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,10 +17,10 @@ import (
 type answer struct {
 	g    *target
 	h    header
-	r    *request      // whose answer it is; nil if nobody's
-	late bool          // it comes after the target was given up: nobody wants it
-	body []byte        // of what is no data
-	into kernel.Cursor // the same
+	r    *request // whose answer it is; nil if nobody's
+	late bool     // it comes after the target was given up: nobody wants it
+	body []byte   // of what is no data
+	into kernel.Cursor
 }
 
 // Expects tells whether much data is on its way.
@@ -35,7 +34,7 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
-	g.seat.afloat.Store(0)
+	g.poller.afloat.Store(0)
 	a.r, a.body = nil, nil
 	if h.id != 0 {
 		a.r = g.take(h.id)
@@ -44,49 +43,39 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		a.abandon()
 		return transport.Body{}, nil
 	}
-	if h.id != 0 {
-		if a.r == nil || h.kind != a.r.want && h.kind != kindRefused {
-			return transport.Body{}, fmt.Errorf("%w: an answer of kind %d to a request that is not open", errProtocol, h.kind)
-		}
-	}
-	if err := a.prepare(n); err != nil {
+	if err = a.prepare(n); err != nil || n == 0 {
 		return transport.Body{}, err
 	}
-	switch {
-	case n == 0:
-		return transport.Body{}, nil
-	case h.kind == kindData:
+	if h.kind == kindData {
 		return transport.Body{Into: &a.r.into}, nil
-	}
-	if a.body == nil {
-		a.body = make([]byte, n)
 	}
 	a.into.SetContiguous(addressOf(a.body), n)
 	return transport.Body{Into: &a.into}, nil
 }
 
 // prepare finds out whether the body may come, and makes room for it.
-func (a *answer) prepare(n int64) error {
-	h, r, bad := &a.h, a.r, false
+func (a *answer) prepare(n int64) (err error) {
+	h, r := &a.h, a.r
+	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.want && h.kind != kindRefused
 	switch h.kind {
 	case kindAck, kindBye:
-		bad = r != nil || n > 0
+		bad = bad || r != nil || n > 0
 	case kindPushed, kindOld:
-		bad = r == nil || n > 0
+		bad = bad || r == nil || n > 0
 	case kindData:
-		if bad = r == nil || n == 0 || n > r.room; !bad {
+		if bad = bad || r == nil || n == 0 || n > r.room; !bad {
 			r.room -= n
 		}
 	case kindReply:
-		return a.prepareReply(n)
-	case kindRangeList:
-		bad = r == nil || n > transport.MaxHead
+		if bad = bad || r == nil; !bad {
+			a.body, err = r.part(h, n)
+		}
 	case kindRefused, kindLost:
-		bad = n > maxText
+		if bad = bad || n > maxText; !bad {
+			a.body = make([]byte, n)
+		}
 	case kindTell:
-		bad = r != nil || n > maxMessage || transport.Rank(h.rank) != a.g.t.opt.Me
-		a.body = []byte{}
-		if n > 0 {
+		if bad = bad || r != nil || n > maxMessage || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
 			a.body = make([]byte, n)
 		}
 	default:
@@ -95,23 +84,7 @@ func (a *answer) prepare(n int64) error {
 	if bad {
 		return fmt.Errorf("%w: an answer of kind %d with %d bytes that was not asked for", errProtocol, h.kind, n)
 	}
-	return nil
-}
-
-// prepareReply makes room for a reply when its first part comes; parts come in order.
-func (a *answer) prepareReply(n int64) error {
-	h, r := &a.h, a.r
-	if r == nil || h.arg > maxMessage || h.addr != uint64(r.got) || uint64(n) > h.arg-h.addr || n == 0 && h.arg != h.addr {
-		return fmt.Errorf("%w: a part of %d bytes of a reply at %d of %d", errProtocol, n, h.addr, h.arg)
-	}
-	if r.got == 0 {
-		r.body = make([]byte, h.arg)
-	}
-	if uint64(len(r.body)) != h.arg {
-		return fmt.Errorf("%w: a reply whose parts disagree", errProtocol)
-	}
-	a.body = r.body[r.got:][:n]
-	return nil
+	return err
 }
 
 // Data is called for what nobody wants: every other body has a place.
@@ -139,18 +112,16 @@ func (a *answer) End() error {
 			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg), Direct: true}
 		}
 	case kindData:
-		if r.parts.Load() == 1 && r.room > 0 && r.err.Load() == nil {
+		if r.open.Load() == 1 && r.room > 0 && r.err.Load() == nil {
 			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, r.room)
 		}
 	case kindReply:
-		if r.got += len(a.body); uint64(r.got) < h.arg {
+		if !r.whole() {
 			a.r = nil
 			g.caughtUp(h.handled)
 			r.giveBack()
 			return nil
 		}
-	case kindRangeList:
-		r.body = a.body
 	case kindRefused:
 		err = a.refusal()
 	case kindTell:
@@ -176,7 +147,7 @@ func (a *answer) End() error {
 func (a *answer) abandon() {
 	if r := a.r; r != nil {
 		a.r = nil
-		r.taken(*a.g.broken.Load())
+		r.taken(a.g.lost())
 	}
 }
 
@@ -199,25 +170,4 @@ func (a *answer) Lost(err error) {
 	}
 	a.g.fail(err)
 	a.abandon()
-}
-
-// Ranges in frames: lo, hi, key, u64 1 if direct.
-const rangeBytes = 32
-
-func appendRange(b []byte, r *transport.Range) []byte {
-	le, direct := binary.LittleEndian, uint64(0)
-	if r.Direct {
-		direct = 1
-	}
-	b = le.AppendUint64(le.AppendUint64(b, uint64(r.Lo)), uint64(r.Hi))
-	return le.AppendUint64(le.AppendUint64(b, r.Key), direct)
-}
-
-func rangesFrom(b []byte) (list []transport.Range) {
-	le := binary.LittleEndian
-	for ; len(b) >= rangeBytes; b = b[rangeBytes:] {
-		list = append(list, transport.Range{Lo: uintptr(le.Uint64(b)), Hi: uintptr(le.Uint64(b[8:])), Key: le.Uint64(b[16:]),
-			Direct: le.Uint64(b[24:]) != 0})
-	}
-	return list
 }

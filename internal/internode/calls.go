@@ -31,22 +31,25 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if x.Bytes == 8 {
 		h.flags |= flagWide
 	}
-	r, err := g.ask(h, kindOld)
-	if r == nil {
+	if err = g.lock(); err != nil {
 		return err
 	}
-	old, device := r.old, r.device
-	g.release(r)
+	r, err := g.ask(h, kindOld)
+	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	found, err := r.wait()
 	switch {
 	case err != nil:
 		return err
-	case device.Direct && g.direct != nil:
-		g.declared.Add(device)
+	case found.device.Direct && g.direct != nil:
+		g.declared.Add(found.device)
 		return g.atomic(x)
-	case device.Direct:
+	case found.device.Direct:
 		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr, transport.ErrNotNative)
 	}
-	x.Old = old
+	x.Old = found.old
 	return nil
 }
 
@@ -96,16 +99,14 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.wait()
-	body := r.body
-	r.g.release(r)
+	found, err := r.wait()
 	if err != nil {
 		return nil, err
 	}
-	return body, nil
+	return found.body, nil
 }
 
-// message sends a message, in parts where frames are bounded. r is who waits for the reply.
+// message sends a message, in parts where frames are bounded. r is who waits for the reply to a call.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
 		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,
@@ -120,50 +121,32 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	}
 	defer g.mu.Unlock()
 	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
-	if k == kindCall {
-		if r, err = g.open(nil, false, kindReply); err != nil {
-			return nil, err
-		}
-		r.expect()
-		h.id = r.id
+	if k == kindSend {
+		return nil, g.sendParts(nil, &h, m.Body, m.Loose)
 	}
-	err = g.parts(&h, m.Body, m.Loose)
-	if r == nil {
-		return nil, err
+	if r, err = g.open(nil, kindReply); err == nil {
+		r.finish(g.sendParts(r, &h, m.Body, m.Loose))
 	}
-	if err == nil {
-		if e := g.broken.Load(); e != nil {
-			err = *e
-		}
-	}
-	if err != nil {
-		r.answered(err)
-	}
-	r.Done(nil)
-	return r, nil // its error tells
+	return r, err
 }
 
-// parts sends the frames of a message.
-func (g *target) parts(h *header, body []byte, loose bool) error {
+// sendParts sends the frames of a message.
+func (g *target) sendParts(r *request, h *header, body []byte, loose bool) error {
 	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
 	defer func() { g.held = nil }()
 	var c kernel.Cursor
 	c.SetContiguous(addressOf(body), int64(len(body)))
-	for first := true; first || c.Left() > 0; first, h.kind = false, kindMore {
+	for {
 		if err := g.credit(); err != nil {
 			return err
 		}
 		if !loose {
 			g.posted.Store(g.sent.Load())
 		}
-		n := c.Left()
-		if g.frame > 0 {
-			n = min(n, int64(g.frame-headerBytes))
-		}
-		h.bytes = uint64(n)
-		if err := g.send(h, nil, nil, &c, n, transport.Now); err != nil {
+		h.addr, h.bytes = h.arg-uint64(c.Left()), uint64(min(c.Left(), int64(g.payload)))
+		if err := g.send(r, h, nil, &c, int64(h.bytes), transport.Now); err != nil || c.Left() == 0 {
 			return err
 		}
+		r = nil // there is one reply
 	}
-	return nil
 }

@@ -21,8 +21,8 @@ type limits struct {
 // nothing moves.
 const listDesc = 16 << 10
 
-// unbounded are the limits where a frame may have any length.
-var unbounded = limits{data: maxPayload, desc: listDesc, both: math.MaxInt}
+// mostGroup is the most bytes of a group in a descriptor.
+const mostGroup = 4 * binary.MaxVarintLen64
 
 // chunk is what one frame is about. It is used again.
 type chunk struct {
@@ -30,12 +30,17 @@ type chunk struct {
 	addr  uint64
 	bytes int64
 	desc  []byte
+	scale []byte // of an accumulate; the caller of take sets it
+
+	groups int    // in desc
+	prev   uint64 // address of the last segment
+	size   int    // of the segments of the last group
 }
 
 // take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are divided between whole
 // grains only. It takes something unless nothing is left.
 func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
-	c.flags, c.addr, c.bytes, c.desc = 0, 0, 0, c.desc[:0]
+	*c = chunk{desc: c.desc[:0], scale: c.scale}
 	if remote.Contiguous() {
 		n := min(remote.Left(), l.data, int64(l.both))
 		if n < remote.Left() {
@@ -46,101 +51,97 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 			return
 		}
 	}
-	prev, segments, groups := uint64(0), 0, 0
-	for remote.Left() > 0 && groups < maxSegments {
+	for remote.Left() > 0 {
 		before := *remote
-		room := min(l.data, int64(l.both-len(c.desc)-mostGroup)) - c.bytes
-		if room <= 0 || len(c.desc)+mostGroup > l.desc {
-			return
-		}
-		p := remote.Next(int(min(room, math.MaxInt)), grain)
+		p := remote.Next(c.room(l), grain)
 		if p.Bytes == 0 {
-			*remote = before
 			return
 		}
-		if groups == 0 {
-			c.addr = uint64(p.Addr)
-			if p.Addrs != nil {
-				c.addr = uint64(p.Addrs[0])
-			}
-			prev = c.addr
-		}
-		switch {
-		case p.Addrs != nil:
-			taken := 0
-			taken, prev = c.segments(p.Addrs, p.Size, prev, l, &segments, &groups)
-			if taken < len(p.Addrs) { // the descriptor is full
-				*remote = before
-				remote.Skip(int64(taken) * int64(p.Size))
-				c.bytes += int64(taken) * int64(p.Size)
-				return
-			}
-		case len(p.Count) > 2 && groups == 0 && !l.flat:
-			c.flags, c.bytes = flagStrided, int64(p.Bytes)
+		if len(p.Count) > 2 && c.groups == 0 && !l.flat {
+			c.flags, c.addr, c.bytes = flagStrided, uint64(p.Addr), int64(p.Bytes)
 			c.desc = appendStrided(c.desc, p.Count, p.Stride)
 			return
-		case groups == 0 && remote.Left() == 0 && len(p.Count) == 1:
-			c.bytes = int64(p.Bytes) // contiguous: no descriptor
+		}
+		was := c.bytes
+		switch {
+		case p.Addrs != nil:
+			c.segments(p.Addrs, p.Size, l)
+		case len(p.Count) == 1:
+			c.group(p.Addr, 0, 1, int(p.Count[0]))
+		default: // the first level: a shape of several has a frame of its own
+			c.group(p.Addr, int64(p.Stride[0]), int(p.Count[1]), int(p.Count[0]))
+		}
+		if taken := c.bytes - was; taken < int64(p.Bytes) {
+			*remote = before
+			remote.Skip(taken)
+		}
+	}
+}
+
+// room is how many bytes of data another group may have.
+func (c *chunk) room(l limits) int {
+	if len(c.desc)+mostGroup > l.desc || c.groups == maxGroups {
+		return 0
+	}
+	return int(max(min(l.data-c.bytes, int64(l.both-len(c.desc)-mostGroup)-c.bytes, math.MaxInt32), 0))
+}
+
+// segments writes groups for addresses as long as there is room. Any two are a group.
+func (c *chunk) segments(addrs []uintptr, size int, l limits) {
+	for len(addrs) > 0 {
+		n := min(len(addrs), c.room(l)/size)
+		if n == 0 {
 			return
-		default:
-			g := kernel.Group{Addr: p.Addr, Count: 1, Bytes: int(p.Count[0])}
-			if len(p.Count) >= 2 {
-				g.Count, g.Step = int(p.Count[1]), int64(p.Stride[0])
-			}
-			if len(p.Count) > 2 { // only its first rows: a shape of several levels has a frame of its own
-				p.Bytes = g.Count * g.Bytes
-				*remote = before
-				remote.Skip(int64(p.Bytes))
-			}
-			c.desc, prev = appendRegular(c.desc, &g, prev)
-			groups++
 		}
-		c.flags = flagGroups
-		c.bytes += int64(p.Bytes)
+		step := int64(0)
+		if n > 1 {
+			step = int64(addrs[1] - addrs[0])
+			n = regularRun(addrs[:n])
+		}
+		c.group(addrs[0], step, n, size)
+		addrs = addrs[n:]
 	}
 }
 
-// segments writes groups for addresses until the descriptor is full, and tells how many it has written.
-func (c *chunk) segments(addrs []uintptr, size int, prev uint64, l limits, used, groups *int) (taken int, last uint64) {
-	const minRun = 4
-	for taken < len(addrs) && *groups < maxSegments {
-		free := l.both - int(c.bytes) - taken*size - len(c.desc) - mostGroup // for data and addresses
-		room := min((l.desc-len(c.desc)-mostGroup)/binary.MaxVarintLen64, maxSegments-*used)
-		if room <= 0 || free < size {
-			break
-		}
-		rest := addrs[taken:]
-		rest = rest[:min(len(rest), free/size)]
-		c.flags = flagGroups
-		*groups++
-		if n := regularRun(rest); n >= minRun || n == len(rest) {
-			step := int64(0)
-			if n > 1 {
-				step = int64(rest[1] - rest[0])
-			}
-			g := kernel.Group{Addr: rest[0], Step: step, Count: n, Bytes: size}
-			c.desc, prev = appendRegular(c.desc, &g, prev)
-			taken += n
-			continue
-		}
-		room = max(min(room, free/(size+binary.MaxVarintLen64)), 1)
-		n := irregularRun(rest[:min(len(rest), room)], minRun)
-		c.desc, prev = appendIrregular(c.desc, rest[:n], size, prev)
-		taken += n
-		*used += n
+// group writes count segments of size bytes at a constant distance: uvarint 2*count, +1 if size is as in the group before;
+// else uvarint size; the first address and, if there are two or more, the distance as zig-zag varints, the address as the
+// difference from the last one of the group before.
+func (c *chunk) group(addr uintptr, step int64, count, size int) {
+	if c.groups == 0 {
+		c.flags, c.addr, c.prev = flagGroups, uint64(addr), uint64(addr)
 	}
-	return taken, prev
+	if size == c.size {
+		c.desc = binary.AppendUvarint(c.desc, uint64(count)<<1|1)
+	} else {
+		c.desc = binary.AppendUvarint(binary.AppendUvarint(c.desc, uint64(count)<<1), uint64(size))
+	}
+	c.desc = binary.AppendVarint(c.desc, int64(uint64(addr)-c.prev))
+	if count > 1 {
+		c.desc = binary.AppendVarint(c.desc, step)
+	}
+	c.prev, c.size = uint64(int64(addr)+step*int64(count-1)), size
+	c.bytes += int64(count) * int64(size)
+	c.groups++
 }
 
-// irregularRun is the number of addresses before at least so many at a constant distance begin.
-func irregularRun(addrs []uintptr, minRun int) int {
-	n := 0
-	for n < len(addrs) {
-		k := regularRun(addrs[n:])
-		if k >= minRun && n > 0 {
-			break
-		}
-		n += k
+// regularRun is the number of addresses at the start, of two or more, that have a constant distance.
+func regularRun(addrs []uintptr) int {
+	n, step := 2, addrs[1]-addrs[0]
+	for n < len(addrs) && addrs[n]-addrs[n-1] == step {
+		n++
 	}
-	return max(n, 1)
+	return n
+}
+
+// appendStrided writes a shape behind b: u32 levels, counts, strides.
+func appendStrided(b []byte, count, stride []int32) []byte {
+	levels := len(count) - 1
+	b = binary.LittleEndian.AppendUint32(b, uint32(levels))
+	for _, c := range count {
+		b = binary.LittleEndian.AppendUint32(b, uint32(c))
+	}
+	for _, s := range stride[:levels] {
+		b = binary.LittleEndian.AppendUint32(b, uint32(s))
+	}
+	return b
 }

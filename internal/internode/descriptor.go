@@ -19,59 +19,6 @@ var (
 	errDesc     = fmt.Errorf("%w: wrong descriptor", errProtocol)
 )
 
-// appendStrided writes a shape behind b: u32 levels, counts, strides.
-func appendStrided(b []byte, count, stride []int32) []byte {
-	levels := len(count) - 1
-	b = binary.LittleEndian.AppendUint32(b, uint32(levels))
-	for _, c := range count {
-		b = binary.LittleEndian.AppendUint32(b, uint32(c))
-	}
-	for _, s := range stride[:levels] {
-		b = binary.LittleEndian.AppendUint32(b, uint32(s))
-	}
-	return b
-}
-
-// A group is: uvarint 2*segments (+1 if their distance is constant), uvarint bytes of each, then the addresses as zig-zag
-// varints of the difference from the address before (constant distance: the first and the distance).
-
-// mostGroup is the most bytes of a group without its addresses, or of a whole one with a constant distance.
-const mostGroup = 4 * binary.MaxVarintLen64
-
-// appendRegular writes a group of count segments at a constant distance.
-func appendRegular(b []byte, g *kernel.Group, prev uint64) ([]byte, uint64) {
-	b = binary.AppendUvarint(b, uint64(g.Count)<<1|1)
-	b = binary.AppendUvarint(b, uint64(g.Bytes))
-	b = binary.AppendVarint(b, int64(uint64(g.Addr)-prev))
-	if g.Count > 1 {
-		b = binary.AppendVarint(b, g.Step)
-	}
-	return b, uint64(int64(g.Addr) + g.Step*int64(g.Count-1))
-}
-
-// appendIrregular writes a group of segments with an address each.
-func appendIrregular(b []byte, addrs []uintptr, nbytes int, prev uint64) ([]byte, uint64) {
-	b = binary.AppendUvarint(b, uint64(len(addrs))<<1)
-	b = binary.AppendUvarint(b, uint64(nbytes))
-	for _, a := range addrs {
-		b = binary.AppendVarint(b, int64(uint64(a)-prev))
-		prev = uint64(a)
-	}
-	return b, prev
-}
-
-// regularRun is the number of addresses at the start that have a constant distance.
-func regularRun(addrs []uintptr) int {
-	if len(addrs) <= 2 {
-		return len(addrs)
-	}
-	n, step := 2, addrs[1]-addrs[0]
-	for n < len(addrs) && addrs[n]-addrs[n-1] == step {
-		n++
-	}
-	return n
-}
-
 // layout is a decoded descriptor: what memory of a rank a request is about. Its arrays are bounded and used again.
 type layout struct {
 	count  []int32 // strided
@@ -79,7 +26,7 @@ type layout struct {
 	groups []kernel.Group
 	addrs  []uintptr
 	lo, hi uint64 // all of it lies between them
-	grain  uint64 // greatest common divisor of all rows
+	grain  uint64 // lengths of all rows, or-ed
 }
 
 // decode reads the descriptor of nbytes bytes in all, which begins at addr.
@@ -104,7 +51,7 @@ func (l *layout) decodeStrided(b []byte, addr, nbytes uint64) error {
 		return errDesc
 	}
 	word := func(i int) int32 { return int32(binary.LittleEndian.Uint32(b[4*i:])) }
-	volume, lo, hi := uint64(1), int64(0), int64(0)
+	volume := uint64(1)
 	for i := range int(levels) + 1 {
 		n := word(1 + i)
 		over, product := bits.Mul64(volume, uint64(n))
@@ -115,15 +62,9 @@ func (l *layout) decodeStrided(b []byte, addr, nbytes uint64) error {
 		l.count = append(l.count, n)
 	}
 	for i := range int(levels) {
-		s := word(2 + int(levels) + i)
-		l.stride = append(l.stride, s)
-		if reach := int64(s) * int64(l.count[i+1]-1); reach < 0 {
-			lo += reach
-		} else {
-			hi += reach
-		}
+		l.stride = append(l.stride, word(2+int(levels)+i))
 	}
-	hi += int64(l.count[0])
+	_, lo, hi := kernel.Extent(l.stride, l.count) // less than 1<<63: the volume is bounded
 	if volume != nbytes || lo < -int64(addr) || hi > math.MaxInt64-int64(addr) {
 		return errDesc
 	}
@@ -138,11 +79,6 @@ type varints struct {
 }
 
 func (r *varints) uvarint() uint64 {
-	if len(r.b) > 0 && r.b[0] < 0x80 {
-		v := r.b[0]
-		r.b = r.b[1:]
-		return uint64(v)
-	}
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {
 		r.bad, r.b = true, nil
@@ -152,35 +88,33 @@ func (r *varints) uvarint() uint64 {
 	return v
 }
 
-func (r *varints) varint() uint64 {
+func (r *varints) varint() int64 {
 	v := r.uvarint()
-	return v>>1 ^ -(v & 1)
+	return int64(v>>1 ^ -(v & 1))
 }
 
-// decodeGroups reads groups. It never holds more than maxSegments addresses and as many groups.
+// decodeGroups reads groups. It never holds more than maxGroups of them, nor more than maxAddrs addresses.
 func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
-	r, prev := varints{b: b}, addr
+	r, prev, size := varints{b: b}, addr, uint64(0)
 	l.lo, l.hi, l.grain = math.MaxUint64, 0, 0
 	if cap(l.addrs) == 0 {
-		l.addrs = make([]uintptr, 0, maxSegments) // groups point into it: it must not move
+		l.addrs = make([]uintptr, 0, maxAddrs) // groups point into it: it must not move
 	}
-	for len(r.b) > 0 {
-		token, size := r.uvarint(), r.uvarint()
-		n := token >> 1
-		if r.bad || n == 0 || size == 0 || size > nbytes/n || len(l.groups) == maxSegments {
+	for groups := 0; len(r.b) > 0; groups++ {
+		token := r.uvarint()
+		if token&1 == 0 {
+			size = r.uvarint()
+		}
+		n, first, step := token>>1, prev+uint64(r.varint()), int64(0)
+		if n > 1 {
+			step = r.varint()
+		}
+		if r.bad || n == 0 || size == 0 || size > nbytes/n || groups == maxGroups || !l.span(first, step, n, size, &prev) {
 			return errDesc
 		}
-		ok := false
-		if token&1 != 0 {
-			ok = l.regular(&r, n, size, &prev)
-		} else {
-			ok = l.irregular(&r, n, size, &prev)
-		}
-		if !ok || r.bad {
-			return errDesc
-		}
+		l.add(first, step, int(n), int(size))
 		nbytes -= n * size
-		l.grain = gcd(l.grain, size)
+		l.grain |= size
 	}
 	if nbytes != 0 || len(l.groups) == 0 {
 		return errDesc
@@ -188,60 +122,46 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	return nil
 }
 
-func (l *layout) regular(r *varints, n, size uint64, prev *uint64) bool {
-	first, step := *prev+r.varint(), int64(0)
-	if n > 1 {
-		step = int64(r.varint())
-	}
-	if first > maxAddr || n > maxPayload || step > maxPayload || step < -maxPayload {
-		return false
-	}
-	over, reach := bits.Mul64(uint64(max(step, -step)), n-1)
-	if over != 0 || reach > maxAddr {
-		return false
-	}
-	last := int64(first) + int64(reach)
-	if step < 0 {
-		last = int64(first) - int64(reach)
-	}
-	if last < 0 || !l.widen(first, size) || !l.widen(uint64(last), size) {
-		return false
-	}
-	l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: int(n), Bytes: int(size)})
-	*prev = uint64(last)
-	return true
-}
+// fewSegments and less are kept as a list, together with those before: a list takes one call of a kernel.
+const fewSegments = 3
 
-func (l *layout) irregular(r *varints, n, size uint64, prev *uint64) bool {
+// add adds a group.
+func (l *layout) add(first uint64, step int64, n, size int) {
 	begin := len(l.addrs)
-	if n > uint64(maxSegments-begin) {
-		return false
+	if n > fewSegments || n > maxAddrs-begin {
+		l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: n, Bytes: size})
+		return
 	}
-	a, good := *prev, true
 	for range n {
-		a += r.varint()
-		good = good && l.widen(a, size)
-		l.addrs = append(l.addrs, uintptr(a))
+		l.addrs = append(l.addrs, uintptr(first))
+		first += uint64(step)
 	}
-	l.groups = append(l.groups, kernel.Group{Addrs: l.addrs[begin:], Bytes: int(size)})
-	*prev = a
-	return good
+	if last := len(l.groups) - 1; last >= 0 && l.groups[last].Addrs != nil && l.groups[last].Bytes == size {
+		g := &l.groups[last]
+		g.Addrs = l.addrs[begin-len(g.Addrs):]
+		return
+	}
+	l.groups = append(l.groups, kernel.Group{Addrs: l.addrs[begin:], Bytes: size})
 }
 
-// widen takes memory into the span; false if there can be no such memory.
-func (l *layout) widen(addr, size uint64) bool {
-	if addr > maxAddr || size > maxAddr-addr {
+// span takes the memory of a group into that of the layout, and gives the address of its last segment; false if there can be
+// no such memory.
+func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bool {
+	over, reach := bits.Mul64(uint64(max(step, -step)), n-1)
+	if over != 0 || reach > maxAddr || step < -maxPayload || step > maxPayload {
 		return false
 	}
-	l.lo, l.hi = min(l.lo, addr), max(l.hi, addr+size)
-	return true
-}
-
-func gcd(a, b uint64) uint64 {
-	for b != 0 {
-		a, b = b, a%b
+	lo, hi := first, first+reach
+	*last = hi
+	if step < 0 {
+		lo, hi = first-reach, first
+		*last = lo
 	}
-	return a
+	if first > maxAddr || lo > hi || hi > maxAddr || size > maxAddr-hi {
+		return false
+	}
+	l.lo, l.hi = min(l.lo, lo), max(l.hi, hi+size)
+	return true
 }
 
 // set makes a cursor of the memory.
@@ -261,33 +181,23 @@ func (l *layout) owned(owns func(addr uintptr, n int64) bool) bool {
 	if owns(uintptr(l.lo), int64(l.hi-l.lo)) {
 		return true
 	}
-	if len(l.groups) == 0 {
-		return false // a shape lies in one allocation
-	}
 	for i := range l.groups {
 		g := &l.groups[i]
-		for _, a := range g.Addrs {
-			if !owns(a, int64(g.Bytes)) {
+		if g.Addrs == nil {
+			reach := g.Step * int64(g.Count-1)
+			if owns(uintptr(int64(g.Addr)+min(reach, 0)), max(reach, -reach)+int64(g.Bytes)) {
+				continue
+			}
+		}
+		for k := range max(g.Count, len(g.Addrs)) {
+			at := uintptr(int64(g.Addr) + g.Step*int64(k))
+			if g.Addrs != nil {
+				at = g.Addrs[k]
+			}
+			if !owns(at, int64(g.Bytes)) {
 				return false
 			}
 		}
-		if g.Addrs == nil && !ownsRegular(g, owns) {
-			return false
-		}
 	}
-	return true
-}
-
-func ownsRegular(g *kernel.Group, owns func(addr uintptr, n int64) bool) bool {
-	reach := g.Step * int64(g.Count-1)
-	lo, n := int64(g.Addr)+min(reach, 0), max(reach, -reach)+int64(g.Bytes)
-	if owns(uintptr(lo), n) {
-		return true
-	}
-	for i := range g.Count {
-		if !owns(uintptr(int64(g.Addr)+g.Step*int64(i)), int64(g.Bytes)) {
-			return false
-		}
-	}
-	return true
+	return len(l.groups) > 0 // a shape lies in one allocation
 }

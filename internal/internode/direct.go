@@ -6,48 +6,27 @@ package internode
 
 import (
 	"errors"
+	"slices"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
-// directly moves a put or a get by a protocol. ErrNotNative: it has to travel by frames. The caller has the lock.
-func (g *target) directly(f *transfer, nbytes int64, by string) (r *request, err error) {
-	get := f.h.kind == kindGet
-	switch {
-	case by == byTargetSide && get:
-		if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
-			return nil, err
-		}
-		return r, g.pull(f, r)
-	case by != byDevice:
-		return nil, transport.ErrNotNative
-	}
-	copied := !get && nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != byZeroCopy
-	if !copied {
-		if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
-			return nil, err
-		}
-	}
-	return r, g.move(f, r, copied)
-}
-
-// move writes or reads a whole transfer. copied: local memory is the caller's again when this returns.
-func (g *target) move(f *transfer, r *request, copied bool) error {
+// move writes or reads a whole transfer. Without a request local memory is the caller's again when this returns.
+// ErrNotNative: it has to travel by frames. The caller has the lock.
+func (g *target) move(f *transfer, r *request) error {
 	if err := g.settle(); err != nil {
 		return err
 	}
 	first, lend := 0, 0
 	if f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil { // it may be copied
-		first = g.costs(false).first() // which may measure, with transfers of its own
-	}
-	if c := g.t.known.Load(); c != nil {
-		lend = c.lendFrom()
+		c := g.costs(false) // which may measure, with transfers of its own
+		first, lend = c.first(), c.lendFrom()
 	}
 	x := &g.transfer
-	*x = transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: copied, LendFrom: lend, FirstChunk: first}
+	*x = transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, FirstChunk: first}
 	if r != nil {
-		x.Done = (*deviceParts)(r)
+		x.Done = r
 	}
 	if f.h.kind == kindGet {
 		return g.deviceError(g.direct.Read(x))
@@ -63,21 +42,6 @@ func (g *target) deviceError(err error) error {
 	return g.fail(err)
 }
 
-// deviceParts makes a request the Completion of direct transfers.
-type deviceParts request
-
-// Add is told of more parts.
-func (p *deviceParts) Add(n int32) { p.parts.Add(n) }
-
-// Done ends one. An error means that the connection is lost.
-func (p *deviceParts) Done(err error) {
-	r := (*request)(p)
-	if err != nil {
-		err = r.g.loss(err)
-	}
-	r.Done(err)
-}
-
 // undivided is how much is not worth more than one chunk, nor asking the cost model.
 const undivided = 2 << 10
 
@@ -90,11 +54,7 @@ func (g *target) settle() error {
 	if err := g.askFence(number); err != nil {
 		return err
 	}
-	g.seat.await(func() bool { return g.reached(number) || g.broken.Load() != nil })
-	if e := g.broken.Load(); e != nil {
-		return *e
-	}
-	return nil
+	return g.await(func() bool { return g.reached(number) })
 }
 
 // accumulate is done by the origin's device if that is set and possible, else by the server.
@@ -112,25 +72,26 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 		}
 		f.begin()
 	}
-	return g.byFramesFor(f, nbytes, nil)
+	return nil, g.byFrames(f, nbytes, nil)
 }
 
 // pull asks for a get's data to be written into local memory by the target. desc describes the target's memory, the body the
 // origin's, arg is the key of that.
 func (g *target) pull(f *transfer, r *request) error {
-	lo, hi := span(f.x, false)
+	lo, hi := f.span(0)
 	key, release, ok := g.t.direct.Lend(lo, hi)
 	if !ok {
 		return transport.ErrNotNative
 	}
 	r.release = release
-	there, end := span(f.x, true)
+	there, end := f.span(1)
 	for _, at := range []uintptr{there, end - 1} { // the target's device must reach it
 		if _, err := g.key(at, nil); err != nil {
 			return err
 		}
 	}
 	r.want = kindPushed
+	g.chunk.scale = nil
 	l := g.limits(true, 0)
 	l.data, l.desc, l.flat = mostPushed, l.desc/2-headerBytes, true
 	for f.right.Left() > 0 {
@@ -140,10 +101,10 @@ func (g *target) pull(f *transfer, r *request) error {
 		own := g.chunkBoth(f, l)
 		g.held = own
 		h := f.h
-		h.kind, h.addr, h.bytes, h.flags, h.arg = kindPush, g.chunk.addr, uint64(g.chunk.bytes), g.chunk.flags, key
+		h.kind, h.arg = kindPush, key
 		var body kernel.Cursor
 		body.SetContiguous(addressOf(own), int64(len(own)))
-		if err := g.sendAsked(r, &h, nil, g.chunk.desc, &body, int64(len(own)), transport.Now); err != nil {
+		if err := g.send(r, &h, &g.chunk, &body, int64(len(own)), transport.Now); err != nil {
 			return err
 		}
 	}
@@ -168,28 +129,16 @@ func (g *target) chunkBoth(f *transfer, l limits) []byte {
 // mostPushed bounds what one frame asks for.
 const mostPushed = 1 << 30
 
-// span is the memory between the first and the last byte of a side of a transfer.
-func span(x *transport.Xfer, remote bool) (lo, hi uintptr) {
-	if x.Vector == nil {
-		s := x.Local
-		if remote {
-			s = x.Remote
-		}
+// span is the memory between the first and the last byte of a side of a transfer: 0 local, 1 remote.
+func (f *transfer) span(side int) (lo, hi uintptr) {
+	if x := f.x; x.Vector == nil {
+		s := [2]transport.Section{x.Local, x.Remote}[side]
 		_, from, to := kernel.Extent(s.Stride[:x.Levels()], x.Count)
 		return s.Base + uintptr(from), s.Base + uintptr(to)
 	}
 	lo = ^uintptr(0)
-	for i := range x.Vector {
-		s := &x.Vector[i]
-		addrs := s.Local
-		if remote {
-			addrs = s.Remote
-		}
-		for _, at := range addrs {
-			if s.Bytes > 0 {
-				lo, hi = min(lo, at), max(hi, at+uintptr(s.Bytes))
-			}
-		}
+	for _, g := range f.list[side] {
+		lo, hi = min(lo, slices.Min(g.Addrs)), max(hi, slices.Max(g.Addrs)+uintptr(g.Bytes))
 	}
 	return lo, hi
 }

@@ -5,5 +5,5 @@
 // An origin is a process that posts operations. A target is a node; its data server acts for all ranks there. Reading order:
 // transport.go (opening, who is where), target.go (what a process keeps for each node), post.go (which way a transfer
 // takes), packed.go and direct.go (the two ways), header.go and descriptor.go (frames), server.go, origin.go and serve.go
-// (the data server), fence.go, seat.go and thread.go (who makes progress).
+// (the data server), fence.go, poller.go and thread.go (who makes progress).
 package internode

@@ -48,9 +48,8 @@ func (t *Transport) WaitGet(p transport.Peer) error {
 	if err != nil || t.fast == nil {
 		return err
 	}
-	g.seat.await(func() bool { return !t.fast.GetOpen() || g.broken.Load() != nil })
-	if e := g.broken.Load(); e != nil {
-		return *e
+	if err := g.await(func() bool { return !t.fast.GetOpen() }); err != nil {
+		return err
 	}
 	if !t.fast.GetDone() {
 		return fmt.Errorf("a get of the fast path: %w", transport.ErrPeerDead)

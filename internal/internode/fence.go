@@ -6,6 +6,7 @@
 package internode
 
 import (
+	"cmp"
 	"math/rand/v2"
 
 	"libarmci/internal/transport"
@@ -18,56 +19,39 @@ type mark struct {
 	writes uint64
 }
 
-// Fence waits until all earlier stores and messages to these peers have taken effect.
-func (t *Transport) Fence(ps ...transport.Peer) error {
-	if len(ps) == 1 {
-		g, err := t.target(ps[0])
-		if err != nil {
-			return err
-		}
-		m, err := g.mark()
-		if err != nil {
-			return err
-		}
-		return m.wait()
+// Fence waits until all earlier stores and messages to these peers have taken effect. It begins with any peer: when everybody
+// fences, not all begin with the same.
+func (t *Transport) Fence(ps ...transport.Peer) (first error) {
+	var one [1]mark // a fence of one peer allocates nothing
+	var seen []bool
+	marks, begin := one[:0], 0
+	if len(ps) > 1 {
+		seen, begin = make([]bool, len(t.targets)), rand.IntN(len(ps))
 	}
-	marks, first := t.marks(ps)
-	for _, m := range marks {
-		if err := m.wait(); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-// marks asks the nodes of all these peers, beginning anywhere: when everybody fences, not all begin with the same.
-func (t *Transport) marks(ps []transport.Peer) (all []mark, first error) {
-	if len(ps) == 0 {
-		return nil, nil
-	}
-	seen := make([]bool, len(t.targets))
-	begin := rand.IntN(len(ps))
 	for i := range ps {
 		g, err := t.target(ps[(begin+i)%len(ps)])
-		if err == nil && !seen[g.node] {
-			seen[g.node] = true
+		if err == nil && (seen == nil || !seen[g.node]) {
 			var m mark
 			if m, err = g.mark(); err == nil {
-				all = append(all, m)
+				marks = append(marks, m)
+			}
+			if seen != nil {
+				seen[g.node] = true
 			}
 		}
-		if err != nil && first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
-	return all, first
+	for _, m := range marks {
+		first = cmp.Or(first, m.wait())
+	}
+	return first
 }
 
 // mark notes what has been posted, and asks the node where it must.
 func (g *target) mark() (m mark, err error) {
 	m.g = g
-	if e := g.broken.Load(); e != nil && !g.bye.Load() {
-		return m, *e
+	if err := g.lost(); err != nil && !g.bye.Load() {
+		return m, err
 	}
 	if !g.live.Load() && g.queue.length.Load() == 0 {
 		return m, nil
@@ -107,7 +91,7 @@ func (g *target) askFence(number uint64) error {
 		return err
 	}
 	g.told = g.sent.Load()
-	return g.send(&header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, nil, 0, transport.Now)
+	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, 0, transport.Now)
 }
 
 // countFence looks at what a fence is for: where it is for one transfer, the next one is expected to be fenced too, and asks
@@ -119,13 +103,13 @@ func (g *target) countFence() {
 }
 
 // wait blocks until the target has come so far, and tells what the node has refused meanwhile.
-func (m mark) wait() error {
+func (m mark) wait() (err error) {
 	g := m.g
-	if g.seat != nil && !m.reached() {
-		g.seat.await(func() bool { return g.broken.Load() != nil || m.reached() })
+	if err = g.lost(); err == nil && g.poller != nil && !m.reached() {
+		err = g.await(m.reached)
 	}
-	if e := g.broken.Load(); e != nil && !g.bye.Load() {
-		return *e
+	if err != nil && !g.bye.Load() {
+		return err
 	}
 	if e := g.refused.Swap(nil); e != nil {
 		return *e

@@ -17,7 +17,8 @@ const (
 	headerBytes = 48
 	scaleBytes  = 16                        // the factor of an accumulate
 	maxDesc     = transport.MaxHead - 1<<10 // bytes of a descriptor
-	maxSegments = 1 << 12                   // segments with an address each in one frame
+	maxGroups   = 1 << 11                   // groups of segments in one frame
+	maxAddrs    = 2 * maxGroups             // segments of those that are kept as lists
 	maxPayload  = 1 << 46                   // bytes of data of one frame
 	maxMessage  = transport.MaxMessage
 	maxText     = 512       // bytes of text in a refusal
@@ -32,28 +33,25 @@ const (
 	kindAcc                     // memory += scale * data
 	kindGet                     // memory -> kindData
 	kindRMW                     // addr, arg = operand -> kindOld
-	kindSend                    // a message, or its first part: arg = its bytes in all
+	kindSend                    // a message, or a part: addr = its place, arg = bytes in all
 	kindCall                    // the same -> kindReply
-	kindMore                    // the next part of a message
 	kindFence                   // asks for kindAck
-	kindRanges                  // addr -> kindRangeList: registered memory from addr on
-	kindScratch                 // -> kindRangeList: memory to measure with
-	kindPush                    // descriptor of target memory, then of the origin's; arg = key of that -> kindDone
+	kindRanges                  // addr -> kindReply: registered memory from addr on; 0: memory to measure with
+	kindPush                    // descriptor of target memory, then of the origin's; arg = key of that -> kindPushed
 	kindBye                     // nothing follows; both ways
 	lastRequest = kindBye
 )
 
 // What a target sends.
 const (
-	kindAck       kind = 64 + iota // only tells how many frames were handled
-	kindPushed                     // of a push: the data is in its place
-	kindData                       // of a get
-	kindOld                        // arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
-	kindReply                      // of a call, or a part: addr = its place, arg = bytes in all
-	kindRangeList                  // data = ranges
-	kindRefused                    // addr, arg = bytes that were not moved, what = why, data = text
-	kindTell                       // a message to the origin's process
-	kindLost                       // the job ends: rank is to blame, data = text
+	kindAck     kind = 64 + iota // only tells how many frames were handled
+	kindPushed                   // of a push: the data is in its place
+	kindData                     // of a get
+	kindOld                      // arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
+	kindReply                    // of a call, or ranges; or a part: addr = its place, arg = bytes in all
+	kindRefused                  // addr, arg = bytes that were not moved, what = why, data = text
+	kindTell                     // a message to the origin's process
+	kindLost                     // the job ends: rank is to blame, data = text
 )
 
 // Flags.
@@ -91,23 +89,18 @@ type header struct {
 
 // append writes the header behind b.
 func (h *header) append(b []byte) []byte {
-	n := len(b)
-	b = append(b, make([]byte, headerBytes)...)
-	h.encode(b[n:])
-	return b
+	le := binary.LittleEndian
+	b = le.AppendUint32(append(b, byte(h.kind), h.flags, h.what, 0), h.rank)
+	b = le.AppendUint32(le.AppendUint32(le.AppendUint64(b, h.id), h.handled), h.desc)
+	return le.AppendUint64(le.AppendUint64(le.AppendUint64(b, h.addr), h.bytes), h.arg)
 }
 
-func (h *header) encode(b []byte) {
-	_ = b[headerBytes-1]
-	le := binary.LittleEndian
-	b[0], b[1], b[2], b[3] = byte(h.kind), h.flags, h.what, 0
-	le.PutUint32(b[4:], h.rank)
-	le.PutUint64(b[8:], h.id)
-	le.PutUint32(b[16:], h.handled)
-	le.PutUint32(b[20:], h.desc)
-	le.PutUint64(b[24:], h.addr)
-	le.PutUint64(b[32:], h.bytes)
-	le.PutUint64(b[40:], h.arg)
+// payload is how many bytes a frame has at most behind its header.
+func payload(e transport.Endpoint) int {
+	if most := e.MaxFrame(); most > 0 {
+		return most - headerBytes
+	}
+	return maxPayload
 }
 
 // decode reads the header of a head, and returns what follows it.
@@ -132,7 +125,7 @@ func (h *header) check(rest []byte, n int64) error {
 		if kernel.Type(h.what) > kernel.DoubleComplex {
 			return h.wrong("element type")
 		}
-	case kindPut, kindSend, kindCall, kindMore:
+	case kindPut, kindSend, kindCall:
 		body = int64(h.bytes)
 	case kindPush: // the origin's part
 		body = min(n, transport.MaxHead)
@@ -146,8 +139,6 @@ func (h *header) check(rest []byte, n int64) error {
 		return h.wrong("descriptor length")
 	case h.flags&flagShape == flagShape || (h.flags&flagShape == 0) != (h.desc == 0):
 		return h.wrong("shape")
-	case h.arg > maxMessage && (h.kind == kindSend || h.kind == kindCall):
-		return h.wrong("message length")
 	}
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:

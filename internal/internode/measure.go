@@ -1,203 +1,202 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measuring the parameters of the cost model: on the first target whose transfer needs them, once in a process for puts and
-// once for gets. Each protocol moves three patches of a scratch to the node's scratch, a few times; through the medians of
-// the times goes the protocol's line. It takes as long as some hundred requests.
+// once for gets. Each protocol moves patches between the scratch memory of both sides, a few times; the protocol's line goes
+// through the medians. It takes as long as some hundred requests.
 package internode
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
-	"unsafe"
 
-	"libarmci/internal/kernel"
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
-// patch is rows of the scratch.
-type patch struct{ rows, row int }
-
-var (
-	patchesNIC  = [3]patch{{4, 64}, {64, 64}, {64, 4096}}
-	patchesHost = [2]patch{{4, 64}, {64, 4096}} // the second in several messages, beside each other
-)
-
-// Before a protocol is measured it is used so often, or that long: a server that has just woken is slower than it will be.
 const (
-	warmRounds = 50
-	warmTime   = 25 * time.Millisecond
+	warmRounds   = 50                    // a protocol is used so often before it is measured,
+	warmTime     = 25 * time.Millisecond // or so long: a server that has just woken is slow at first
+	rounds       = 15                    // then each patch is moved so often
+	scratchRows  = 64
+	stride       = pageBytes + 64 // rows of arrays are in pages of their own
+	scratchBytes = scratchRows * stride
 )
 
-// A patch is moved so often, the first time to warm up; shorter ones more often until some time is over.
-const (
-	leastRounds = 10
-	mostRounds  = 20
-	roundsTime  = 500 * time.Microsecond
-)
+// patch is rows of the scratch, and what it took to move them.
+type patch struct {
+	rows, row int32
+	ns        float64
+}
+
+func (p *patch) bytes() float64 { return float64(p.rows) * float64(p.row) }
+
+// fit is the line through three patches: few rows, many, and long ones. With as many in the first two, the costs of messages
+// are part of the bytes'. No parameter is negative, whatever else the processor had to do meanwhile.
+func fit(few, many, long patch) (l line) {
+	l.byte = max((long.ns-many.ns)/(long.bytes()-many.bytes()), 0)
+	if rows := float64(many.rows - few.rows); rows > 0 {
+		l.each = max((many.ns-few.ns-l.byte*(many.bytes()-few.bytes()))/rows, 0)
+	}
+	l.start = max(few.ns-l.each*float64(few.rows)-l.byte*few.bytes(), 0)
+	return l
+}
+
+// scratch is memory of a process that others may write to and read from as they like. Nobody else's memory is touched to
+// measure.
+type scratch struct {
+	once   sync.Once
+	memory []byte
+	lo     atomic.Uintptr // where it is; 0: there is none
+	ranges []transport.Range
+}
+
+// openScratch lists the scratch and its keys; it makes it, once. There may be none. It is registered like the arena.
+func (t *Transport) openScratch() []transport.Range {
+	s := &t.scratch
+	s.once.Do(func() {
+		var err error
+		if s.memory, err = unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON); err != nil {
+			log.Infof("memory to measure with: %v", err)
+			return
+		}
+		lo := addressOf(s.memory)
+		list := slices.Clone(t.direct.Expose(lo, scratchBytes))
+		if !slices.ContainsFunc(list, func(r transport.Range) bool { return !r.Direct }) {
+			list[0].Lo, list[len(list)-1].Hi = lo, lo+scratchBytes
+			s.ranges = list
+			s.lo.Store(lo)
+		}
+	})
+	return s.ranges
+}
+
+// holds tells whether memory is part of it.
+func (s *scratch) holds(addr uintptr, n int64) bool {
+	lo := s.lo.Load()
+	return lo != 0 && addr >= lo && n >= 0 && n <= int64(lo)+scratchBytes-int64(addr)
+}
 
 // costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the lock.
 func (g *target) costs(get bool) *costs {
 	t := g.t
-	have := func() bool { c := t.known.Load(); return c != nil && (c.measured[direction(get)]) }
-	if !have() && t.measuring.TryLock() { // else it is another target's turn
+	if !t.costs.Load().direction(get).known && t.measuring.TryLock() { // else another target is measured
 		defer t.measuring.Unlock()
-		if !have() {
-			t.measure(g, get)
-		}
-	}
-	if c := t.known.Load(); c != nil {
-		return c
-	}
-	return &costs{Costs: t.direct.Costs()}
-}
-
-func direction(get bool) int {
-	if get {
-		return 1
-	}
-	return 0
-}
-
-// measure finds the parameters of one direction, and those that belong to both if nobody has; those that cannot be
-// measured are as usual.
-func (t *Transport) measure(g *target, get bool) {
-	begin, c := time.Now(), costs{Costs: t.direct.Costs()}
-	mine := t.scratch.open(t)
-	if was := t.known.Load(); was != nil {
-		c = *was
-	} else if mine != 0 {
-		c.Copy, c.Pin = t.measureHere(mine)
-	}
-	c.measured[direction(get)] = true
-	if mine != 0 {
-		if err := g.measure(&c, get, mine); err != nil {
-			log.Infof("parameters of the cost model cannot be measured: %v", err)
-		}
-	}
-	t.known.Store(&c)
-	log.Infof("cost model, measured in %v: %v", time.Since(begin).Round(time.Microsecond), c)
-}
-
-// measure is the part that needs a target.
-func (g *target) measure(c *costs, get bool, mine uintptr) error {
-	list, err := g.askRanges(header{kind: kindScratch}, nil)
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	g.keys.Add(list...)
-	transfer := func(a patch) *transport.Xfer {
-		return &transport.Xfer{Known: true, Count: []int32{int32(a.row), int32(a.rows)},
-			Local:  transport.Section{Base: mine, Stride: []int32{scratchStride}},
-			Remote: transport.Section{Base: list[0].Lo, Stride: []int32{scratchStride}}}
-	}
-	sample := func(by string, patches []patch) (p []point) {
-		for i, begin := 0, time.Now(); err == nil && i < warmRounds && time.Since(begin) < warmTime; i++ {
-			err = g.once(transfer(patches[0]), get, by)
-		}
-		for _, a := range patches {
-			at := point{each: float64(a.rows), bytes: float64(a.rows * a.row)}
-			if err == nil {
-				at.time, err = g.usually(transfer(a), get, by)
+		if c := *t.costs.Load(); !c.direction(get).known {
+			begin := time.Now()
+			if err := g.measure(&c, get); err != nil {
+				log.Infof("the cost model cannot be measured: %v", err)
 			}
-			p = append(p, at)
+			t.costs.Store(&c)
+			log.Infof("cost model, measured in %v: %v", time.Since(begin).Round(time.Microsecond), &c)
 		}
-		return p
 	}
-	device, packed := &c.PutDirect, &c.PutPacked
-	if get {
-		device, packed = &c.GetDirect, &c.GetPacked
-	}
-	one := sample(byDevice, patchesNIC[:])
-	if err != nil {
-		return err
-	}
-	*device = fit(one)
-	soFar := *c
-	g.t.known.Store(&soFar) // packing has pieces by that
-	all, pushed := sample(byPacking, patchesHost[:]), []point(nil)
-	if get {
-		pushed = sample(byTargetSide, patchesNIC[:])
-	}
-	if err != nil {
-		return err
-	}
-	if *packed = fitBytes(all); get {
-		c.GetPush = fit(pushed)
-	}
-	return nil
+	return t.costs.Load()
 }
 
-// usually is the median of the times in ns that a transfer has taken, until it had taken effect: where a processor is
-// shared, the shortest says little of the next.
-func (g *target) usually(x *transport.Xfer, get bool, by string) (ns float64, err error) {
-	var times []time.Duration
-	for i, all := 0, time.Now(); i < leastRounds || i < mostRounds && time.Since(all) < roundsTime; i++ {
-		begin := time.Now()
-		if err = g.once(x, get, by); err != nil {
-			return 0, err
-		}
-		if i > 0 {
-			times = append(times, time.Since(begin))
-		}
+// measure finds the parameters of one direction, and those that belong to both if nobody has.
+func (g *target) measure(c *costs, get bool) error {
+	t, d := g.t, c.direction(get)
+	d.known = true // whatever happens
+	here := t.openScratch()
+	there, err := g.askRanges(0, nil)
+	if err != nil || len(here) == 0 || len(there) == 0 {
+		return errors.Join(err, errors.New("there is no memory to measure with"))
 	}
-	slices.Sort(times)
-	return float64(times[len(times)/2]), nil
+	g.keys.Add(there...)
+	if !c.direction(!get).known {
+		t.measureHere(c)
+	}
+	few, many, long := patch{rows: 4, row: 64}, patch{rows: scratchRows, row: 64}, patch{rows: scratchRows, row: pageBytes}
+	sample := func(by string, all ...patch) line {
+		for i := range all {
+			p := &all[i]
+			x := transport.Xfer{Known: true, Count: []int32{p.row, p.rows},
+				Local:  transport.Section{Base: here[0].Lo, Stride: []int32{stride}},
+				Remote: transport.Section{Base: there[0].Lo, Stride: []int32{stride}}}
+			once := func() {
+				if err == nil {
+					err = g.once(&x, get, by)
+				}
+			}
+			for n, begin := 0, time.Now(); i == 0 && n < warmRounds && time.Since(begin) < warmTime; n++ {
+				once()
+			}
+			p.ns = median(once)
+		}
+		return fit(all[0], all[1], all[2])
+	}
+	was := *d
+	d.nic = sample(byDevice, few, many, long)
+	soFar := *c
+	t.costs.Store(&soFar) // packing has pieces by that
+	d.host = sample(byPacking, few, few, long)
+	if get {
+		d.push = sample(byTargetSide, few, many, long)
+	}
+	if err != nil {
+		*d = was
+		err = fmt.Errorf("rank %d: %w", g.server, err)
+	}
+	return err
+}
+
+// median is the usual time of something in ns: where a processor is shared, the shortest says little of the next.
+func median(what func()) float64 {
+	var times [rounds]time.Duration
+	for i := range times {
+		begin := time.Now()
+		what()
+		times[i] = time.Since(begin)
+	}
+	slices.Sort(times[:])
+	return float64(times[rounds/2])
 }
 
 // once moves a patch by a protocol, and returns when it has taken effect. The caller has the lock.
 func (g *target) once(x *transport.Xfer, get bool, by string) error {
-	f := transfer{x: x, h: header{kind: kindPut, rank: uint32(g.server)}}
+	kind := kindPut
 	if get {
-		f.h.kind = kindGet
+		kind = kindGet
 	}
+	f := newTransfer(x, kind)
+	defer f.release(nil)
+	f.h.rank = uint32(g.server)
 	f.begin()
-	nbytes := x.Bytes()
-	var r *request
-	err := error(transport.ErrNotNative)
-	if by != byPacking {
-		r, err = g.directly(&f, nbytes, by)
-	}
-	if errors.Is(err, transport.ErrNotNative) {
-		f.begin()
-		r, err = g.byFramesFor(&f, nbytes, r)
-	}
+	r, err := g.carryBy(f, x.Bytes(), by)
 	if r != nil {
-		r.Done(err)
-		err = r.wait()
-		g.release(r)
+		r.finish(err)
+		_, err = r.wait()
 	}
-	if err == nil && !get {
-		err = g.settle()
+	if err != nil || get {
+		return err
+	}
+	if err = g.settle(); err == nil {
+		writes := g.direct.Mark()
+		err = g.await(func() bool { return g.direct.Reached(writes) })
 	}
 	return err
 }
 
 // measureHere is what needs no target: copying, and registering memory.
-func (t *Transport) measureHere(mine uintptr) (copying, pin transport.Linear) {
-	const half = scratchBytes / 2
-	memory := unsafe.Slice((*byte)(kernel.Ptr(mine)), scratchBytes)
-	least := func(what func()) float64 {
-		best := time.Hour
-		for range leastRounds {
-			begin := time.Now()
-			what()
-			best = min(best, time.Since(begin))
-		}
-		return float64(best)
-	}
-	copying.Byte = max(least(func() { copy(memory[:half], memory[half:]) })/half, 0.001)
-	register := func(n int64) float64 {
-		return least(func() {
-			if _, release, ok := t.direct.Lend(mine, mine+uintptr(n)); ok && release != nil {
+func (t *Transport) measureHere(c *costs) {
+	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
+	memory := t.scratch.memory
+	lo := addressOf(memory)
+	register := func(n uintptr) float64 {
+		return median(func() {
+			if _, release, ok := t.direct.Lend(lo, lo+n); ok && release != nil {
 				release()
 			}
 		})
 	}
-	const pages = scratchBytes / pageBytes
+	c.copy.byte = max(median(func() { copy(memory[:half], memory[half:]) })/half, 0.001)
 	one, all := register(pageBytes), register(scratchBytes)
-	pin.Each = max((all-one)/(pages-1), 0)
-	pin.Start = max(one-pin.Each, 0)
-	return copying, pin
+	c.pin.each = max((all-one)/(pages-1), 0)
+	c.pin.start = max(one-c.pin.each, 0)
 }

@@ -21,8 +21,7 @@ const (
 	firstStay   = time.Millisecond / 4   // before it may move again; twice as long every time that did not help
 	longestStay = 8 * time.Millisecond
 	sleptStay   = time.Millisecond / 2
-	firstShun   = 8 * time.Millisecond // of a core where somebody computes; twice as long if he still does
-	longestShun = time.Second
+	shun        = 250 * time.Millisecond // a core where somebody computes
 )
 
 // migration is what a thread knows of its core, and of others.
@@ -33,7 +32,6 @@ type migration struct {
 	moved  time.Time
 
 	shunned unix.CPUSet // cores where somebody computes
-	shun    time.Duration
 	until   time.Time
 }
 
@@ -42,14 +40,14 @@ func (m *migration) yield() time.Time {
 	begin := time.Now()
 	yield()
 	end := time.Now()
-	if m.judge(end.Sub(begin), end, currentCore) {
+	if m.judge(end.Sub(begin), end) {
 		moveThread(&m.shunned)
 	}
 	return end
 }
 
-// judge is told how long a yield on a core took, and tells whether to move.
-func (m *migration) judge(took time.Duration, now time.Time, core func() int) bool {
+// judge is told how long a yield took, and tells whether to move.
+func (m *migration) judge(took time.Duration, now time.Time) bool {
 	if took < sharedYield {
 		if m.score = max(m.score-1, 0); m.score == 0 {
 			m.sliced = 0
@@ -64,13 +62,13 @@ func (m *migration) judge(took time.Duration, now time.Time, core func() int) bo
 	if m.sliced < slicedAt && (m.score < sharedAt || rested < m.stay) {
 		return false
 	}
-	over := now.Sub(m.until)
-	if over >= 0 {
+	if now.After(m.until) {
 		m.shunned.Zero()
 	}
 	switch {
 	case m.sliced >= slicedAt:
-		m.avoid(core(), now, over)
+		m.shunned.Set(currentCore())
+		m.until = now.Add(shun)
 	case rested < 4*max(m.stay, firstStay):
 		m.stay = min(2*m.stay, longestStay)
 	default:
@@ -82,19 +80,6 @@ func (m *migration) judge(took time.Duration, now time.Time, core func() int) bo
 
 // slept is called when the thread has slept: the kernel may have put it elsewhere, which is no fault of the last move.
 func (m *migration) slept() { m.stay = min(m.stay, sleptStay) }
-
-// avoid keeps the thread away from a core for a while; over is how long the last while has been over.
-func (m *migration) avoid(core int, now time.Time, over time.Duration) {
-	m.shunned.Set(core)
-	switch {
-	case over < 0: // others as long as this one
-	case over < m.shun:
-		m.shun = min(2*m.shun, longestShun)
-	default:
-		m.shun = firstShun
-	}
-	m.until = now.Add(m.shun)
-}
 
 // yield lets others run on this core, if there are any.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

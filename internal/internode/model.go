@@ -9,90 +9,74 @@ package internode
 import (
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
-
-	"libarmci/internal/transport"
 )
+
+// line is a time in ns: to begin with, for each request of the device, and for each byte.
+type line struct{ start, each, byte float64 }
+
+func (l *line) time(requests, bytes int64) float64 {
+	return l.start + l.each*float64(requests) + l.byte*float64(bytes)
+}
+
+// direction is what the protocols of puts, or of gets, cost.
+type direction struct {
+	nic, host, push line // push is for gets only
+	known           bool // measured or set; else as usual
+}
 
 // costs are the parameters of the model.
 type costs struct {
-	transport.Costs
-	measured [2]bool // puts, gets; or they are set
+	put, get direction
+	copy     line // of memory to memory: only byte is used
+	pin      line // registering memory and ending that; each is a page
 }
 
-// named are the parameters by the names that people see.
-func (c *costs) named() []struct {
-	name string
-	at   *transport.Linear
-} {
-	return []struct {
-		name string
-		at   *transport.Linear
-	}{{"put.nic", &c.PutDirect}, {"put.host", &c.PutPacked}, {"get.nic", &c.GetDirect}, {"get.host", &c.GetPacked},
-		{"get.push", &c.GetPush}, {"copy", &c.Copy}, {"pin", &c.Pin}}
+// usualCosts are those of a fast network: what is assumed until something better is known.
+var usualCosts = costs{
+	put:  direction{nic: line{2000, 150, 0.09}, host: line{5000, 0, 0.3}},
+	get:  direction{nic: line{2500, 250, 0.09}, host: line{5000, 0, 0.3}, push: line{6000, 250, 0.09}},
+	copy: line{0, 0, 0.1}, pin: line{2500, 100, 0},
 }
 
-// usualCosts are those of a fast network: what is assumed until a better figure is known.
-var usualCosts = transport.Costs{
-	PutDirect: transport.Linear{Start: 2000, Each: 150, Byte: 0.09}, PutPacked: transport.Linear{Start: 5000, Byte: 0.3},
-	GetDirect: transport.Linear{Start: 2500, Each: 250, Byte: 0.09}, GetPacked: transport.Linear{Start: 5000, Byte: 0.3},
-	GetPush: transport.Linear{Start: 6000, Each: 250, Byte: 0.09},
-	Copy:    transport.Linear{Byte: 0.1}, Pin: transport.Linear{Start: 2500, Each: 100},
+func (c *costs) direction(get bool) *direction {
+	if get {
+		return &c.get
+	}
+	return &c.put
 }
 
-func (c costs) String() string {
+// lineNames are the names of the lines in settings and in armci_info.
+var lineNames = []string{"put.nic", "put.host", "get.nic", "get.host", "get.push", "copy", "pin"}
+
+func (c *costs) lines() []*line {
+	return []*line{&c.put.nic, &c.put.host, &c.get.nic, &c.get.host, &c.get.push, &c.copy, &c.pin}
+}
+
+func (c *costs) String() string {
 	var all []string
-	for _, p := range c.named() {
-		all = append(all, fmt.Sprintf("%s=%.0f,%.0f,%.4g", p.name, p.at.Start, p.at.Each, p.at.Byte))
+	for i, l := range c.lines() {
+		all = append(all, fmt.Sprintf("%s=%.0f,%.0f,%.4g", lineNames[i], l.start, l.each, l.byte))
 	}
 	return strings.Join(all, " ")
 }
 
 // parseCosts reads what String writes; what is not named is as usual.
-func parseCosts(text string) (costs, error) {
-	c := costs{Costs: usualCosts}
-	c.measured = [2]bool{true, true}
+func parseCosts(text string) (*costs, error) {
+	c := usualCosts
+	c.put.known, c.get.known = true, true
 	for _, word := range strings.Fields(text) {
 		name, list, _ := strings.Cut(word, "=")
-		at := (*transport.Linear)(nil)
-		for _, p := range c.named() {
-			if p.name == name {
-				at = p.at
-			}
+		var l line
+		_, err := fmt.Sscanf(list+";", "%g,%g,%g;", &l.start, &l.each, &l.byte)
+		i := slices.Index(lineNames, name)
+		if i < 0 || err != nil || !(min(l.start, l.each, l.byte) >= 0 && max(l.start, l.each, l.byte) < 1e12) {
+			return nil, fmt.Errorf("cost model: %q is not NAME=NS,NS,NS of %s", word, strings.Join(lineNames, ", "))
 		}
-		values := strings.Split(list, ",")
-		if at == nil || len(values) != 3 {
-			return c, fmt.Errorf("%q is not NAME=NS,NS,NS of put.nic, put.host, get.nic, get.host, get.push, copy, pin", word)
-		}
-		for i, to := range []*float64{&at.Start, &at.Each, &at.Byte} {
-			v, err := strconv.ParseFloat(values[i], 64)
-			if err != nil || !(v >= 0 && v < 1e12) {
-				return c, fmt.Errorf("%q: %q is no time in ns", word, values[i])
-			}
-			*to = v
-		}
+		*c.lines()[i] = l
 	}
-	return c, nil
-}
-
-// point is a time measured: for so many requests, and bytes.
-type point struct{ each, bytes, time float64 }
-
-// fit is the line through three points: few requests, many, and those with many bytes. No parameter is less than nothing,
-// whatever else the processor had to do meanwhile.
-func fit(p []point) (l transport.Linear) {
-	l.Byte = max((p[2].time-p[1].time)/(p[2].bytes-p[1].bytes), 0)
-	l.Each = max((p[1].time-p[0].time-l.Byte*(p[1].bytes-p[0].bytes))/(p[1].each-p[0].each), 0)
-	l.Start = max(p[0].time-l.Each*p[0].each-l.Byte*p[0].bytes, 0)
-	return l
-}
-
-// fitBytes is the line through two points of one message and of some full ones, whose costs are part of the bytes'.
-func fitBytes(p []point) (l transport.Linear) {
-	l.Byte = max((p[1].time-p[0].time)/(p[1].bytes-p[0].bytes), 0)
-	l.Start = max(p[0].time-l.Byte*p[0].bytes, 0)
-	return l
+	return &c, nil
 }
 
 // workload is what the model knows of a transfer.
@@ -105,43 +89,23 @@ type workload struct {
 }
 
 // choose is the protocol that takes the shortest time.
-func (c *costs) choose(s workload) string {
-	device, packed := &c.PutDirect, &c.PutPacked
-	if s.get {
-		device, packed = &c.GetDirect, &c.GetPacked
+func (c *costs) choose(w workload) string {
+	d := c.direction(w.get)
+	best, least := byPacking, d.host.time(1, w.bytes)
+	t := d.nic.time(w.requests, w.bytes)
+	if w.foreign {
+		t += c.copy.byte * float64(w.bytes)
 	}
-	best, least := byPacking, packed.Time(1, s.bytes)
-	t := device.Time(s.requests, s.bytes)
-	if s.foreign {
-		t += c.Copy.Byte * float64(s.bytes)
-	}
-	if s.behind {
-		t += c.PutPacked.Time(1, 0)
+	if w.behind {
+		t += c.put.host.start
 	}
 	if t <= least {
 		best, least = byDevice, t
 	}
-	if s.get && !s.foreign && c.GetPush.Time(s.requests, s.bytes) < least {
+	if w.get && !w.foreign && d.push.time(w.requests, w.bytes) < least {
 		best = byTargetSide
 	}
 	return best
-}
-
-// first is the size of the first piece of a pipelined transfer: what is not copied beside something that travels costs
-// time, and so does every request.
-func (c *costs) first() int {
-	return min(max(int(1.5*c.PutDirect.Each/c.Copy.Byte), 1<<10), mostPiece)
-}
-
-// frame is how many bytes of a transfer each of its frames carries at best: the first is packed, and the last unpacked,
-// while nothing travels, and a frame costs about what two requests do. The least of 2 p copy + bytes / p 2 each.
-func (c *costs) frame(get bool, bytes int64) int {
-	device := &c.PutDirect
-	if get {
-		device = &c.GetDirect
-	}
-	best := math.Sqrt(device.Each * float64(bytes) / max(c.Copy.Byte, 0.001))
-	return int(min(max(best, leastPiece), mostPiece))
 }
 
 // Bounds of pieces, and a page.
@@ -151,23 +115,24 @@ const (
 	pageBytes  = 4 << 10
 )
 
+// first is the size of the first piece of a pipelined transfer: what is not copied beside something that travels costs
+// time, and so does every request.
+func (c *costs) first() int {
+	return min(max(int(1.5*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), mostPiece)
+}
+
+// frame is how many bytes of a transfer each of its frames carries at best: the first is packed, and the last unpacked,
+// while nothing travels, and a frame costs about what two requests do. The least of 2 p copy + bytes / p 2 each.
+func (c *costs) frame(get bool, bytes int64) int {
+	best := math.Sqrt(c.direction(get).nic.each * float64(bytes) / max(c.copy.byte, 0.001))
+	return int(min(max(best, leastPiece), mostPiece))
+}
+
 // lendFrom is the length from which on registering memory takes less time than copying it.
 func (c *costs) lendFrom() int {
-	gain := c.Copy.Byte - c.Pin.Each/pageBytes
+	gain := c.copy.byte - c.pin.each/pageBytes
 	if gain <= 0 {
 		return 1 << 30
 	}
-	return int((c.Pin.Start + c.Pin.Each) / gain)
-}
-
-// fromRow is the length of rows from which on the device does better with them, as a patch of that many of them.
-func (c *costs) fromRow(get bool, rows int64) int64 {
-	row := int64(8)
-	for ; row < 1<<20; row += max(8, row/8) {
-		row &^= 7
-		if c.choose(workload{get: get, requests: rows, bytes: rows * row}) != byPacking {
-			break
-		}
-	}
-	return row
+	return int((c.pin.start + c.pin.each) / gain)
 }

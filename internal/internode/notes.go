@@ -13,12 +13,30 @@ import (
 // notes tells what would be used.
 func notes(d transport.Driver, o Options) string {
 	text := d.Notes()
-	if c, ok, err := calibrate(d, o); err != nil {
-		text += fmt.Sprintf("; cost model: %v", err)
-	} else if ok {
-		text += "; " + c.notes(o.Model != "" && o.Model != auto)
+	c, err := calibrate(d, o)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s; cost model: %v", text, err)
+	case c == nil:
+		return text
 	}
-	return text
+	how := "measured within this host"
+	if o.Model != "" && o.Model != auto {
+		how = "as it is set"
+	}
+	const rows = 64
+	return fmt.Sprintf("%s; cost model, %s: %v; so %d rows are left to the device from %d bytes a row on in a put and %d in a "+
+		"get, memory is registered from %d bytes on, and the first piece of a transfer through buffers has %d",
+		text, how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(), c.first())
+}
+
+// fromRow is the length of rows from which on the device does better with them, as a patch of that many of them.
+func (c *costs) fromRow(get bool, rows int64) int64 {
+	row := int64(8)
+	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}) == byPacking {
+		row += max(8, row/8&^7)
+	}
+	return row
 }
 
 // noMemory is a node without memory of its own.
@@ -31,8 +49,8 @@ func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }
 func (noMemory) DeviceLocks() (uintptr, int)       { return 0, 0 }
 func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 
-// calibrate measures the cost model; ok is false for a fabric that needs none.
-func calibrate(d transport.Driver, o Options) (c costs, ok bool, err error) {
+// calibrate measures the cost model; nil for a fabric that needs none.
+func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.Buffer, o.Looks = 0, nil
 	o.WireInfo = transport.WireInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
 		Secret: []byte("calibration"), Node: noMemory{}, Lost: func(transport.Rank, string) {}}
@@ -40,37 +58,27 @@ func calibrate(d transport.Driver, o Options) (c costs, ok bool, err error) {
 	var peers []transport.PeerAddr
 	for i := range ends {
 		o.Me, o.MyNode = transport.Rank(i), i
-		if ends[i], err = Open(d, o); err != nil {
-			return c, false, err
+		end, err := Open(d, o)
+		if err != nil {
+			return nil, err
 		}
-		defer ends[i].Close()
-		if ends[i].direct == nil {
-			return c, false, nil
+		defer end.Close()
+		if end.direct == nil {
+			return nil, nil
 		}
-		peers = append(peers, transport.PeerAddr{Rank: o.Me, Addr: ends[i].info.Addr})
+		ends[i] = end
+		peers = append(peers, transport.PeerAddr{Rank: o.Me, Addr: end.info.Addr})
 	}
 	for _, t := range ends {
 		if err := t.Connect(peers); err != nil {
-			return c, false, err
+			return nil, err
 		}
 	}
 	g := ends[0].targets[1]
 	if err := g.lock(); err != nil {
-		return c, false, err
+		return nil, err
 	}
 	defer g.mu.Unlock()
 	g.costs(false)
-	return *g.costs(true), true, nil
-}
-
-// notes tells the parameters and what follows from them.
-func (c *costs) notes(set bool) string {
-	how := "measured within this host"
-	if set {
-		how = "as it is set"
-	}
-	const rows = 64
-	return fmt.Sprintf("cost model, %s: %v; so %d rows are left to the device from %d bytes a row on in a put and %d in a "+
-		"get, memory is registered from %d bytes on, and the first piece of a transfer through buffers has %d",
-		how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(), c.first())
+	return g.costs(true), nil
 }

@@ -4,6 +4,7 @@
 package internode
 
 import (
+	"slices"
 	"time"
 
 	"libarmci/internal/transport"
@@ -38,51 +39,34 @@ const (
 	byTargetSide = "push"        // of gets: the target's server writes the rows into the origin's memory
 )
 
-func (o *Options) unbind() {
-	if o.Unbind != nil {
-		o.Unbind()
-	}
-}
-
 // nodeOf is the node of a rank, -1 if there is no such rank.
 func (o *Options) nodeOf(rank transport.Rank) int {
-	for n, ranks := range o.Nodes {
-		for _, r := range ranks {
-			if r == rank {
-				return n
-			}
-		}
-	}
-	return -1
+	return slices.IndexFunc(o.Nodes, func(ranks []transport.Rank) bool {
+		_, ok := slices.BinarySearch(ranks, rank)
+		return ok
+	})
 }
 
-// local is the place of a rank on its node, -1 if there is no such rank.
+// local is the number of a rank on this node, -1 if it is of another.
 func (o *Options) local(rank transport.Rank) int {
-	for _, ranks := range o.Nodes {
-		for i, r := range ranks {
-			if r == rank {
-				return i
-			}
-		}
+	if at, ok := slices.BinarySearch(o.Nodes[o.MyNode], rank); ok {
+		return at
 	}
 	return -1
 }
 
-// serverOf is the rank whose data server an origin uses at a node. Origins are spread over the servers there.
-func (o *Options) serverOf(node int, origin transport.Rank) transport.Rank {
+// serverOf is the rank whose data server this process uses at a node. Origins are spread over the servers there.
+func (o *Options) serverOf(node int) transport.Rank {
 	ranks := o.Nodes[node]
-	return ranks[max(o.local(origin), 0)%min(max(o.Servers, 1), len(ranks))]
+	return ranks[o.local(o.Me)%min(max(o.Servers, 1), len(ranks))]
 }
 
 // serves tells whether this process runs a data server.
-func (o *Options) serves() bool {
-	place := o.local(o.Me)
-	return place >= 0 && place < max(o.Servers, 1)
-}
+func (o *Options) serves() bool { return o.local(o.Me) < max(o.Servers, 1) }
 
-// hostOf is the name of a node's host, for messages.
-func (o *Options) hostOf(node int) string {
-	if node >= 0 && node < len(o.Hosts) {
+// hostOf is the name of a rank's host, for messages.
+func (o *Options) hostOf(rank transport.Rank) string {
+	if node := o.nodeOf(rank); node >= 0 && node < len(o.Hosts) {
 		return o.Hosts[node]
 	}
 	return "?"

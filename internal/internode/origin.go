@@ -17,11 +17,11 @@ import (
 )
 
 type origin struct {
-	s      *server
-	from   transport.Rank
-	ep     transport.Endpoint
-	direct transport.DirectEndpoint // ep, if it is one
-	frame  int                      // most bytes of a frame; 0: any number
+	s       *server
+	from    transport.Rank
+	ep      transport.Endpoint
+	direct  transport.DirectEndpoint // ep, if it is one
+	payload int                      // most bytes of a frame behind its header
 
 	handled atomic.Uint32 // frames that have taken effect
 	bye     atomic.Bool   // the origin has said goodbye
@@ -30,15 +30,8 @@ type origin struct {
 	told    uint32 // so many of the frames the origin knows of
 	urgent  bool   // it waits to be told
 	c       *context
-	message *message // whose parts are arriving
+	message message // of which some parts have come
 	head    []byte
-}
-
-// message is one of which parts are missing.
-type message struct {
-	header
-	body []byte
-	got  int
 }
 
 // context is what it takes to serve one frame. Its memory is bounded and does not depend on what the origin asks for.
@@ -50,34 +43,13 @@ type context struct {
 	scale  *[scaleBytes]byte
 	adder  adder
 	bad    bool   // the memory is not the rank's
-	there  []byte // the body of what is neither data nor a message
-	other  layout // a push: the origin's memory
+	there  []byte // a push: the header and descriptor of the origin's memory
+	other  layout // that, decoded
 	to     kernel.Cursor
 }
 
-// contexts keeps those that are not in use.
-type contexts struct {
-	mu   sync.Mutex
-	free []*context
-}
-
-func (p *contexts) take() *context {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.free); n > 0 {
-		c := p.free[n-1]
-		p.free = p.free[:n-1]
-		return c
-	}
-	return &context{scale: new([scaleBytes]byte)}
-}
-
-func (p *contexts) put(c *context) {
-	c.there, c.bad = nil, false
-	p.mu.Lock()
-	p.free = append(p.free, c)
-	p.mu.Unlock()
-}
+// contexts are used again.
+var contexts = sync.Pool{New: func() any { return &context{scale: new([scaleBytes]byte)} }}
 
 // Expects is for origins only.
 func (o *origin) Expects() bool { return false }
@@ -89,7 +61,7 @@ func (o *origin) Sent() { o.drop() }
 func (o *origin) drop() {
 	if c := o.c; c != nil {
 		o.c = nil
-		o.s.contexts.put(c)
+		contexts.Put(c)
 	}
 }
 
@@ -108,14 +80,6 @@ func (o *origin) answer(h *header, n int64) {
 	if n == 0 || err != nil {
 		o.drop()
 	}
-}
-
-// respond is answer with bytes that are at hand.
-func (o *origin) respond(h *header, body []byte) {
-	h.bytes = uint64(len(body))
-	o.told, o.urgent = o.handled.Load(), false
-	o.post(h, body)
-	o.drop()
 }
 
 // post sends an answer from any thread, and keeps body.
@@ -141,12 +105,8 @@ func (o *origin) reply(id uint64, body []byte) {
 		o.post(&header{kind: kindRefused, what: whySense, id: id}, []byte(why))
 		return
 	}
-	most := len(body)
-	if o.frame > 0 {
-		most = min(most, o.frame-headerBytes)
-	}
 	for at := 0; ; {
-		n := min(len(body)-at, most)
+		n := min(len(body)-at, o.payload)
 		o.post(&header{kind: kindReply, id: id, addr: uint64(at), arg: uint64(len(body))}, body[at:at+n])
 		if at += n; at == len(body) {
 			return
@@ -156,7 +116,7 @@ func (o *origin) reply(id uint64, body []byte) {
 
 // tell sends the origin's process a message; false if it is too long for that.
 func (o *origin) tell(m transport.Msg) bool {
-	if o.frame > 0 && len(m.Body) > o.frame-headerBytes {
+	if len(m.Body) > o.payload {
 		return false
 	}
 	o.post(&header{kind: kindTell, what: m.Kind, rank: uint32(o.from)}, bytes.Clone(m.Body))
@@ -168,7 +128,7 @@ var errGoodbye = errors.New("goodbye")
 
 // Lost ends the origin and tells the job why, and the origin if it is to blame.
 func (o *origin) Lost(err error) {
-	o.s.forget(o)
+	o.s.origins.CompareAndDelete(o.from, o)
 	o.c = nil // a direct write may still use it
 	if o.bye.Load() || o.s.closing.Load() {
 		return
@@ -180,6 +140,11 @@ func (o *origin) Lost(err error) {
 	if errors.Is(err, errProtocol) {
 		o.post(&header{kind: kindLost, rank: uint32(o.from)}, []byte(reason[:min(len(reason), maxText)]))
 	}
-	o.s.t.tellLoss(o.from, fmt.Sprintf("rank %d (host %s): connection lost: %s", o.from,
-		o.s.t.opt.hostOf(o.s.t.opt.nodeOf(o.from)), reason))
+	o.s.t.lost(o.from, reason)
+}
+
+// refuse tells the origin, from any thread, that a request was not carried out.
+func (o *origin) refuse(h *header, nbytes int64, why uint8, text string) {
+	o.post(&header{kind: kindRefused, what: why, rank: h.rank, id: h.id, addr: h.addr, arg: uint64(nbytes)},
+		[]byte(text[:min(len(text), maxText)]))
 }

@@ -13,11 +13,7 @@ import (
 
 // limits of a frame of a transfer of so many bytes. The cost model may have to measure.
 func (g *target) limits(get bool, nbytes int64) limits {
-	if g.frame == 0 {
-		return unbounded
-	}
-	l := limits{data: int64(g.frame - headerBytes), desc: min(g.frame-headerBytes-scaleBytes, listDesc),
-		both: g.frame - headerBytes - scaleBytes}
+	l := limits{data: int64(g.payload), desc: min(g.payload-scaleBytes, listDesc), both: g.payload - scaleBytes}
 	if g.direct != nil && nbytes > smallTransfer {
 		l.data = min(l.data, int64(g.costs(get).frame(get, nbytes)))
 	}
@@ -27,55 +23,55 @@ func (g *target) limits(get bool, nbytes int64) limits {
 	return l
 }
 
-// smallTransfer is how much one frame carries without asking the cost model.
-const smallTransfer = 16 << 10
+// smallTransfer is how much one frame carries without asking the cost model, largeBytes the least data that is received
+// straight to where it belongs.
+const (
+	smallTransfer = 16 << 10
+	largeBytes    = 4 << 10
+)
 
-// store sends a put or an accumulate. Local memory is the caller's again when it returns. The caller has the lock.
-func (g *target) store(f *transfer, nbytes int64) error {
-	l, grain, scale := g.limits(false, nbytes), 1, []byte(nil)
-	if f.acc {
-		grain, scale = kernel.TypeSize(kernel.Type(f.h.what)), f.scale[:]
+// byFrames sends a put or an accumulate, whose local memory is the caller's again when it returns, or asks for a get's data.
+// The caller has the lock.
+func (g *target) byFrames(f *transfer, nbytes int64, r *request) (err error) {
+	get, grain := f.h.kind == kindGet, 1
+	l := g.limits(get, nbytes)
+	g.chunk.scale = nil
+	switch f.h.kind {
+	case kindGet:
+		r.want, r.into, r.room = kindData, f.left, nbytes
+		if nbytes >= largeBytes && r.into.Row() >= int64(g.t.info.Straight) {
+			r.large = true
+			g.table.large.Add(1)
+		}
+	case kindAcc:
+		grain, g.chunk.scale = kernel.TypeSize(kernel.Type(f.h.what)), f.scale[:]
 	}
-	for f.right.Left() > 0 {
-		if err := g.credit(); err != nil {
+	for err == nil && f.right.Left() > 0 {
+		if err = g.credit(); err != nil {
 			return err
 		}
 		h := f.h
 		g.chunk.take(&f.right, l, grain)
-		h.addr, h.bytes, h.flags = g.chunk.addr, uint64(g.chunk.bytes), g.chunk.flags
-		h.flags |= g.storing(f.right.Left() == 0)
-		if err := g.send(&h, scale, g.chunk.desc, &f.left, g.chunk.bytes, f.urgency(h.flags)); err != nil {
-			return err
+		if get {
+			err = g.send(r, &h, &g.chunk, nil, 0, g.urgency(f, &h))
+		} else {
+			h.flags = g.storing(f.right.Left() == 0)
+			err = g.send(nil, &h, &g.chunk, &f.left, g.chunk.bytes, g.urgency(f, &h))
 		}
 	}
-	return nil
+	return err
 }
 
-// urgency of a store's frame.
-func (f *transfer) urgency(flags uint8) transport.When {
+// urgency of a transfer's frame.
+func (g *target) urgency(f *transfer, h *header) transport.When {
+	get := h.kind == kindGet
 	switch {
-	case f.x.Later:
+	case f.x.Later && (!get || g.poller.later.Load() > 1):
 		return transport.Soon
-	case flags&flagAck != 0:
+	case get || h.flags&flagAck != 0:
 		return transport.Now
 	}
 	return transport.Burst
-}
-
-// sendAsked sends a frame that is answered. If it fails, so does the request.
-func (g *target) sendAsked(r *request, h *header, scale, desc []byte, body *kernel.Cursor, n int64, when transport.When) error {
-	r.expect()
-	h.id = r.id
-	err := g.send(h, scale, desc, body, n, when)
-	if err == nil {
-		if e := g.broken.Load(); e != nil { // whoever has failed the requests has not seen this one, perhaps
-			err = *e
-		}
-	}
-	if err != nil {
-		r.answered(err)
-	}
-	return err
 }
 
 // storing notes that the next frame stores. The last one of a transfer asks for an acknowledgement if callers usually
@@ -95,33 +91,4 @@ func (g *target) storing(last bool) (flags uint8) {
 		g.told, flags = sent, flagAck
 	}
 	return flags
-}
-
-// largeBytes is the least data that is received straight to where it belongs.
-const largeBytes = 4 << 10
-
-// fetch asks for a get's data. The caller has the lock.
-func (g *target) fetch(f *transfer, r *request, nbytes int64) error {
-	r.into, r.room = f.left, nbytes
-	if nbytes >= largeBytes && r.into.Row() >= int64(g.t.info.Straight) {
-		r.large = true
-		g.table.large.Add(1)
-	}
-	when := transport.Now
-	if f.x.Later && g.seat.later.Load() > 1 {
-		when = transport.Soon
-	}
-	l := g.limits(true, nbytes)
-	for f.right.Left() > 0 {
-		if err := g.credit(); err != nil {
-			return err
-		}
-		h := f.h
-		g.chunk.take(&f.right, l, 1)
-		h.addr, h.bytes, h.flags = g.chunk.addr, uint64(g.chunk.bytes), g.chunk.flags
-		if err := g.sendAsked(r, &h, nil, g.chunk.desc, nil, 0, when); err != nil {
-			return err
-		}
-	}
-	return nil
 }

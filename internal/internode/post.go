@@ -17,7 +17,6 @@ import (
 type transfer struct {
 	x     *transport.Xfer
 	h     header // what all its frames have in common
-	acc   bool
 	scale [scaleBytes]byte
 	left  kernel.Cursor // local side
 	right kernel.Cursor // remote side
@@ -29,12 +28,16 @@ var transfers = sync.Pool{New: func() any { return new(transfer) }}
 
 func newTransfer(x *transport.Xfer, k kind) *transfer {
 	f := transfers.Get().(*transfer)
-	f.x, f.h, f.acc = x, header{kind: k}, false
+	f.x, f.h = x, header{kind: k}
 	return f
 }
 
-// release gives back a transfer that nobody looks at any more.
-func (f *transfer) release() {
+// release gives back a transfer that has been posted. What comes for its request, if it has one, still goes where its lists
+// say: they stay with the request.
+func (f *transfer) release(r *request) {
+	if r != nil && f.x.Vector != nil {
+		f.list, r.list = r.list, f.list
+	}
 	f.x = nil
 	transfers.Put(f)
 }
@@ -52,7 +55,7 @@ func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 // Acc adds local memory to remote memory.
 func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	f := newTransfer(x, kindAcc)
-	f.acc, f.h.what = true, uint8(s.Type)
+	f.h.what = uint8(s.Type)
 	copy(f.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
 	return t.post(p, f)
 }
@@ -62,7 +65,7 @@ func (t *Transport) post(peer transport.Peer, f *transfer) error {
 	x, nbytes := f.x, f.x.Bytes()
 	g, err := t.target(peer)
 	if err != nil || nbytes == 0 {
-		f.release()
+		f.release(nil)
 		if err == nil {
 			x.Finish(nil)
 		}
@@ -74,12 +77,12 @@ func (t *Transport) post(peer transport.Peer, f *transfer) error {
 		return nil
 	}
 	if err = g.lock(); err != nil {
-		f.release()
+		f.release(nil)
 		return err
 	}
 	r, err := g.carry(f, nbytes)
 	g.mu.Unlock()
-	f.release()
+	f.release(r)
 	return end(x, r, err)
 }
 
@@ -91,17 +94,16 @@ func end(x *transport.Xfer, r *request, err error) error {
 		}
 		return err
 	}
-	later, s := r.later, r.g.seat
-	r.Done(err)
+	later, p := r.later, r.g.poller
+	r.finish(err)
 	if later { // x is the caller's again, perhaps
-		if s.expects() { // nobody else may be there to collect
-			s.driven.Store(true)
-			s.t.thread.attend(s)
+		if p.expects() { // nobody else may be there to collect
+			p.driven.Store(true)
+			p.t.thread.attend(p)
 		}
 		return nil
 	}
-	err = r.wait()
-	r.g.release(r)
+	_, err = r.wait()
 	x.Finish(err)
 	return nil
 }
@@ -109,19 +111,37 @@ func end(x *transport.Xfer, r *request, err error) error {
 // carry posts a transfer. r is what has to be waited for, with one part open; nil if local memory may be reused and the
 // target is not asked. The caller has the lock.
 func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
-	if g.direct == nil {
-		return g.byFrames(f, nbytes)
-	}
 	f.begin()
-	if f.acc {
+	switch {
+	case g.direct == nil:
+		return g.carryBy(f, nbytes, byPacking)
+	case f.h.kind == kindAcc:
 		return g.accumulate(f, nbytes)
 	}
-	by := g.protocol(f)
-	if r, err = g.directly(f, nbytes, by); !errors.Is(err, transport.ErrNotNative) {
-		return g.untold(f, r, err)
+	return g.carryBy(f, nbytes, g.protocol(f))
+}
+
+// carryBy is carry by a protocol, or by frames where that is not possible.
+func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err error) {
+	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != byZeroCopy
+	if get || by == byDevice && !copied {
+		if r, err = g.open(f.x, kindData); err != nil {
+			return nil, err
+		}
 	}
-	f.begin() // what was written is written again, which does no harm
-	return g.byFramesFor(f, nbytes, r)
+	switch {
+	case by == byDevice:
+		err = g.move(f, r)
+	case by == byTargetSide && get:
+		err = g.pull(f, r)
+	default:
+		return r, g.byFrames(f, nbytes, r)
+	}
+	if errors.Is(err, transport.ErrNotNative) {
+		f.begin() // what was written is written again, which does no harm
+		return r, g.byFrames(f, nbytes, r)
+	}
+	return g.untold(f, r, err)
 }
 
 // untold turns a bad address of a put that its caller believes to be good into an error of the next fence.
@@ -131,27 +151,6 @@ func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
 		return r, nil
 	}
 	return r, err
-}
-
-// byFrames sends a transfer in frames, or asks for it.
-func (g *target) byFrames(f *transfer, nbytes int64) (*request, error) {
-	f.begin()
-	return g.byFramesFor(f, nbytes, nil)
-}
-
-// byFramesFor goes on with the request of a transfer that has begun another way, or nil.
-func (g *target) byFramesFor(f *transfer, nbytes int64, r *request) (*request, error) {
-	var err error
-	if f.h.kind == kindGet {
-		if r == nil {
-			if r, err = g.open(f.x, f.x.Later, kindData); err != nil {
-				return nil, err
-			}
-		}
-		r.want = kindData
-		return r, g.fetch(f, r, nbytes)
-	}
-	return r, g.store(f, nbytes)
 }
 
 // begin sets both cursors to the beginning of the transfer.
@@ -182,13 +181,10 @@ func (f *transfer) firstLocal() uintptr {
 	return f.list[0][0].Addrs[0]
 }
 
-// contiguous tells whether a transfer is one row on both sides, however it was described.
-func (f *transfer) contiguous() bool { return f.left.Contiguous() && f.right.Contiguous() }
-
 // protocol chooses how a put or get travels to a target whose memory the device reaches.
 func (g *target) protocol(f *transfer) string {
 	get := f.h.kind == kindGet
-	if f.contiguous() {
+	if f.left.Contiguous() && f.right.Contiguous() { // however it was described
 		return byDevice
 	}
 	switch forced := g.t.opt.Strided; {
@@ -203,3 +199,8 @@ func (g *target) protocol(f *transfer) string {
 	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(f.left, f.right), bytes: f.left.Left(),
 		foreign: g.t.direct.Here(f.firstLocal()) == nil, behind: !g.reached(g.stored.Load())})
 }
+
+// addressOf is for cursors, which hold no pointers: the memory must be kept alive by somebody else.
+func addressOf(b []byte) uintptr { return uintptr(pointerTo(b)) }
+
+func pointerTo(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }

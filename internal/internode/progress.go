@@ -11,27 +11,31 @@ import "time"
 func (t *Transport) Progress(wait time.Duration) (int, error) {
 	var deadline time.Time
 	for tries := 0; ; tries++ {
-		found, open, s := t.look(wait > 0)
+		found, open, p := t.look(wait > 0)
 		if found > 0 || wait <= 0 || open == 0 {
 			return found, nil
 		}
 		if deadline.IsZero() {
 			deadline = time.Now().Add(wait)
 		}
-		left := time.Until(deadline)
+		left := min(time.Until(deadline), time.Millisecond/time.Duration(open))
 		switch {
 		case left <= 0:
 			return 0, nil
-		case tries < t.info.Looks || s == nil:
+		case tries < t.info.Looks || p == nil:
 			yield()
+		case p.tryAcquire():
+			p.src.Sleep(left)
+			p.poll(1)
+			p.release()
 		default:
-			s.rest(min(left, time.Millisecond/time.Duration(open)))
+			time.Sleep(min(left, 20*time.Microsecond))
 		}
 	}
 }
 
-// look polls every source once on which something is open, of which s is one. all: queued stores are sent, too.
-func (t *Transport) look(all bool) (found, open int, s *seat) {
+// look polls every source once on which something is open, of which p polls one. all: queued stores are sent, too.
+func (t *Transport) look(all bool) (found, open int, p *poller) {
 	for _, g := range t.targets {
 		g.flush()
 		if g.queue.length.Load() > 0 {
@@ -42,30 +46,15 @@ func (t *Transport) look(all bool) (found, open int, s *seat) {
 			}
 		}
 	}
-	for _, next := range *t.seats.Load() {
-		if next.later.Load() == 0 {
-			continue
-		}
-		open++
-		s = next
-		s.driven.Store(true)
-		if s.tryTake() {
-			if s.poll(1) > 0 {
+	for _, next := range t.pollers.Range {
+		if next := next.(*poller); next.later.Load() > 0 {
+			open++
+			p = next
+			p.driven.Store(true)
+			if p.pollOnce() {
 				found++
 			}
-			s.leave()
 		}
 	}
-	return found, open, s
-}
-
-// rest sleeps until something comes from a source.
-func (s *seat) rest(limit time.Duration) {
-	if !s.tryTake() {
-		time.Sleep(min(limit, 20*time.Microsecond))
-		return
-	}
-	s.src.Sleep(limit)
-	s.poll(1)
-	s.leave()
+	return found, open, p
 }

@@ -5,7 +5,6 @@ package internode
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"libarmci/internal/transport"
 )
@@ -26,7 +25,7 @@ func (o *origin) push() error {
 	}
 	c.other.set(&c.to, &to)
 	done := &pushed{o: o, c: c}
-	done.left.Store(1)
+	done.Add(1)
 	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true} // the origin's device checks it
 	err = o.direct.Write(&transport.Transfer{Local: c.at, Remote: c.to, Done: done,
 		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
@@ -37,29 +36,21 @@ func (o *origin) push() error {
 
 // pushed is told of the writes of a push.
 type pushed struct {
-	o    *origin
-	c    *context
-	left atomic.Int32
-	err  atomic.Pointer[error]
+	parts
+	o *origin
+	c *context
 }
-
-// Add is told of more writes.
-func (p *pushed) Add(n int32) { p.left.Add(n) }
 
 // Done ends a write. With the last one the origin learns that its data is there.
 func (p *pushed) Done(err error) {
-	if err != nil {
-		p.err.CompareAndSwap(nil, &err)
-	}
-	if p.left.Add(-1) > 0 {
+	if !p.end(err) {
 		return
 	}
-	h := header{kind: kindPushed, id: p.c.h.id}
-	var text []byte
-	if e := p.err.Load(); e != nil {
-		h.kind, h.what, h.rank, h.addr, h.arg = kindRefused, whySense, p.c.h.rank, p.c.h.addr, p.c.h.bytes
-		text = []byte((*e).Error())
+	h := &p.c.h
+	if err = p.failure(); err != nil {
+		p.o.refuse(h, int64(h.bytes), whySense, err.Error())
+	} else {
+		p.o.post(&header{kind: kindPushed, id: h.id}, nil)
 	}
-	p.o.post(&h, text[:min(len(text), maxText)])
-	p.o.s.contexts.put(p.c)
+	contexts.Put(p.c)
 }

@@ -16,19 +16,13 @@ import (
 
 // queue is the stores of a target that wait for their turn, oldest first.
 type queue struct {
-	mu     sync.Mutex
-	list   []*transfer
-	length atomic.Int32
+	mu      sync.Mutex
+	list    []*transfer
+	length  atomic.Int32 // of those that have not been sent
+	sending bool         // a thread sends them, or will
 }
 
-func (q *queue) push(f *transfer) {
-	q.mu.Lock()
-	q.list = append(q.list, f)
-	q.length.Add(1)
-	q.mu.Unlock()
-}
-
-// pop takes the oldest, nil if there is none. It counts until it has been sent.
+// pop takes the oldest, nil if there is none.
 func (q *queue) pop() *transfer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,105 +35,64 @@ func (q *queue) pop() *transfer {
 	return f
 }
 
-// drain sends what is queued. The caller has the lock.
-func (g *target) drain() (first error) {
+// drain sends what is queued. The caller has the lock. Where err is not nil, or the target is lost, all fail.
+func (g *target) drain(err error) error {
 	for f := g.queue.pop(); f != nil; f = g.queue.pop() {
-		r, err := g.carry(f, f.x.Bytes())
+		var r *request
+		failed := err
+		if err == nil {
+			r, failed = g.carry(f, f.x.Bytes())
+			err = g.lost() // a refusal concerns nobody else
+		}
 		g.queue.length.Add(-1)
-		f.sent(r, err)
-		if err != nil && first == nil {
-			first = g.lossOf(err)
+		x := f.x
+		f.release(r)
+		if r != nil {
+			r.finish(failed)
+		} else {
+			x.Finish(failed) // also if posting has failed: its caller has gone
 		}
 	}
-	return first
+	return err
 }
 
-// lossOf is err if the target is lost, else nil: a refusal concerns nobody else.
-func (g *target) lossOf(err error) error {
-	if g.broken.Load() != nil {
-		return err
-	}
-	return nil
-}
-
-// sent ends a store that was queued. Its caller is told by x.Done in any case.
-func (f *transfer) sent(r *request, err error) {
-	x := f.x
-	f.release()
-	if r == nil {
-		x.Finish(err)
-		return
-	}
-	r.Done(err)
-}
-
-// maxSenders bounds the threads that queued stores take, however many nodes they go to.
+// maxSenders bounds the threads that send queued stores at the same time, however many nodes they go to.
 const maxSenders = 4
-
-// senders send what is queued.
-type senders struct {
-	mu      sync.Mutex
-	backlog []*target
-	running int
-	closed  bool // nothing is queued any more
-	all     sync.WaitGroup
-}
 
 // enqueue queues a store and sees that it is sent.
 func (g *target) enqueue(f *transfer) {
-	s := &g.t.senders
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	q := &g.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if g.t.closing.Load() {
 		f.x.Finish(transport.ErrClosed)
 		return
 	}
-	g.queue.push(f)
-	s.backlog = append(s.backlog, g)
-	if s.running < maxSenders {
-		s.running++
-		s.all.Add(1)
-		go g.t.sendQueued()
+	q.list = append(q.list, f)
+	q.length.Add(1)
+	if !q.sending {
+		q.sending = true
+		g.t.senders.Add(1)
+		go g.sendQueued()
 	}
 }
 
-// sendQueued sends until nothing is queued for any target.
-func (t *Transport) sendQueued() {
+// sendQueued sends what is queued for a target, when it is its turn.
+func (g *target) sendQueued() {
 	defer log.Guard()
-	defer t.senders.all.Done()
+	defer g.t.senders.Done()
+	g.t.turns <- struct{}{}
+	defer func() { <-g.t.turns }()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	t.opt.unbind()
-	for g := t.senders.next(); g != nil; g = t.senders.next() {
-		err := g.lock()
-		if err == nil {
-			g.mu.Unlock()
-			continue
-		}
-		for f := g.queue.pop(); f != nil; f = g.queue.pop() {
-			g.queue.length.Add(-1)
-			f.sent(nil, err)
-		}
+	g.t.opt.Unbind()
+	for more := true; more; {
+		g.mu.Lock()
+		g.drain(g.ready())
+		g.mu.Unlock()
+		g.queue.mu.Lock()
+		more = len(g.queue.list) > 0
+		g.queue.sending = more
+		g.queue.mu.Unlock()
 	}
-}
-
-// close waits until all that was queued has ended.
-func (s *senders) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.all.Wait()
-}
-
-// next is a target with queued stores; nil, and the thread has to end, if there is none.
-func (s *senders) next() *target {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.backlog) == 0 {
-		s.running--
-		return nil
-	}
-	g := s.backlog[0]
-	s.backlog = s.backlog[1:]
-	return g
 }

@@ -5,6 +5,8 @@
 package internode
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,27 +14,56 @@ import (
 	"libarmci/internal/transport"
 )
 
+// parts counts the parts of something that have not ended, and keeps the first error.
+type parts struct {
+	open atomic.Int32
+	err  atomic.Pointer[error]
+}
+
+// Add is told of more parts.
+func (p *parts) Add(n int32) { p.open.Add(n) }
+
+// end ends a part; true if it was the last one.
+func (p *parts) end(err error) (last bool) {
+	if err != nil {
+		first := err // a copy: err itself would always be allocated
+		p.err.CompareAndSwap(nil, &first)
+	}
+	return p.open.Add(-1) == 0
+}
+
+func (p *parts) failure() error {
+	if e := p.err.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
 // request is an operation whose end somebody is told. Its parts are answers to come, direct transfers, and one while
-// it is being posted.
+// it is being posted. It is the Completion of its direct transfers.
 type request struct {
+	parts
 	g       *target
 	id      uint64          // place in the table, and how often it was used
 	x       *transport.Xfer // may be nil
 	later   bool            // nobody waits: x.Done tells
 	want    kind            // of its answers, if they are no refusals
-	parts   atomic.Int32
-	answers atomic.Int32 // frames that were sent and will be answered
-	done    atomic.Bool  // the fields below are final
-	err     atomic.Pointer[error]
+	answers atomic.Int32    // frames that were sent and will be answered
+	done    atomic.Bool     // the fields below are final
 
-	into    kernel.Cursor // where data goes (get)
-	room    int64         // bytes of it that have not begun to come
-	large   bool          // it should be received straight to where it goes
-	body    []byte        // what came (call, ranges)
-	got     int           // bytes of body so far
-	old     int64         // what was there (rmw)
-	device  transport.Range
-	release func() // ends the lending of local memory
+	into    kernel.Cursor     // where data goes (get)
+	list    [2][]kernel.Group // both sides of vector data, which cursors walk
+	room    int64             // bytes of it that have not begun to come
+	large   bool              // it should be received straight to where it goes
+	release func()            // ends the lending of local memory
+	result
+}
+
+// result is what came, besides data.
+type result struct {
+	message                 // reply
+	old     int64           // what was there (rmw)
+	device  transport.Range // whose word it is (rmw)
 }
 
 // table is the requests of a target that are open.
@@ -41,14 +72,14 @@ type table struct {
 	all   []*request
 	free  []*request
 	large atomic.Int32 // open ones with much data to come
-	held  atomic.Int32 // taken
+	held  atomic.Int32 // claimed by who receives their answer
 	gone  error        // the target is lost: nothing may be opened
 }
 
 const placeBits = 32
 
-// open makes an entry with one part: being posted. The target has been connected.
-func (g *target) open(x *transport.Xfer, later bool, want kind) (*request, error) {
+// open makes an entry with one part: being posted. x may be nil. The target has been connected.
+func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 	t := &g.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,31 +95,35 @@ func (g *target) open(x *transport.Xfer, later bool, want kind) (*request, error
 		t.all = append(t.all, r)
 	}
 	r.id += 1 << placeBits
-	r.x, r.later, r.want = x, later, want
-	r.room, r.large, r.body, r.got, r.release, r.device = 0, false, nil, 0, nil, transport.Range{}
+	r.x, r.later, r.want = x, x != nil && x.Later, want
+	r.room, r.large, r.release, r.result = 0, false, nil, result{}
 	r.err.Store(nil)
 	r.answers.Store(0)
-	r.parts.Store(1)
+	r.parts.open.Store(1)
 	r.done.Store(false)
-	if later {
-		g.seat.later.Add(1)
+	if r.later {
+		g.poller.later.Add(1)
 	}
 	return r, nil
 }
 
 // expect adds an answer to come. It is called before the frame is sent.
 func (r *request) expect() {
-	r.parts.Add(1)
+	r.Add(1)
 	r.answers.Add(1)
 }
 
-// Done ends a part. The first error stays. With the last part the request is complete, and x belongs to the caller again.
+// Done ends a direct transfer. An error means that the connection is lost.
 func (r *request) Done(err error) {
 	if err != nil {
-		first := err // a copy: err itself would always be allocated
-		r.err.CompareAndSwap(nil, &first)
+		err = r.g.loss(err)
 	}
-	if r.parts.Add(-1) > 0 {
+	r.finish(err)
+}
+
+// finish ends a part. With the last one the request is complete, and x belongs to the caller again.
+func (r *request) finish(err error) {
+	if !r.end(err) {
 		return
 	}
 	g := r.g
@@ -103,27 +138,15 @@ func (r *request) Done(err error) {
 		return
 	}
 	x, err := r.x, r.failure()
-	r.done.Store(true)
 	g.release(r)
-	g.seat.later.Add(-1)
-	if x != nil {
-		x.Finish(err)
-	}
+	g.poller.later.Add(-1)
+	x.Finish(err)
 }
 
-// failure is the request's error, nil if there is none.
-func (r *request) failure() error {
-	if e := r.err.Load(); e != nil {
-		return *e
-	}
-	return nil
-}
-
-// answered ends one of the answers to come; false if there is none, because the target was lost meanwhile.
-func (r *request) answered(err error) bool {
+// claim takes one of the answers to come; false if there is none, perhaps because the target was lost meanwhile.
+func (r *request) claim() bool {
 	for n := r.answers.Load(); n > 0; n = r.answers.Load() {
 		if r.answers.CompareAndSwap(n, n-1) {
-			r.Done(err)
 			return true
 		}
 	}
@@ -137,13 +160,9 @@ func (g *target) take(id uint64) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if i := id&(1<<placeBits-1) - 1; i < uint64(len(t.all)) {
-		if r := t.all[i]; r.id == id {
-			for n := r.answers.Load(); n > 0; n = r.answers.Load() {
-				if r.answers.CompareAndSwap(n, n-1) {
-					t.held.Add(1)
-					return r
-				}
-			}
+		if r := t.all[i]; r.id == id && r.claim() {
+			t.held.Add(1)
+			return r
 		}
 	}
 	return nil
@@ -151,7 +170,7 @@ func (g *target) take(id uint64) *request {
 
 // taken ends the part of a request that was taken.
 func (r *request) taken(err error) {
-	r.Done(err)
+	r.finish(err)
 	r.g.table.held.Add(-1)
 }
 
@@ -178,26 +197,49 @@ func (g *target) release(r *request) {
 	g.table.mu.Unlock()
 }
 
-// wait blocks until a request is complete and returns its error. The request is still the caller's.
-func (r *request) wait() error {
+// wait blocks until a request is complete, and gives it back.
+func (r *request) wait() (result, error) {
 	if !r.done.Load() {
-		r.g.seat.await(r.done.Load)
+		r.g.poller.await(r.done.Load)
 	}
-	return r.failure()
+	found, err := r.result, r.failure()
+	r.g.release(r)
+	return found, err
 }
 
 // failRequests ends all answers to come with an error and lets nothing new in. Direct transfers are ended by the fabric.
 func (g *target) failRequests(err error) {
 	t := &g.table
 	t.mu.Lock()
-	if t.gone == nil {
-		t.gone = err
-	}
-	all := append([]*request(nil), t.all...)
+	t.gone = err
+	all := slices.Clone(t.all)
 	t.mu.Unlock()
 	for _, r := range all {
-		for n := r.answers.Swap(0); n > 0; n-- {
-			r.Done(err)
+		for r.claim() {
+			r.finish(err)
 		}
 	}
 }
+
+// message is a message or a reply, which comes in parts, in order, where frames are bounded.
+type message struct {
+	body []byte
+	got  int
+}
+
+// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in arg.
+func (m *message) part(h *header, n int64) ([]byte, error) {
+	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg || uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
+		m.got > 0 && uint64(len(m.body)) != h.arg {
+		return nil, fmt.Errorf("%w: a part of %d bytes of a message at %d of %d", errProtocol, n, h.addr, h.arg)
+	}
+	if m.got == 0 {
+		m.body = make([]byte, h.arg)
+	}
+	part := m.body[m.got:][:n]
+	m.got += int(n)
+	return part, nil
+}
+
+// whole tells whether all of it has come.
+func (m *message) whole() bool { return m.got == len(m.body) }

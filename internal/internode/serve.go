@@ -12,7 +12,8 @@ import (
 
 // Head begins a frame: what has data says where it goes.
 func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
-	c := o.s.contexts.take()
+	c := contexts.Get().(*context)
+	c.there, c.bad = c.there[:0], false
 	o.c = c
 	h := &c.h
 	rest, err := h.decode(head)
@@ -23,14 +24,19 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, err
 	}
 	o.urgent = o.urgent || h.flags&flagAck != 0
-	if c.local = o.s.local(h.rank); c.local < 0 && h.kind != kindBye && h.kind != kindMore {
+	if c.local = o.s.t.opt.local(transport.Rank(h.rank)); c.local < 0 && h.kind != kindBye {
 		return transport.Body{}, fmt.Errorf("%w: a request for rank %d, which is not on this node", errProtocol, h.rank)
 	}
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:
 		return o.describe(rest, n)
-	case kindSend, kindCall, kindMore:
-		return o.part(n)
+	case kindSend, kindCall:
+		part, err := o.message.part(h, n)
+		if err != nil || n == 0 {
+			return transport.Body{}, err
+		}
+		c.at.SetContiguous(addressOf(part), n)
+		return transport.Body{Into: &c.at}, nil
 	}
 	return transport.Body{}, nil
 }
@@ -65,34 +71,14 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 	return transport.Body{Grain: int(max(n, 1))}, nil
 }
 
-// part makes room for a message, or finds that of which this is a part.
-func (o *origin) part(n int64) (transport.Body, error) {
-	h, m := &o.c.h, o.message
-	if h.kind != kindMore {
-		if m != nil {
-			return transport.Body{}, fmt.Errorf("%w: a message in the middle of another", errProtocol)
-		}
-		m = &message{header: *h, body: make([]byte, h.arg)}
-		o.message = m
-	}
-	if m == nil || n > int64(len(m.body)-m.got) || n == 0 && len(m.body) > 0 {
-		return transport.Body{}, fmt.Errorf("%w: a part of %d bytes of no message", errProtocol, n)
-	}
-	if n == 0 {
-		return transport.Body{}, nil
-	}
-	o.c.at.SetContiguous(addressOf(m.body[m.got:]), n)
-	m.got += int(n)
-	return transport.Body{Into: &o.c.at}, nil
-}
-
 // Data takes what has no place of its own: elements to accumulate, a description, or what nobody wants.
 func (o *origin) Data(b []byte) error {
 	c := o.c
 	switch {
 	case c.bad:
 	case c.h.kind == kindAcc:
-		return c.adder.add(o.s.t.opt.Memory, transport.Peer(c.local), &c.at, b, transport.Scale{Type: int(c.h.what), Value: pointerTo(c.scale[:])})
+		scale := transport.Scale{Type: int(c.h.what), Value: pointerTo(c.scale[:])}
+		return c.adder.add(o.s.t.opt.Memory, transport.Peer(c.local), &c.at, b, scale)
 	case c.h.kind == kindPush:
 		c.there = append(c.there, b...)
 	default:
@@ -105,7 +91,7 @@ func (o *origin) Data(b []byte) error {
 func (o *origin) End() error {
 	c := o.c
 	h := &c.h
-	if h.kind == kindSend || h.kind == kindCall || h.kind == kindMore {
+	if (h.kind == kindSend || h.kind == kindCall) && o.message.whole() {
 		o.deliver()
 	}
 	o.handled.Add(1)
@@ -121,20 +107,22 @@ func (o *origin) act() error {
 	c := o.c
 	h := &c.h
 	if c.bad {
-		o.refuse(int64(h.bytes), whyAddress, "")
+		o.refuse(h, int64(h.bytes), whyAddress, "")
+		o.drop()
 		return nil
 	}
 	switch h.kind {
 	case kindGet:
 		o.answer(&header{kind: kindData, id: h.id}, int64(h.bytes))
 		return nil
-	case kindRMW:
-		return o.readModifyWrite()
-	case kindRanges, kindScratch:
-		o.tellRanges()
-		return nil
 	case kindPush:
 		return o.push()
+	case kindRMW:
+		if err := o.readModifyWrite(); err != nil {
+			return err
+		}
+	case kindRanges:
+		o.reply(h.id, o.ranges(uintptr(h.addr)))
 	case kindBye:
 		o.bye.Store(true)
 		return errGoodbye
@@ -143,25 +131,16 @@ func (o *origin) act() error {
 	return nil
 }
 
-// refuse tells the origin that a request was not carried out.
-func (o *origin) refuse(nbytes int64, why uint8, text string) {
-	h := &o.c.h
-	o.respond(&header{kind: kindRefused, what: why, rank: h.rank, id: h.id, addr: h.addr, arg: uint64(nbytes)},
-		[]byte(text[:min(len(text), maxText)]))
-}
-
 // deliver hands a message that has come whole to its handler.
 func (o *origin) deliver() {
-	m := o.message
-	if m.got < len(m.body) {
-		return
-	}
-	o.message = nil
+	h := &o.c.h
 	var reply func([]byte)
-	if m.kind == kindCall {
-		reply = func(body []byte) { o.reply(m.id, body) }
+	if id := h.id; h.kind == kindCall {
+		reply = func(body []byte) { o.reply(id, body) }
 	}
-	o.s.t.opt.Handle(o.from, transport.Rank(m.rank), transport.Msg{Kind: m.what, Body: m.body}, reply)
+	body := o.message.body
+	o.message = message{}
+	o.s.t.opt.Handle(o.from, transport.Rank(h.rank), transport.Msg{Kind: h.what, Body: body}, reply)
 }
 
 // readModifyWrite is the node's own, unless the word belongs to devices.
@@ -178,10 +157,10 @@ func (o *origin) readModifyWrite() error {
 	n := int64(x.Bytes)
 	switch {
 	case h.addr > maxAddr || !o.s.t.opt.Node.Owns(c.local, x.Addr, n):
-		o.refuse(n, whyAddress, "")
+		o.refuse(h, n, whyAddress, "")
 		return nil
 	case h.addr%uint64(n) != 0:
-		o.refuse(n, whySense, "the address is not aligned")
+		o.refuse(h, n, whySense, "the address is not aligned")
 		return nil
 	}
 	if lo, m := o.s.t.opt.Node.Declared(x.Addr); m > 0 && n == 8 {
@@ -195,28 +174,22 @@ func (o *origin) readModifyWrite() error {
 	return nil
 }
 
-// tellRanges answers with registered memory: of the allocation around an address, or the scratch.
-func (o *origin) tellRanges() {
-	h, t := &o.c.h, o.s.t
+// ranges is registered memory for an answer: of the allocation around an address, from that on, or, at 0, the scratch.
+func (o *origin) ranges(addr uintptr) (body []byte) {
+	t := o.s.t
+	if t.direct == nil {
+		return nil
+	}
 	var list []transport.Range
-	switch {
-	case t.direct == nil:
-	case h.kind == kindScratch:
-		list = t.scratch.ranges(t)
-	default:
-		if lo, n := t.opt.Node.Extent(uintptr(h.addr)); n > 0 {
-			list = t.direct.Expose(lo, n)
-		}
+	if addr == 0 {
+		list = t.openScratch()
+	} else if lo, n := t.opt.Node.Extent(addr); n > 0 {
+		list = t.direct.Expose(lo, n)
 	}
-	most := transport.MaxHead
-	if o.frame > 0 {
-		most = min(most, o.frame-headerBytes)
-	}
-	var body []byte
 	for i := range list {
-		if r := &list[i]; (h.kind != kindRanges || r.Hi > uintptr(h.addr)) && len(body)+rangeBytes <= most {
-			body = appendRange(body, r)
+		if list[i].Hi > addr {
+			body = appendRange(body, &list[i])
 		}
 	}
-	o.respond(&header{kind: kindRangeList, id: h.id}, body)
+	return body
 }

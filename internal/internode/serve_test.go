@@ -61,8 +61,8 @@ func TestRequests(t *testing.T) {
 	}
 	long := bytes.Repeat([]byte("0123456789"), 30)
 	c.send(header{kind: kindCall, id: 5, arg: 300}, nil, long[:120])
-	c.send(header{kind: kindMore}, nil, long[120:121])
-	c.send(header{kind: kindMore}, nil, long[121:])
+	c.send(header{kind: kindCall, id: 5, addr: 120, arg: 300}, nil, long[120:121])
+	c.send(header{kind: kindCall, id: 5, addr: 121, arg: 300}, nil, long[121:])
 	if r, _ := c.answer(); r.kind != kindReply || r.id != 5 || !bytes.Equal(r.body, long) {
 		t.Fatalf("a call in parts: %+v", r)
 	}
@@ -73,8 +73,10 @@ func TestRefusals(t *testing.T) {
 	base, outside := uint64(at), uint64(ends.Private(0, 64))
 	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
 	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
-	list, _ := appendIrregular(nil, []uintptr{at, uintptr(outside)}, 8, base)
-	regular, _ := appendRegular(nil, &kernel.Group{Addr: at, Step: allocBytes - 4, Count: 2, Bytes: 8}, base)
+	var few, many chunk
+	few.group(at, int64(outside-base), 2, 8)
+	many.group(at, (allocBytes-4)/4, 5, 8)
+	list, regular := few.desc, many.desc
 	for name, x := range map[string]struct {
 		h    header
 		rest []byte
@@ -87,7 +89,7 @@ func TestRefusals(t *testing.T) {
 		"wide":            {header{kind: kindPut, addr: base, bytes: 24, flags: flagStrided}, wide},
 		"backwards":       {header{kind: kindGet, addr: base, bytes: 24, flags: flagStrided}, back},
 		"list":            {header{kind: kindPut, addr: base, bytes: 16, flags: flagGroups}, list},
-		"regular":         {header{kind: kindGet, addr: base, bytes: 16, flags: flagGroups}, regular},
+		"regular":         {header{kind: kindGet, addr: base, bytes: 40, flags: flagGroups}, regular},
 		"accumulate":      {header{kind: kindAcc, addr: outside, bytes: 16, what: uint8(kernel.Double)}, scaleOf(0)},
 		"word":            {header{kind: kindRMW, addr: base + allocBytes - 4, flags: flagWide}, nil},
 		"greatest":        {header{kind: kindRMW, addr: math.MaxUint64, flags: flagWide}, nil},
@@ -142,16 +144,19 @@ func violations(at uint64) map[string]violation {
 		"other volume":          {h: header{kind: kindGet, addr: at, bytes: 25, flags: flagStrided}, rest: shape},
 		"cut shape":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: shape[:12]},
 		"levels":                {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: append([]byte{200}, shape[1:]...)},
-		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1, 0, 0}},
-		"endless group":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xff, 0xff, 0xff, 0x7f, 8, 0, 0}},
+		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{2, 0, 0}},
+		"endless group":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
+		"no size":               {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3, 0}},
+		"a step too far":        {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: binary.AppendVarint([]byte{6, 8, 0}, math.MinInt64)},
 		"cut group":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{6, 8, 0, 0x80}},
 		"half an element":       {h: header{kind: kindAcc, addr: at, bytes: 12, what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
 		"unknown type":          {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99}, rest: scaleOf(0), body: make([]byte, 8)},
 		"no scale":              {h: header{kind: kindAcc, addr: at, bytes: 8, desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
 		"endless message":       {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8}, body: make([]byte, 8)},
 		"more than the message": {h: header{kind: kindSend, arg: 7}, body: make([]byte, 8)},
-		"no message":            {h: header{kind: kindMore}, body: make([]byte, 8)},
-		"an empty part":         {h: header{kind: kindMore}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"no message":            {h: header{kind: kindSend, addr: 8, arg: 16}, body: make([]byte, 8)},
+		"an empty part":         {h: header{kind: kindSend, addr: 8, arg: 100}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"another length later":  {h: header{kind: kindSend, addr: 8, arg: 99}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
 		"two messages":          {h: header{kind: kindSend, arg: 100}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
 		"a push of nothing":     {h: header{kind: kindPush, addr: at, bytes: 8}},
 		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8}, body: make([]byte, 48)},
@@ -164,7 +169,7 @@ func TestViolations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ends, c, at := newServed(t, pipe.Options{}, nil)
 			v := v
-			if v.h.addr < 1<<62 {
+			if v.h.kind != kindSend && v.h.addr < 1<<62 {
 				v.h.addr += uint64(at)
 			}
 			for _, h := range v.before {

@@ -18,34 +18,18 @@ import (
 type server struct {
 	t        *Transport
 	listener transport.Listener
-	locals   []int32 // by rank: local number, -1 if it is not of this node
-	contexts contexts
-
-	mu      sync.Mutex
-	origins map[transport.Rank]*origin // the newest of each rank
-	order   []*origin                  // all, whose pulses are felt in turn
-
+	origins  sync.Map // *origin by transport.Rank: the newest
 	closing  atomic.Bool
 	finished chan struct{}
 
 	// Of the loop alone.
-	poll pollPolicy
-	core migration
-	beat time.Time
+	poll  pollPolicy
+	core  migration
+	pulse pulse
 }
 
 func openServer(t *Transport) (*server, error) {
-	s := &server{t: t, origins: map[transport.Rank]*origin{}, finished: make(chan struct{}), beat: time.Now()}
-	for n, ranks := range t.opt.Nodes {
-		for l, r := range ranks {
-			for len(s.locals) <= int(r) {
-				s.locals = append(s.locals, -1)
-			}
-			if n == t.opt.MyNode {
-				s.locals[r] = int32(l)
-			}
-		}
-	}
+	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse()}
 	s.poll.longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
@@ -55,53 +39,26 @@ func openServer(t *Transport) (*server, error) {
 	return s, nil
 }
 
-// local is the number of a rank on this node, -1 if it is of another.
-func (s *server) local(rank uint32) int {
-	if rank < uint32(len(s.locals)) {
-		return int(s.locals[rank])
-	}
-	return -1
-}
-
 // accept takes in an origin that has proved itself.
 func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
-	node := s.t.opt.nodeOf(from)
-	if node < 0 {
+	if s.t.opt.nodeOf(from) < 0 {
 		return nil, fmt.Errorf("rank %d is not in this job", from)
 	}
-	o := &origin{s: s, from: from, ep: e, frame: e.MaxFrame()}
+	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
 	o.direct, _ = e.(transport.DirectEndpoint)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing.Load() {
+	s.origins.Store(from, o)
+	if s.closing.Load() { // it was not said goodbye to, perhaps
+		s.origins.Delete(from)
 		return nil, transport.ErrClosed
 	}
-	s.origins[from] = o
-	s.order = append(s.order, o)
-	s.listener.Interrupt() // there is a pulse to be felt from now on
 	return o, nil
 }
 
 // origin is the connection of a rank of another node, nil if it has none to this server.
 func (s *server) origin(rank transport.Rank) *origin {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.origins[rank]
-}
-
-// forget removes an origin whose connection has ended.
-func (s *server) forget(o *origin) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.origins[o.from] == o {
-		delete(s.origins, o.from)
-	}
-	for i, other := range s.order {
-		if other == o {
-			s.order = append(s.order[:i], s.order[i+1:]...)
-			break
-		}
-	}
+	o, _ := s.origins.Load(rank)
+	found, _ := o.(*origin)
+	return found
 }
 
 // loop serves until close.
@@ -109,7 +66,7 @@ func (s *server) loop() {
 	defer log.Guard()
 	defer close(s.finished)
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind and migration change it
-	s.t.opt.unbind()
+	s.t.opt.Unbind()
 	run := time.Now()
 	for !s.closing.Load() {
 		if time.Since(run) > scheduleEvery {
@@ -121,11 +78,15 @@ func (s *server) loop() {
 			break
 		}
 		begin := time.Now()
-		s.listener.Sleep(s.untilPulse())
+		s.listener.Sleep(s.pulse.left())
 		s.poll.slept(time.Since(begin))
 		s.core.slept()
 		s.poll.event(s.listener.Poll(1))
-		s.pulses()
+		if s.pulse.due() {
+			for _, o := range s.origins.Range {
+				o.(*origin).ep.Pulse()
+			}
+		}
 	}
 	s.farewell()
 }
@@ -159,34 +120,6 @@ func (s *server) round() {
 
 const looksPerRound = 4
 
-// mostPulses bounds how many origins are felt for at a time.
-const mostPulses = 256
-
-// pulses finds out whether origins are there, some at a time.
-func (s *server) pulses() {
-	if !s.t.info.Pulses || time.Since(s.beat) < s.t.pulseEvery() {
-		return
-	}
-	s.beat = time.Now()
-	s.mu.Lock()
-	list := append([]*origin(nil), s.order[:min(mostPulses, len(s.order))]...)
-	s.order = append(s.order[len(list):], list...)
-	s.mu.Unlock()
-	for _, o := range list {
-		o.ep.Pulse()
-	}
-}
-
-// untilPulse bounds a sleep while there are origins; negative: there are none.
-func (s *server) untilPulse() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.t.info.Pulses || len(s.order) == 0 {
-		return -1
-	}
-	return s.t.pulseEvery()
-}
-
 // close says goodbye to all origins and ends the server.
 func (s *server) close() {
 	s.closing.Store(true)
@@ -196,11 +129,8 @@ func (s *server) close() {
 
 // farewell tells the origins that nothing has gone wrong, and ends their connections.
 func (s *server) farewell() {
-	s.mu.Lock()
-	all := append([]*origin(nil), s.order...)
-	s.mu.Unlock()
-	for _, o := range all {
-		o.post(&header{kind: kindBye}, nil)
+	for _, o := range s.origins.Range {
+		o.(*origin).post(&header{kind: kindBye}, nil)
 	}
 	s.listener.Close()
 }

@@ -20,16 +20,16 @@ type target struct {
 	t      *Transport
 	node   int
 	server transport.Rank // who serves this process there
-	addr   []byte         // where
+	addr   []byte         // where; empty: it cannot be reached
 
 	mu       sync.Mutex // posting: all up to the blank line
 	ep       transport.Endpoint
 	direct   transport.DirectEndpoint // ep, if it is one
-	frame    int                      // most bytes of a frame; 0: any number
+	payload  int                      // most bytes of a frame behind its header
 	head     []byte
 	chunk    chunk
 	own      chunk              // of local memory (direct.go)
-	held     []byte             // what a frame is sent from that is not the application\'s
+	held     []byte             // what a frame is sent from that is not the application's
 	transfer transport.Transfer // that is posted (direct.go)
 	keyOf    func(addr uintptr, meanwhile func()) (*transport.Range, error)
 	told     uint64 // the node will tell without being asked that this frame has been handled
@@ -38,11 +38,11 @@ type target struct {
 	learnt   bool   // the C fast path knows memory of the node
 
 	live     atomic.Bool // ep may be used
-	seat     *seat       // where ep's frames come from; constant once live
+	poller   *poller     // where ep's frames come from; constant once live
 	queue    queue
 	table    table
-	answer   answer // the frame that is coming; of who has the seat
-	watched  watched
+	answer   answer      // the frame that is coming; of the poller's owner
+	watching looks       // for messages (watch.go)
 	deferred atomic.Bool // the endpoint has put frames off
 
 	sent     atomic.Uint64         // frames; written under mu
@@ -57,8 +57,8 @@ type target struct {
 	heard    atomic.Bool           // something has come since the last pulse
 }
 
-func newTarget(t *Transport, node int, addr []byte) *target {
-	g := &target{t: t, node: node, server: t.opt.serverOf(node, t.opt.Me), addr: addr}
+func newTarget(t *Transport, node int) *target {
+	g := &target{t: t, node: node, server: t.opt.serverOf(node)}
 	g.answer.g, g.keyOf = g, g.key
 	return g
 }
@@ -67,8 +67,8 @@ func newTarget(t *Transport, node int, addr []byte) *target {
 func (g *target) lock() error {
 	g.mu.Lock()
 	err := g.ready()
-	if err == nil && g.queue.length.Load() > 0 {
-		err = g.drain()
+	if g.queue.length.Load() > 0 {
+		err = g.drain(err)
 	}
 	if err != nil {
 		g.mu.Unlock()
@@ -76,55 +76,79 @@ func (g *target) lock() error {
 	return err
 }
 
-// ready connects a new target and refuses a lost one.
-func (g *target) ready() error {
+// lost is why the target is of no more use, nil if it is.
+func (g *target) lost() error {
 	if e := g.broken.Load(); e != nil {
 		return *e
 	}
-	if g.ep != nil {
-		return nil
+	return nil
+}
+
+// await blocks until done, or until the target is lost.
+func (g *target) await(done func() bool) error {
+	g.poller.await(func() bool { return done() || g.broken.Load() != nil })
+	return g.lost()
+}
+
+// ready connects a new target and refuses a lost one.
+func (g *target) ready() error {
+	if err := g.lost(); err != nil || g.ep != nil {
+		return err
 	}
 	ep, err := g.t.fabric.Dial(g.server, g.addr, &g.answer)
 	if err != nil {
 		return g.fail(err)
 	}
-	g.ep, g.frame = ep, ep.MaxFrame()
+	g.ep, g.payload = ep, payload(ep)
 	g.direct, _ = ep.(transport.DirectEndpoint)
-	g.seat = g.t.seatOf(ep.Source())
+	g.poller = g.t.pollerOf(ep.Source())
+	g.watching.init(g.t.info.Looks)
 	g.live.Store(true)
-	g.t.thread.attend(g.seat) // it feels the pulse from now on
 	return nil
 }
 
-// send sends a frame: the header, the descriptor of g.chunk if chunked, and n bytes of body, which moves. The caller has
-// the lock, and has taken a credit.
-func (g *target) send(h *header, scale []byte, desc []byte, body *kernel.Cursor, n int64, when transport.When) error {
-	h.desc = uint32(len(desc))
-	g.head = h.append(g.head[:0])
-	g.head = append(append(g.head, scale...), desc...)
+// send sends a frame: a header, the description of memory in c, if it is not nil, and n bytes of body, which moves. r, if it is
+// not nil, gets the answer; if sending fails, so does it. The caller has the lock, and has taken a credit.
+func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n int64, when transport.When) error {
+	if r != nil {
+		r.expect()
+		h.id = r.id
+	}
+	if c == nil {
+		g.head = h.append(g.head[:0])
+	} else {
+		h.addr, h.bytes, h.desc = c.addr, uint64(c.bytes), uint32(len(c.desc))
+		h.flags |= c.flags
+		g.head = append(append(h.append(g.head[:0]), c.scale...), c.desc...)
+	}
 	deferred, err := g.ep.Send(g.head, body, n, when)
 	if n > 0 {
-		g.seat.afloat.Add(n)
+		g.poller.afloat.Add(n)
 	}
 	if err != nil {
-		return g.fail(err)
+		err = g.fail(err)
+	} else if was := g.deferred.Swap(deferred); deferred && !was {
+		g.t.thread.flushSoon()
 	}
-	if was := g.deferred.Swap(deferred); deferred && !was {
-		g.t.thread.flushSoon(g)
+	if r != nil && err == nil {
+		err = g.lost() // whoever has failed the requests has not seen this one, perhaps
 	}
-	return nil
+	if r != nil && err != nil && r.claim() {
+		r.finish(err)
+	}
+	return err
 }
 
 // credit waits until the node has room for another frame, and counts it. The caller has the lock.
 func (g *target) credit() error {
 	if most := uint64(g.t.info.Credits); most > 0 && g.sent.Load()-g.handled.Load() >= most {
-		g.seat.await(func() bool {
+		g.await(func() bool {
 			g.sendDeferred() // it takes credits, too
-			return g.sent.Load()-g.handled.Load() < most || g.broken.Load() != nil
+			return g.sent.Load()-g.handled.Load() < most
 		})
 	}
-	if e := g.broken.Load(); e != nil {
-		return *e
+	if err := g.lost(); err != nil {
+		return err
 	}
 	g.sent.Add(1)
 	return nil
@@ -137,31 +161,24 @@ func (g *target) sendDeferred() {
 	}
 }
 
-// ask sends a frame without data and waits for the answer to it. The caller has not the lock, and releases the request.
-func (g *target) ask(h header, want kind) (*request, error) {
-	if err := g.lock(); err != nil {
-		return nil, err
+// flush is sendDeferred for who has not the lock: true if something is left.
+func (g *target) flush() (left bool) {
+	if g.deferred.Load() && g.mu.TryLock() {
+		g.sendDeferred()
+		g.mu.Unlock()
 	}
-	r, err := g.askLocked(h, want)
-	g.mu.Unlock()
-	if err == nil {
-		err = r.wait()
-	}
-	return r, err
+	return g.deferred.Load() && g.broken.Load() == nil
 }
 
-// askLocked is ask without waiting, for who has the lock.
-func (g *target) askLocked(h header, want kind) (*request, error) {
-	r, err := g.open(nil, false, want)
-	if err != nil {
+// ask sends a frame without data; r gets the answer. The caller has the lock.
+func (g *target) ask(h header, want kind) (r *request, err error) {
+	if r, err = g.open(nil, want); err != nil {
 		return nil, err
 	}
 	if err = g.credit(); err == nil {
-		r.expect()
-		h.id = r.id
-		err = g.send(&h, nil, nil, nil, 0, transport.Now)
+		err = g.send(r, &h, nil, nil, 0, transport.Now)
 	}
-	r.Done(err)
+	r.finish(err)
 	return r, nil
 }
 
@@ -181,25 +198,25 @@ func (g *target) caughtUp(n uint32) {
 func (g *target) fail(why error) error {
 	err := g.loss(why)
 	if !g.broken.CompareAndSwap(nil, &err) {
-		return *g.broken.Load()
+		return g.lost()
 	}
 	if g.live.Load() && why != errFarewell {
 		g.ep.Break()
 	}
 	g.failRequests(err)
 	if !g.bye.Load() && !g.t.closing.Load() {
-		g.t.lost(g.server, why)
+		g.t.lost(g.server, why.Error())
 	}
 	if g.live.Load() {
-		g.seat.tell()
-		g.seat.src.Interrupt()
+		g.poller.tell()
+		g.poller.src.Interrupt()
 	}
 	return err
 }
 
 // loss is what callers are told.
 func (g *target) loss(why error) error {
-	host := g.t.opt.hostOf(g.node)
+	host := g.t.opt.hostOf(g.server)
 	switch {
 	case g.t.closing.Load():
 		return transport.ErrClosed
@@ -218,24 +235,18 @@ var errFarewell = errors.New("closed")
 // goodbye tells the node that nothing follows and ends the target. Where another thread is in the middle of sending and
 // stays there, the connection is broken instead.
 func (g *target) goodbye() {
-	why := error(transport.ErrClosed)
-	if g.live.Load() && g.broken.Load() == nil && g.tryLock(goodbyeTime) {
-		if g.send(&header{kind: kindBye, rank: uint32(g.server)}, nil, nil, nil, 0, transport.Now) == nil {
+	why, free := error(transport.ErrClosed), g.live.Load() && g.broken.Load() == nil && g.mu.TryLock()
+	for end := time.Now().Add(goodbyeTime); !free && g.live.Load() && g.broken.Load() == nil && time.Now().Before(end); {
+		time.Sleep(50 * time.Microsecond)
+		free = g.mu.TryLock()
+	}
+	if free {
+		if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
 			why = errFarewell
 		}
 		g.mu.Unlock()
 	}
 	g.fail(why)
-}
-
-// tryLock takes the lock unless somebody keeps it for so long.
-func (g *target) tryLock(limit time.Duration) bool {
-	for end := time.Now().Add(limit); !g.mu.TryLock(); time.Sleep(50 * time.Microsecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
 }
 
 // close gives the connection back. Nobody uses it any more.

@@ -23,205 +23,184 @@ const (
 )
 
 type thread struct {
-	t      *Transport
-	mu     sync.Mutex
-	seats  []*seat   // that want attention
-	unsent []*target // whose endpoints have put frames off
-	asleep atomic.Bool
-	ended  chan struct{}
+	t       *Transport
+	mu      sync.Mutex
+	pollers []*poller   // that want attention
+	unsent  atomic.Bool // endpoints have put frames off
+	asleep  atomic.Bool
+	ended   chan struct{}
 
 	// Of the thread alone.
-	beat  time.Time // of the last pulses
+	pulse pulse
 	ready []transport.Source
 }
 
 // start makes the thread run.
-func (p *thread) start() {
-	p.ended, p.beat = make(chan struct{}), time.Now()
-	go p.run()
+func (h *thread) start() {
+	h.ended, h.pulse = make(chan struct{}), h.t.newPulse()
+	go h.run()
 }
 
-// attend asks for attention to a seat: something is to come that nobody waits for.
-func (p *thread) attend(s *seat) {
-	p.mu.Lock()
-	if !s.listed {
-		s.listed = true
-		p.seats = append(p.seats, s)
+// attend asks for attention to a poller: something is to come that nobody waits for.
+func (h *thread) attend(p *poller) {
+	h.mu.Lock()
+	if !p.listed {
+		p.listed = true
+		h.pollers = append(h.pollers, p)
 	}
-	p.mu.Unlock()
-	p.wake()
+	h.mu.Unlock()
+	h.wake()
 }
 
 // flushSoon asks for frames to be sent that were put off.
-func (p *thread) flushSoon(g *target) {
-	p.mu.Lock()
-	p.unsent = append(p.unsent, g)
-	p.mu.Unlock()
-	p.wake()
+func (h *thread) flushSoon() {
+	h.unsent.Store(true)
+	h.wake()
 }
 
-func (p *thread) wake() {
-	if p.asleep.CompareAndSwap(true, false) {
-		p.t.fabric.Wake()
+func (h *thread) wake() {
+	if h.asleep.CompareAndSwap(true, false) {
+		h.t.fabric.Wake()
 	}
 }
 
 // stop ends the thread and waits until it has.
-func (p *thread) stop() {
-	if p.ended != nil {
-		p.t.fabric.Wake()
-		<-p.ended
+func (h *thread) stop() {
+	if h.ended != nil {
+		h.t.fabric.Wake()
+		<-h.ended
 	}
 }
 
-func (p *thread) run() {
+func (h *thread) run() {
 	defer log.Guard()
-	defer close(p.ended)
+	defer close(h.ended)
 	runtime.LockOSThread() // for what the next two do
-	p.t.opt.unbind()
+	h.t.opt.Unbind()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
-	for !p.t.closed.Load() {
-		if p.tend() {
+	for !h.t.closed.Load() {
+		if h.tend() {
 			idle = 0
 		} else {
 			idle++
 		}
-		p.ready = p.sleep(idle > idleTicks)
-		for _, src := range p.ready {
+		h.ready = h.sleep(idle > idleTicks)
+		for _, src := range h.ready {
 			idle = 0
-			p.noticed(p.t.seatOf(src))
+			h.visit(h.t.pollerOf(src))
 		}
-		p.pulses()
+		h.pulses()
 	}
 }
 
 // tend visits who wants attention: false if nobody does.
-func (p *thread) tend() bool {
-	p.mu.Lock()
-	seats, unsent := p.seats, p.unsent
-	p.seats, p.unsent = nil, nil
-	for _, s := range seats {
-		s.listed = false
+func (h *thread) tend() bool {
+	h.mu.Lock()
+	pollers, unsent := h.pollers, h.unsent.Swap(false)
+	h.pollers = nil
+	for _, p := range pollers {
+		p.listed = false
 	}
-	p.mu.Unlock()
-	for _, g := range unsent {
-		if g.flush() {
-			p.flushSoon(g)
+	h.mu.Unlock()
+	for i := 0; unsent && i < len(h.t.targets); i++ {
+		if h.t.targets[i].flush() {
+			h.unsent.Store(true)
 		}
 	}
-	for _, s := range seats {
-		switch {
-		case !s.expects():
-		case s.driven.Swap(false):
-			p.attend(s)
-		default:
-			p.collect(s)
+	for _, p := range pollers {
+		if p.expects() {
+			h.visit(p)
 		}
 	}
-	return len(seats)+len(unsent) > 0
+	return len(pollers) > 0 || unsent
 }
 
 // sleep waits for a tick, or until something happens, and gives the sources that have something.
-func (p *thread) sleep(long bool) []transport.Source {
+func (h *thread) sleep(long bool) []transport.Source {
 	if !long {
-		return p.t.fabric.Wait(p.t.info.Tick, p.ready[:0])
+		return h.t.fabric.Wait(h.t.info.Tick, h.ready[:0])
 	}
-	defer p.asleep.Store(false)
-	p.asleep.Store(true)
-	p.mu.Lock()
-	idle := len(p.seats)+len(p.unsent) == 0
-	p.mu.Unlock()
-	if !idle || p.t.closed.Load() {
-		return p.ready[:0]
+	defer h.asleep.Store(false)
+	h.asleep.Store(true)
+	h.mu.Lock()
+	idle := len(h.pollers) == 0 && !h.unsent.Load()
+	h.mu.Unlock()
+	if !idle || h.t.closed.Load() {
+		return h.ready[:0]
 	}
-	return p.t.fabric.Wait(p.untilPulse(), p.ready[:0])
+	return h.t.fabric.Wait(h.pulse.left(), h.ready[:0])
 }
 
-// noticed polls a source that has something, unless a caller is about to.
-func (p *thread) noticed(s *seat) {
-	if s.expects() && s.driven.Load() {
-		p.attend(s)
+// visit polls, unless a caller does, and has the fabric tell when more comes.
+func (h *thread) visit(p *poller) {
+	switch {
+	case p.expects() && p.driven.Swap(false): // a caller is about to
+		h.attend(p)
+		return
+	case !p.tryAcquire():
 		return
 	}
-	p.collect(s)
-}
-
-// collect polls, unless a caller does, and has the fabric tell when more comes.
-func (p *thread) collect(s *seat) {
-	if !s.tryTake() {
-		return
+	more := p.pollAll()
+	if p.expects() && !more {
+		h.t.fabric.Attend(p.src)
+		more = p.pollAll() // what came before that is not told
 	}
-	more := s.pollAll()
-	if s.expects() && !more {
-		p.t.fabric.Attend(s.src)
-		more = s.pollAll() // what came before that is not told
-	}
-	s.giveUp()
+	p.handOver()
 	if more {
-		p.attend(s)
+		h.attend(p)
 	}
 }
 
 // pollAll polls until nothing comes: false if that takes long.
-func (s *seat) pollAll() (more bool) {
+func (p *poller) pollAll() (more bool) {
 	for range maxPolls {
-		if s.poll(1) == 0 {
+		if p.poll(1) == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// giveUp is leave for the progress thread, which has asked the fabric for attention already.
-func (s *seat) giveUp() {
-	s.mu.Lock()
-	s.taken = false
-	s.turn.Signal()
-	s.mu.Unlock()
-}
-
-// flush sends what was put off: true if something is left.
-func (g *target) flush() (left bool) {
-	if !g.deferred.Load() {
-		return false
-	}
-	if !g.mu.TryLock() {
-		return true
-	}
-	defer g.mu.Unlock()
-	if g.broken.Load() != nil {
-		g.deferred.Store(false)
-		return false
-	}
-	left = g.ep.Flush()
-	g.deferred.Store(left)
-	return left
-}
-
-// pulseEvery is how often silent nodes are felt for.
-func (t *Transport) pulseEvery() time.Duration { return t.opt.Timeout / 4 }
-
-// untilPulse bounds a sleep while there are connections.
-func (p *thread) untilPulse() time.Duration {
-	for _, g := range p.t.targets {
-		if p.t.info.Pulses && g.live.Load() {
-			return max(time.Until(p.beat.Add(p.t.pulseEvery())), 0)
-		}
-	}
-	return -1 // who makes the first connection asks for attention
-}
-
 // pulses finds out whether nodes are there that nothing was heard of for a while.
-func (p *thread) pulses() {
-	if !p.t.info.Pulses || time.Since(p.beat) < p.t.pulseEvery() {
+func (h *thread) pulses() {
+	if !h.pulse.due() {
 		return
 	}
-	p.beat = time.Now()
-	for _, g := range p.t.targets {
+	for _, g := range h.t.targets {
 		if g.live.Load() && g.broken.Load() == nil && !g.heard.Swap(false) && g.mu.TryLock() {
 			g.ep.Pulse()
 			g.mu.Unlock()
 		}
 	}
+}
+
+// pulse tells when to find out whether silent peers are there.
+type pulse struct {
+	every time.Duration // 0: never
+	last  time.Time
+}
+
+func (t *Transport) newPulse() (p pulse) {
+	if t.info.Pulses {
+		p = pulse{every: t.opt.Timeout / 4, last: time.Now()}
+	}
+	return p
+}
+
+// left is how long to sleep until then at most; negative: any time.
+func (p *pulse) left() time.Duration {
+	if p.every == 0 {
+		return -1
+	}
+	return max(time.Until(p.last.Add(p.every)), 0)
+}
+
+// due tells whether it is time, once.
+func (p *pulse) due() bool {
+	due := p.left() == 0
+	if due {
+		p.last = time.Now()
+	}
+	return due
 }

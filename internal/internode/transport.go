@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/transport"
 )
 
@@ -25,12 +27,12 @@ type Transport struct {
 	at      []*target // by peer: its node
 	targets []*target // by node
 	thread  thread
-	senders senders
+	senders sync.WaitGroup // of queued stores (queue.go)
+	turns   chan struct{}  // has as many of them as send
 
-	seatsMu sync.Mutex
-	seats   atomic.Pointer[map[transport.Source]*seat]
+	pollers sync.Map // *poller by transport.Source
 
-	known     atomic.Pointer[costs] // once they are
+	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch
 	measuring sync.Mutex
 
@@ -53,15 +55,18 @@ func Wire(d transport.Driver, o Options) transport.Wire {
 
 // Open makes the process ready to be connected to, and to connect.
 func Open(d transport.Driver, o Options) (*Transport, error) {
-	t := &Transport{name: d.Name, opt: o}
+	t := &Transport{name: d.Name, opt: o, turns: make(chan struct{}, maxSenders)}
 	t.opt.Eager = max(o.Eager, 0)
-	t.seats.Store(&map[transport.Source]*seat{})
+	if o.Unbind == nil {
+		t.opt.Unbind = func() {}
+	}
+	t.costs.Store(&usualCosts)
 	if o.Model != "" && o.Model != auto {
 		c, err := parseCosts(o.Model)
 		if err != nil {
-			return nil, fmt.Errorf("cost model: %w", err)
+			return nil, err
 		}
-		t.known.Store(&c)
+		t.costs.Store(c)
 	}
 	fabric, err := d.Open(transport.FabricConfig{WireInfo: o.WireInfo, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
 		Eager: t.opt.Eager, Looks: o.Looks, Unbind: o.Unbind, Await: t.await, Fatal: t.failAll})
@@ -82,31 +87,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 }
 
 // await is for an endpoint that has to wait for room.
-func (t *Transport) await(e transport.Endpoint, done func() bool) {
-	if !done() {
-		t.seatOf(e.Source()).await(done)
-	}
-}
-
-// seatOf is the seat of a source, which is made when it is first asked for.
-func (t *Transport) seatOf(src transport.Source) *seat {
-	if s := (*t.seats.Load())[src]; s != nil {
-		return s
-	}
-	t.seatsMu.Lock()
-	defer t.seatsMu.Unlock()
-	was := *t.seats.Load()
-	if s := was[src]; s != nil {
-		return s
-	}
-	now := map[transport.Source]*seat{}
-	for k, s := range was {
-		now[k] = s
-	}
-	now[src] = newSeat(t, src)
-	t.seats.Store(&now)
-	return now[src]
-}
+func (t *Transport) await(e transport.Endpoint, done func() bool) { t.pollerOf(e.Source()).await(done) }
 
 // failAll is for when nothing goes any more. The first loss is the one that is told: of a node that there is a connection to.
 func (t *Transport) failAll(why error) {
@@ -127,8 +108,8 @@ func (t *Transport) tellLoss(rank transport.Rank, reason string) {
 }
 
 // lost reports that a rank of another node is lost.
-func (t *Transport) lost(rank transport.Rank, why error) {
-	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %v", rank, t.opt.hostOf(t.opt.nodeOf(rank)), why))
+func (t *Transport) lost(rank transport.Rank, why string) {
+	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, t.opt.hostOf(rank), why))
 }
 
 // Info tells where this process can be reached.
@@ -138,26 +119,22 @@ func (t *Transport) Info() transport.Info {
 
 // Connect tells who is where. No connection is made before it is used.
 func (t *Transport) Connect(peers []transport.PeerAddr) error {
-	node, addr := map[transport.Rank]int{}, map[transport.Rank][]byte{}
-	for n, ranks := range t.opt.Nodes {
-		for _, r := range ranks {
-			node[r] = n
-		}
-	}
-	for _, p := range peers {
-		if _, ok := node[p.Rank]; !ok {
-			return fmt.Errorf("rank %d is not in this job", p.Rank)
-		}
-		addr[p.Rank] = p.Addr
-	}
+	of := map[transport.Rank]*target{}
 	targets := make([]*target, len(t.opt.Nodes))
-	for n := range targets {
-		targets[n] = newTarget(t, n, addr[t.opt.serverOf(n, t.opt.Me)])
+	for n, ranks := range t.opt.Nodes {
+		targets[n] = newTarget(t, n)
+		for _, r := range ranks {
+			of[r] = targets[n]
+		}
 	}
 	at := make([]*target, len(peers))
 	for i, p := range peers {
-		if g := targets[node[p.Rank]]; len(g.addr) > 0 {
-			at[i] = g
+		g := of[p.Rank]
+		if g == nil {
+			return fmt.Errorf("rank %d is not in this job", p.Rank)
+		}
+		if at[i] = g; g.server == p.Rank {
+			g.addr = p.Addr
 		}
 	}
 	t.peers, t.targets, t.at = peers, targets, at
@@ -178,10 +155,7 @@ func (t *Transport) finishAnswers() {
 			if late {
 				g.ep.Break()
 			}
-			if g.seat.tryTake() {
-				g.seat.poll(1)
-				g.seat.leave()
-			}
+			g.poller.pollOnce()
 		}
 		if more {
 			time.Sleep(20 * time.Microsecond)
@@ -195,7 +169,7 @@ func (t *Transport) target(p transport.Peer) (*target, error) {
 		return nil, transport.ErrClosed
 	}
 	g := t.at[p]
-	if g == nil {
+	if len(g.addr) == 0 {
 		return nil, fmt.Errorf("%s: rank %d published no address: %w", t.name, t.peers[p].Rank, transport.ErrPeerDead)
 	}
 	return g, nil
@@ -215,13 +189,15 @@ func (t *Transport) end() {
 	for _, g := range t.targets {
 		g.mu.Lock() // who is posting comes to an end
 		g.mu.Unlock()
+		g.queue.mu.Lock() // so does who is queueing
+		g.queue.mu.Unlock()
 	}
-	t.senders.close()
+	t.senders.Wait()
 	t.closed.Store(true)
 	t.thread.stop()
 	t.finishAnswers()
-	for _, s := range *t.seats.Load() {
-		s.close()
+	for _, p := range t.pollers.Range {
+		p.(*poller).close()
 	}
 	for _, g := range t.targets {
 		g.close()
@@ -229,7 +205,7 @@ func (t *Transport) end() {
 	if t.server != nil {
 		t.server.close()
 	}
-	t.scratch.close()
+	unix.Munmap(t.scratch.memory)
 	t.fabric.Close()
 }
 

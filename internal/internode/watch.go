@@ -5,47 +5,38 @@
 package internode
 
 import (
-	"sync/atomic"
 	"time"
 
 	"libarmci/internal/transport"
 )
 
-// watched is how a target's messages are waited for.
-type watched struct {
-	fewer atomic.Int32 // looks that lately did not pay
-}
-
 // Watch looks for a message from a peer's node until met says that it has come, or for a while. Then messages are received
 // without the caller's help until it calls end.
-func (t *Transport) Watch(p transport.Peer, met func() bool) (end func()) {
-	g := t.at[p]
-	if g == nil || !g.live.Load() || g.look(met) {
+func (t *Transport) Watch(peer transport.Peer, met func() bool) (end func()) {
+	g := t.at[peer]
+	if !g.live.Load() || g.look(met) {
 		return func() {}
 	}
-	s, begin := g.seat, time.Now()
-	s.asleep.Add(1)
-	s.driven.Store(false) // by me
-	t.thread.attend(s)
+	p, begin := g.poller, time.Now()
+	p.asleep.Add(1)
+	p.driven.Store(false) // by me
+	t.thread.attend(p)
 	return func() {
-		s.asleep.Add(-1)
-		g.overslept(time.Since(begin))
+		p.asleep.Add(-1)
+		g.watching.slept(time.Since(begin))
 	}
 }
 
 // look polls until met; false if that does not come soon.
 func (g *target) look(met func() bool) bool {
-	most := g.seat.looks.most - int(g.watched.fewer.Load())
-	for tries := 0; tries < most; tries++ {
+	for tries := int32(0); tries < g.watching.now.Load(); tries++ {
 		if met() {
-			g.watched.fewer.Store(0)
+			g.watching.paid()
 			return true
 		}
-		if g.broken.Load() == nil && g.seat.tryTake() {
-			g.seat.driven.Store(true)
-			found := g.seat.poll(1) > 0
-			g.seat.leave()
-			if found {
+		if g.broken.Load() == nil {
+			g.poller.driven.Store(true)
+			if g.poller.pollOnce() {
 				tries = 0
 				continue
 			}
@@ -53,14 +44,6 @@ func (g *target) look(met func() bool) bool {
 		yield()
 	}
 	return met()
-}
-
-// overslept is told how long a message took after looking had been given up.
-func (g *target) overslept(d time.Duration) {
-	most := g.seat.looks.most
-	l := looks{most: most, now: most - int(g.watched.fewer.Load())}
-	l.slept(d)
-	g.watched.fewer.Store(int32(most - l.now))
 }
 
 var _ transport.Watcher = (*Transport)(nil)

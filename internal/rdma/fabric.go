@@ -114,15 +114,6 @@ func (f *Fabric) Info() transport.FabricInfo {
 // Atomics tells whether the device has any.
 func (f *Fabric) Atomics() bool { return f.base.Limits.Atomic != 0 }
 
-// Costs are those of a fast network.
-func (f *Fabric) Costs() transport.Costs {
-	return transport.Costs{
-		PutDirect: transport.Linear{Start: 2000, Each: 150, Byte: 0.09}, PutPacked: transport.Linear{Start: 5000, Byte: 0.3},
-		GetDirect: transport.Linear{Start: 2500, Each: 250, Byte: 0.09}, GetPacked: transport.Linear{Start: 5000, Byte: 0.3},
-		GetPush: transport.Linear{Start: 6000, Each: 250, Byte: 0.09},
-		Copy:    transport.Linear{Byte: 0.1}, Pin: transport.Linear{Start: 2500, Each: 100}}
-}
-
 // Close ends everything.
 func (f *Fabric) Close() error {
 	if f.origins != nil {

@@ -189,7 +189,6 @@ type DirectFabric interface {
 	// Lend registers local memory for a target's Write until release. ok is false if it cannot be.
 	Lend(lo, hi uintptr) (key uint64, release func(), ok bool)
 	Atomics() bool // the device has atomic operations on 8-byte words
-	Costs() Costs  // of a usual device, before anything is measured
 }
 
 // DirectEndpoint is an Endpoint of a DirectFabric.
@@ -231,16 +230,3 @@ const (
 	AtomicAdd AtomicOp = iota
 	AtomicCompareSwap
 )
-
-// Linear is what a protocol costs in ns: to begin with, for each request, and for each byte.
-type Linear struct{ Start, Each, Byte float64 }
-
-// Time is what so many requests and bytes take.
-func (l Linear) Time(k, n int64) float64 { return l.Start + l.Each*float64(k) + l.Byte*float64(n) }
-
-// Costs are the parameters of the cost model (internode/model.go).
-type Costs struct {
-	PutDirect, PutPacked, GetDirect, GetPacked, GetPush Linear
-	Copy                                                Linear // of memory to memory: only Byte is used
-	Pin                                                 Linear // registering memory and ending that; Each is a page
-}

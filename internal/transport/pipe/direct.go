@@ -82,8 +82,6 @@ func (f *directFabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool
 
 func (f *directFabric) Atomics() bool { return f.net.opts.Atomics }
 
-func (f *directFabric) Costs() transport.Costs { return f.net.opts.Costs }
-
 type directEnd struct{ *end }
 
 func (e *directEnd) Write(x *transport.Transfer) error { return e.move(x, true) }

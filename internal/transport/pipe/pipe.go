@@ -33,7 +33,6 @@ type Options struct {
 	Range    uintptr       // the memory of a key; 0: 1 MiB
 	Holes    int           // one of so many ranges cannot be registered; 0: none
 	NoLend   bool          // nor can local memory be lent
-	Costs    transport.Costs
 }
 
 // Net is a network. Its lock guards everything that two processes share, and all queues.

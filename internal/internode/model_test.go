@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The cost model: its parameters as text, what it chooses, and measuring it over a network in memory.
+package internode
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport/pipe"
+)
+
+func TestCostsAsText(t *testing.T) {
+	c, err := parseCosts("put.nic=1,2,0.5 pin=7,8,0")
+	if err != nil || c.put.nic != (line{1, 2, 0.5}) || c.pin != (line{7, 8, 0}) || c.get.nic != usualCosts.get.nic {
+		t.Errorf("%v, %v", c, err)
+	}
+	again, err := parseCosts(c.String())
+	if err != nil || *again != *c {
+		t.Errorf("%v became %v, %v", c, again, err)
+	}
+	for _, bad := range []string{"put.nic", "put.nic=1,2", "put.nic=1,2,3,4", "put.nic=1,-2,3", "put.nic=1,nan,3", "put.nic=1,2,1e13", "x=1,2,3"} {
+		if _, err := parseCosts(bad); err == nil {
+			t.Errorf("%q passes", bad)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		w    workload
+		want string
+	}{
+		{workload{requests: 1, bytes: 8}, byDevice},
+		{workload{requests: 64, bytes: 512}, byPacking},
+		{workload{requests: 64, bytes: 256 << 10}, byDevice},
+		{workload{get: true, requests: 64, bytes: 512}, byPacking},
+		{workload{requests: 10, bytes: 8000, behind: true}, byPacking},
+		{workload{requests: 20, bytes: 20000, foreign: true}, byDevice},
+	} {
+		if got := usualCosts.choose(c.w); got != c.want {
+			t.Errorf("%+v: %s, not %s", c.w, got, c.want)
+		}
+	}
+}
+
+// TestMeasured: a put has been measured when it has taken effect, whoever has moved it.
+func TestMeasured(t *testing.T) {
+	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 4 * time.Millisecond})
+	d := net.Driver()
+	d.Notes = func() string { return "pipe" }
+	o := Options{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20, Poll: 20 * time.Microsecond}
+	c, err := calibrate(d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := 300e3; c.put.nic.start < least || c.put.host.start < least || c.get.nic.start < least || !c.put.known || !c.get.known {
+		t.Errorf("a network that takes 2 ms: %v", c)
+	}
+	if text := notes(d, o); !strings.Contains(text, "put.nic=") || !strings.Contains(text, "measured within this host") {
+		t.Error(text)
+	}
+}

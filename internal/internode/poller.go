@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Who makes progress at the origin: whoever waits for something polls the source it comes from himself, because to be told
+// by another thread takes longer than the whole answer. One thread at a time owns a poller and polls its source. Who finds it
+// owned sleeps until the owner has found something or releases it; when nobody waits, the progress thread acquires it
+// (thread.go).
+package internode
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// poller is a source, and the right to poll it.
+type poller struct {
+	t   *Transport
+	src transport.Source
+
+	mu      sync.Mutex
+	turn    sync.Cond // the owner has found something, or has released it
+	owned   bool
+	closed  bool
+	waiting atomic.Int32 // who sleeps until turn
+
+	later  atomic.Int32 // open requests that nobody waits for
+	asleep atomic.Int32 // who waits for a message and has stopped looking (watch.go)
+	driven atomic.Bool  // a caller has lately polled or sent: the progress thread need not
+	afloat atomic.Int64 // bytes sent since something came
+	listed bool         // with the progress thread: its lock
+
+	// Of the owner.
+	looks looks
+	run   time.Time // when it last let Go's scheduler run
+}
+
+// Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of its system calls, and
+// looks for such threads 50,000 times a second. So who polls lets itself be scheduled before.
+const scheduleEvery = 4 * time.Millisecond
+
+// longSleep is how long an owner sleeps before it looks whether what it waits for came by other means.
+const longSleep = 50 * time.Millisecond
+
+// pollerOf is the poller of a source, which is made when it is first asked for.
+func (t *Transport) pollerOf(src transport.Source) *poller {
+	if p, ok := t.pollers.Load(src); ok {
+		return p.(*poller)
+	}
+	p := &poller{t: t, src: src}
+	p.looks.init(t.info.Looks)
+	p.turn.L = &p.mu
+	made, _ := t.pollers.LoadOrStore(src, p)
+	return made.(*poller)
+}
+
+// expects tells whether something is to come that nobody reads who waits for it.
+func (p *poller) expects() bool { return p.later.Load() > 0 || p.asleep.Load() > 0 }
+
+// await blocks until done; it polls meanwhile, if nobody else does.
+func (p *poller) await(done func() bool) {
+	if done() {
+		return
+	}
+	p.mu.Lock()
+	for {
+		if !p.owned {
+			p.owned = true
+			p.mu.Unlock()
+			p.drive(done)
+			p.release()
+			return
+		}
+		p.waiting.Add(1) // before another look: who changes what it waits for looks here afterwards
+		if !done() {
+			p.turn.Wait()
+		}
+		p.waiting.Add(-1)
+		if done() {
+			if !p.owned { // the signal may have been about the poller: pass it on
+				p.turn.Signal()
+			}
+			p.mu.Unlock()
+			return
+		}
+	}
+}
+
+// tryAcquire makes the caller the owner if there is none.
+func (p *poller) tryAcquire() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owned || p.closed {
+		return false
+	}
+	p.owned = true
+	return true
+}
+
+// release passes the poller on: to one who waits, else to the progress thread if something is to come.
+func (p *poller) release() {
+	next := p.waiting.Load() > 0
+	p.handOver()
+	if !next && p.expects() {
+		p.t.thread.attend(p)
+	}
+}
+
+// handOver is release for the progress thread, which has asked the fabric for attention already.
+func (p *poller) handOver() {
+	p.mu.Lock()
+	p.owned = false
+	p.turn.Signal()
+	p.mu.Unlock()
+}
+
+// tell wakes those who wait for what may have been found.
+func (p *poller) tell() {
+	if p.waiting.Load() > 0 {
+		p.mu.Lock()
+		p.turn.Broadcast()
+		p.mu.Unlock()
+	}
+}
+
+// poll looks, and tells others if something has come. For the owner.
+func (p *poller) poll(looks int) int {
+	n := p.src.Poll(looks)
+	if n > 0 {
+		p.tell()
+	}
+	return n
+}
+
+// pollOnce polls unless somebody else does: true if something has come.
+func (p *poller) pollOnce() bool {
+	if !p.tryAcquire() {
+		return false
+	}
+	n := p.poll(1)
+	p.release()
+	return n > 0
+}
+
+// drive polls until done. For the owner.
+func (p *poller) drive(done func() bool) {
+	p.driven.Store(true)
+	if now := time.Now(); now.Sub(p.run) > scheduleEvery {
+		runtime.Gosched()
+		p.run = now
+	}
+	vain := false
+	for !done() {
+		if !vain {
+			vain = p.poll(int(p.looks.now.Load())+p.longer()) == 0
+			continue
+		}
+		begin := time.Now()
+		p.src.Sleep(longSleep)
+		p.looks.slept(time.Since(begin))
+		vain = p.poll(1) == 0
+	}
+	if !vain {
+		p.looks.paid()
+	}
+}
+
+// longer is how much more often than usual to look because of the data that was sent: it takes its time, and to sleep
+// would make it longer.
+func (p *poller) longer() int {
+	const perLook, most = 4 << 10, 4 << 20
+	if p.looks.now.Load() <= leastLooks {
+		return 0
+	}
+	return int(min(p.afloat.Load(), most) / perLook)
+}
+
+// close returns when nobody waits or polls any more. All targets have failed, so nobody begins to.
+func (p *poller) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for p.owned || p.waiting.Load() > 0 {
+		p.turn.Broadcast()
+		p.mu.Unlock()
+		p.src.Interrupt()
+		time.Sleep(50 * time.Microsecond)
+		p.mu.Lock()
+	}
+}
+
+// leastLooks and wakeTime bound polling before a sleep: a look takes about half a microsecond, and it may take wakeTime
+// until a thread runs that was woken, because a processor that has nothing else to do halts.
+const (
+	leastLooks = 4
+	wakeTime   = 80 * time.Microsecond
+)
+
+// looks is how often a waiter looks before it sleeps: fewer times after looking was in vain.
+type looks struct {
+	most int32
+	now  atomic.Int32
+}
+
+func (l *looks) init(most int) {
+	l.most = int32(max(most, leastLooks))
+	l.paid()
+}
+
+// paid is called when looking has found something.
+func (l *looks) paid() {
+	if l.now.Load() != l.most {
+		l.now.Store(l.most)
+	}
+}
+
+// slept is told how long a sleep was: if hardly longer than it takes to wake, looking would have been better.
+func (l *looks) slept(d time.Duration) {
+	if d < wakeTime {
+		l.paid()
+	} else {
+		l.now.Store(max(l.now.Load()/2, leastLooks))
+	}
+}
