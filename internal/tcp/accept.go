@@ -52,7 +52,7 @@ func (q *acceptQueue) accept() {
 		default:
 			log.WarnOnce("accept", "cannot accept connections of other nodes: %v (ulimit -n): trying again", err)
 			q.paused = true
-			unix.EpollCtl(q.l.epoll, unix.EPOLL_CTL_DEL, q.l.f.ln, nil)
+			q.l.control(unix.EPOLL_CTL_DEL, q.l.f.ln, 0)
 			return
 		}
 	}
@@ -66,7 +66,7 @@ func (q *acceptQueue) enter(fd int) {
 	p := &peer{fd: fd, since: time.Now(), challenge: q.l.f.newChallenge(), hello: make([]byte, helloBytes)}
 	rawsock.Tune(fd, q.l.f.Timeout)
 	n, _ := rawsock.Send(fd, p.challenge)
-	if n < helloBytes || q.l.watch(fd, aboutPeer) != nil {
+	if n < helloBytes || q.l.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
 		unix.Close(fd)
 		return
 	}
@@ -108,7 +108,7 @@ func (q *acceptQueue) hear(fd int) {
 	case err != nil:
 		q.leave(p, false)
 	default:
-		control(q.l.epoll, unix.EPOLL_CTL_DEL, fd, 0, 0)
+		q.l.control(unix.EPOLL_CTL_DEL, fd, 0)
 		from, answer, err := q.l.f.admit(p.hello, p.challenge)
 		q.leave(p, err == nil && q.l.adopt(fd, from, answer) == nil)
 	}
@@ -124,6 +124,6 @@ func (q *acceptQueue) expire(now time.Time) {
 		q.leave(q.peers[0], false)
 	}
 	if q.paused {
-		q.paused = q.l.watch(q.l.f.ln, aboutListener) != nil
+		q.paused = q.l.control(unix.EPOLL_CTL_ADD, q.l.f.ln, unix.EPOLLIN) != nil
 	}
 }

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is lent: the buffers of origins' ends, and what it takes to serve a connection. Both are lent for the shortest
-// possible time, so that their number follows what goes on at the same time and not the number of connections; and there
-// are never more than the setting allows. Who has to send waits for a buffer. Nobody who has one waits for another, or for
-// more than the other side to read, and who reads does without if there is none: so all come back.
+// What is lent: the buffers that origins send through, and what it takes to serve a connection. Both are lent for the
+// shortest possible time, so that their number follows what goes on at the same time and not the number of connections;
+// and there are never more than the setting allows. An origin that has to send waits for a buffer. Nobody who has one waits
+// for another, or for more than the other side to read: so all come back.
 package tcp
 
 import (
 	"sync"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/tcp/rawsock"
 )
 
 const (
 	bufferBytes  = 64 << 10
-	leastBuffers = 4 // of origins' ends, so that nothing stands still
-	leastSpaces  = 3 // the server's two, and one more
+	leastBuffers = 4 // so that nothing stands still
+	leastSpaces  = 3 // the loop's, and two more
 )
 
 func newBuffer() []byte { return make([]byte, 0, bufferBytes) }
 
+// inputs are buffers that origins receive through: each polling thread has one during a call.
+var inputs = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
+
 // workspace is what it takes to serve a connection that is in the middle of something.
 type workspace struct {
-	in, out  []byte
-	rec, vec [rawsock.MaxPieces]kernel.Piece // memory that is received into, and sent
+	in, out []byte
+	before  kernel.Cursor // for sender.rewind
 }
 
-const workspaceBytes = 2*bufferBytes + 2*16*rawsock.MaxPieces
+const workspaceBytes = 2 * bufferBytes
 
 func newWorkspace() *workspace { return &workspace{in: make([]byte, bufferBytes), out: newBuffer()} }
 
@@ -38,8 +40,7 @@ type pool[T any] struct {
 	back   sync.Cond // one has come back
 	free   []T
 	lent   int
-	made   int
-	most   int // that may be made
+	most   int // that may be lent at a time
 }
 
 func (p *pool[T]) init(create func() T, most int) {
@@ -61,7 +62,6 @@ func (p *pool[T]) get(wait bool) (x T, ok bool) {
 		x, p.free = p.free[n-1], p.free[:n-1]
 		return x, true
 	}
-	p.made++
 	return p.create(), true
 }
 

@@ -5,7 +5,6 @@
 package tcp
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,32 +19,31 @@ import (
 
 // conn is a target's end.
 type conn struct {
+	socket
 	l    *listener
-	fd   int
-	to   transport.Receiver
-	away atomic.Bool // a goroutine serves it, or nobody: not the thread that polls
+	away atomic.Bool // a goroutine serves it, and not the thread that polls
 
 	// Of who serves it.
 	tx     sender
 	rx     receiver
-	space  *workspace // nil if it is idle
+	space  *workspace // nil if it is idle or aside
 	unsent []byte     // what was left in out when the workspace was taken away
 	status status
 	err    error // why the connection is over
+	aside  bool  // it waits until epoll tells that the loop can go on with it
 	holds  bool  // send
 	owed   bool  // Receiver.Sent, when tx is done
-	whole  bool  // only frames that have arrived completely (serveWhole)
 	mute   bool  // nothing can be sent any more
 
 	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
 
-	mu     sync.Mutex
-	posted []byte // frames that wait for send
-	dead   bool   // the socket must not be used any more
+	// Guarded by mu.
+	posted  []byte // frames that wait for send
+	sending []byte // frames that were posted, and that the holder of send is sending
 }
 
 func newConn(l *listener, fd int) *conn {
-	c := &conn{l: l, fd: fd, tx: sender{fd: fd, straight: l.f.straight}}
+	c := &conn{socket: socket{fd: fd}, l: l, tx: sender{fd: fd, straight: l.f.straight}}
 	c.rx = receiver{fd: fd, straight: l.f.straight, may: c.mayBegin}
 	return c
 }
@@ -56,12 +54,8 @@ const packBytes = 16 << 10
 
 // Send sends a frame: as far as it goes when the Receiver returns.
 func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (deferred bool, err error) {
-	small := packBytes
-	if c.whole {
-		small = bufferBytes
-	}
-	if c.owed = !c.mute && !c.tx.add(head, body, n, small); !c.owed && n > 0 {
-		c.to.Sent()
+	if c.owed = !c.mute && !c.tx.add(head, body, n, packBytes); !c.owed && n > 0 {
+		c.rx.to.Sent()
 	}
 	return false, nil
 }
@@ -69,7 +63,7 @@ func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When)
 // Post sends a frame from any goroutine. It never waits.
 func (c *conn) Post(head, body []byte) {
 	c.mu.Lock()
-	if !c.dead {
+	if !c.closed {
 		c.posted = appendFrame(c.posted, head, body)
 	}
 	c.mu.Unlock()
@@ -79,54 +73,38 @@ func (c *conn) Post(head, body []byte) {
 // push sends what was posted unless another is writing, who will do so when he has finished.
 func (c *conn) push() {
 	for c.hasPosted() && c.send.TryLock() {
-		if !c.sendPosted() {
-			go c.drain()
+		c.mu.Lock()
+		c.posted, c.sending = c.sending, c.posted
+		c.mu.Unlock()
+		c.rx.unheard.Store(false)
+		n, err := rawsock.Send(c.fd, c.sending)
+		if n < len(c.sending) && (err == nil || err == unix.EAGAIN) {
+			go c.finish(n)
 			return
 		}
-		c.send.Unlock()
+		c.sent(c.sending[:0])
 	}
 }
 
 func (c *conn) hasPosted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.posted) > 0 && !c.dead
+	return len(c.posted)+len(c.sending) > 0 && !c.closed
 }
 
-// sendPosted sends what fits; false if something is left. The caller holds send.
-func (c *conn) sendPosted() bool {
-	c.rx.unheard.Store(false)
-	for {
-		c.mu.Lock()
-		b := c.posted
-		c.posted = nil
-		over := len(b) == 0 || c.dead
-		c.mu.Unlock()
-		if over {
-			return true
-		}
-		n, err := rawsock.Send(c.fd, b)
-		c.mu.Lock()
-		if n == len(b) && cap(b) <= bufferBytes {
-			b = b[:0] // to be used again
-		} else {
-			b = slices.Clip(b[n:])
-		}
-		c.posted = append(b, c.posted...)
-		c.dead = c.dead || err != nil && err != unix.EAGAIN // who receives finds out why
-		c.mu.Unlock()
-		if err != nil {
-			return err != unix.EAGAIN
-		}
-	}
-}
-
-// drain goes on with what push could not send. It has send and gives it back.
-func (c *conn) drain() {
-	defer log.Guard()
-	for !c.sendPosted() && rawsock.WaitFor(c.fd, unix.POLLOUT, rawsock.NoDeadline) == nil {
-	}
+// sent ends the sending of what was posted, and keeps memory for the next time.
+func (c *conn) sent(memory []byte) {
+	c.mu.Lock()
+	c.sending = memory
+	c.mu.Unlock()
 	c.send.Unlock()
+}
+
+// finish sends what push could not, from at on. Who receives finds out if the connection is lost.
+func (c *conn) finish(at int) {
+	defer log.Guard()
+	rawsock.SendAll(c.fd, c.sending[at:], rawsock.NoDeadline)
+	c.sent(nil)
 	c.push()
 }
 
@@ -135,15 +113,6 @@ func (c *conn) letGo() {
 	if c.holds {
 		c.holds = false
 		c.send.Unlock()
-	}
-}
-
-// Break ends the connection: who serves it finds out.
-func (c *conn) Break() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.dead {
-		unix.Shutdown(c.fd, unix.SHUT_RDWR)
 	}
 }
 
@@ -157,17 +126,12 @@ func (c *conn) Close(linger time.Duration) {
 // close gives the socket back. It is called once, by who serves it. Who writes or waits to write is woken first.
 func (c *conn) close() {
 	c.letGo()
-	unix.Shutdown(c.fd, unix.SHUT_RDWR)
+	c.Break()
 	c.send.Lock()
 	defer c.send.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dead, c.posted = true, nil
-	unix.Close(c.fd)
+	c.socket.close()
 }
 
-// Flush: nothing is put off. Pulse: the kernel sends keep-alives. Source is for origins.
+// Flush: nothing is put off. Source is for origins.
 func (c *conn) Flush() (left bool)       { return false }
-func (c *conn) Pulse()                   {}
-func (c *conn) MaxFrame() int            { return 0 }
 func (c *conn) Source() transport.Source { return nil }

@@ -18,21 +18,43 @@ import (
 	"libarmci/internal/transport"
 )
 
+// socket is what both ends have in common. Any thread may break it until it is closed.
+type socket struct {
+	fd     int
+	mu     sync.Mutex
+	closed bool
+}
+
+// Break ends the connection: who uses it finds out.
+func (s *socket) Break() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		unix.Shutdown(s.fd, unix.SHUT_RDWR)
+	}
+}
+
+func (s *socket) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	unix.Close(s.fd)
+}
+
+// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives.
+func (s *socket) MaxFrame() int { return 0 }
+func (s *socket) Pulse()        {}
+
 // endpoint is an origin's end. It is the Source of its frames.
 type endpoint struct {
+	socket
 	f      *fabric
-	fd     int
-	to     transport.Receiver
 	broken atomic.Pointer[error] // why the connection is of no more use
-	ending sync.Mutex            // the descriptor is closed
-	closed bool
 
 	tx    sender // of who has the caller's lock
 	burst burst
 
 	rx          receiver // of who polls
-	rest        []byte   // what has arrived of a head, or less than can be stored
-	spare       []byte   // for want of a buffer
 	lost        bool
 	interrupted atomic.Bool
 }
@@ -40,10 +62,8 @@ type endpoint struct {
 var errBroken = errors.New("the connection was ended on this side")
 
 func newEndpoint(f *fabric, fd int, r transport.Receiver) *endpoint {
-	e := &endpoint{f: f, fd: fd, to: r}
-	e.tx = sender{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces)}
-	e.rx = receiver{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces), to: r, origin: true}
-	return e
+	return &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
+		rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
 }
 
 // Send sends a frame, or puts it off.
@@ -113,7 +133,7 @@ func (e *endpoint) release() {
 // fail makes the connection useless. It returns the first reason.
 func (e *endpoint) fail(why error) error {
 	e.shut(why)
-	e.tx.body, e.tx.vec = nil, nil
+	e.tx.drop()
 	e.release()
 	return *e.broken.Load()
 }
@@ -121,11 +141,7 @@ func (e *endpoint) fail(why error) error {
 // shut ends the connection, and wakes who waits for the socket. Any thread.
 func (e *endpoint) shut(why error) {
 	if e.broken.CompareAndSwap(nil, &why) {
-		e.ending.Lock()
-		defer e.ending.Unlock()
-		if !e.closed {
-			unix.Shutdown(e.fd, unix.SHUT_RDWR)
-		}
+		e.socket.Break()
 	}
 }
 
@@ -175,18 +191,12 @@ func (e *endpoint) Close(linger time.Duration) {
 		time.Sleep(50 * time.Microsecond)
 	}
 	e.fail(transport.ErrClosed)
-	e.f.progress.remove(e)
-	e.ending.Lock()
-	defer e.ending.Unlock()
-	if !e.closed {
-		e.closed, e.lost = true, true
-		unix.Close(e.fd)
-	}
+	e.f.ends.remove(e.fd)
+	e.lost = true
+	e.socket.close()
 }
 
-// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives. Source: the endpoint itself.
-func (e *endpoint) MaxFrame() int            { return 0 }
-func (e *endpoint) Pulse()                   {}
+// Source is the endpoint itself.
 func (e *endpoint) Source() transport.Source { return e }
 
 // burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer

@@ -32,7 +32,7 @@ type fabric struct {
 	ln       int    // listening socket, -1 if there is none
 	addr     []byte // its address
 	buffers  pool[[]byte]
-	progress progress
+	ends     poller[*endpoint]
 }
 
 // open makes the process ready to be connected to, and to connect.
@@ -44,9 +44,8 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	}
 	f.straight, _ = o.straightFrom()
 	f.buffers.init(newBuffer, int(max(c.Buffer/2/bufferBytes, leastBuffers)))
-	f.progress.all = map[int32]*endpoint{}
-	var err error
-	if f.progress.epoll, f.progress.bell, err = newEpoll(); err == nil && c.Serves {
+	err := f.ends.open()
+	if err == nil && c.Serves {
 		err = f.openSocket()
 	}
 	if err != nil {
@@ -86,12 +85,12 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	if err == nil {
 		e := newEndpoint(f, fd, r)
 		if err = f.introduce(fd, to, deadline); err == nil {
-			err = f.progress.add(e)
+			err = f.ends.add(fd, e, forLoss)
 		}
 		if err == nil {
 			return e, nil
 		}
-		f.progress.remove(e)
+		f.ends.remove(fd)
 		unix.Close(fd)
 	}
 	return nil, fmt.Errorf("connect to %s: %w", at, err)
@@ -99,10 +98,9 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 
 // Close ends what is left.
 func (f *fabric) Close() error {
-	for _, fd := range []int{f.ln, f.progress.epoll, f.progress.bell} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
+	f.ends.close()
+	if f.ln >= 0 {
+		unix.Close(f.ln)
 	}
 	return nil
 }

@@ -25,27 +25,34 @@ const (
 
 var errProtocol = errors.New("violation of the wire format")
 
-// receiver is the receiving side of a connection. The buffer and the memory for pieces are lent to it.
+// receiver is the receiving side of a connection.
 type receiver struct {
 	fd       int
 	to       transport.Receiver
-	straight int              // rows of at least so many bytes are received to where they belong
-	may      func(int64) bool // a target: may a frame of so many bytes in all be dealt with now?
+	straight int         // rows of at least so many bytes are received to where they belong
+	may      func() bool // a target: may a frame be dealt with now?
 
-	in      []byte // in[r:w] has arrived and is not dealt with
+	in      []byte // a buffer that is lent to it: in[r:w] has arrived and is not dealt with
 	r, w    int
+	rest    []byte         // that, while it has no buffer
 	open    bool           // in the middle of a body
 	body    transport.Body // where it goes
-	left    int64          // bytes of it that are neither dealt with nor in rec
+	left    int64          // bytes of it that are not dealt with
 	direct  bool           // it is received to where it belongs
-	rec     []kernel.Piece // memory that is being received into, behind body's cursor
-	pieces  []kernel.Piece // memory for rec
 	stopped bool           // a frame has arrived that may not be dealt with yet
 	bigHead int            // bytes of the head of the last frame with a large body
 	usual   int8           // target: for so many frames large bodies are expected; below 0: in short rows
 	unread  int            // target: bytes that have been dealt with and are still in the socket
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
 	origin  bool           // this is the origin's end
+}
+
+// lend gives it a buffer to receive through, and giveBack takes it away.
+func (s *receiver) lend(b []byte) { s.in, s.r, s.w = b, 0, copy(b, s.rest) }
+
+func (s *receiver) giveBack() {
+	s.rest = append(s.rest[:0], s.in[s.r:s.w]...)
+	s.in, s.r, s.w = nil, 0, 0
 }
 
 // receive takes what has arrived. If soon, it looks some times when nothing has: more of a body is about to come, and the
@@ -124,19 +131,18 @@ func (s *receiver) drop() error {
 
 // receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer, if there is one.
 func (s *receiver) receiveStraight() (int, error) {
-	if len(s.rec) == 0 {
-		s.rec, s.left = takePieces(s.pieces[:0:rawsock.MaxPieces-1], s.body.Into, s.left)
-	}
-	vec, ours := s.rec, 0
-	if s.left == 0 && len(s.in) > 0 {
+	var pieces [rawsock.MaxPieces]kernel.Piece
+	next := *s.body.Into
+	vec := next.Pieces(pieces[:0:rawsock.MaxPieces-1], s.left)
+	listed := s.body.Into.Left() - next.Left()
+	if listed == s.left && len(s.in) > 0 {
 		vec = append(vec, rawsock.PieceOf(s.in[:min(s.limit(), len(s.in))]))
 	}
 	n, err := rawsock.ReceivePieces(s.fd, vec)
-	for _, p := range s.rec {
-		ours += int(p.Len)
-	}
-	s.w = max(n-ours, 0)
-	s.rec = rawsock.Skip(s.rec, n-s.w)
+	k := min(int64(n), listed)
+	s.body.Into.Skip(k)
+	s.left -= k
+	s.w = n - int(k)
 	return n, err
 }
 
@@ -160,7 +166,7 @@ func (s *receiver) parse() error {
 		if b = b[prefixBytes:]; len(b) < head {
 			return nil
 		}
-		if s.may != nil && !s.may(int64(prefixBytes+head)+body) {
+		if s.may != nil && !s.may() {
 			s.stopped = true
 			return nil
 		}
@@ -210,9 +216,6 @@ func (s *receiver) expectMore(head int) {
 // store deals with what is in the buffer of a body, and ends the frame when the body is complete.
 func (s *receiver) store() (err error) {
 	n := min(int64(s.w-s.r), s.left)
-	if len(s.rec) > 0 {
-		n = 0
-	}
 	if s.body.Into == nil {
 		n -= n % int64(s.body.Grain)
 	} else if n < s.left && !s.direct {
@@ -227,7 +230,7 @@ func (s *receiver) store() (err error) {
 	default:
 		s.body.Into.Unpack(b)
 	}
-	if err == nil && s.left == 0 && len(s.rec) == 0 {
+	if err == nil && s.left == 0 {
 		s.open, s.body = false, transport.Body{}
 		err = s.to.End()
 	}

@@ -4,7 +4,11 @@
 // say what is missing. The same code runs in the event loop and in the goroutines that go on with large transfers.
 package tcp
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // status says why serving has stopped.
 type status uint8
@@ -23,23 +27,23 @@ const replyRoom = 1 << 10
 // attach gives a connection what it takes to serve it.
 func (c *conn) attach(w *workspace) {
 	c.space = w
-	c.rx.in, c.rx.pieces, c.tx.pieces = w.in, w.rec[:], w.vec[:]
-	c.tx.out, c.unsent = append(w.out, c.unsent...), nil
+	c.rx.lend(w.in)
+	c.tx.out, c.tx.before, c.unsent = append(w.out, c.unsent...), &w.before, nil
+	c.tx.packed = len(c.tx.out)
 }
 
-// detach takes that away. Nothing has arrived that was not dealt with.
+// detach takes that away. What has arrived or is to be sent is kept: nothing if the connection is idle.
 func (c *conn) detach() {
+	c.rx.giveBack()
+	c.tx.rewind()
 	if c.tx.at < len(c.tx.out) {
-		c.unsent = append([]byte(nil), c.tx.out[c.tx.at:]...)
+		c.unsent = slices.Clone(c.tx.out[c.tx.at:])
 	}
-	c.space, c.rx.in, c.rx.r, c.rx.w, c.tx.out, c.tx.at = nil, nil, 0, 0, nil, 0
+	c.space, c.tx.out, c.tx.at = nil, nil, 0
 }
 
-// mayBegin tells whether a frame of so many bytes may be dealt with now: replies to those before must have left, or
-// fit into the buffer.
-func (c *conn) mayBegin(nbytes int64) bool {
-	return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom && (!c.whole || nbytes <= int64(c.rx.w-c.rx.r))
-}
+// mayBegin tells whether a frame may be dealt with now: replies to those before must have left, or fit into the buffer.
+func (c *conn) mayBegin() bool { return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom }
 
 // run goes on with the connection until it must wait, or has moved budget bytes. It returns how many it has moved.
 func (c *conn) run(budget int) (moved int) {
@@ -90,11 +94,11 @@ func (c *conn) flush(most int) (sent int, err error) {
 		sent += n
 		if err != nil && err != unix.EAGAIN { // but what has arrived is still dealt with
 			c.mute, err = true, nil
-			c.tx.out, c.tx.at, c.tx.body, c.tx.vec = c.tx.out[:0], 0, nil, nil
+			c.tx.drop()
 		}
 		if c.owed && !c.tx.busy() {
 			c.owed = false
-			c.to.Sent() // which may send more
+			c.rx.to.Sent() // which may send more
 		}
 	}
 	if c.holds && !c.tx.busy() {

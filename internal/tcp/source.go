@@ -12,10 +12,7 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-const (
-	sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
-	spareBytes  = 512                   // for some heads of answers
-)
+const sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
 
 // Poll receives what has come.
 func (e *endpoint) Poll(looks int) int {
@@ -36,26 +33,18 @@ func (e *endpoint) Poll(looks int) int {
 	return 0
 }
 
-// receive takes what is there and deals with it. It never waits for a buffer, for others wait for what it reads.
+// receive takes what is there and deals with it.
 func (e *endpoint) receive() (n int, err error) {
-	rx := &e.rx
-	direct := rx.open && rx.direct
+	direct := e.rx.open && e.rx.direct
 	if !direct {
-		buf, ok := e.f.buffers.get(false)
-		if ok {
-			defer e.f.buffers.put(buf)
-		} else if buf = e.spare; len(buf) < 2*len(e.rest)+spareBytes {
-			buf = make([]byte, 2*len(e.rest)+spareBytes)
-			e.spare = buf
-		}
-		rx.in = buf[:cap(buf)]
-		rx.w = copy(rx.in, e.rest)
+		b := inputs.Get().(*[bufferBytes]byte)
+		defer inputs.Put(b)
+		e.rx.lend(b[:])
 	}
-	if n, err = rx.receive(direct); err == nil {
-		err = rx.parse()
-		e.rest = append(e.rest[:0], rx.in[rx.r:rx.w]...)
+	if n, err = e.rx.receive(direct); err == nil {
+		err = e.rx.parse()
 	}
-	rx.in, rx.r, rx.w = nil, 0, 0
+	e.rx.giveBack()
 	return n, err
 }
 
@@ -63,8 +52,8 @@ func (e *endpoint) receive() (n int, err error) {
 func (e *endpoint) lose(err error) {
 	e.lost = true
 	e.shut(err)
-	e.f.progress.remove(e)
-	e.to.Lost(*e.broken.Load())
+	e.f.ends.remove(e.fd)
+	e.rx.to.Lost(*e.broken.Load())
 }
 
 // Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.

@@ -20,25 +20,29 @@ const (
 	workerRest   = 5 * time.Second       // how long one without work stays
 )
 
-// handOver gives the connection that the loop is in the middle of to a goroutine; false if there is no workspace left.
-func (l *listener) handOver() bool {
-	next, ok := l.spaces.get(false)
-	if ok {
-		c := l.current
-		l.space, l.current = next, nil
-		l.takeOut(c)
+// putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If there is no workspace left
+// for that, the loop itself goes on when epoll tells it to: so others are served while all workspaces are with clients that
+// have stopped in the middle of something.
+func (l *listener) putAside() {
+	c := l.current
+	l.current, l.last = nil, nil
+	if next, ok := l.spaces.get(false); ok {
+		l.space = next
+		c.away.Store(true)
+		l.control(unix.EPOLL_CTL_DEL, c.fd, 0)
 		l.employ(c)
+		return
 	}
-	return ok
-}
-
-// takeOut makes a connection none of the loop's business for now.
-func (l *listener) takeOut(c *conn) {
-	c.away.Store(true)
-	if l.last == c {
-		l.last = nil
+	c.aside = true
+	c.detach()
+	events := uint32(unix.EPOLLIN | unix.EPOLLOUT) // at once
+	switch c.status {
+	case starved:
+		events = unix.EPOLLIN
+	case choked:
+		events = unix.EPOLLOUT
 	}
-	control(l.epoll, unix.EPOLL_CTL_DEL, c.fd, 0, 0)
+	l.control(unix.EPOLL_CTL_MOD, c.fd, events)
 }
 
 // employ has a goroutine go on with a connection.
@@ -65,9 +69,6 @@ func (l *listener) work(c *conn) {
 		space := c.space
 		l.goOn(c)
 		l.spaces.put(space)
-		if l.crowded.Load() {
-			l.Interrupt()
-		}
 		rest.Reset(workerRest)
 		select {
 		case c = <-l.jobs: // nil when closed
@@ -105,66 +106,7 @@ func (l *listener) giveBack(c *conn) bool {
 	if !l.closing {
 		c.detach()
 		c.away.Store(false)
-		l.watch(c.fd, aboutConn)
+		l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
 	}
 	return !l.closing
-}
-
-// Low-memory service: while all workspaces are with connections in the middle of something, such as clients that were
-// stopped, the loop serves the others as far as that takes no memory. What it cannot serve so stays in the socket.
-
-// serveWhole peeks at what has arrived and takes the frames that are whole. A connection that has something else, or
-// whose replies cannot be sent at once, waits for a workspace.
-func (l *listener) serveWhole(c *conn) (moved int) {
-	err := c.rx.drop()
-	c.attach(l.spare)
-	c.whole = true
-	if err == nil {
-		c.rx.w, err = rawsock.Peek(c.fd, c.rx.in[:peekBytes])
-	}
-	some := err == nil
-	if err == nil {
-		err = c.rx.parse()
-		moved, c.rx.unread = c.rx.r, c.rx.r
-	}
-	if err == nil && c.tx.body == nil { // a large one would leave pieces of memory in the spare workspace
-		_, err = c.flush(bufferBytes)
-	}
-	c.whole = false
-	if err != nil && err != unix.EAGAIN {
-		c.err = err
-		l.end(c)
-		return 1
-	}
-	c.detach()
-	if some && moved == 0 || len(c.unsent) > 0 || c.tx.body != nil {
-		l.takeOut(c)
-		l.parked = append(l.parked, c)
-		l.crowded.Store(true)
-		l.unpark() // a workspace may have come back meanwhile
-	}
-	return moved
-}
-
-// unpark goes on with connections that wait for a workspace.
-func (l *listener) unpark() {
-	for len(l.parked) > 0 {
-		c := l.parked[0]
-		w, ok := l.space, l.current == nil
-		if !ok {
-			if w, ok = l.spaces.get(false); !ok {
-				return
-			}
-		}
-		l.parked = l.parked[1:]
-		if w != l.space {
-			c.attach(w)
-			l.employ(c)
-			continue
-		}
-		c.away.Store(false)
-		l.watch(c.fd, aboutConn)
-		l.serve(c)
-	}
-	l.crowded.Store(false)
 }
