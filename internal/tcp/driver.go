@@ -38,29 +38,22 @@ func (o *Options) probe() error {
 	return err
 }
 
-// Rows of a strided or vector transfer travel each as a piece of its own of a call that gathers or scatters them, or
-// copied through a buffer by a kernel. Each side chooses for itself.
+// Each side chooses whether the rows of a strided or vector transfer travel each as a piece of its own of a call that
+// gathers or scatters them, or copied through a buffer. These costs fit the times of patches between two processes on the
+// machine of docs/validation.md; BenchmarkRows shows where packing stops to pay. Measuring them at the start of a job gives
+// nothing better: in the time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
+// it is with rows that are not.
+const (
+	pieceCost = 130              // ns for one more piece in the call that sends it and in the one that receives it
+	byteCost  = 0.155            // ns for one more byte that is packed and unpacked
+	usualRow  = 130 * 1000 / 155 // from pieceCost / byteCost bytes on rows are not packed
+)
 
-// costs are the parameters of the model: a row of b bytes costs piece if it is not packed, else b times byte.
-type costs struct {
-	piece float64 // ns for one more piece in the call that sends it and in the one that receives it
-	byte  float64 // ns for one more byte that is packed and unpacked
-}
-
-// usual are the costs that fit the times of patches between two processes on the machine of docs/validation.md;
-// BenchmarkRows shows where packing stops to pay. They are no better measured at the start of a job: there, in the time
-// that it may take, the rows are in the nearest cache, and packing seems four times as fast as it is with rows that are
-// not.
-var usual = costs{piece: 130, byte: 0.155}
-
-// row is the length from which on rows are not packed.
-func (c costs) row() int { return int(c.piece / c.byte) }
-
-// straightFrom is that length, and why: by the model, unless the user has chosen.
+// straightFrom is the length from which on rows are not packed, and why: by their costs, unless the user has chosen.
 func (o *Options) straightFrom() (row int, why string) {
 	if o.Gather > 0 {
 		return o.Gather, fmt.Sprintf("rows of %d bytes and more are not packed: so it is set", o.Gather)
 	}
-	return usual.row(), fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %.0f ns, "+
-		"a packed KiB %.0f ns", usual.row(), usual.piece, usual.byte*1024)
+	return usualRow, fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %d ns, "+
+		"a packed KiB %.0f ns", usualRow, pieceCost, byteCost*1024)
 }

@@ -83,8 +83,8 @@ func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transpor
 
 // room makes place for n bytes in out.
 func (e *endpoint) room(n int) error {
-	if p := e.broken.Load(); p != nil {
-		return *p
+	if err := e.err(); err != nil {
+		return err
 	}
 	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < n {
 		if err := e.flush(); err != nil {
@@ -97,29 +97,43 @@ func (e *endpoint) room(n int) error {
 	return nil
 }
 
-// flush sends everything, and gives the buffer back as soon as it is not needed. When the socket is full the first tries
-// are for nothing but looking again.
+// err tells why the connection is of no more use.
+func (e *endpoint) err() error {
+	if p := e.broken.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// flush sends everything. When the socket is full the first tries are for nothing but looking again.
 func (e *endpoint) flush() error {
 	for tries := 0; ; tries++ {
-		n, err := e.tx.push(math.MaxInt)
-		if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
-			e.release()
-		}
-		if err == nil {
-			return nil
-		}
-		if n > 0 {
+		switch n, left := e.push(); {
+		case !left:
+			return e.err()
+		case n > 0:
 			tries = 0
-		}
-		switch p := e.broken.Load(); {
-		case p != nil || err != unix.EAGAIN:
-			return e.fail(err)
+			fallthrough
 		case tries < e.f.looks:
 			rawsock.Yield()
 		default:
 			rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
 		}
 	}
+}
+
+// push sends what the socket takes, and gives the buffer back as soon as it is not needed. left: not all has been sent.
+func (e *endpoint) push() (n int, left bool) {
+	err := e.err()
+	if err == nil {
+		n, err = e.tx.push(math.MaxInt)
+	}
+	if err != nil && err != unix.EAGAIN {
+		e.fail(err)
+	} else if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
+		e.release()
+	}
+	return n, err == unix.EAGAIN
 }
 
 // release gives the buffer back.
@@ -130,12 +144,11 @@ func (e *endpoint) release() {
 	e.tx.out, e.tx.at = nil, 0
 }
 
-// fail makes the connection useless. It returns the first reason.
-func (e *endpoint) fail(why error) error {
+// fail ends the connection, and gives the buffer back, for which others may wait.
+func (e *endpoint) fail(why error) {
 	e.shut(why)
 	e.tx.drop()
 	e.release()
-	return *e.broken.Load()
 }
 
 // shut ends the connection, and wakes who waits for the socket. Any thread.
@@ -147,26 +160,13 @@ func (e *endpoint) shut(why error) {
 
 // Flush sends what was put off, as far as the socket takes it.
 func (e *endpoint) Flush() (left bool) {
-	var err error
-	if p := e.broken.Load(); p != nil {
-		err = *p
-	} else if e.tx.busy() {
-		_, err = e.tx.push(math.MaxInt)
-	}
-	switch err {
-	case nil:
-		e.release()
-	case unix.EAGAIN:
-		return true
-	default:
-		e.fail(err) // others may wait for the buffer
-	}
-	return false
+	_, left = e.push()
+	return left
 }
 
 // Post sends a frame, or puts it off in memory of its own if there is no room.
 func (e *endpoint) Post(head, body []byte) {
-	if e.broken.Load() != nil {
+	if e.err() != nil {
 		return
 	}
 	if need := prefixBytes + len(head) + len(body); cap(e.tx.out)-len(e.tx.out) < need {
@@ -187,7 +187,7 @@ func (e *endpoint) Close(linger time.Duration) {
 	end := time.Now().Add(linger)
 	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
 	}
-	for rawsock.Unsent(e.fd) > 0 && e.broken.Load() == nil && time.Now().Before(end) {
+	for rawsock.Unsent(e.fd) > 0 && e.err() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
 	e.fail(transport.ErrClosed)

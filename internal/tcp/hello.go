@@ -32,27 +32,29 @@ func (f *fabric) newChallenge() []byte {
 	return h.Seal(nil, asServer, nil)
 }
 
+// receiveHello waits for a hello of the other side and checks it.
+func receiveHello(fd int, secret []byte, role string, challenge []byte, deadline time.Time) (h transport.Hello, sealed []byte,
+	err error) {
+	sealed = make([]byte, helloBytes)
+	if err = rawsock.ReceiveAll(fd, sealed, deadline); err == nil {
+		err = h.Unseal(sealed, secret, role, challenge)
+	}
+	return h, sealed, err
+}
+
 // introduce is the client's side of the hello on a connected socket. It waits.
 func (f *fabric) introduce(fd int, server transport.Rank, deadline time.Time) error {
-	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
-	var theirs transport.Hello
-	err := rawsock.ReceiveAll(fd, challenge, deadline)
-	if err == nil {
-		err = theirs.Unseal(challenge, nil, asServer, nil)
-	}
+	theirs, challenge, err := receiveHello(fd, nil, asServer, nil, deadline)
 	if err == nil && theirs.From != server {
 		err = fmt.Errorf("the server there is of rank %d", theirs.From)
 	}
+	if err != nil {
+		return err
+	}
 	mine := transport.Hello{From: f.Me, To: server, Nonce: transport.NewNonce()}
 	sealed := mine.Seal(f.Secret, byOrigin, challenge)
-	if err == nil {
-		err = rawsock.SendAll(fd, sealed, deadline)
-	}
-	if err == nil {
-		err = rawsock.ReceiveAll(fd, answer, deadline)
-	}
-	if err == nil {
-		err = theirs.Unseal(answer, f.Secret, byTarget, sealed)
+	if err = rawsock.SendAll(fd, sealed, deadline); err == nil {
+		_, _, err = receiveHello(fd, f.Secret, byTarget, sealed, deadline)
 	}
 	return err
 }

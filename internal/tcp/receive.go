@@ -61,16 +61,10 @@ func (s *receiver) receive(soon bool) (n int, err error) {
 	if err = s.drop(); err != nil {
 		return 0, err
 	}
-	if s.r == s.w {
-		s.r, s.w = 0, 0
-	}
+	s.r, s.w = 0, copy(s.in, s.in[s.r:s.w])
 	most := len(s.in)
 	if !s.open {
 		most = s.limit()
-	}
-	if s.r > 0 && (s.open || len(s.in)-s.w < most) {
-		s.w = copy(s.in, s.in[s.r:s.w])
-		s.r = 0
 	}
 	for tries := 0; ; tries++ {
 		if s.open && s.direct {
@@ -223,12 +217,10 @@ func (s *receiver) store() (err error) {
 	}
 	b := s.in[s.r : s.r+int(n)]
 	s.r, s.left = s.r+int(n), s.left-n
-	switch {
-	case n == 0:
-	case s.body.Into == nil:
-		err = s.to.Data(b)
-	default:
+	if s.body.Into != nil {
 		s.body.Into.Unpack(b)
+	} else if n > 0 {
+		err = s.to.Data(b)
 	}
 	if err == nil && s.left == 0 {
 		s.open, s.body = false, transport.Body{}

@@ -53,7 +53,7 @@ func (e *endpoint) lose(err error) {
 	e.lost = true
 	e.shut(err)
 	e.f.ends.remove(e.fd)
-	e.rx.to.Lost(*e.broken.Load())
+	e.rx.to.Lost(e.err())
 }
 
 // Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.
