@@ -58,10 +58,14 @@ func (q *acceptQueue) accept() {
 	}
 }
 
-// enter sends the challenge.
+// enter sends the challenge. If there is no place, who has said least loses its own, unless it has said more by now.
 func (q *acceptQueue) enter(fd int) {
 	for len(q.peers) == maxPeers {
-		q.makeRoom()
+		p := slices.MinFunc(q.peers, func(a, b *peer) int { return a.n - b.n })
+		n := p.n
+		if q.hear(p.fd); p.n == n {
+			q.leave(p)
+		}
 	}
 	p := &peer{fd: fd, since: time.Now(), challenge: q.l.f.newChallenge(), hello: make([]byte, helloBytes)}
 	rawsock.Tune(fd, q.l.f.Timeout)
@@ -73,23 +77,10 @@ func (q *acceptQueue) enter(fd int) {
 	q.peers = append(q.peers, p)
 }
 
-// makeRoom sends away who has said least, unless it has said more by now.
-func (q *acceptQueue) makeRoom() {
-	p := slices.MinFunc(q.peers, func(a, b *peer) int { return a.n - b.n })
-	n := p.n
-	if q.hear(p.fd); p.n == n {
-		q.leave(p, false)
-	}
-}
-
-// leave frees a place; with the connection closed unless it has been adopted.
-func (q *acceptQueue) leave(p *peer, adopted bool) {
-	i := slices.Index(q.peers, p)
-	if i < 0 {
-		return
-	}
-	q.peers = slices.Delete(q.peers, i, i+1)
-	if !adopted {
+// leave closes a connection that has not left yet.
+func (q *acceptQueue) leave(p *peer) {
+	if i := slices.Index(q.peers, p); i >= 0 {
+		q.peers = slices.Delete(q.peers, i, i+1)
 		unix.Close(p.fd)
 	}
 }
@@ -103,14 +94,13 @@ func (q *acceptQueue) hear(fd int) {
 	p := q.peers[i]
 	n, err := rawsock.Receive(fd, p.hello[p.n:])
 	p.n += n
-	switch {
-	case err == unix.EAGAIN, err == nil && p.n < helloBytes:
-	case err != nil:
-		q.leave(p, false)
-	default:
-		q.l.control(unix.EPOLL_CTL_DEL, fd, 0)
-		from, answer, err := q.l.f.admit(p.hello, p.challenge)
-		q.leave(p, err == nil && q.l.adopt(fd, from, answer) == nil)
+	if err == unix.EAGAIN || err == nil && p.n < helloBytes {
+		return
+	}
+	q.l.control(unix.EPOLL_CTL_DEL, fd, 0)
+	q.peers = slices.Delete(q.peers, i, i+1)
+	if err != nil || q.l.adopt(p) != nil {
+		unix.Close(fd)
 	}
 }
 
@@ -121,7 +111,7 @@ func (q *acceptQueue) expire(now time.Time) {
 	}
 	q.looked = now
 	for len(q.peers) > 0 && now.Sub(q.peers[0].since) > helloTime {
-		q.leave(q.peers[0], false)
+		q.leave(q.peers[0])
 	}
 	if q.paused {
 		q.paused = q.l.control(unix.EPOLL_CTL_ADD, q.l.f.ln, unix.EPOLLIN) != nil

@@ -8,6 +8,7 @@ package tcp
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/kernel"
 )
@@ -36,47 +37,31 @@ func newWorkspace() *workspace { return &workspace{in: make([]byte, bufferBytes)
 // pool lends things of one kind.
 type pool[T any] struct {
 	create func() T
-	mu     sync.Mutex
-	back   sync.Cond // one has come back
-	free   []T
-	lent   int
-	most   int // that may be lent at a time
+	made   atomic.Int64
+	free   chan T // with room for as many as may be made
 }
 
-func (p *pool[T]) init(create func() T, most int) {
-	p.back.L, p.create, p.most = &p.mu, create, most
-}
+func (p *pool[T]) init(create func() T, most int64) { p.create, p.free = create, make(chan T, most) }
 
 // get lends one. If there is none it waits, or ok is false.
 func (p *pool[T]) get(wait bool) (x T, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for wait && p.lent >= p.most {
-		p.back.Wait()
-	}
-	if p.lent >= p.most {
-		return x, false
-	}
-	p.lent++
-	if n := len(p.free); n > 0 {
-		x, p.free = p.free[n-1], p.free[:n-1]
+	select {
+	case x = <-p.free:
 		return x, true
+	default:
 	}
-	return p.create(), true
+	if p.made.Add(1) <= int64(cap(p.free)) {
+		return p.create(), true
+	}
+	p.made.Add(-1)
+	if wait {
+		x = <-p.free
+	}
+	return x, wait
 }
 
 // put takes one back.
-func (p *pool[T]) put(x T) {
-	p.mu.Lock()
-	p.lent--
-	p.free = append(p.free, x)
-	p.mu.Unlock()
-	p.back.Signal()
-}
+func (p *pool[T]) put(x T) { p.free <- x }
 
 // scarce tells that none should be held for longer than it is needed at once.
-func (p *pool[T]) scarce() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.lent > p.most/2
-}
+func (p *pool[T]) scarce() bool { return int(p.made.Load())-len(p.free) > cap(p.free)/2 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The fabric of a process: opening, connecting, closing.
+// Package tcp is the fabric over any IP network: sockets that carry frames between the processes of a job. It must not
+// know what frames mean, and must never wait inside Go's network poller.
+//
+// This file: the fabric of a process, which is opened, connects and is closed.
 package tcp
 
 import (
@@ -43,7 +46,7 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 		f.looks = min(max(c.Looks(), leastLooks), mostLooks)
 	}
 	f.straight, _ = o.straightFrom()
-	f.buffers.init(newBuffer, int(max(c.Buffer/2/bufferBytes, leastBuffers)))
+	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
 	if err == nil && c.Serves {
 		err = f.openSocket()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,7 @@ type listener struct {
 	f             *fabric
 	accept        func(from transport.Rank, e transport.Endpoint) (transport.Receiver, error)
 
-	closing bool // guarded by mu: no goroutine gives a connection back
+	closing atomic.Bool
 	spaces  pool[*workspace]
 	jobs    chan *conn
 	running sync.WaitGroup
@@ -47,7 +48,7 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transpo
 	error) {
 	l := &listener{f: f, accept: accept, jobs: make(chan *conn)}
 	l.queue.l = l
-	l.spaces.init(newWorkspace, int(max(f.Buffer/2/workspaceBytes, leastSpaces)))
+	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
 	if err == nil {
@@ -60,18 +61,21 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transpo
 	return l, nil
 }
 
-// adopt takes over the connected socket of an origin that has proved itself.
-func (l *listener) adopt(fd int, from transport.Rank, hello []byte) error {
-	c := newConn(l, fd)
+// adopt takes over the connected socket of an origin if it has proved itself.
+func (l *listener) adopt(p *peer) error {
+	from, answer, err := l.f.admit(p.hello, p.challenge)
+	if err != nil {
+		return err
+	}
+	c := newConn(l, p.fd)
 	c.send.Lock() // what is posted meanwhile goes behind the hello
 	defer c.push()
 	defer c.send.Unlock()
-	var err error
 	if c.rx.to, err = l.accept(from, c); err != nil {
 		c.closed = true
 		return err
 	}
-	if n, _ := rawsock.Send(fd, hello); n < len(hello) || l.add(fd, c, unix.EPOLLIN) != nil {
+	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) || l.add(c.fd, c, unix.EPOLLIN) != nil {
 		c.Break() // Poll finds that
 	}
 	return nil
@@ -176,10 +180,7 @@ func (l *listener) serve(c *conn) (moved int) {
 // end closes a connection and tells why.
 func (l *listener) end(c *conn) {
 	l.remove(c.fd)
-	l.mu.Lock()
-	closing := l.closing
-	l.mu.Unlock()
-	if !closing {
+	if !l.closing.Load() {
 		c.rx.to.Lost(c.err)
 	}
 	c.close()
@@ -187,22 +188,23 @@ func (l *listener) end(c *conn) {
 
 // Close ends the connections that are left. Nobody polls any more.
 func (l *listener) Close() {
+	l.closing.Store(true)
 	l.mu.Lock()
-	l.closing = true
 	all := maps.Clone(l.all)
 	l.mu.Unlock()
 	for _, c := range all {
 		if c.away.Load() {
 			c.Break()
-		} else {
-			c.close()
 		}
+	}
+	close(l.jobs)
+	l.running.Wait()
+	for _, c := range l.all {
+		c.close()
 	}
 	for _, p := range l.queue.peers {
 		unix.Close(p.fd)
 	}
-	close(l.jobs)
-	l.running.Wait()
 	l.poller.close()
 	unix.Close(l.f.ln)
 	l.f.ln = -1

@@ -41,7 +41,7 @@ type receiver struct {
 	direct  bool           // it is received to where it belongs
 	stopped bool           // a frame has arrived that may not be dealt with yet
 	bigHead int            // bytes of the head of the last frame with a large body
-	usual   int8           // target: for so many frames large bodies are expected; below 0: in short rows
+	usual   int            // target: for so many frames large bodies are expected
 	unread  int            // target: bytes that have been dealt with and are still in the socket
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
 	origin  bool           // this is the origin's end
@@ -79,17 +79,12 @@ func (s *receiver) receive(soon bool) (n int, err error) {
 	}
 }
 
-// limit is how much to take of what begins with a prefix. Where a large body is expected that can be received straight to
-// its place: little more than the head. Where it passes through the buffer anyway, or at the origin: all that fits.
+// limit is how much to take of what begins with a prefix: little more than the head where a large body is expected.
 func (s *receiver) limit() int {
 	switch {
-	case s.origin:
-		if !s.to.Expects() {
-			return len(s.in)
-		}
-	case s.usual < 0:
+	case s.origin && !s.to.Expects():
 		return len(s.in)
-	case s.usual == 0:
+	case !s.origin && s.usual == 0:
 		return peekBytes
 	}
 	have, need := s.w-s.r, prefixBytes+max(s.bigHead, firstHead)
@@ -186,25 +181,15 @@ func (s *receiver) begin(head []byte, n int64) error {
 	}
 	s.open, s.body, s.left = n > 0, body, n
 	s.direct = body.Into != nil && body.Into.Row() >= int64(s.straight)
-	s.expectMore(len(head))
+	if s.direct && n >= peekBytes/2 {
+		s.usual, s.bigHead = usualTurns, len(head)
+	} else if s.usual > 0 {
+		s.usual--
+	}
 	if n == 0 {
 		return s.to.End()
 	}
 	return nil
-}
-
-// expectMore adapts what is usual to a frame that has come.
-func (s *receiver) expectMore(head int) {
-	switch large := s.left >= peekBytes/2; {
-	case large && s.direct:
-		s.usual, s.bigHead = usualTurns, head
-	case large:
-		s.usual = -usualTurns
-	case s.usual > 0:
-		s.usual--
-	case s.usual < 0:
-		s.usual++
-	}
 }
 
 // store deals with what is in the buffer of a body, and ends the frame when the body is complete.

@@ -93,20 +93,11 @@ func (l *listener) goOn(c *conn) {
 		case c.status == ended:
 			l.end(c)
 			return
-		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil && l.giveBack(c):
+		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil: // it is quiet: back to the loop
+			c.detach()
+			c.away.Store(false)
+			l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
 			return
 		}
 	}
-}
-
-// giveBack returns a quiet connection to the loop; false if that is about to end.
-func (l *listener) giveBack(c *conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closing {
-		c.detach()
-		c.away.Store(false)
-		l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
-	}
-	return !l.closing
 }
