@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending. The caller has a lock, so sends do not overlap; answers are read by others
-// meanwhile (source.go).
+// An origin's end of a connection. Who sends has a lock, so sends do not overlap; answers are read by others meanwhile.
+// Whoever waits for an answer reads the socket himself, because to be told by another thread takes longer than the whole
+// answer. One thread at a time polls.
 package tcp
 
 import (
@@ -68,33 +69,25 @@ func newEndpoint(f *fabric, fd int, r transport.Receiver) *endpoint {
 
 // Send sends a frame, or puts it off.
 func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transport.When) (deferred bool, err error) {
+	if err := e.err(); err != nil {
+		return false, err
+	}
 	need := prefixBytes + len(head)
 	if n <= int64(e.f.Eager) {
 		need += int(n)
 	}
-	if err := e.room(need); err != nil {
-		return false, err
-	}
-	if e.tx.add(head, body, n, e.f.Eager) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
-		return true, nil
-	}
-	return false, e.flush()
-}
-
-// room makes place for n bytes in out.
-func (e *endpoint) room(n int) error {
-	if err := e.err(); err != nil {
-		return err
-	}
-	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < n {
+	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < need {
 		if err := e.flush(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if e.tx.out == nil {
 		e.tx.out, _ = e.f.buffers.get(true)
 	}
-	return nil
+	if e.tx.add(head, body, n, e.f.Eager) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
+		return true, nil
+	}
+	return false, e.flush()
 }
 
 // err tells why the connection is of no more use.
@@ -105,35 +98,26 @@ func (e *endpoint) err() error {
 	return nil
 }
 
-// flush sends everything. When the socket is full the first tries are for nothing but looking again.
+// flush sends everything.
 func (e *endpoint) flush() error {
-	for tries := 0; ; tries++ {
-		switch n, left := e.push(); {
-		case !left:
-			return e.err()
-		case n > 0:
-			tries = 0
-			fallthrough
-		case tries < e.f.looks:
-			rawsock.Yield()
-		default:
-			rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
-		}
+	for e.Flush() {
+		rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
 	}
+	return e.err()
 }
 
-// push sends what the socket takes, and gives the buffer back as soon as it is not needed. left: not all has been sent.
-func (e *endpoint) push() (n int, left bool) {
+// Flush sends what the socket takes, and gives the buffer back as soon as it is not needed.
+func (e *endpoint) Flush() (left bool) {
 	err := e.err()
 	if err == nil {
-		n, err = e.tx.push(math.MaxInt)
+		_, err = e.tx.push(math.MaxInt)
 	}
 	if err != nil && err != unix.EAGAIN {
 		e.fail(err)
 	} else if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
 		e.release()
 	}
-	return n, err == unix.EAGAIN
+	return err == unix.EAGAIN
 }
 
 // release gives the buffer back.
@@ -156,12 +140,6 @@ func (e *endpoint) shut(why error) {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.socket.Break()
 	}
-}
-
-// Flush sends what was put off, as far as the socket takes it.
-func (e *endpoint) Flush() (left bool) {
-	_, left = e.push()
-	return left
 }
 
 // Post sends a frame, or puts it off in memory of its own if there is no room.
@@ -199,37 +177,59 @@ func (e *endpoint) Close(linger time.Duration) {
 // Source is the endpoint itself.
 func (e *endpoint) Source() transport.Source { return e }
 
-// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
-// than all the rest of it.
-type burst struct {
-	last  time.Duration // when the last one was, since began
-	count int           // of those that came soon after the one before; less after a pause
-}
+const sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
 
-var began = time.Now() // time.Since takes half as long as time.Now
-
-const (
-	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
-	burstEnd   = time.Millisecond
-	burstStart = 8 // so many are sent one by one first
-	burstMost  = 64
-)
-
-// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
-func (b *burst) mayWait(when transport.When) bool {
-	if when != transport.Burst {
-		if when == transport.Now {
-			b.count = 0
+// Poll receives what has come.
+func (e *endpoint) Poll(looks int) int {
+	for i := 1; !e.lost; i++ {
+		n, err := e.receive()
+		if err == nil {
+			return n
 		}
-		return when == transport.Soon
+		if err != unix.EAGAIN {
+			e.lose(err)
+			return 1
+		}
+		if i >= looks {
+			break
+		}
+		rawsock.Yield()
 	}
-	now := time.Since(began)
-	switch gap := now - b.last; {
-	case gap > burstEnd:
-		b.count = 0
-	case gap > burstGap:
-		b.count /= 2
-	}
-	b.last, b.count = now, min(b.count+1, burstMost)
-	return b.count > burstStart
+	return 0
 }
+
+// receive takes what is there and deals with it.
+func (e *endpoint) receive() (n int, err error) {
+	direct := e.rx.open && e.rx.direct
+	if !direct {
+		b := inputs.Get().(*[bufferBytes]byte)
+		defer inputs.Put(b)
+		e.rx.lend(b[:])
+	}
+	if n, err = e.rx.receive(direct); err == nil {
+		err = e.rx.parse()
+	}
+	e.rx.giveBack()
+	return n, err
+}
+
+// lose tells that the connection is gone.
+func (e *endpoint) lose(err error) {
+	e.lost = true
+	e.shut(err)
+	e.f.ends.remove(e.fd)
+	e.rx.to.Lost(e.err())
+}
+
+// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.
+func (e *endpoint) Sleep(limit time.Duration) {
+	if limit < 0 || limit > sleepAtMost {
+		limit = sleepAtMost
+	}
+	if !e.interrupted.Swap(false) {
+		rawsock.WaitFor(e.fd, unix.POLLIN, time.Now().Add(limit))
+	}
+}
+
+// Interrupt ends Sleep.
+func (e *endpoint) Interrupt() { e.interrupted.Store(true) }

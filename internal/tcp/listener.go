@@ -136,8 +136,6 @@ func (l *listener) Interrupt() { l.ring() }
 // event deals with one: how many bytes that has moved.
 func (l *listener) event(fd int) int {
 	switch c := l.find(int32(fd)); {
-	case fd == l.bell:
-		l.silence()
 	case fd == l.f.ln:
 		l.queue.accept()
 	case c == nil:

@@ -9,9 +9,11 @@ package tcp
 
 import (
 	"encoding/binary"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
 )
 
 const (
@@ -131,4 +133,35 @@ func (s *sender) rewind() {
 		s.left += int64(len(s.out) - end)
 		s.out = s.out[:end]
 	}
+}
+
+// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
+// than all the rest of it.
+type burst struct {
+	last  time.Duration // when the last one was, since began
+	count int           // of those that came soon after the one before; less after a pause
+}
+
+var began = time.Now() // time.Since takes half as long as time.Now
+
+const (
+	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
+	burstStart = 8                     // so many are sent one by one first
+)
+
+// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
+func (b *burst) mayWait(when transport.When) bool {
+	switch when {
+	case transport.Soon:
+		return true
+	case transport.Now:
+		b.count = 0
+		return false
+	}
+	now := time.Since(began)
+	if now-b.last > burstGap {
+		b.count /= 2
+	}
+	b.last, b.count = now, min(b.count+1, 2*burstStart)
+	return b.count > burstStart
 }

@@ -30,21 +30,18 @@ type poller[T any] struct {
 
 func (p *poller[T]) open() (err error) {
 	p.bell, p.all = -1, map[int32]T{}
-	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return err
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+		p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	}
-	if p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return err
+	if err == nil {
+		err = p.control(unix.EPOLL_CTL_ADD, p.bell, unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
 	}
-	return p.control(unix.EPOLL_CTL_ADD, p.bell, unix.EPOLLIN)
+	return err
 }
 
 func (p *poller[T]) close() {
-	for _, fd := range []int{p.epoll, p.bell} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
+	unix.Close(p.epoll)
+	unix.Close(p.bell)
 }
 
 // control changes what is looked for at a descriptor.
@@ -74,13 +71,8 @@ func (p *poller[T]) find(fd int32) T {
 	return p.all[fd]
 }
 
-// ring ends a wait, and silence lets the next one begin.
+// ring ends a wait.
 func (p *poller[T]) ring() { unix.Write(p.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
-
-func (p *poller[T]) silence() {
-	var b [8]byte
-	unix.Read(p.bell, b[:])
-}
 
 // Attend has Wait tell what comes on an endpoint.
 func (f *fabric) Attend(s transport.Source) {
@@ -103,8 +95,6 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 		if e := f.ends.find(ev.Fd); e != nil {
 			f.ends.control(unix.EPOLL_CTL_MOD, e.fd, forLoss)
 			ready = append(ready, e)
-		} else if int(ev.Fd) == f.ends.bell {
-			f.ends.silence()
 		}
 	}
 	return ready

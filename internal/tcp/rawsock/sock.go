@@ -23,19 +23,13 @@ import (
 var ErrTimeout = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
 
 const (
-	quickBytes = 64 << 10 // up to this a call is made without telling Go's scheduler: it takes at most a few microseconds
+	quickBytes = 64 << 10 // that many are moved without telling Go's scheduler: it takes at most a few microseconds
 	sendFlags  = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 )
 
 // transfer makes a call that moves up to n bytes. The caller keeps the memory.
 func transfer(call uintptr, fd int, p unsafe.Pointer, n int, flags uintptr) (int, error) {
-	var moved uintptr
-	var e unix.Errno
-	if n > quickBytes {
-		moved, _, e = unix.Syscall6(call, uintptr(fd), uintptr(p), uintptr(n), flags, 0, 0)
-	} else {
-		moved, _, e = unix.RawSyscall6(call, uintptr(fd), uintptr(p), uintptr(n), flags, 0, 0)
-	}
+	moved, _, e := unix.RawSyscall6(call, uintptr(fd), uintptr(p), uintptr(min(n, quickBytes)), flags, 0, 0)
 	return result(moved, e)
 }
 
