@@ -91,87 +91,80 @@ type peer struct {
 	n                int // bytes of hello that have arrived
 }
 
-// acceptQueue belongs to the thread that polls the listener.
-type acceptQueue struct {
-	l      *listener
-	paused bool    // there was no descriptor for another connection
-	peers  []*peer // oldest first
-}
-
-// waits tells whether times have to be looked at.
-func (q *acceptQueue) waits() bool { return len(q.peers) > 0 || q.paused }
+// queued tells whether times have to be looked at. The queue belongs to the thread that polls.
+func (l *listener) queued() bool { return len(l.peers) > 0 || l.paused }
 
 // accept takes connections from the kernel.
-func (q *acceptQueue) accept() {
+func (l *listener) acceptSome() {
 	for range acceptBatch {
-		fd, _, err := unix.Accept4(q.l.f.ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		fd, _, err := unix.Accept4(l.f.ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		switch err {
 		case nil:
-			q.enter(fd)
+			l.enter(fd)
 		case unix.EINTR, unix.ECONNABORTED:
 		case unix.EAGAIN:
 			return
 		default:
 			log.WarnOnce("accept", "cannot accept connections of other nodes: %v (ulimit -n): trying again", err)
-			q.paused = true
-			q.l.control(unix.EPOLL_CTL_DEL, q.l.f.ln, 0)
+			l.paused = true
+			l.control(unix.EPOLL_CTL_DEL, l.f.ln, 0)
 			return
 		}
 	}
 }
 
 // enter sends the challenge. If there is no place, who has said least loses its own, unless it has said more by now.
-func (q *acceptQueue) enter(fd int) {
-	for len(q.peers) == maxPeers {
-		p := slices.MinFunc(q.peers, func(a, b *peer) int { return a.n - b.n })
+func (l *listener) enter(fd int) {
+	for len(l.peers) == maxPeers {
+		p := slices.MinFunc(l.peers, func(a, b *peer) int { return a.n - b.n })
 		n := p.n
-		if q.hear(p.fd); p.n == n {
-			q.leave(p)
+		if l.hear(p.fd); p.n == n {
+			l.leave(p)
 		}
 	}
-	p := &peer{fd: fd, since: time.Now(), challenge: q.l.f.newChallenge(), hello: make([]byte, helloBytes)}
-	rawsock.Tune(fd, q.l.f.Timeout)
+	p := &peer{fd: fd, since: time.Now(), challenge: l.f.newChallenge(), hello: make([]byte, helloBytes)}
+	rawsock.Tune(fd, l.f.Timeout)
 	n, _ := rawsock.Send(fd, p.challenge)
-	if n < helloBytes || q.l.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
+	if n < helloBytes || l.control(unix.EPOLL_CTL_ADD, fd, unix.EPOLLIN) != nil {
 		unix.Close(fd)
 		return
 	}
-	q.peers = append(q.peers, p)
+	l.peers = append(l.peers, p)
 }
 
 // leave closes a connection that has not left yet.
-func (q *acceptQueue) leave(p *peer) {
-	if i := slices.Index(q.peers, p); i >= 0 {
-		q.peers = slices.Delete(q.peers, i, i+1)
+func (l *listener) leave(p *peer) {
+	if i := slices.Index(l.peers, p); i >= 0 {
+		l.peers = slices.Delete(l.peers, i, i+1)
 		unix.Close(p.fd)
 	}
 }
 
 // hear takes what a peer says.
-func (q *acceptQueue) hear(fd int) {
-	i := slices.IndexFunc(q.peers, func(p *peer) bool { return p.fd == fd })
+func (l *listener) hear(fd int) {
+	i := slices.IndexFunc(l.peers, func(p *peer) bool { return p.fd == fd })
 	if i < 0 {
 		return
 	}
-	p := q.peers[i]
+	p := l.peers[i]
 	n, err := rawsock.Receive(fd, p.hello[p.n:])
 	p.n += n
 	if err == unix.EAGAIN || err == nil && p.n < helloBytes {
 		return
 	}
-	q.l.control(unix.EPOLL_CTL_DEL, fd, 0)
-	q.peers = slices.Delete(q.peers, i, i+1)
-	if err != nil || q.l.adopt(p) != nil {
+	l.control(unix.EPOLL_CTL_DEL, fd, 0)
+	l.peers = slices.Delete(l.peers, i, i+1)
+	if err != nil || l.adopt(p) != nil {
 		unix.Close(fd)
 	}
 }
 
 // expire sends away who takes too long.
-func (q *acceptQueue) expire(now time.Time) {
-	for len(q.peers) > 0 && now.Sub(q.peers[0].since) > helloTime {
-		q.leave(q.peers[0])
+func (l *listener) expire(now time.Time) {
+	for len(l.peers) > 0 && now.Sub(l.peers[0].since) > helloTime {
+		l.leave(l.peers[0])
 	}
-	if q.paused {
-		q.paused = q.l.control(unix.EPOLL_CTL_ADD, q.l.f.ln, unix.EPOLLIN) != nil
+	if l.paused {
+		l.paused = l.control(unix.EPOLL_CTL_ADD, l.f.ln, unix.EPOLLIN) != nil
 	}
 }

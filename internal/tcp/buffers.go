@@ -9,8 +9,6 @@ package tcp
 import (
 	"sync"
 	"sync/atomic"
-
-	"libarmci/internal/kernel"
 )
 
 const (
@@ -25,10 +23,7 @@ func newBuffer() []byte { return make([]byte, 0, bufferBytes) }
 var inputs = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
 // workspace is what it takes to serve a connection that is in the middle of something.
-type workspace struct {
-	in, out []byte
-	before  kernel.Cursor // for sender.rewind
-}
+type workspace struct{ in, out []byte }
 
 const workspaceBytes = 2 * bufferBytes
 

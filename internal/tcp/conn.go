@@ -80,7 +80,7 @@ func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When)
 func (c *conn) attach(w *workspace) {
 	c.space = w
 	c.rx.lend(w.in)
-	c.tx.out, c.tx.before, c.unsent = append(w.out, c.unsent...), &w.before, nil
+	c.tx.out, c.unsent = append(w.out, c.unsent...), nil
 	c.tx.packed = len(c.tx.out)
 }
 
@@ -114,7 +114,7 @@ func (c *conn) run(budget int) (moved int) {
 		case err == nil && (c.tx.busy() || c.rx.stopped):
 			continue
 		case err == nil:
-			n, err = c.rx.receive(moved > 0)
+			n, err = c.rx.receive()
 			moved += n
 		}
 		switch {
@@ -146,7 +146,7 @@ func (c *conn) flush(most int) (sent int, err error) {
 		sent += n
 		if err != nil && err != unix.EAGAIN { // but what has arrived is still dealt with
 			c.mute, err = true, nil
-			c.tx.drop()
+			c.tx.out, c.tx.at, c.tx.body = c.tx.out[:0], 0, nil
 		}
 		if c.owed && !c.tx.busy() {
 			c.owed = false
@@ -154,7 +154,8 @@ func (c *conn) flush(most int) (sent int, err error) {
 		}
 	}
 	if c.holds && !c.tx.busy() {
-		c.letGo()
+		c.holds = false
+		c.send.Unlock()
 		c.push()
 	}
 	return sent, err
@@ -208,14 +209,6 @@ func (c *conn) finish(at int) {
 	c.push()
 }
 
-// letGo gives back the right to write.
-func (c *conn) letGo() {
-	if c.holds {
-		c.holds = false
-		c.send.Unlock()
-	}
-}
-
 // Close ends the connection when what was posted has left.
 func (c *conn) Close(linger time.Duration) {
 	for end := time.Now().Add(linger); c.hasPosted() && time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
@@ -225,9 +218,10 @@ func (c *conn) Close(linger time.Duration) {
 
 // close gives the socket back. It is called once, by who serves it. Who writes or waits to write is woken first.
 func (c *conn) close() {
-	c.letGo()
 	c.Break()
-	c.send.Lock()
+	if !c.holds {
+		c.send.Lock()
+	}
 	defer c.send.Unlock()
 	c.socket.close()
 }

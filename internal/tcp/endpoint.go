@@ -62,11 +62,6 @@ type endpoint struct {
 
 var errBroken = errors.New("the connection was ended on this side")
 
-func newEndpoint(f *fabric, fd int, r transport.Receiver) *endpoint {
-	return &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
-		rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
-}
-
 // Send sends a frame, or puts it off.
 func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transport.When) (deferred bool, err error) {
 	if err := e.err(); err != nil {
@@ -131,7 +126,7 @@ func (e *endpoint) release() {
 // fail ends the connection, and gives the buffer back, for which others may wait.
 func (e *endpoint) fail(why error) {
 	e.shut(why)
-	e.tx.drop()
+	e.tx.body = nil
 	e.release()
 }
 
@@ -206,7 +201,7 @@ func (e *endpoint) receive() (n int, err error) {
 		defer inputs.Put(b)
 		e.rx.lend(b[:])
 	}
-	if n, err = e.rx.receive(direct); err == nil {
+	if n, err = e.rx.receive(); err == nil {
 		err = e.rx.parse()
 	}
 	e.rx.giveBack()

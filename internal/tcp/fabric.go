@@ -114,7 +114,8 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	deadline := time.Now().Add(f.Timeout)
 	fd, err := rawsock.Connect(at, f.opt.Congestion, f.Timeout, deadline)
 	if err == nil {
-		e := newEndpoint(f, fd, r)
+		e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
+			rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
 		if err = f.introduce(fd, to, deadline); err == nil {
 			err = f.ends.add(fd, e, forLoss)
 		}

@@ -34,7 +34,8 @@ type listener struct {
 	running sync.WaitGroup
 
 	// Of the thread that polls.
-	queue   acceptQueue
+	peers   []*peer    // the accept queue, oldest first
+	paused  bool       // there was no descriptor for another connection
 	space   *workspace // of the connection at hand
 	current *conn      // in the middle of something: it has space
 	last    *conn      // served last
@@ -47,7 +48,6 @@ type listener struct {
 func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
 	l := &listener{f: f, accept: accept, jobs: make(chan *conn)}
-	l.queue.l = l
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
@@ -99,8 +99,8 @@ func (l *listener) Poll(looks int) (moved int) {
 	if l.hasMore() {
 		moved += l.serve(l.current)
 	}
-	if l.queue.waits() {
-		l.queue.expire(time.Now())
+	if l.queued() {
+		l.expire(time.Now())
 	}
 	return moved
 }
@@ -110,7 +110,7 @@ func (l *listener) hasMore() bool { return l.current != nil && l.current.status 
 
 // Sleep waits until something happens.
 func (l *listener) Sleep(limit time.Duration) {
-	if l.queue.waits() && (limit < 0 || lookTime < limit) {
+	if l.queued() && (limit < 0 || lookTime < limit) {
 		limit = lookTime
 	}
 	if l.hasMore() {
@@ -130,16 +130,13 @@ func (l *listener) Sleep(limit time.Duration) {
 	l.ready = max(n, 0)
 }
 
-// Interrupt ends Sleep.
-func (l *listener) Interrupt() { l.ring() }
-
 // event deals with one: how many bytes that has moved.
 func (l *listener) event(fd int) int {
 	switch c := l.find(int32(fd)); {
 	case fd == l.f.ln:
-		l.queue.accept()
+		l.acceptSome()
 	case c == nil:
-		l.queue.hear(fd)
+		l.hear(fd)
 	case !c.away.Load():
 		return l.serve(c)
 	}
@@ -200,7 +197,7 @@ func (l *listener) Close() {
 	for _, c := range l.all {
 		c.close()
 	}
-	for _, p := range l.queue.peers {
+	for _, p := range l.peers {
 		unix.Close(p.fd)
 	}
 	l.poller.close()

@@ -55,9 +55,9 @@ func (s *receiver) giveBack() {
 	s.in, s.r, s.w = nil, 0, 0
 }
 
-// receive takes what has arrived. If soon, it looks some times when nothing has: more of a body is about to come, and the
-// way back to here is long.
-func (s *receiver) receive(soon bool) (n int, err error) {
+// receive takes what has arrived. In the middle of a body it looks some times: more is about to come, and the way back to
+// here is long.
+func (s *receiver) receive() (n int, err error) {
 	if err = s.drop(); err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func (s *receiver) receive(soon bool) (n int, err error) {
 			n, err = s.take(s.in[s.w:min(s.w+most, len(s.in))])
 			s.w += n
 		}
-		if err != unix.EAGAIN || !soon || !s.open || tries == soonTries {
+		if err != unix.EAGAIN || !s.open || tries == soonTries {
 			return n, err
 		}
 	}

@@ -47,14 +47,11 @@ type sender struct {
 	left     int64          // bytes of it that have neither been sent nor are in out
 	pack     bool           // it goes through out: out[packed:] is part of it
 	packed   int
-	before   *kernel.Cursor // where body was before that, for rewind; may be nil
+	before   kernel.Cursor // where body was before that
 }
 
 // busy tells whether something is to be sent.
 func (s *sender) busy() bool { return s.at < len(s.out) || s.body != nil }
-
-// drop forgets what is to be sent.
-func (s *sender) drop() { s.out, s.at, s.body = s.out[:0], 0, nil }
 
 // add puts a frame behind the others. A body of up to small bytes that fits is copied: then done is true. Else push
 // takes it from where it is. No other frame may be added before that is done.
@@ -117,10 +114,7 @@ func (s *sender) fill() {
 	if n == 0 {
 		return
 	}
-	if s.before != nil {
-		*s.before = *s.body
-	}
-	s.packed, s.out = at, s.out[:at+n]
+	s.before, s.packed, s.out = *s.body, at, s.out[:at+n]
 	s.body.Pack(s.out[at:])
 	s.left -= int64(n)
 }
@@ -128,7 +122,7 @@ func (s *sender) fill() {
 // rewind takes out of the buffer what was packed and has not been sent: it is packed again later.
 func (s *sender) rewind() {
 	if end := max(s.at, s.packed); s.body != nil && s.pack && end < len(s.out) {
-		*s.body = *s.before
+		*s.body = s.before
 		s.body.Skip(int64(end - s.packed))
 		s.left += int64(len(s.out) - end)
 		s.out = s.out[:end]

@@ -71,8 +71,8 @@ func (p *poller[T]) find(fd int32) T {
 	return p.all[fd]
 }
 
-// ring ends a wait.
-func (p *poller[T]) ring() { unix.Write(p.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+// Interrupt ends a wait, or the next one.
+func (p *poller[T]) Interrupt() { unix.Write(p.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // Attend has Wait tell what comes on an endpoint.
 func (f *fabric) Attend(s transport.Source) {
@@ -101,4 +101,4 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 }
 
 // Wake ends Wait.
-func (f *fabric) Wake() { f.ends.ring() }
+func (f *fabric) Wake() { f.ends.Interrupt() }

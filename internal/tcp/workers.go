@@ -30,7 +30,12 @@ func (l *listener) putAside() {
 		l.space = next
 		c.away.Store(true)
 		l.control(unix.EPOLL_CTL_DEL, c.fd, 0)
-		l.employ(c)
+		select {
+		case l.jobs <- c:
+		default:
+			l.running.Add(1)
+			go l.work(c)
+		}
 		return
 	}
 	c.aside = true
@@ -45,16 +50,6 @@ func (l *listener) putAside() {
 	l.control(unix.EPOLL_CTL_MOD, c.fd, events)
 }
 
-// employ has a goroutine go on with a connection.
-func (l *listener) employ(c *conn) {
-	select {
-	case l.jobs <- c:
-	default:
-		l.running.Add(1)
-		go l.work(c)
-	}
-}
-
 // work goes on with one connection after another, until there has been none for a while.
 func (l *listener) work(c *conn) {
 	defer log.Guard()
@@ -63,17 +58,14 @@ func (l *listener) work(c *conn) {
 	if l.f.Unbind != nil {
 		l.f.Unbind()
 	}
-	rest := time.NewTimer(workerRest)
-	defer rest.Stop()
 	for c != nil {
 		space := c.space
 		l.goOn(c)
 		l.spaces.put(space)
-		rest.Reset(workerRest)
 		select {
 		case c = <-l.jobs: // nil when closed
-		case <-rest.C:
-			c = nil
+		case <-time.After(workerRest):
+			return
 		}
 	}
 }
