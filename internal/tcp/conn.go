@@ -33,7 +33,6 @@ const (
 // conn is a target's end.
 type conn struct {
 	socket
-	l    *listener
 	away atomic.Bool // a goroutine serves it, and not the thread that polls
 
 	// Of who serves it.
@@ -55,11 +54,8 @@ type conn struct {
 	sending []byte // frames that were posted, and that the holder of send is sending
 }
 
-func newConn(l *listener, fd int) *conn {
-	c := &conn{socket: socket{fd: fd}, l: l, tx: sender{fd: fd, straight: l.f.straight}}
-	c.rx = receiver{fd: fd, straight: l.f.straight, may: c.mayBegin}
-	return c
-}
+// awaits is what epoll looks for where the loop cannot go on at once.
+var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT, busy: unix.EPOLLIN | unix.EPOLLOUT}
 
 // replyRoom is how much room for frames there must be before another request is dealt with.
 const replyRoom = 1 << 10

@@ -58,8 +58,7 @@ const (
 type fabric struct {
 	transport.FabricConfig
 	opt      Options
-	straight int // rows of at least so many bytes are not packed
-	looks    int
+	straight int    // rows of at least so many bytes are not packed
 	ln       int    // listening socket, -1 if there is none
 	addr     []byte // its address
 	buffers  pool[[]byte]
@@ -68,11 +67,8 @@ type fabric struct {
 
 // open makes the process ready to be connected to, and to connect.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
-	f := &fabric{FabricConfig: c, opt: o, ln: -1, looks: leastLooks}
+	f := &fabric{FabricConfig: c, opt: o, ln: -1}
 	f.Eager = min(max(f.Eager, 0), bufferBytes-transport.MaxHead-prefixBytes)
-	if c.Looks != nil {
-		f.looks = min(max(c.Looks(), leastLooks), mostLooks)
-	}
 	f.straight, _ = o.straightFrom()
 	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
@@ -102,7 +98,11 @@ func (f *fabric) openSocket() error {
 
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: f.addr, Looks: f.looks, Tick: tick, Straight: f.straight, Blocks: true}
+	looks := leastLooks
+	if f.Looks != nil {
+		looks = min(max(f.Looks(), leastLooks), mostLooks)
+	}
+	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Blocks: true}
 }
 
 // Dial connects to the data server of a rank.

@@ -67,7 +67,8 @@ func (l *listener) adopt(p *peer) error {
 	if err != nil {
 		return err
 	}
-	c := newConn(l, p.fd)
+	c := &conn{socket: socket{fd: p.fd}, tx: sender{fd: p.fd, straight: l.f.straight}}
+	c.rx = receiver{fd: p.fd, straight: l.f.straight, may: c.mayBegin}
 	c.send.Lock() // what is posted meanwhile goes behind the hello
 	defer c.push()
 	defer c.send.Unlock()
@@ -188,9 +189,7 @@ func (l *listener) Close() {
 	all := maps.Clone(l.all)
 	l.mu.Unlock()
 	for _, c := range all {
-		if c.away.Load() {
-			c.Break()
-		}
+		c.Break()
 	}
 	close(l.jobs)
 	l.running.Wait()

@@ -58,8 +58,11 @@ func (s *receiver) giveBack() {
 // receive takes what has arrived. In the middle of a body it looks some times: more is about to come, and the way back to
 // here is long.
 func (s *receiver) receive() (n int, err error) {
-	if err = s.drop(); err != nil {
-		return 0, err
+	for s.unread > 0 { // consume what was peeked at
+		if n, err = rawsock.Discard(s.fd, s.unread); err != nil {
+			return 0, err
+		}
+		s.unread -= n
 	}
 	s.r, s.w = 0, copy(s.in, s.in[s.r:s.w])
 	most := len(s.in)
@@ -106,18 +109,6 @@ func (s *receiver) take(b []byte) (n int, err error) {
 	return n, err
 }
 
-// drop consumes what was peeked at.
-func (s *receiver) drop() error {
-	for s.unread > 0 {
-		n, err := rawsock.Discard(s.fd, s.unread)
-		if err != nil {
-			return err
-		}
-		s.unread -= n
-	}
-	return nil
-}
-
 // receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer, if there is one.
 func (s *receiver) receiveStraight() (int, error) {
 	var pieces [rawsock.MaxPieces]kernel.Piece
@@ -128,6 +119,9 @@ func (s *receiver) receiveStraight() (int, error) {
 		vec = append(vec, rawsock.PieceOf(s.in[:min(s.limit(), len(s.in))]))
 	}
 	n, err := rawsock.ReceivePieces(s.fd, vec)
+	if err == unix.EFAULT {
+		touch(s.body.Into.Unpack, s.left)
+	}
 	k := min(int64(n), listed)
 	s.body.Into.Skip(k)
 	s.left -= k

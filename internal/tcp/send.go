@@ -11,6 +11,8 @@ import (
 	"encoding/binary"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
@@ -100,11 +102,24 @@ func (s *sender) sendStraight() (n int, err error) {
 	vec[0] = rawsock.PieceOf(s.out[s.at:])
 	next := *s.body
 	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.left))
+	if err == unix.EFAULT {
+		touch(s.body.Pack, s.left)
+	}
 	k := min(n, len(s.out)-s.at)
 	s.at += k
 	s.body.Skip(int64(n - k))
 	s.left -= int64(n - k)
 	return n, err
+}
+
+// touch accesses memory that the kernel could not access: the process crashes there, as it does where it copies short
+// bodies itself, and the report names the address.
+func touch(access func([]byte), left int64) {
+	b := make([]byte, min(left, bufferBytes))
+	for ; left > 0; left -= int64(len(b)) {
+		b = b[:min(left, int64(len(b)))]
+		access(b)
+	}
 }
 
 // fill packs more of the body into out, if there is room.

@@ -40,14 +40,7 @@ func (l *listener) putAside() {
 	}
 	c.aside = true
 	c.detach()
-	events := uint32(unix.EPOLLIN | unix.EPOLLOUT) // at once
-	switch c.status {
-	case starved:
-		events = unix.EPOLLIN
-	case choked:
-		events = unix.EPOLLOUT
-	}
-	l.control(unix.EPOLL_CTL_MOD, c.fd, events)
+	l.control(unix.EPOLL_CTL_MOD, c.fd, awaits[c.status])
 }
 
 // work goes on with one connection after another, until there has been none for a while.
