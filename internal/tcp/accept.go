@@ -94,7 +94,7 @@ type peer struct {
 // queued tells whether times have to be looked at. The queue belongs to the thread that polls.
 func (l *listener) queued() bool { return len(l.peers) > 0 || l.paused }
 
-// accept takes connections from the kernel.
+// acceptSome takes connections from the kernel.
 func (l *listener) acceptSome() {
 	for range acceptBatch {
 		fd, _, err := unix.Accept4(l.f.ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)

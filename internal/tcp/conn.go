@@ -38,11 +38,10 @@ type conn struct {
 	// Of who serves it.
 	tx     sender
 	rx     receiver
-	space  *workspace // nil if it is idle or aside
+	space  *workspace // nil if it is idle or put aside
 	unsent []byte     // what was left in out when the workspace was taken away
 	status status
 	err    error // why the connection is over
-	aside  bool  // it waits until epoll tells that the loop can go on with it
 	holds  bool  // send
 	owed   bool  // Receiver.Sent, when tx is done
 	mute   bool  // nothing can be sent any more

@@ -182,7 +182,10 @@ func (e *endpoint) Poll(looks int) int {
 			return n
 		}
 		if err != unix.EAGAIN {
-			e.lose(err)
+			e.lost = true
+			e.shut(err)
+			e.f.ends.remove(e.fd)
+			e.rx.to.Lost(e.err())
 			return 1
 		}
 		if i >= looks {
@@ -206,14 +209,6 @@ func (e *endpoint) receive() (n int, err error) {
 	}
 	e.rx.giveBack()
 	return n, err
-}
-
-// lose tells that the connection is gone.
-func (e *endpoint) lose(err error) {
-	e.lost = true
-	e.shut(err)
-	e.f.ends.remove(e.fd)
-	e.rx.to.Lost(e.err())
 }
 
 // Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.

@@ -7,6 +7,7 @@
 package tcp
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"time"
@@ -35,14 +36,9 @@ func Driver(o Options) transport.Driver {
 // probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
 // that mean nothing here. Opening can only fail for what others do meanwhile.
 func (o *Options) probe() error {
-	_, _, err := rawsock.Ports(o.Ports)
-	if err == nil {
-		err = rawsock.TryCongestion(o.Congestion)
-	}
-	if err == nil {
-		_, err = o.candidates()
-	}
-	return err
+	_, _, ports := rawsock.Ports(o.Ports)
+	_, addresses := o.candidates()
+	return cmp.Or(ports, rawsock.TryCongestion(o.Congestion), addresses)
 }
 
 // Looking at a socket costs about half a microsecond, so these bound the time until a waiter sleeps: an answer that comes

@@ -151,8 +151,7 @@ func (l *listener) serve(c *conn) (moved int) {
 		if l.current != nil {
 			l.putAside()
 		}
-		if c.aside {
-			c.aside = false
+		if c.status != idle { // it was put aside
 			l.control(unix.EPOLL_CTL_MOD, c.fd, unix.EPOLLIN)
 		}
 		c.attach(l.space)

@@ -43,13 +43,13 @@ func prefix(b []byte) (head int, body int64) {
 type sender struct {
 	fd       int
 	straight int            // rows of at least so many bytes are sent from where they are
-	out      []byte         // a buffer that is lent to it: frames, of which out[:at] has been sent
-	at       int            //
+	out      []byte         // frames, in a buffer that is lent to it
+	at       int            // out[:at] has been sent
 	body     *kernel.Cursor // of the last frame, until all of it has been sent; nil if it was copied with the head
 	left     int64          // bytes of it that have neither been sent nor are in out
-	pack     bool           // it goes through out: out[packed:] is part of it
-	packed   int
-	before   kernel.Cursor // where body was before that
+	pack     bool           // it goes through out
+	packed   int            // then out[packed:] is part of it
+	before   kernel.Cursor  // where body was before that part
 }
 
 // busy tells whether something is to be sent.
