@@ -67,7 +67,7 @@ func TestSlowReaders(t *testing.T) {
 }
 
 func testSlowReaders(t *testing.T, buffer int64) {
-	s := newServer(t, func(f *fabric) { f.Buffer = buffer })
+	s := newServer(t, func(f *fabric) { f.Buffer, f.Timeout = buffer, time.Minute }) // a busy machine takes its time
 	const readers, gets, rows = 6, 10, 4 << 10
 	for i := range s.mem {
 		s.mem[i] = filler
