@@ -132,10 +132,7 @@ func TestBuffersAreBounded(t *testing.T) {
 		}
 	})
 	check := func(when string) {
-		b := &c.f.buffers
-		b.mu.Lock()
-		made, most := b.made, b.most
-		b.mu.Unlock()
+		made, most := int(c.f.buffers.made.Load()), cap(c.f.buffers.free)
 		grown := heap() - before
 		t.Logf("%s: %d buffers of %d, %d sent, the process has grown by %d KiB", when, made, most, done.Load(), grown>>10)
 		if made > most || int64(most)*bufferBytes > boundBuffer/2 || grown > 2*boundBuffer {
@@ -184,10 +181,7 @@ func TestWorkspacesAreBounded(t *testing.T) {
 		}
 	}
 	time.Sleep(200 * time.Millisecond)
-	p := &s.l.spaces
-	p.mu.Lock()
-	made, most := p.made, p.most
-	p.mu.Unlock()
+	made, most := int(s.l.spaces.made.Load()), cap(s.l.spaces.free)
 	grown := heap() - before
 	t.Logf("%d workspaces of %d, the process has grown by %d KiB", made, most, grown>>10)
 	if made > most || int64(most)*workspaceBytes > boundBuffer || grown > boundBuffer {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: who may write, and the frames that are posted by any thread. Serving it is done by
-// whoever has its workspace at the moment (serve.go).
+// A target's end of a connection. Serving it without ever waiting: receive what has arrived, tell the Receiver, send what
+// fits, and say what is missing. The same code runs in the event loop and in the goroutines that go on with large transfers.
+// And who may write, and the frames that are posted by any thread.
 package tcp
 
 import (
@@ -18,37 +19,45 @@ import (
 	"libarmci/internal/transport"
 )
 
+// status says why serving has stopped.
+type status uint8
+
+const (
+	idle    status = iota // between frames, everything sent: no workspace is needed
+	starved               // in the middle of a frame: more must arrive
+	choked                // replies do not fit: the client must read, or another is writing
+	busy                  // there is more to do at once
+	ended                 // the connection is over: conn.err
+)
+
 // conn is a target's end.
 type conn struct {
-	l    *listener
-	fd   int
-	to   transport.Receiver
-	away atomic.Bool // a goroutine serves it, or nobody: not the thread that polls
+	socket
+	away atomic.Bool // a goroutine serves it, and not the thread that polls
 
 	// Of who serves it.
 	tx     sender
 	rx     receiver
-	space  *workspace // nil if it is idle
+	space  *workspace // nil if it is idle or put aside
 	unsent []byte     // what was left in out when the workspace was taken away
 	status status
 	err    error // why the connection is over
 	holds  bool  // send
 	owed   bool  // Receiver.Sent, when tx is done
-	whole  bool  // only frames that have arrived completely (serveWhole)
 	mute   bool  // nothing can be sent any more
 
 	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
 
-	mu     sync.Mutex
-	posted []byte // frames that wait for send
-	dead   bool   // the socket must not be used any more
+	// Guarded by mu.
+	posted  []byte // frames that wait for send
+	sending []byte // frames that were posted, and that the holder of send is sending
 }
 
-func newConn(l *listener, fd int) *conn {
-	c := &conn{l: l, fd: fd, tx: sender{fd: fd, straight: l.f.straight}}
-	c.rx = receiver{fd: fd, straight: l.f.straight, may: c.mayBegin}
-	return c
-}
+// awaits is what epoll looks for where the loop cannot go on at once.
+var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT, busy: unix.EPOLLIN | unix.EPOLLOUT}
+
+// replyRoom is how much room for frames there must be before another request is dealt with.
+const replyRoom = 1 << 10
 
 // packBytes is up to which size a body is copied behind other frames; of larger ones long rows are sent from where they
 // are.
@@ -56,20 +65,101 @@ const packBytes = 16 << 10
 
 // Send sends a frame: as far as it goes when the Receiver returns.
 func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (deferred bool, err error) {
-	small := packBytes
-	if c.whole {
-		small = bufferBytes
-	}
-	if c.owed = !c.mute && !c.tx.add(head, body, n, small); !c.owed && n > 0 {
-		c.to.Sent()
+	if c.owed = !c.mute && !c.tx.add(head, body, n, packBytes); !c.owed && n > 0 {
+		c.rx.to.Sent()
 	}
 	return false, nil
+}
+
+// attach gives a connection what it takes to serve it.
+func (c *conn) attach(w *workspace) {
+	c.space = w
+	c.rx.lend(w.in)
+	c.tx.out, c.unsent = append(w.out, c.unsent...), nil
+	c.tx.packed = len(c.tx.out)
+}
+
+// detach takes that away. What has arrived or is to be sent is kept: nothing if the connection is idle.
+func (c *conn) detach() {
+	c.rx.giveBack()
+	c.tx.rewind()
+	if c.tx.at < len(c.tx.out) {
+		c.unsent = slices.Clone(c.tx.out[c.tx.at:])
+	}
+	c.space, c.tx.out, c.tx.at = nil, nil, 0
+}
+
+// mayBegin tells whether a frame may be dealt with now: replies to those before must have left, or fit into the buffer.
+func (c *conn) mayBegin() bool { return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom }
+
+// run goes on with the connection until it must wait, or has moved budget bytes. It returns how many it has moved.
+func (c *conn) run(budget int) (moved int) {
+	c.status = busy
+	for moved < budget {
+		err := c.rx.parse()
+		n := 0
+		if err == nil {
+			n, err = c.flush(budget - moved)
+			moved += n
+		}
+		switch {
+		case err == unix.EAGAIN:
+			c.status = choked
+			return moved
+		case err == nil && (c.tx.busy() || c.rx.stopped):
+			continue
+		case err == nil:
+			n, err = c.rx.receive()
+			moved += n
+		}
+		switch {
+		case err == nil:
+			continue
+		case err != unix.EAGAIN:
+			c.status, c.err = ended, err
+		case c.rx.open || c.rx.r < c.rx.w:
+			c.status = starved
+		default:
+			c.status = idle
+		}
+		return moved
+	}
+	return moved
+}
+
+// flush sends what is in the buffer and the body behind it, about most bytes. unix.EAGAIN: not all could be sent. Then c
+// holds the right to write, or waits for it.
+func (c *conn) flush(most int) (sent int, err error) {
+	for c.tx.busy() && sent < most && err == nil {
+		if !c.holds && !c.send.TryLock() {
+			return sent, unix.EAGAIN
+		}
+		c.holds = true
+		c.rx.unheard.Store(false)
+		var n int
+		n, err = c.tx.push(most - sent)
+		sent += n
+		if err != nil && err != unix.EAGAIN { // but what has arrived is still dealt with
+			c.mute, err = true, nil
+			c.tx.out, c.tx.at, c.tx.body = c.tx.out[:0], 0, nil
+		}
+		if c.owed && !c.tx.busy() {
+			c.owed = false
+			c.rx.to.Sent() // which may send more
+		}
+	}
+	if c.holds && !c.tx.busy() {
+		c.holds = false
+		c.send.Unlock()
+		c.push()
+	}
+	return sent, err
 }
 
 // Post sends a frame from any goroutine. It never waits.
 func (c *conn) Post(head, body []byte) {
 	c.mu.Lock()
-	if !c.dead {
+	if !c.closed {
 		c.posted = appendFrame(c.posted, head, body)
 	}
 	c.mu.Unlock()
@@ -79,72 +169,39 @@ func (c *conn) Post(head, body []byte) {
 // push sends what was posted unless another is writing, who will do so when he has finished.
 func (c *conn) push() {
 	for c.hasPosted() && c.send.TryLock() {
-		if !c.sendPosted() {
-			go c.drain()
+		c.mu.Lock()
+		c.posted, c.sending = c.sending, c.posted
+		c.mu.Unlock()
+		c.rx.unheard.Store(false)
+		n, err := rawsock.Send(c.fd, c.sending)
+		if n < len(c.sending) && (err == nil || err == unix.EAGAIN) {
+			go c.finish(n)
 			return
 		}
-		c.send.Unlock()
+		c.sent(c.sending[:0])
 	}
 }
 
 func (c *conn) hasPosted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.posted) > 0 && !c.dead
+	return len(c.posted)+len(c.sending) > 0 && !c.closed
 }
 
-// sendPosted sends what fits; false if something is left. The caller holds send.
-func (c *conn) sendPosted() bool {
-	c.rx.unheard.Store(false)
-	for {
-		c.mu.Lock()
-		b := c.posted
-		c.posted = nil
-		over := len(b) == 0 || c.dead
-		c.mu.Unlock()
-		if over {
-			return true
-		}
-		n, err := rawsock.Send(c.fd, b)
-		c.mu.Lock()
-		if n == len(b) && cap(b) <= bufferBytes {
-			b = b[:0] // to be used again
-		} else {
-			b = slices.Clip(b[n:])
-		}
-		c.posted = append(b, c.posted...)
-		c.dead = c.dead || err != nil && err != unix.EAGAIN // who receives finds out why
-		c.mu.Unlock()
-		if err != nil {
-			return err != unix.EAGAIN
-		}
-	}
-}
-
-// drain goes on with what push could not send. It has send and gives it back.
-func (c *conn) drain() {
-	defer log.Guard()
-	for !c.sendPosted() && rawsock.WaitFor(c.fd, unix.POLLOUT, rawsock.NoDeadline) == nil {
-	}
-	c.send.Unlock()
-	c.push()
-}
-
-// letGo gives back the right to write.
-func (c *conn) letGo() {
-	if c.holds {
-		c.holds = false
-		c.send.Unlock()
-	}
-}
-
-// Break ends the connection: who serves it finds out.
-func (c *conn) Break() {
+// sent ends the sending of what was posted, and keeps memory for the next time.
+func (c *conn) sent(memory []byte) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.dead {
-		unix.Shutdown(c.fd, unix.SHUT_RDWR)
-	}
+	c.sending = memory
+	c.mu.Unlock()
+	c.send.Unlock()
+}
+
+// finish sends what push could not, from at on. Who receives finds out if the connection is lost.
+func (c *conn) finish(at int) {
+	defer log.Guard()
+	rawsock.SendAll(c.fd, c.sending[at:], rawsock.NoDeadline)
+	c.sent(nil)
+	c.push()
 }
 
 // Close ends the connection when what was posted has left.
@@ -156,18 +213,14 @@ func (c *conn) Close(linger time.Duration) {
 
 // close gives the socket back. It is called once, by who serves it. Who writes or waits to write is woken first.
 func (c *conn) close() {
-	c.letGo()
-	unix.Shutdown(c.fd, unix.SHUT_RDWR)
-	c.send.Lock()
+	c.Break()
+	if !c.holds {
+		c.send.Lock()
+	}
 	defer c.send.Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dead, c.posted = true, nil
-	unix.Close(c.fd)
+	c.socket.close()
 }
 
-// Flush: nothing is put off. Pulse: the kernel sends keep-alives. Source is for origins.
+// Flush: nothing is put off. Source is for origins.
 func (c *conn) Flush() (left bool)       { return false }
-func (c *conn) Pulse()                   {}
-func (c *conn) MaxFrame() int            { return 0 }
 func (c *conn) Source() transport.Source { return nil }

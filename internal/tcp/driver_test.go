@@ -11,7 +11,7 @@ import (
 
 // The setting is obeyed by both sides, whatever the model says, and people are told.
 func TestModelIsForced(t *testing.T) {
-	for want, gather := range map[int]int{777: 777, usual.row(): 0} {
+	for want, gather := range map[int]int{777: 777, usualRow: 0} {
 		s := newServer(t, func(f *fabric) { f.opt.Gather = gather })
 		c := s.dial(t, 2)
 		c.echo(t, 1, 8)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending. The caller has a lock, so sends do not overlap; answers are read by others
-// meanwhile (source.go).
+// An origin's end of a connection. Who sends has a lock, so sends do not overlap; answers are read by others meanwhile.
+// Whoever waits for an answer reads the socket himself, because to be told by another thread takes longer than the whole
+// answer. One thread at a time polls.
 package tcp
 
 import (
@@ -18,42 +19,65 @@ import (
 	"libarmci/internal/transport"
 )
 
+// socket is what both ends have in common. Any thread may break it until it is closed.
+type socket struct {
+	fd     int
+	mu     sync.Mutex
+	closed bool
+}
+
+// Break ends the connection: who uses it finds out.
+func (s *socket) Break() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		unix.Shutdown(s.fd, unix.SHUT_RDWR)
+	}
+}
+
+func (s *socket) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	unix.Close(s.fd)
+}
+
+// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives.
+func (s *socket) MaxFrame() int { return 0 }
+func (s *socket) Pulse()        {}
+
 // endpoint is an origin's end. It is the Source of its frames.
 type endpoint struct {
+	socket
 	f      *fabric
-	fd     int
-	to     transport.Receiver
 	broken atomic.Pointer[error] // why the connection is of no more use
-	ending sync.Mutex            // the descriptor is closed
-	closed bool
 
 	tx    sender // of who has the caller's lock
 	burst burst
 
 	rx          receiver // of who polls
-	rest        []byte   // what has arrived of a head, or less than can be stored
-	spare       []byte   // for want of a buffer
 	lost        bool
 	interrupted atomic.Bool
 }
 
 var errBroken = errors.New("the connection was ended on this side")
 
-func newEndpoint(f *fabric, fd int, r transport.Receiver) *endpoint {
-	e := &endpoint{f: f, fd: fd, to: r}
-	e.tx = sender{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces)}
-	e.rx = receiver{fd: fd, straight: f.straight, pieces: make([]kernel.Piece, rawsock.MaxPieces), to: r, origin: true}
-	return e
-}
-
 // Send sends a frame, or puts it off.
 func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transport.When) (deferred bool, err error) {
+	if err := e.err(); err != nil {
+		return false, err
+	}
 	need := prefixBytes + len(head)
 	if n <= int64(e.f.Eager) {
 		need += int(n)
 	}
-	if err := e.room(need); err != nil {
-		return false, err
+	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < need {
+		if err := e.flush(); err != nil {
+			return false, err
+		}
+	}
+	if e.tx.out == nil {
+		e.tx.out, _ = e.f.buffers.get(true)
 	}
 	if e.tx.add(head, body, n, e.f.Eager) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
 		return true, nil
@@ -61,45 +85,34 @@ func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transpor
 	return false, e.flush()
 }
 
-// room makes place for n bytes in out.
-func (e *endpoint) room(n int) error {
+// err tells why the connection is of no more use.
+func (e *endpoint) err() error {
 	if p := e.broken.Load(); p != nil {
 		return *p
-	}
-	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < n {
-		if err := e.flush(); err != nil {
-			return err
-		}
-	}
-	if e.tx.out == nil {
-		e.tx.out, _ = e.f.buffers.get(true)
 	}
 	return nil
 }
 
-// flush sends everything, and gives the buffer back as soon as it is not needed. When the socket is full the first tries
-// are for nothing but looking again.
+// flush sends everything.
 func (e *endpoint) flush() error {
-	for tries := 0; ; tries++ {
-		n, err := e.tx.push(math.MaxInt)
-		if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
-			e.release()
-		}
-		if err == nil {
-			return nil
-		}
-		if n > 0 {
-			tries = 0
-		}
-		switch p := e.broken.Load(); {
-		case p != nil || err != unix.EAGAIN:
-			return e.fail(err)
-		case tries < e.f.looks:
-			rawsock.Yield()
-		default:
-			rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
-		}
+	for e.Flush() {
+		rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
 	}
+	return e.err()
+}
+
+// Flush sends what the socket takes, and gives the buffer back as soon as it is not needed.
+func (e *endpoint) Flush() (left bool) {
+	err := e.err()
+	if err == nil {
+		_, err = e.tx.push(math.MaxInt)
+	}
+	if err != nil && err != unix.EAGAIN {
+		e.fail(err)
+	} else if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
+		e.release()
+	}
+	return err == unix.EAGAIN
 }
 
 // release gives the buffer back.
@@ -110,47 +123,23 @@ func (e *endpoint) release() {
 	e.tx.out, e.tx.at = nil, 0
 }
 
-// fail makes the connection useless. It returns the first reason.
-func (e *endpoint) fail(why error) error {
+// fail ends the connection, and gives the buffer back, for which others may wait.
+func (e *endpoint) fail(why error) {
 	e.shut(why)
-	e.tx.body, e.tx.vec = nil, nil
+	e.tx.body = nil
 	e.release()
-	return *e.broken.Load()
 }
 
 // shut ends the connection, and wakes who waits for the socket. Any thread.
 func (e *endpoint) shut(why error) {
 	if e.broken.CompareAndSwap(nil, &why) {
-		e.ending.Lock()
-		defer e.ending.Unlock()
-		if !e.closed {
-			unix.Shutdown(e.fd, unix.SHUT_RDWR)
-		}
+		e.socket.Break()
 	}
-}
-
-// Flush sends what was put off, as far as the socket takes it.
-func (e *endpoint) Flush() (left bool) {
-	var err error
-	if p := e.broken.Load(); p != nil {
-		err = *p
-	} else if e.tx.busy() {
-		_, err = e.tx.push(math.MaxInt)
-	}
-	switch err {
-	case nil:
-		e.release()
-	case unix.EAGAIN:
-		return true
-	default:
-		e.fail(err) // others may wait for the buffer
-	}
-	return false
 }
 
 // Post sends a frame, or puts it off in memory of its own if there is no room.
 func (e *endpoint) Post(head, body []byte) {
-	if e.broken.Load() != nil {
+	if e.err() != nil {
 		return
 	}
 	if need := prefixBytes + len(head) + len(body); cap(e.tx.out)-len(e.tx.out) < need {
@@ -171,55 +160,66 @@ func (e *endpoint) Close(linger time.Duration) {
 	end := time.Now().Add(linger)
 	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
 	}
-	for rawsock.Unsent(e.fd) > 0 && e.broken.Load() == nil && time.Now().Before(end) {
+	for rawsock.Unsent(e.fd) > 0 && e.err() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
 	e.fail(transport.ErrClosed)
-	e.f.progress.remove(e)
-	e.ending.Lock()
-	defer e.ending.Unlock()
-	if !e.closed {
-		e.closed, e.lost = true, true
-		unix.Close(e.fd)
-	}
+	e.f.ends.remove(e.fd)
+	e.lost = true
+	e.socket.close()
 }
 
-// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives. Source: the endpoint itself.
-func (e *endpoint) MaxFrame() int            { return 0 }
-func (e *endpoint) Pulse()                   {}
+// Source is the endpoint itself.
 func (e *endpoint) Source() transport.Source { return e }
 
-// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
-// than all the rest of it.
-type burst struct {
-	last  time.Duration // when the last one was, since began
-	count int           // of those that came soon after the one before; less after a pause
-}
+const sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
 
-var began = time.Now() // time.Since takes half as long as time.Now
-
-const (
-	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
-	burstEnd   = time.Millisecond
-	burstStart = 8 // so many are sent one by one first
-	burstMost  = 64
-)
-
-// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
-func (b *burst) mayWait(when transport.When) bool {
-	if when != transport.Burst {
-		if when == transport.Now {
-			b.count = 0
+// Poll receives what has come.
+func (e *endpoint) Poll(looks int) int {
+	for i := 1; !e.lost; i++ {
+		n, err := e.receive()
+		if err == nil {
+			return n
 		}
-		return when == transport.Soon
+		if err != unix.EAGAIN {
+			e.lost = true
+			e.shut(err)
+			e.f.ends.remove(e.fd)
+			e.rx.to.Lost(e.err())
+			return 1
+		}
+		if i >= looks {
+			break
+		}
+		rawsock.Yield()
 	}
-	now := time.Since(began)
-	switch gap := now - b.last; {
-	case gap > burstEnd:
-		b.count = 0
-	case gap > burstGap:
-		b.count /= 2
-	}
-	b.last, b.count = now, min(b.count+1, burstMost)
-	return b.count > burstStart
+	return 0
 }
+
+// receive takes what is there and deals with it.
+func (e *endpoint) receive() (n int, err error) {
+	direct := e.rx.open && e.rx.direct
+	if !direct {
+		b := inputs.Get().(*[bufferBytes]byte)
+		defer inputs.Put(b)
+		e.rx.lend(b[:])
+	}
+	if n, err = e.rx.receive(); err == nil {
+		err = e.rx.parse()
+	}
+	e.rx.giveBack()
+	return n, err
+}
+
+// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.
+func (e *endpoint) Sleep(limit time.Duration) {
+	if limit < 0 || limit > sleepAtMost {
+		limit = sleepAtMost
+	}
+	if !e.interrupted.Swap(false) {
+		rawsock.WaitFor(e.fd, unix.POLLIN, time.Now().Add(limit))
+	}
+}
+
+// Interrupt ends Sleep.
+func (e *endpoint) Interrupt() { e.interrupted.Store(true) }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The fabric of a process: opening, connecting, closing.
+// Package tcp is the fabric over any IP network: sockets that carry frames between the processes of a job. It must not
+// know what frames mean, and must never wait inside Go's network poller.
+//
+// This file: what package drivers asks for, and the fabric of a process, which is opened, connects and is closed.
 package tcp
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"time"
@@ -13,6 +17,29 @@ import (
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
+
+// Options are the settings of this fabric alone. They are named in docs/configuration.md.
+type Options struct {
+	Interface  string // name or CIDR of the interface to use; "" = the route to the peers
+	Ports      string // "lo-hi": where to listen; "" = any
+	Congestion string // control of connections by this name; "", "auto": the system's unless it paces
+	Gather     int    // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+}
+
+// Driver is TCP with these settings.
+func Driver(o Options) transport.Driver {
+	_, why := o.straightFrom()
+	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint, Notes: func() string { return why },
+		Open: func(c transport.FabricConfig) (transport.Fabric, error) { return open(o, c) }}
+}
+
+// probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
+// that mean nothing here. Opening can only fail for what others do meanwhile.
+func (o *Options) probe() error {
+	_, _, ports := rawsock.Ports(o.Ports)
+	_, addresses := o.candidates()
+	return cmp.Or(ports, rawsock.TryCongestion(o.Congestion), addresses)
+}
 
 // Looking at a socket costs about half a microsecond, so these bound the time until a waiter sleeps: an answer that comes
 // within about 100 microseconds is met awake.
@@ -27,26 +54,21 @@ const (
 type fabric struct {
 	transport.FabricConfig
 	opt      Options
-	straight int // rows of at least so many bytes are not packed
-	looks    int
+	straight int    // rows of at least so many bytes are not packed
 	ln       int    // listening socket, -1 if there is none
 	addr     []byte // its address
 	buffers  pool[[]byte]
-	progress progress
+	ends     poller[*endpoint]
 }
 
 // open makes the process ready to be connected to, and to connect.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
-	f := &fabric{FabricConfig: c, opt: o, ln: -1, looks: leastLooks}
+	f := &fabric{FabricConfig: c, opt: o, ln: -1}
 	f.Eager = min(max(f.Eager, 0), bufferBytes-transport.MaxHead-prefixBytes)
-	if c.Looks != nil {
-		f.looks = min(max(c.Looks(), leastLooks), mostLooks)
-	}
 	f.straight, _ = o.straightFrom()
-	f.buffers.init(newBuffer, int(max(c.Buffer/2/bufferBytes, leastBuffers)))
-	f.progress.all = map[int32]*endpoint{}
-	var err error
-	if f.progress.epoll, f.progress.bell, err = newEpoll(); err == nil && c.Serves {
+	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
+	err := f.ends.open()
+	if err == nil && c.Serves {
 		err = f.openSocket()
 	}
 	if err != nil {
@@ -72,7 +94,11 @@ func (f *fabric) openSocket() error {
 
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: f.addr, Looks: f.looks, Tick: tick, Straight: f.straight, Blocks: true}
+	looks := leastLooks
+	if f.Looks != nil {
+		looks = min(max(f.Looks(), leastLooks), mostLooks)
+	}
+	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Blocks: true}
 }
 
 // Dial connects to the data server of a rank.
@@ -84,14 +110,15 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	deadline := time.Now().Add(f.Timeout)
 	fd, err := rawsock.Connect(at, f.opt.Congestion, f.Timeout, deadline)
 	if err == nil {
-		e := newEndpoint(f, fd, r)
+		e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
+			rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
 		if err = f.introduce(fd, to, deadline); err == nil {
-			err = f.progress.add(e)
+			err = f.ends.add(fd, e, forLoss)
 		}
 		if err == nil {
 			return e, nil
 		}
-		f.progress.remove(e)
+		f.ends.remove(fd)
 		unix.Close(fd)
 	}
 	return nil, fmt.Errorf("connect to %s: %w", at, err)
@@ -99,10 +126,27 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 
 // Close ends what is left.
 func (f *fabric) Close() error {
-	for _, fd := range []int{f.ln, f.progress.epoll, f.progress.bell} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
+	f.ends.close()
+	unix.Close(f.ln)
 	return nil
+}
+
+// Each side chooses whether the rows of a strided or vector transfer travel each as a piece of its own of a call that
+// gathers or scatters them, or copied through a buffer. These costs fit the times of patches between two processes on the
+// machine of docs/validation.md; BenchmarkRows shows where packing stops to pay. Measuring them at the start of a job gives
+// nothing better: in the time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
+// it is with rows that are not.
+const (
+	pieceCost = 130              // ns for one more piece in the call that sends it and in the one that receives it
+	byteCost  = 0.155            // ns for one more byte that is packed and unpacked
+	usualRow  = 130 * 1000 / 155 // from pieceCost / byteCost bytes on rows are not packed
+)
+
+// straightFrom is the length from which on rows are not packed, and why: by their costs, unless the user has chosen.
+func (o *Options) straightFrom() (row int, why string) {
+	if o.Gather > 0 {
+		return o.Gather, fmt.Sprintf("rows of %d bytes and more are not packed: so it is set", o.Gather)
+	}
+	return usualRow, fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %d ns, "+
+		"a packed KiB %.0f ns", usualRow, pieceCost, byteCost*1024)
 }

@@ -23,7 +23,7 @@ type hint struct {
 
 // makeHint describes this host.
 func makeHint() []byte {
-	own, _ := ownAddrs("", false)
+	own, _ := ownAddrs(notLoopback)
 	b, _ := json.Marshal(hint{hostIdentity(), own}) // texts only: cannot fail
 	return b
 }
@@ -38,30 +38,44 @@ func hostIdentity() string {
 	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(boot)), st.Dev, st.Ino)
 }
 
-// ownAddrs lists the addresses of interfaces that are up, IPv4 first; with a name, of that one only.
-func ownAddrs(name string, loopback bool) ([]netip.Prefix, error) {
+// ownAddrs lists the addresses of interfaces that are up and wanted, IPv4 first.
+func ownAddrs(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.Prefix, err error) {
 	all, err := net.Interfaces()
 	if err != nil {
 		return nil, fmt.Errorf("list the network interfaces: %w", err)
 	}
-	var out []netip.Prefix
 	for _, i := range all {
-		if i.Flags&net.FlagUp == 0 || name != "" && i.Name != name ||
-			!loopback && i.Flags&net.FlagLoopback != 0 {
-			continue
-		}
 		addrs, err := i.Addrs()
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range addrs {
-			if p, err := netip.ParsePrefix(a.String()); err == nil && !p.Addr().IsLinkLocalUnicast() {
-				out = append(out, netip.PrefixFrom(p.Addr().Unmap(), p.Bits()))
+			p, err := netip.ParsePrefix(a.String())
+			if err == nil && i.Flags&net.FlagUp != 0 && !p.Addr().IsLinkLocalUnicast() && wanted(i, p) {
+				out = append(out, p)
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
 	return out, nil
+}
+
+func notLoopback(i net.Interface, _ netip.Prefix) bool { return i.Flags&net.FlagLoopback == 0 }
+
+// candidates is the addresses that the setting names, by an interface or a network: it is an error if there are none.
+// Without the setting it is all but loopback.
+func (o *Options) candidates() ([]netip.Prefix, error) {
+	if o.Interface == "" {
+		return ownAddrs(notLoopback)
+	}
+	network, _ := netip.ParsePrefix(o.Interface) // contains nothing if it is the name of an interface
+	own, err := ownAddrs(func(i net.Interface, p netip.Prefix) bool {
+		return i.Name == o.Interface || network.Contains(p.Addr())
+	})
+	if err == nil && len(own) == 0 {
+		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", o.Interface)
+	}
+	return own, err
 }
 
 // chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are this host; else the
@@ -73,15 +87,17 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 	}
 	mine := hints[f.MyNode]
 	elsewhere := func(h hint) bool { return h.Host != mine.Host }
-	own, err := f.opt.candidates()
-	switch a, ok := f.nearest(own, hints); {
-	case f.opt.Interface == "" && mine.Host != "" && !slices.ContainsFunc(hints, elsewhere):
+	if f.opt.Interface == "" && mine.Host != "" && !slices.ContainsFunc(hints, elsewhere) {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
-	case err != nil:
+	}
+	own, err := f.opt.candidates()
+	if err != nil {
 		return netip.Addr{}, err
-	case ok:
+	}
+	if a, ok := f.nearest(own, hints); ok {
 		return a, nil
-	case f.opt.Interface != "":
+	}
+	if f.opt.Interface != "" {
 		return own[0].Addr(), nil
 	}
 	for n, h := range hints {
@@ -91,16 +107,12 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 			}
 		}
 	}
-	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
-		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], mine.unidentified())
-}
-
-// unidentified says what is missing where nodes of one host cannot find out that they are, and so do not use loopback.
-func (h *hint) unidentified() string {
-	if h.Host != "" {
-		return ""
+	identify := ""
+	if mine.Host == "" { // or loopback would be used where all nodes are on one host
+		identify = "; or mount /proc, if all are on this host: /proc/self/ns/net cannot be read"
 	}
-	return "; or mount /proc, if all are on this host: /proc/self/ns/net cannot be read"
+	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
+		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], identify)
 }
 
 // hints reads what the first rank of every node said.
@@ -138,31 +150,12 @@ func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok 
 }
 
 // routeFrom is the own address from which packets to another start: connecting a UDP socket asks for the route.
-func routeFrom(to netip.Addr) (netip.Addr, bool) {
+func routeFrom(to netip.Addr) (a netip.Addr, ok bool) {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, 9)))
 	if err != nil {
-		return netip.Addr{}, false
+		return a, false
 	}
 	defer c.Close()
-	a, ok := netip.AddrFromSlice(c.LocalAddr().(*net.UDPAddr).IP)
-	a = a.Unmap()
-	return a, ok && !a.IsLoopback() && !a.IsUnspecified() && a != to
-}
-
-// candidates is the addresses that the setting names, by an interface or a network: it is an error if there are none.
-// Without the setting it is all but loopback.
-func (o *Options) candidates() ([]netip.Prefix, error) {
-	name := o.Interface
-	wanted, notNet := netip.ParsePrefix(name)
-	if notNet == nil {
-		name = ""
-	}
-	own, err := ownAddrs(name, o.Interface != "")
-	if notNet == nil {
-		own = slices.DeleteFunc(own, func(p netip.Prefix) bool { return !wanted.Contains(p.Addr()) })
-	}
-	if err == nil && len(own) == 0 && o.Interface != "" {
-		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", o.Interface)
-	}
-	return own, err
+	a = c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+	return a, !a.IsLoopback() && !a.IsUnspecified() && a != to
 }

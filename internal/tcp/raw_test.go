@@ -5,6 +5,7 @@
 package tcp
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -23,11 +24,7 @@ type raw struct {
 // connect gives a connection that has said nothing.
 func (s *server) connect() int {
 	s.t.Helper()
-	sa, err := unix.Getsockname(s.f.ln)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	fd, err := rawsock.Connect(rawsock.AddrPort(sa), "", time.Second, soon())
+	fd, err := rawsock.Connect(netip.MustParseAddrPort(string(s.f.addr)), "", time.Second, soon())
 	if err != nil {
 		s.t.Fatal(err)
 	}

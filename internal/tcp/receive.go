@@ -25,45 +25,49 @@ const (
 
 var errProtocol = errors.New("violation of the wire format")
 
-// receiver is the receiving side of a connection. The buffer and the memory for pieces are lent to it.
+// receiver is the receiving side of a connection.
 type receiver struct {
 	fd       int
 	to       transport.Receiver
-	straight int              // rows of at least so many bytes are received to where they belong
-	may      func(int64) bool // a target: may a frame of so many bytes in all be dealt with now?
+	straight int         // rows of at least so many bytes are received to where they belong
+	may      func() bool // a target: may a frame be dealt with now?
 
-	in      []byte // in[r:w] has arrived and is not dealt with
+	in      []byte // a buffer that is lent to it: in[r:w] has arrived and is not dealt with
 	r, w    int
+	rest    []byte         // that, while it has no buffer
 	open    bool           // in the middle of a body
 	body    transport.Body // where it goes
-	left    int64          // bytes of it that are neither dealt with nor in rec
+	left    int64          // bytes of it that are not dealt with
 	direct  bool           // it is received to where it belongs
-	rec     []kernel.Piece // memory that is being received into, behind body's cursor
-	pieces  []kernel.Piece // memory for rec
 	stopped bool           // a frame has arrived that may not be dealt with yet
 	bigHead int            // bytes of the head of the last frame with a large body
-	usual   int8           // target: for so many frames large bodies are expected; below 0: in short rows
+	usual   int            // target: for so many frames large bodies are expected
 	unread  int            // target: bytes that have been dealt with and are still in the socket
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
 	origin  bool           // this is the origin's end
 }
 
-// receive takes what has arrived. If soon, it looks some times when nothing has: more of a body is about to come, and the
-// way back to here is long.
-func (s *receiver) receive(soon bool) (n int, err error) {
-	if err = s.drop(); err != nil {
-		return 0, err
+// lend gives it a buffer to receive through, and giveBack takes it away.
+func (s *receiver) lend(b []byte) { s.in, s.r, s.w = b, 0, copy(b, s.rest) }
+
+func (s *receiver) giveBack() {
+	s.rest = append(s.rest[:0], s.in[s.r:s.w]...)
+	s.in, s.r, s.w = nil, 0, 0
+}
+
+// receive takes what has arrived. In the middle of a body it looks some times: more is about to come, and the way back to
+// here is long.
+func (s *receiver) receive() (n int, err error) {
+	for s.unread > 0 { // consume what was peeked at
+		if n, err = rawsock.Discard(s.fd, s.unread); err != nil {
+			return 0, err
+		}
+		s.unread -= n
 	}
-	if s.r == s.w {
-		s.r, s.w = 0, 0
-	}
+	s.r, s.w = 0, copy(s.in, s.in[s.r:s.w])
 	most := len(s.in)
 	if !s.open {
 		most = s.limit()
-	}
-	if s.r > 0 && (s.open || len(s.in)-s.w < most) {
-		s.w = copy(s.in, s.in[s.r:s.w])
-		s.r = 0
 	}
 	for tries := 0; ; tries++ {
 		if s.open && s.direct {
@@ -72,23 +76,18 @@ func (s *receiver) receive(soon bool) (n int, err error) {
 			n, err = s.take(s.in[s.w:min(s.w+most, len(s.in))])
 			s.w += n
 		}
-		if err != unix.EAGAIN || !soon || !s.open || tries == soonTries {
+		if err != unix.EAGAIN || !s.open || tries == soonTries {
 			return n, err
 		}
 	}
 }
 
-// limit is how much to take of what begins with a prefix. Where a large body is expected that can be received straight to
-// its place: little more than the head. Where it passes through the buffer anyway, or at the origin: all that fits.
+// limit is how much to take of what begins with a prefix: little more than the head where a large body is expected.
 func (s *receiver) limit() int {
 	switch {
-	case s.origin:
-		if !s.to.Expects() {
-			return len(s.in)
-		}
-	case s.usual < 0:
+	case s.origin && !s.to.Expects():
 		return len(s.in)
-	case s.usual == 0:
+	case !s.origin && s.usual == 0:
 		return peekBytes
 	}
 	have, need := s.w-s.r, prefixBytes+max(s.bigHead, firstHead)
@@ -110,33 +109,23 @@ func (s *receiver) take(b []byte) (n int, err error) {
 	return n, err
 }
 
-// drop consumes what was peeked at.
-func (s *receiver) drop() error {
-	for s.unread > 0 {
-		n, err := rawsock.Discard(s.fd, s.unread)
-		if err != nil {
-			return err
-		}
-		s.unread -= n
-	}
-	return nil
-}
-
 // receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer, if there is one.
 func (s *receiver) receiveStraight() (int, error) {
-	if len(s.rec) == 0 {
-		s.rec, s.left = takePieces(s.pieces[:0:rawsock.MaxPieces-1], s.body.Into, s.left)
-	}
-	vec, ours := s.rec, 0
-	if s.left == 0 && len(s.in) > 0 {
+	var pieces [rawsock.MaxPieces]kernel.Piece
+	next := *s.body.Into
+	vec := next.Pieces(pieces[:0:rawsock.MaxPieces-1], s.left)
+	listed := s.body.Into.Left() - next.Left()
+	if listed == s.left && len(s.in) > 0 {
 		vec = append(vec, rawsock.PieceOf(s.in[:min(s.limit(), len(s.in))]))
 	}
 	n, err := rawsock.ReceivePieces(s.fd, vec)
-	for _, p := range s.rec {
-		ours += int(p.Len)
+	if err == unix.EFAULT {
+		touch(s.body.Into.Unpack, s.left)
 	}
-	s.w = max(n-ours, 0)
-	s.rec = rawsock.Skip(s.rec, n-s.w)
+	k := min(int64(n), listed)
+	s.body.Into.Skip(k)
+	s.left -= k
+	s.w = n - int(k)
 	return n, err
 }
 
@@ -160,7 +149,7 @@ func (s *receiver) parse() error {
 		if b = b[prefixBytes:]; len(b) < head {
 			return nil
 		}
-		if s.may != nil && !s.may(int64(prefixBytes+head)+body) {
+		if s.may != nil && !s.may() {
 			s.stopped = true
 			return nil
 		}
@@ -186,33 +175,20 @@ func (s *receiver) begin(head []byte, n int64) error {
 	}
 	s.open, s.body, s.left = n > 0, body, n
 	s.direct = body.Into != nil && body.Into.Row() >= int64(s.straight)
-	s.expectMore(len(head))
+	if s.direct && n >= peekBytes/2 {
+		s.usual, s.bigHead = usualTurns, len(head)
+	} else if s.usual > 0 {
+		s.usual--
+	}
 	if n == 0 {
 		return s.to.End()
 	}
 	return nil
 }
 
-// expectMore adapts what is usual to a frame that has come.
-func (s *receiver) expectMore(head int) {
-	switch large := s.left >= peekBytes/2; {
-	case large && s.direct:
-		s.usual, s.bigHead = usualTurns, head
-	case large:
-		s.usual = -usualTurns
-	case s.usual > 0:
-		s.usual--
-	case s.usual < 0:
-		s.usual++
-	}
-}
-
 // store deals with what is in the buffer of a body, and ends the frame when the body is complete.
 func (s *receiver) store() (err error) {
 	n := min(int64(s.w-s.r), s.left)
-	if len(s.rec) > 0 {
-		n = 0
-	}
 	if s.body.Into == nil {
 		n -= n % int64(s.body.Grain)
 	} else if n < s.left && !s.direct {
@@ -220,14 +196,12 @@ func (s *receiver) store() (err error) {
 	}
 	b := s.in[s.r : s.r+int(n)]
 	s.r, s.left = s.r+int(n), s.left-n
-	switch {
-	case n == 0:
-	case s.body.Into == nil:
-		err = s.to.Data(b)
-	default:
+	if s.body.Into != nil {
 		s.body.Into.Unpack(b)
+	} else if n > 0 {
+		err = s.to.Data(b)
 	}
-	if err == nil && s.left == 0 && len(s.rec) == 0 {
+	if err == nil && s.left == 0 {
 		s.open, s.body = false, transport.Body{}
 		err = s.to.End()
 	}

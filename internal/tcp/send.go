@@ -9,9 +9,13 @@ package tcp
 
 import (
 	"encoding/binary"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/transport"
 )
 
 const (
@@ -35,21 +39,21 @@ func prefix(b []byte) (head int, body int64) {
 	return int(v & 0xffff), int64(v >> 16)
 }
 
-// sender is the sending side of a connection. The buffer and the memory for pieces are lent to it.
+// sender is the sending side of a connection.
 type sender struct {
 	fd       int
 	straight int            // rows of at least so many bytes are sent from where they are
-	out      []byte         // frames: sent up to at
-	at       int            // out[at:] is to be sent, unless it is in vec
-	body     *kernel.Cursor // of the last frame; nil if all of it has been put into out or vec
-	left     int64          // bytes of it that are in neither
+	out      []byte         // frames, in a buffer that is lent to it
+	at       int            // out[:at] has been sent
+	body     *kernel.Cursor // of the last frame, until all of it has been sent; nil if it was copied with the head
+	left     int64          // bytes of it that have neither been sent nor are in out
 	pack     bool           // it goes through out
-	vec      []kernel.Piece // what is being sent
-	pieces   []kernel.Piece // memory for vec
+	packed   int            // then out[packed:] is part of it
+	before   kernel.Cursor  // where body was before that part
 }
 
 // busy tells whether something is to be sent.
-func (s *sender) busy() bool { return s.at < len(s.out) || len(s.vec) > 0 || s.body != nil }
+func (s *sender) busy() bool { return s.at < len(s.out) || s.body != nil }
 
 // add puts a frame behind the others. A body of up to small bytes that fits is copied: then done is true. Else push
 // takes it from where it is. No other frame may be added before that is done.
@@ -63,7 +67,7 @@ func (s *sender) add(head []byte, body *kernel.Cursor, n int64, small int) (done
 		}
 		return true
 	}
-	s.body, s.left, s.pack = body, n, body.Row() < int64(s.straight)
+	s.body, s.left, s.pack, s.packed = body, n, body.Row() < int64(s.straight), at
 	return false
 }
 
@@ -71,54 +75,102 @@ func (s *sender) add(head []byte, body *kernel.Cursor, n int64, small int) (done
 // socket does not take now.
 func (s *sender) push(most int) (sent int, err error) {
 	for s.busy() && sent < most && err == nil {
-		if len(s.vec) == 0 {
-			s.fill()
-		}
 		var n int
-		if len(s.vec) > 0 {
-			n, err = rawsock.SendPieces(s.fd, s.vec)
-			s.vec = rawsock.Skip(s.vec, n)
+		if s.body != nil && !s.pack {
+			n, err = s.sendStraight()
 		} else {
+			if s.body != nil && s.at == 0 {
+				s.fill()
+			}
 			n, err = rawsock.Send(s.fd, s.out[s.at:])
 			s.at += n
 		}
 		sent += n
-		if len(s.vec) == 0 && s.at == len(s.out) {
+		if s.at == len(s.out) {
 			s.out, s.at = s.out[:0], 0
+			if s.left == 0 {
+				s.body = nil
+			}
 		}
 	}
 	return sent, err
 }
 
-// fill prepares the next call: more of the body is packed into out, or listed in vec behind what is in out.
-func (s *sender) fill() {
-	switch {
-	case s.body == nil:
-		return
-	case s.pack && s.at > 0:
-		return // first what is in out
-	case s.pack:
-		n := len(s.out)
-		k := int(min(s.left, int64(cap(s.out)-n)))
-		s.out = s.out[:n+k]
-		s.body.Pack(s.out[n:])
-		s.left -= int64(k)
-	default:
-		s.vec = s.pieces[:0:rawsock.MaxPieces]
-		if s.at < len(s.out) {
-			s.vec = append(s.vec, rawsock.PieceOf(s.out[s.at:]))
-			s.at = len(s.out)
-		}
-		s.vec, s.left = takePieces(s.vec, s.body, s.left)
+// sendStraight sends what is in out and the body behind it from where it is.
+func (s *sender) sendStraight() (n int, err error) {
+	var vec [rawsock.MaxPieces]kernel.Piece
+	vec[0] = rawsock.PieceOf(s.out[s.at:])
+	next := *s.body
+	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.left))
+	if err == unix.EFAULT {
+		touch(s.body.Pack, s.left)
 	}
-	if s.left == 0 {
-		s.body = nil
+	k := min(n, len(s.out)-s.at)
+	s.at += k
+	s.body.Skip(int64(n - k))
+	s.left -= int64(n - k)
+	return n, err
+}
+
+// touch accesses memory that the kernel could not access: the process crashes there, as it does where it copies short
+// bodies itself, and the report names the address.
+func touch(access func([]byte), left int64) {
+	b := make([]byte, min(left, bufferBytes))
+	for ; left > 0; left -= int64(len(b)) {
+		b = b[:min(left, int64(len(b)))]
+		access(b)
 	}
 }
 
-// takePieces appends memory of a cursor, up to left bytes, and gives what is left of them.
-func takePieces(p []kernel.Piece, c *kernel.Cursor, left int64) ([]kernel.Piece, int64) {
-	end := c.Left() - left
-	p = c.Pieces(p, left)
-	return p, c.Left() - end
+// fill packs more of the body into out, if there is room.
+func (s *sender) fill() {
+	at := len(s.out)
+	n := int(min(s.left, int64(cap(s.out)-at)))
+	if n == 0 {
+		return
+	}
+	s.before, s.packed, s.out = *s.body, at, s.out[:at+n]
+	s.body.Pack(s.out[at:])
+	s.left -= int64(n)
+}
+
+// rewind takes out of the buffer what was packed and has not been sent: it is packed again later.
+func (s *sender) rewind() {
+	if end := max(s.at, s.packed); s.body != nil && s.pack && end < len(s.out) {
+		*s.body = s.before
+		s.body.Skip(int64(end - s.packed))
+		s.left += int64(len(s.out) - end)
+		s.out = s.out[:end]
+	}
+}
+
+// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
+// than all the rest of it.
+type burst struct {
+	last  time.Duration // when the last one was, since began
+	count int           // of those that came soon after the one before; less after a pause
+}
+
+var began = time.Now() // time.Since takes half as long as time.Now
+
+const (
+	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
+	burstStart = 8                     // so many are sent one by one first
+)
+
+// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
+func (b *burst) mayWait(when transport.When) bool {
+	switch when {
+	case transport.Soon:
+		return true
+	case transport.Now:
+		b.count = 0
+		return false
+	}
+	now := time.Since(began)
+	if now-b.last > burstGap {
+		b.count /= 2
+	}
+	b.last, b.count = now, min(b.count+1, 2*burstStart)
+	return b.count > burstStart
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The progress thread's wait for all connections of an origin: one epoll, which always tells of those that are lost, and
-// of what has come where that was asked for.
+// Waiting for many sockets: an epoll for the connections of a data server, and one for those of an origin, by which the
+// progress thread waits. The latter always tells of connections that are lost, and of what has come where that was asked
+// for.
 package tcp
 
 import (
@@ -20,91 +21,84 @@ const (
 	forData = unix.EPOLLIN | forLoss
 )
 
-// progress is the origin's endpoints that are connected.
-type progress struct {
-	epoll, bell int // bell: eventfd
+// poller is an epoll, the connections that it looks at, and an eventfd that ends its wait.
+type poller[T any] struct {
+	epoll, bell int
 	mu          sync.Mutex
-	all         map[int32]*endpoint // by descriptor
+	all         map[int32]T // by descriptor
 }
 
-// newEpoll makes an epoll, and an eventfd that it looks at.
-func newEpoll() (epoll, bell int, err error) {
-	if epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return -1, -1, err
+func (p *poller[T]) open() (err error) {
+	p.bell, p.all = -1, map[int32]T{}
+	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
+		p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	}
-	if bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		unix.Close(epoll)
-		return -1, -1, err
+	if err == nil {
+		err = p.control(unix.EPOLL_CTL_ADD, p.bell, unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
 	}
-	return epoll, bell, control(epoll, unix.EPOLL_CTL_ADD, bell, unix.EPOLLIN, 0)
+	return err
 }
 
-// control changes what an epoll looks for at a descriptor; about is for who made the epoll.
-func control(epoll, op, fd int, events uint32, about int32) error {
-	return unix.EpollCtl(epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd), Pad: about})
+func (p *poller[T]) close() {
+	unix.Close(p.epoll)
+	unix.Close(p.bell)
 }
 
-// ring makes an eventfd readable, and silence ends that.
-func ring(bell int) { unix.Write(bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
-
-func silence(bell int) {
-	var b [8]byte
-	unix.Read(bell, b[:])
+// control changes what is looked for at a descriptor.
+func (p *poller[T]) control(op, fd int, events uint32) error {
+	return unix.EpollCtl(p.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// add begins to look after a new connection.
-func (p *progress) add(e *endpoint) error {
+// add begins to look after a connection, and remove ends that.
+func (p *poller[T]) add(fd int, x T, events uint32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.all[int32(e.fd)] = e
-	return control(p.epoll, unix.EPOLL_CTL_ADD, e.fd, forLoss, 0)
+	p.all[int32(fd)] = x
+	return p.control(unix.EPOLL_CTL_ADD, fd, events)
 }
 
-// remove ends that.
-func (p *progress) remove(e *endpoint) {
+func (p *poller[T]) remove(fd int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all[int32(e.fd)] == e {
-		delete(p.all, int32(e.fd))
-		control(p.epoll, unix.EPOLL_CTL_DEL, e.fd, 0, 0)
-	}
+	delete(p.all, int32(fd))
+	p.control(unix.EPOLL_CTL_DEL, fd, 0)
 }
+
+// find gives the connection of an event, or nil.
+func (p *poller[T]) find(fd int32) T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.all[fd]
+}
+
+// Interrupt ends a wait, or the next one.
+func (p *poller[T]) Interrupt() { unix.Write(p.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // Attend has Wait tell what comes on an endpoint.
 func (f *fabric) Attend(s transport.Source) {
-	p, e := &f.progress, s.(*endpoint)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all[int32(e.fd)] == e {
-		control(p.epoll, unix.EPOLL_CTL_MOD, e.fd, forData, 0)
-	}
+	f.ends.control(unix.EPOLL_CTL_MOD, s.(*endpoint).fd, forData)
 }
 
 // Wait waits for all endpoints.
 func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
-	p := &f.progress
 	if limit != 0 { // epoll_wait counts milliseconds
 		var deadline time.Time
 		if limit > 0 {
 			deadline = time.Now().Add(limit)
 		}
-		rawsock.WaitFor(p.epoll, unix.POLLIN, deadline)
+		rawsock.WaitFor(f.ends.epoll, unix.POLLIN, deadline)
 	}
 	var events [16]unix.EpollEvent
-	n, _ := unix.EpollWait(p.epoll, events[:], 0)
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	n, _ := unix.EpollWait(f.ends.epoll, events[:], 0)
 	ready = ready[:0]
 	for _, ev := range events[:max(n, 0)] {
-		if e := p.all[ev.Fd]; e != nil {
-			control(p.epoll, unix.EPOLL_CTL_MOD, e.fd, forLoss, 0)
+		if e := f.ends.find(ev.Fd); e != nil {
+			f.ends.control(unix.EPOLL_CTL_MOD, e.fd, forLoss)
 			ready = append(ready, e)
-		} else if int(ev.Fd) == p.bell {
-			silence(p.bell)
 		}
 	}
 	return ready
 }
 
 // Wake ends Wait.
-func (f *fabric) Wake() { ring(f.progress.bell) }
+func (f *fabric) Wake() { f.ends.Interrupt() }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Goroutines that go on with connections in the middle of large transfers, so that the event loop stays free for small
-// requests. Each holds a workspace: their number bounds the goroutines and the memory.
+// requests. Each holds a workspace: their number bounds the goroutines and the memory. And all that is lent: workspaces, and
+// the buffers that origins send through. They are lent for the shortest possible time, so that their number follows what
+// goes on at the same time and not the number of connections; and there are never more than the setting allows. An origin
+// that has to send waits for a buffer. Nobody who has one waits for another, or for more than the other side to read: so
+// all come back.
 package tcp
 
 import (
 	"math"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,35 +26,26 @@ const (
 	workerRest   = 5 * time.Second       // how long one without work stays
 )
 
-// handOver gives the connection that the loop is in the middle of to a goroutine; false if there is no workspace left.
-func (l *listener) handOver() bool {
-	next, ok := l.spaces.get(false)
-	if ok {
-		c := l.current
-		l.space, l.current = next, nil
-		l.takeOut(c)
-		l.employ(c)
+// putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If there is no workspace left
+// for that, the loop itself goes on when epoll tells it to: so others are served while all workspaces are with clients that
+// have stopped in the middle of something.
+func (l *listener) putAside() {
+	c := l.current
+	l.current, l.last = nil, nil
+	if next, ok := l.spaces.get(false); ok {
+		l.space = next
+		c.away.Store(true)
+		l.control(unix.EPOLL_CTL_DEL, c.fd, 0)
+		select {
+		case l.jobs <- c:
+		default:
+			l.running.Add(1)
+			go l.work(c)
+		}
+		return
 	}
-	return ok
-}
-
-// takeOut makes a connection none of the loop's business for now.
-func (l *listener) takeOut(c *conn) {
-	c.away.Store(true)
-	if l.last == c {
-		l.last = nil
-	}
-	control(l.epoll, unix.EPOLL_CTL_DEL, c.fd, 0, 0)
-}
-
-// employ has a goroutine go on with a connection.
-func (l *listener) employ(c *conn) {
-	select {
-	case l.jobs <- c:
-	default:
-		l.running.Add(1)
-		go l.work(c)
-	}
+	c.detach()
+	l.control(unix.EPOLL_CTL_MOD, c.fd, awaits[c.status])
 }
 
 // work goes on with one connection after another, until there has been none for a while.
@@ -59,20 +56,14 @@ func (l *listener) work(c *conn) {
 	if l.f.Unbind != nil {
 		l.f.Unbind()
 	}
-	rest := time.NewTimer(workerRest)
-	defer rest.Stop()
 	for c != nil {
 		space := c.space
 		l.goOn(c)
 		l.spaces.put(space)
-		if l.crowded.Load() {
-			l.Interrupt()
-		}
-		rest.Reset(workerRest)
 		select {
 		case c = <-l.jobs: // nil when closed
-		case <-rest.C:
-			c = nil
+		case <-time.After(workerRest):
+			return
 		}
 	}
 }
@@ -92,79 +83,61 @@ func (l *listener) goOn(c *conn) {
 		case c.status == ended:
 			l.end(c)
 			return
-		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil && l.giveBack(c):
+		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil: // it is quiet: back to the loop
+			c.detach()
+			c.away.Store(false)
+			l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
 			return
 		}
 	}
 }
 
-// giveBack returns a quiet connection to the loop; false if that is about to end.
-func (l *listener) giveBack(c *conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closing {
-		c.detach()
-		c.away.Store(false)
-		l.watch(c.fd, aboutConn)
-	}
-	return !l.closing
+const (
+	bufferBytes  = 64 << 10
+	leastBuffers = 4 // so that nothing stands still
+	leastSpaces  = 3 // the loop's, and two more
+)
+
+func newBuffer() []byte { return make([]byte, 0, bufferBytes) }
+
+// inputs are buffers that origins receive through: each polling thread has one during a call.
+var inputs = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
+
+// workspace is what it takes to serve a connection that is in the middle of something.
+type workspace struct{ in, out []byte }
+
+const workspaceBytes = 2 * bufferBytes
+
+func newWorkspace() *workspace { return &workspace{in: make([]byte, bufferBytes), out: newBuffer()} }
+
+// pool lends things of one kind.
+type pool[T any] struct {
+	create func() T
+	made   atomic.Int64
+	free   chan T // with room for as many as may be made
 }
 
-// Low-memory service: while all workspaces are with connections in the middle of something, such as clients that were
-// stopped, the loop serves the others as far as that takes no memory. What it cannot serve so stays in the socket.
+func (p *pool[T]) init(create func() T, most int64) { p.create, p.free = create, make(chan T, most) }
 
-// serveWhole peeks at what has arrived and takes the frames that are whole. A connection that has something else, or
-// whose replies cannot be sent at once, waits for a workspace.
-func (l *listener) serveWhole(c *conn) (moved int) {
-	err := c.rx.drop()
-	c.attach(l.spare)
-	c.whole = true
-	if err == nil {
-		c.rx.w, err = rawsock.Peek(c.fd, c.rx.in[:peekBytes])
+// get lends one. If there is none it waits, or ok is false.
+func (p *pool[T]) get(wait bool) (x T, ok bool) {
+	select {
+	case x = <-p.free:
+		return x, true
+	default:
 	}
-	some := err == nil
-	if err == nil {
-		err = c.rx.parse()
-		moved, c.rx.unread = c.rx.r, c.rx.r
+	if p.made.Add(1) <= int64(cap(p.free)) {
+		return p.create(), true
 	}
-	if err == nil && c.tx.body == nil { // a large one would leave pieces of memory in the spare workspace
-		_, err = c.flush(bufferBytes)
+	p.made.Add(-1)
+	if wait {
+		x = <-p.free
 	}
-	c.whole = false
-	if err != nil && err != unix.EAGAIN {
-		c.err = err
-		l.end(c)
-		return 1
-	}
-	c.detach()
-	if some && moved == 0 || len(c.unsent) > 0 || c.tx.body != nil {
-		l.takeOut(c)
-		l.parked = append(l.parked, c)
-		l.crowded.Store(true)
-		l.unpark() // a workspace may have come back meanwhile
-	}
-	return moved
+	return x, wait
 }
 
-// unpark goes on with connections that wait for a workspace.
-func (l *listener) unpark() {
-	for len(l.parked) > 0 {
-		c := l.parked[0]
-		w, ok := l.space, l.current == nil
-		if !ok {
-			if w, ok = l.spaces.get(false); !ok {
-				return
-			}
-		}
-		l.parked = l.parked[1:]
-		if w != l.space {
-			c.attach(w)
-			l.employ(c)
-			continue
-		}
-		c.away.Store(false)
-		l.watch(c.fd, aboutConn)
-		l.serve(c)
-	}
-	l.crowded.Store(false)
-}
+// put takes one back.
+func (p *pool[T]) put(x T) { p.free <- x }
+
+// scarce tells that none should be held for longer than it is needed at once.
+func (p *pool[T]) scarce() bool { return int(p.made.Load())-len(p.free) > cap(p.free)/2 }

@@ -30,19 +30,15 @@ func Tune(fd int, timeout time.Duration) {
 	}
 }
 
-func socket(a netip.Addr) (int, error) {
+// socket makes a socket for an address, and gives the address as the kernel wants it.
+func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 	family := unix.AF_INET6
-	if a.Is4() {
-		family = unix.AF_INET
-	}
-	return unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
-}
-
-func sockaddr(a netip.AddrPort) unix.Sockaddr {
+	sa = &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 	if a.Addr().Is4() {
-		return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
+		family, sa = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
 	}
-	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
+	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	return fd, sa, err
 }
 
 // Ports reads a range such as "7000-7100" or a single port; nothing means any.
@@ -85,17 +81,16 @@ func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err 
 }
 
 func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
-	fd, err := socket(a.Addr())
+	fd, sa, err := socket(a)
 	if err != nil {
 		return -1, a, err
 	}
 	if a.Port() != 0 {
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	}
-	if err = unix.Bind(fd, sockaddr(a)); err == nil {
+	if err = unix.Bind(fd, sa); err == nil {
 		err = unix.Listen(fd, backlog)
 	}
-	var sa unix.Sockaddr
 	if err == nil {
 		sa, err = unix.Getsockname(fd)
 	}
@@ -103,26 +98,29 @@ func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
 		unix.Close(fd)
 		return -1, a, err
 	}
-	a = netip.AddrPortFrom(a.Addr(), AddrPort(sa).Port())
-	return fd, a, nil
+	port := 0
+	switch sa := sa.(type) {
+	case *unix.SockaddrInet4:
+		port = sa.Port
+	case *unix.SockaddrInet6:
+		port = sa.Port
+	}
+	return fd, netip.AddrPortFrom(a.Addr(), uint16(port)), nil
 }
 
 // Connect makes a connection and waits for it until the deadline.
 func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadline time.Time) (int, error) {
-	fd, err := socket(to.Addr())
+	fd, sa, err := socket(to)
 	if err != nil {
 		return -1, err
 	}
 	Tune(fd, timeout)
 	if err = SetCongestion(fd, congestion); err == nil {
-		err = unix.Connect(fd, sockaddr(to))
+		err = unix.Connect(fd, sa)
 	}
 	if err == unix.EINPROGRESS {
 		if err = WaitFor(fd, unix.POLLOUT, deadline); err == nil {
-			var n int
-			if n, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); err == nil && n != 0 {
-				err = unix.Errno(n)
-			}
+			err = unix.Connect(fd, sa) // which tells how it went
 		}
 	}
 	if err != nil {
@@ -132,13 +130,40 @@ func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadli
 	return fd, nil
 }
 
-// AddrPort is the address in a socket's name.
-func AddrPort(sa unix.Sockaddr) netip.AddrPort {
-	switch sa := sa.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrPortFrom(netip.AddrFrom4(sa.Addr), uint16(sa.Port))
-	case *unix.SockaddrInet6:
-		return netip.AddrPortFrom(netip.AddrFrom16(sa.Addr), uint16(sa.Port))
+// Congestion control. Where the system's choice paces what is sent (BBR), it must measure the path all the time;
+// requests and answers are no stream, so it measures too little, and data then leaves at a fraction of the network's
+// speed. Between the hosts of a job, whose round trips are short, an algorithm that sends what the window allows is
+// taken instead.
+
+// autoControl leaves the choice to the system, but for pacing.
+const autoControl = "auto"
+
+// SetCongestion sets the congestion control of a socket: the named one, or by default. It must be called before the socket
+// is connected: the kernel goes on pacing one that has begun with it.
+func SetCongestion(fd int, name string) error {
+	if name != "" && name != autoControl {
+		if err := setControl(fd, name); err != nil {
+			return fmt.Errorf("ARMCI_TCP_CONGESTION=%s: %w", name, err)
+		}
+		return nil
 	}
-	return netip.AddrPort{}
+	now, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
+	if err == nil && strings.HasPrefix(now, "bbr") && setControl(fd, "cubic") != nil {
+		setControl(fd, "reno") // every kernel has it, and everybody may use it
+	}
+	return nil
+}
+
+func setControl(fd int, name string) error {
+	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+}
+
+// TryCongestion tells whether a congestion control exists here and is allowed.
+func TryCongestion(name string) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil // that is told where a socket is needed
+	}
+	defer unix.Close(fd)
+	return SetCongestion(fd, name)
 }

@@ -23,19 +23,13 @@ import (
 var ErrTimeout = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
 
 const (
-	quickBytes = 64 << 10 // up to this a call is made without telling Go's scheduler: it takes at most a few microseconds
+	quickBytes = 64 << 10 // that many are moved without telling Go's scheduler: it takes at most a few microseconds
 	sendFlags  = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 )
 
 // transfer makes a call that moves up to n bytes. The caller keeps the memory.
 func transfer(call uintptr, fd int, p unsafe.Pointer, n int, flags uintptr) (int, error) {
-	var moved uintptr
-	var e unix.Errno
-	if n > quickBytes {
-		moved, _, e = unix.Syscall6(call, uintptr(fd), uintptr(p), uintptr(n), flags, 0, 0)
-	} else {
-		moved, _, e = unix.RawSyscall6(call, uintptr(fd), uintptr(p), uintptr(n), flags, 0, 0)
-	}
+	moved, _, e := unix.RawSyscall6(call, uintptr(fd), uintptr(p), uintptr(min(n, quickBytes)), flags, 0, 0)
 	return result(moved, e)
 }
 
@@ -88,41 +82,26 @@ func Unsent(fd int) int {
 // MaxPieces is how many pieces of memory are given to a call. The kernel takes up to 1024.
 const MaxPieces = 256
 
-// message describes pieces, which have the layout of struct iovec.
-func message(p []kernel.Piece) unix.Msghdr {
-	return unix.Msghdr{Iov: (*unix.Iovec)(unsafe.Pointer(unsafe.SliceData(p))), Iovlen: uint64(len(p))}
+// transferPieces makes a call that moves several pieces, which have the layout of struct iovec.
+func transferPieces(call uintptr, fd int, p []kernel.Piece, flags uintptr) (int, error) {
+	h := unix.Msghdr{Iov: (*unix.Iovec)(unsafe.Pointer(unsafe.SliceData(p))), Iovlen: uint64(len(p))}
+	n, _, e := unix.Syscall(call, uintptr(fd), uintptr(unsafe.Pointer(&h)), flags)
+	return result(n, e)
 }
 
 // ReceivePieces is Receive into several pieces of memory.
 func ReceivePieces(fd int, p []kernel.Piece) (int, error) {
-	h := message(p)
-	n, _, e := unix.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&h)), unix.MSG_DONTWAIT)
-	return unlessEnd(result(n, e))
+	return unlessEnd(transferPieces(unix.SYS_RECVMSG, fd, p, unix.MSG_DONTWAIT))
 }
 
 // SendPieces is Send of several pieces of memory.
 func SendPieces(fd int, p []kernel.Piece) (int, error) {
-	h := message(p)
-	n, _, e := unix.Syscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&h)), sendFlags)
-	return result(n, e)
+	return transferPieces(unix.SYS_SENDMSG, fd, p, sendFlags)
 }
 
 // PieceOf is memory of ours as a piece. The caller keeps it.
 func PieceOf(b []byte) kernel.Piece {
 	return kernel.Piece{Addr: uintptr(unsafe.Pointer(unsafe.SliceData(b))), Len: uintptr(len(b))}
-}
-
-// Skip removes n bytes from the front of a list of pieces and gives what is left of it.
-func Skip(p []kernel.Piece, n int) []kernel.Piece {
-	for len(p) > 0 && uintptr(n) >= p[0].Len {
-		n -= int(p[0].Len)
-		p = p[1:]
-	}
-	if n > 0 {
-		p[0].Addr += uintptr(n)
-		p[0].Len -= uintptr(n)
-	}
-	return p
 }
 
 // Yield lets others run on this core, if there are any.
