@@ -13,7 +13,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Table is ranges in the order of their addresses. A changed list is a new one. The zero value is empty.
+// Table lists ranges by address. A list is never changed but replaced by a new one. The zero value is empty.
 type Table struct {
 	mu   sync.Mutex // changing
 	list atomic.Pointer[[]transport.Range]
@@ -49,19 +49,13 @@ func (t *Table) Within(lo, hi uintptr) (some []transport.Range) {
 	return some
 }
 
-// gaps lists what of [lo, hi) is in no range.
+// gaps lists the parts of [lo, hi) that are in no range.
 func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
-	for _, r := range t.all() {
-		if r.Hi <= lo {
-			continue
-		}
-		if r.Lo >= hi {
-			break
-		}
+	for _, r := range t.Within(lo, hi) {
 		if r.Lo > lo {
 			out = append(out, transport.Range{Lo: lo, Hi: r.Lo})
 		}
-		lo = max(lo, r.Hi)
+		lo = r.Hi
 	}
 	if lo < hi {
 		out = append(out, transport.Range{Lo: lo, Hi: hi})
@@ -69,7 +63,7 @@ func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
 	return out
 }
 
-// Add adds ranges; where one overlaps what is there already, that stays as it is.
+// Add adds ranges, except where they overlap those that are in the table already.
 func (t *Table) Add(ranges ...transport.Range) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

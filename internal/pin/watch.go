@@ -6,7 +6,6 @@
 package pin
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
-// #include <linux/userfaultfd.h>
 // #include <stdlib.h>
 // #include <sys/ioctl.h>
 // #include "watch.h"
@@ -32,8 +31,7 @@ type event struct {
 // watch is one userfaultfd and the thread that reads it. Its methods are for one caller at a time.
 type watch struct {
 	w    *C.struct_pin_watch
-	none *C.struct_uffdio_writeprotect // no memory
-	bell *os.File                      // readable when there are events
+	bell *os.File // readable when there are events
 }
 
 // openWatch makes one that has been seen to work.
@@ -45,8 +43,7 @@ func openWatch() (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{w: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch)),
-		none: (*C.struct_uffdio_writeprotect)(C.calloc(1, C.sizeof_struct_uffdio_writeprotect))}
+	w := &watch{w: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch))}
 	w.w.fd, w.w.bell, w.w.stop = C.int(fd), -1, -1
 	if err = w.start(); err == nil {
 		if err = w.try(); err == nil {
@@ -61,21 +58,17 @@ func openWatch() (*watch, error) {
 // wanted are events.
 const wanted = C.UFFD_FEATURE_EVENT_UNMAP | C.UFFD_FEATURE_EVENT_REMAP | C.UFFD_FEATURE_EVENT_REMOVE
 
-// openFaults opens a userfaultfd: one for faults of user code alone where that is a kind, since it needs no rights.
+// openFaults opens a userfaultfd: one for faults of user code alone, which needs no rights, where the kernel has that kind.
 func openFaults() (fd int, err error) {
 	const userModeOnly = 1
-	for _, flags := range []uintptr{userModeOnly, 0} {
-		r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
-		if fd, err = int(r), nil; errno != 0 {
-			err = fmt.Errorf("userfaultfd: %w", errno)
-		}
-		if errno != unix.EINVAL {
-			break
-		}
+	r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, userModeOnly|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
+	if errno == unix.EINVAL {
+		r, _, errno = unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
 	}
-	if err != nil {
-		return 0, err
+	if errno != 0 {
+		return 0, fmt.Errorf("userfaultfd: %w", errno)
 	}
+	fd = int(r)
 	api := C.struct_uffdio_api{api: C.UFFD_API, features: wanted}
 	if errno := ioctl(C.int(fd), C.UFFDIO_API, unsafe.Pointer(&api)); errno != 0 {
 		unix.Close(fd)
@@ -156,7 +149,7 @@ func (w *watch) remove(lo, hi uintptr) {
 // just now, of which a third may have got the addresses again. The kernel counts such changes, and refuses to protect
 // memory, even none, while the count is not zero.
 func (w *watch) settle() {
-	none := uintptr(unsafe.Pointer(w.none))
+	none := uintptr(unsafe.Pointer(&w.w.none))
 	for {
 		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, none)
 		if errno != unix.EAGAIN && !w.reading() {
@@ -201,6 +194,5 @@ func (w *watch) free() {
 	if w.bell != nil {
 		w.bell.Close()
 	}
-	C.free(unsafe.Pointer(w.none))
 	C.free(unsafe.Pointer(w.w))
 }

@@ -5,6 +5,7 @@
 #ifndef ARMCI_PIN_WATCH_H
 #define ARMCI_PIN_WATCH_H
 
+#include <linux/userfaultfd.h>
 #include <stdint.h>
 
 enum { PIN_EVENTS = 1024 }; // a power of two
@@ -21,6 +22,7 @@ struct pin_watch {
 	uint64_t lost;           // not 0: there was no room
 	int fd, bell, stop;      // the bell rings when there are events
 	unsigned long thread;
+	struct uffdio_writeprotect none; // a request about no memory, which changes nothing
 	struct pin_event events[PIN_EVENTS];
 };
 
