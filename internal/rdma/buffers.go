@@ -46,7 +46,7 @@ func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allS
 
 // data is n bytes of a buffer from an offset on.
 func data(p *pin.Pool, b int32, off, n int) verbs.Data {
-	return verbs.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n), Key: uint32(p.Key)}
+	return verbs.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n), Key: localKey(p.Key)}
 }
 
 func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -35,12 +35,12 @@ type mover struct {
 	near, far  transport.Range // registered memory around the local and the remote address that were last
 	held       []*pin.Entry
 	chain      chain
-	chunks     []kernel.Piece // of the target's memory, for one buffer
+	pieces     []kernel.Piece // of remote memory, for one buffer
 	registerIt func()         // makes the local side ready
 }
 
 func (m *mover) init(o *origin) {
-	m.o, m.chunks = o, make([]kernel.Piece, 0, chainLength)
+	m.o, m.pieces = o, make([]kernel.Piece, 0, chainLength)
 	m.registerIt = func() { // while keys are asked for
 		if r := m.walk.Listed(); r != nil {
 			m.local(r)
@@ -112,7 +112,7 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 		}
 	}
 	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
-	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: uint32(m.near.Key)}, m.o.width)
+	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(m.near.Key)}, m.o.width)
 	m.walk.Advance(n)
 	return chainLength, nil
 }
@@ -145,68 +145,69 @@ func (m *mover) reach(remote uintptr) error {
 }
 
 // stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Keys are looked for before
-// there is a buffer: who has one waits for nothing but completions.
+// there is a buffer: whoever has a buffer waits for nothing but completions.
 func (m *mover) stage() error {
 	if err := m.flush(); err != nil {
 		return err
 	}
-	w, q, begin := &m.walk, m.o.q, m.walk.Remote
-	room := int64(chunk(m.op, m.first, q.out.Size, m.all-w.Left(), w.Left()))
-	if row := min(m.row, int64(q.out.Size)); !m.single { // a row that is divided takes two requests
+	w, out := &m.walk, m.o.q.out
+	room := int64(chunk(m.op, m.first, out.Size, m.all-w.Left(), w.Left()))
+	if row := min(m.row, int64(out.Size)); !m.single { // a row that is divided takes two requests
 		room = max(room-room%row, row)
 	}
-	m.chunks = w.Remote.Pieces(m.chunks[:0], room)
-	n := 0
-	for _, c := range m.chunks {
-		for at := c.Addr; at < c.Addr+c.Len; at = m.far.Hi {
-			if err := m.reach(at); err != nil {
-				w.Remote = begin
-				return err
-			}
-		}
-		n += int(c.Len)
+	remote := w.Remote
+	n, err := m.chainPieces(room)
+	b := none
+	if err == nil {
+		b, err = m.o.Buffer()
 	}
-	b, err := m.o.Buffer()
 	if err != nil {
+		w.Remote = remote
+		m.chain.clear()
 		return err
+	}
+	for i := range m.chain.data {
+		m.chain.data[i].Addr += uint64(out.Addr(b))
 	}
 	p := posted{buffer: b, done: m.x.Done}
 	if m.op == verbs.Write {
-		w.Local.Pack(q.out.Bytes(b)[:n])
+		w.Local.Pack(out.Bytes(b)[:n])
 	} else {
-		p.read, q.into[b] = int32(n), w.Local
+		p.read, m.o.q.into[b] = int32(n), w.Local
 		w.Local.Skip(int64(n))
 	}
 	w.Moved(int64(n))
 	return m.post(p)
 }
 
-// post posts requests for the chunks and the buffer of p.
-func (m *mover) post(p posted) error {
-	off := 0
-	for _, c := range m.chunks {
+// chainPieces makes requests for the next pieces of remote memory, n bytes, at most room. Their data has offsets in a buffer
+// for addresses.
+func (m *mover) chainPieces(room int64) (n int, err error) {
+	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
+	for _, c := range m.pieces {
 		for c.Len > 0 {
 			if err := m.reach(c.Addr); err != nil {
-				m.o.q.out.Put(p.buffer)
-				m.chain.clear()
-				return err
+				return 0, err
 			}
-			n := min(c.Len, m.far.Hi-c.Addr)
-			m.chain.add(m.op, c.Addr, m.far.Key, data(m.o.q.out, p.buffer, off, int(n)), 1)
-			c.Addr, c.Len, off = c.Addr+n, c.Len-n, off+int(n)
+			k := min(c.Len, m.far.Hi-c.Addr)
+			m.chain.add(m.op, c.Addr, m.far.Key, verbs.Data{Addr: uint64(n), Bytes: uint32(k), Key: localKey(m.o.q.out.Key)}, 1)
+			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
 		}
 	}
-	err := m.o.ship(p, m.chain.requests, m.chain.data)
-	m.chain.clear()
-	return err
+	return n, nil
 }
 
-// flush posts the chain.
+// flush posts the chain, if there is one.
 func (m *mover) flush() error {
 	if len(m.chain.requests) == 0 {
 		return nil
 	}
-	err := m.o.ship(posted{buffer: none, done: m.x.Done}, m.chain.requests, m.chain.data)
+	return m.post(posted{buffer: none, done: m.x.Done})
+}
+
+// post posts the chain as p.
+func (m *mover) post(p posted) error {
+	err := m.o.ship(p, m.chain.requests, m.chain.data)
 	m.chain.clear()
 	return err
 }

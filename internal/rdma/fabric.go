@@ -26,6 +26,8 @@ const (
 
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
+	*pin.Arena // Here, Expose
+
 	opt     Options
 	cfg     transport.FabricConfig
 	base    *verbs.Device
@@ -33,7 +35,6 @@ type Fabric struct {
 	device  pin.Device // of memory that is used for transfers
 	pinned  pin.Device // of buffers
 	pins    *pin.Cache
-	arena   *pin.Arena
 	origins *queue // of all ends of this process as an origin
 	served  *queue // of its data server; nil if it has none
 	queues  []*queue
@@ -63,7 +64,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
 	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.WireInfo), onDemand)
-	f.arena = pin.NewArena(cfg.Node, f.device, f.pins)
+	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = newBell(); err == nil {
 		err = f.openOrigins()
 	}
@@ -101,7 +102,7 @@ func (f *Fabric) openOrigins() (err error) {
 	if q.looks <= 1 {
 		sleep = q.cq.Channel()
 	}
-	q.fast = fastpath.Open(q.cq, sleep, q.room.Addr(0), uint32(q.room.Key), inlineBytes)
+	q.fast = fastpath.Open(q.cq, sleep, q.room.Addr(0), localKey(q.room.Key), inlineBytes)
 	return nil
 }
 
@@ -139,7 +140,7 @@ func (f *Fabric) Close() error {
 	}
 	f.closeLab()
 	f.pins.Close()
-	f.arena.Close()
+	f.Arena.Close()
 	f.base.Close()
 	if f.bell >= 0 {
 		unix.Close(f.bell)

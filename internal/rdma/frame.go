@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/transport"
 )
@@ -27,6 +28,15 @@ func encodeHead(b, head []byte) int {
 	binary.LittleEndian.PutUint16(b, uint16(len(head)))
 	copy(b[prefixBytes:], head)
 	return bodyAt(len(head))
+}
+
+// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns the frame's length.
+func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
+	at := encodeHead(b, head)
+	if n > 0 {
+		body.Pack(b[at : at+n])
+	}
+	return at + n
 }
 
 // encodeSlot notes that n bytes of body are in a slot.

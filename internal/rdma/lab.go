@@ -21,7 +21,7 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 		}
 	}
 	if its.UsesSlots && f.eager != nil {
-		p.Words, p.Slots = f.eager.Places()
+		p.Ring = f.eager.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
 	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
@@ -50,14 +50,8 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	if err != nil {
 		return err
 	}
-	granted, err := o.eager.Claim(o, b)
-	if err != nil {
-		return err
-	}
-	message := o.Bytes(b)[lab.WordsBytes:]
-	at := encodeHead(message, head)
-	body.Pack(message[at : at+n])
-	ticket, err := granted()
+	message, at := o.Bytes(b)[lab.WordsBytes:], bodyAt(len(head))
+	ticket, err := o.eager.Claim(o, b, func() { encodeFrame(message, head, body, n) })
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,10 @@ type domain interface {
 
 type region struct{ *verbs.Region }
 
-func (r region) Keys() (local, remote uint64) { return uint64(r.LKey), uint64(r.RKey) }
+// Key packs both keys: the upper half is for this process, the lower half for others.
+func (r region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
+
+func localKey(key uint64) uint32 { return uint32(key >> 32) }
 
 func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Registration, error) {
 	var r *verbs.Region
@@ -65,7 +68,7 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {
 		return true, nil
 	}
-	if at := f.arena.Here(r.Local); at != nil {
+	if at := f.Here(r.Local); at != nil {
 		m.near = *at
 		return true, nil
 	}
@@ -87,20 +90,13 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	return true, nil
 }
 
-// Expose registers memory of this node for others.
-func (f *Fabric) Expose(lo uintptr, n int64) []transport.Range { return f.arena.Expose(lo, n) }
-
-// Here returns the registered memory of the arena around a local address.
-func (f *Fabric) Here(addr uintptr) *transport.Range { return f.arena.Here(addr) }
-
 // mostLent bounds memory that is registered for one transfer: rows may be far from each other.
 const mostLent = 64 << 20
 
 // Lend makes local memory writable for a target.
 func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if f.arena.Here(lo) != nil {
-		r := f.arena.Shared(lo)
-		return r.Key, func() {}, r.Direct && hi <= r.Hi
+	if r := f.Here(lo); r != nil {
+		return r.Key, func() {}, hi <= r.Hi
 	}
 	if hi-lo > mostLent || f.cfg.Node.Inside(lo) {
 		return 0, nil, false
@@ -110,6 +106,5 @@ func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	if err != nil {
 		return 0, nil, false
 	}
-	_, key = r.Keys()
-	return key, func() { r.Close() }, true
+	return r.Key(), func() { r.Close() }, true
 }

@@ -88,18 +88,29 @@ func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) err
 }
 
 func (o *origin) shipLater(p posted, requests []verbs.Request, data []verbs.Data) (err error) {
-	ok := false
-	o.f.cfg.Await(o, func() bool {
-		if !ok && o.broken.Load() == nil {
-			ok, err = o.attempt(p, requests, data)
-		}
-		return ok || o.broken.Load() != nil
+	lost := o.await(func() (ok bool) {
+		ok, err = o.attempt(p, requests, data)
+		return ok
 	})
-	if !ok {
-		err = *o.broken.Load()
+	if lost != nil {
 		o.giveBack(&posted{buffer: p.buffer})
+		return lost
 	}
 	return err
+}
+
+// await blocks until done, which is not called again then. The error is that the end was broken before.
+func (o *origin) await(done func() bool) error {
+	ok := false
+	o.f.cfg.Await(o, func() bool {
+		broken := o.broken.Load() != nil
+		ok = ok || !broken && done()
+		return ok || broken
+	})
+	if !ok {
+		return *o.broken.Load()
+	}
+	return nil
 }
 
 // Buffer waits for a free one.
@@ -108,16 +119,11 @@ func (o *origin) Buffer() (int32, error) {
 		return b, nil
 	}
 	b := none
-	o.f.cfg.Await(o, func() bool {
-		if b == none {
-			b = o.q.out.Take()
-		}
-		return b != none || o.broken.Load() != nil
+	err := o.await(func() bool {
+		b = o.q.out.Take()
+		return b != none
 	})
-	if b == none {
-		return none, *o.broken.Load()
-	}
-	return b, nil
+	return b, err
 }
 
 // Send sends a frame as soon as there is room.
@@ -136,9 +142,7 @@ func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
 	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline, inlineBytes) {
-		if at := encodeHead(o.inline, head); n > 0 {
-			body.Pack(o.inline[at:all])
-		}
+		encodeFrame(o.inline, head, body, n)
 		q[0].Flags = verbs.Inline
 		return o.ship(posted{buffer: none}, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
 	}
@@ -146,11 +150,7 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	if err != nil {
 		return err
 	}
-	at := encodeHead(o.Bytes(b), head)
-	if n > 0 {
-		body.Pack(o.Bytes(b)[at : at+n])
-	}
-	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, at+n)})
+	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
 // Post sends a frame now if there is room, else as soon as there is.
@@ -170,21 +170,18 @@ func (o *origin) Flush() bool {
 	return o.broken.Load() == nil && o.flush()
 }
 
-// Start posts a chain; wait returns when it is complete.
-func (o *origin) Start(requests []verbs.Request, data []verbs.Data) (wait func() error, err error) {
+// Run posts a chain, calls meanwhile, and waits until the chain is complete.
+func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func()) error {
 	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
-		return nil, err
+		return err
 	}
 	mark := o.ring.next()
-	return func() error {
-		if o.ring.open(mark) {
-			o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
-		}
-		if e := o.broken.Load(); e != nil {
-			return *e
-		}
-		return nil
-	}, nil
+	meanwhile()
+	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
+	if e := o.broken.Load(); e != nil {
+		return *e
+	}
+	return nil
 }
 
 // Last posts a chain that completes some time; then the buffer is free again.
@@ -210,11 +207,7 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	if op == transport.AtomicCompareSwap {
 		q[0].Op, q[0].Operand, q[0].Swap = verbs.CompareSwap, uint64(compare), uint64(operand)
 	}
-	wait, err := o.Start(q[:], []verbs.Data{o.Data(b, 0, 8)})
-	if err == nil {
-		err = wait()
-	}
-	if err != nil {
+	if err = o.Run(q[:], []verbs.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
 		return 0, err // the device may still be at the buffer
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))

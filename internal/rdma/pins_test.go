@@ -73,7 +73,7 @@ func TestChangedMemory(t *testing.T) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			}
-			pinned := j.fabrics[0].pins.Pinned()
+			pinned := j.fabrics[0].pins.Registered()
 			if budget == 0 && pin.Watching() == nil && pinned != privateBytes || budget > 0 && pinned > budget ||
 				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
 				t.Errorf("%d bytes stay pinned", pinned)

@@ -212,7 +212,7 @@ func (t *target) writeChain(w *write) (done bool, err error) {
 	}
 	var c chain
 	for r := w.walk.Peek(writeLength); r != nil && len(c.requests) < writeLength; r = w.walk.Peek(writeLength) {
-		near := t.f.arena.Here(r.Local)
+		near := t.f.Here(r.Local)
 		far, err := w.x.Key(r.Remote, func() {})
 		if err != nil {
 			return false, err
@@ -221,7 +221,7 @@ func (t *target) writeChain(w *write) (done bool, err error) {
 			return false, errFrame // the origin has asked for keys, and was told that there are none
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		c.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: uint32(near.Key)}, t.width)
+		c.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}, t.width)
 		w.walk.Advance(n)
 	}
 	more := int32(writeLength - len(c.requests))

@@ -168,7 +168,7 @@ func (l *Locks) lock(addr uintptr, n int) int {
 func (l *Locks) round(p Port, s transport.Scale) error {
 	for tries, left := 0, len(l.locks); ; tries++ {
 		l.take(p)
-		if err := l.run(p); err != nil {
+		if err := p.Run(l.requests, l.data, func() {}); err != nil {
 			return err
 		}
 		left -= l.add(p, s)
@@ -176,21 +176,12 @@ func (l *Locks) round(p Port, s transport.Scale) error {
 			return p.Last(l.buffer, l.requests, l.data)
 		}
 		if len(l.requests) > 0 {
-			if err := l.run(p); err != nil {
+			if err := p.Run(l.requests, l.data, func() {}); err != nil {
 				return err
 			}
 		}
 		time.Sleep(min(time.Millisecond, time.Microsecond<<min(tries, 10)))
 	}
-}
-
-// run posts the requests and waits until they are complete.
-func (l *Locks) run(p Port) error {
-	wait, err := p.Start(l.requests, l.data)
-	if err != nil {
-		return err
-	}
-	return wait()
 }
 
 // request appends one, whose data is n bytes of the buffer.

@@ -24,13 +24,13 @@ const (
 	pageBytes  = 4096
 )
 
-// Ring is used by who polls for the data server.
+// Ring is used by whoever polls for the data server.
 type Ring struct {
-	memory  []byte // a page with the words, then the slots
-	size    int    // of a slot
-	regions []*verbs.Region
-	empty   []bool // slots that were emptied after one that was not
-	next    uint64 // ticket of the oldest slot that was not emptied
+	memory []byte // a page with the words, then the slots
+	size   int    // of a slot
+	region *verbs.Region
+	empty  []bool // slots that were emptied after one that was not
+	next   uint64 // ticket of the oldest slot that was not emptied
 }
 
 // OpenRing makes a ring of n slots.
@@ -40,24 +40,18 @@ func OpenRing(d *verbs.Domain, n, size int) (*Ring, error) {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
 	r := &Ring{memory: memory, size: size, empty: make([]bool, n)}
-	words, err := d.RegisterLocks(r.lo(), pageBytes)
-	if err == nil {
-		r.regions = append(r.regions, words)
-		if words, err = d.Register(r.lo()+pageBytes, int64(n*size), true); err == nil {
-			r.regions = append(r.regions, words)
-			return r, nil
-		}
+	if r.region, err = d.Register(r.lo(), int64(len(memory)), true); err != nil {
+		unix.Munmap(memory)
+		return nil, err
 	}
-	r.Close()
-	return nil, err
+	return r, nil
 }
 
 func (r *Ring) lo() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(r.memory))) }
 
-// Places tells where the words and the slots are.
-func (r *Ring) Places() (words, slots Place) {
-	lo := uint64(r.lo())
-	return Place{lo, lo + pageBytes, r.regions[0].RKey}, Place{lo + pageBytes, lo + uint64(len(r.memory)), r.regions[1].RKey}
+// Place tells where the ring is.
+func (r *Ring) Place() Place {
+	return Place{uint64(r.lo()), uint64(r.lo()) + uint64(len(r.memory)), r.region.RKey}
 }
 
 var errTicket = errors.New("a ticket of the eager ring that nobody has")
@@ -86,8 +80,6 @@ func (r *Ring) Release(ticket uint64) {
 
 // Close ends the ring.
 func (r *Ring) Close() {
-	for _, g := range r.regions {
-		g.Close()
-	}
+	r.region.Close()
 	unix.Munmap(r.memory)
 }

@@ -16,62 +16,38 @@ const WordsBytes = 16
 
 // Slots are those of a target.
 type Slots struct {
-	words, slots Place
-	size         uint64
-	released     uint64 // so many slots have been emptied
+	ring        Place
+	size, count uint64
 }
 
 // NewSlots is nil if the target has none.
 func NewSlots(p *Places, size int) *Slots {
-	if p.Words.Hi == 0 || p.Slots.Hi == 0 {
+	if p.Ring.Hi == 0 {
 		return nil
 	}
-	return &Slots{words: p.Words, slots: p.Slots, size: uint64(size)}
+	return &Slots{ring: p.Ring, size: uint64(size), count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
 }
 
-func (s *Slots) count() uint64 { return (s.slots.Hi - s.slots.Lo) / s.size }
-
-// readReleased reads how many slots have been emptied.
-func (s *Slots) readReleased() verbs.Request {
-	return verbs.Request{Remote: s.words.Lo + releasedAt, Key: s.words.Key, Pieces: 1, Op: verbs.Read}
-}
-
-// Claim asks for a slot; the words come to the first WordsBytes of a buffer. granted returns when the slot is empty. The
-// caller has a buffer first: while he waits for one he must not keep a slot from being filled.
-func (s *Slots) Claim(p Port, b int32) (granted func() (ticket uint64, err error), err error) {
-	q := []verbs.Request{s.readReleased(), {Remote: s.words.Lo + claimedAt, Key: s.words.Key, Pieces: 1,
-		Op: verbs.FetchAdd, Operand: 1}}
-	wait, err := p.Start(q, []verbs.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)})
-	if err != nil {
-		return nil, err
-	}
-	return func() (ticket uint64, err error) {
-		if err = wait(); err != nil {
-			return 0, err
+// Claim claims a slot, calls meanwhile, and returns when the slot is empty. The words come to the first WordsBytes of a buffer.
+// The caller has a buffer first: while he waits for one he must not keep a slot from being filled.
+func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
+	q := []verbs.Request{
+		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.Read},
+		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.FetchAdd, Operand: 1}}
+	d := []verbs.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
+	err = p.Run(q, d, meanwhile)
+	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
+		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)), binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		if ticket < released+s.count {
+			return ticket, nil
 		}
-		ticket = binary.NativeEndian.Uint64(p.Bytes(b))
-		s.released = binary.NativeEndian.Uint64(p.Bytes(b)[8:])
-		return ticket, s.emptied(p, b, ticket)
-	}, nil
-}
-
-// emptied looks until the slot of a ticket is empty.
-func (s *Slots) emptied(p Port, b int32, ticket uint64) error {
-	for pause := time.Microsecond; ticket >= s.released+s.count(); pause = min(2*pause, time.Millisecond) {
 		time.Sleep(pause)
-		wait, err := p.Start([]verbs.Request{s.readReleased()}, []verbs.Data{p.Data(b, 8, 8)})
-		if err != nil {
-			return err
-		}
-		if err = wait(); err != nil {
-			return err
-		}
-		s.released = binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		err = p.Run(q[:1], d[:1], func() {}) // how many slots have been emptied by now
 	}
-	return nil
+	return 0, err
 }
 
 // Fill is the request that writes into the slot of a ticket.
 func (s *Slots) Fill(ticket uint64) verbs.Request {
-	return verbs.Request{Remote: s.slots.Lo + ticket%s.count()*s.size, Key: s.slots.Key, Pieces: 1, Op: verbs.Write}
+	return verbs.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key, Pieces: 1, Op: verbs.Write}
 }
