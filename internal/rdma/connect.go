@@ -101,7 +101,7 @@ func (m *manager) offer(i int32) error {
 }
 
 // send sends a datagram, if there is room: who does not get it asks again.
-func (m *manager) send(datagram []byte, to *address) error {
+func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) error {
 	i := m.out.Take()
 	if i == none {
 		return nil
@@ -111,7 +111,7 @@ func (m *manager) send(datagram []byte, to *address) error {
 		m.out.Put(i)
 		return err
 	}
-	n := copy(m.out.Bytes(i), datagram)
+	n := copy(m.out.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
 	m.mu.Lock()
 	m.sent[i] = ah
 	m.mu.Unlock()
@@ -144,10 +144,10 @@ func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a t
 		delete(m.waiting, q.Nonce)
 		m.mu.Unlock()
 	}()
-	datagram := slices.Concat([]byte{question}, q.Nonce[:], q.Seal(m.f.cfg.Secret, "origin", nil))
+	sealed := q.Seal(m.f.cfg.Secret, "origin", nil)
 	pause := firstPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause, longestPause) {
-		if err := m.send(datagram, to); err != nil {
+		if err := m.send(question, q.Nonce, sealed, to); err != nil {
 			return a, err
 		}
 		select {
@@ -209,7 +209,7 @@ func (m *manager) hear(b []byte) {
 	case question:
 		a, to, err := m.f.greet(sealed)
 		if err == nil && a != nil {
-			err = m.send(slices.Concat([]byte{answer}, id[:], a), to)
+			err = m.send(answer, id, a, to)
 		}
 		if err != nil {
 			log.Infof("a process that wants to connect was ignored: %v", err)
@@ -236,8 +236,6 @@ func (m *manager) free() {
 	}
 	m.in.Close()
 	m.out.Close()
-	if m.bell >= 0 {
-		unix.Close(m.bell)
-	}
+	unix.Close(m.bell)
 	m.cq.Close()
 }

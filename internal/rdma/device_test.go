@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,11 +146,23 @@ func TestRing(t *testing.T) {
 	}
 	w := &counter{}
 	r.push(&posted{done: w})
-	if left := r.close(); len(left) != 1 || left[0].done != w || r.open(r.next()) {
-		t.Errorf("%+v were left", left)
+	if ended := r.fail(); len(ended) != 1 || ended[0].done != w || !r.open(r.next()) {
+		t.Errorf("%+v has ended", ended)
 	}
 	if _, ok := r.push(&posted{done: w}); ok || w.n != 1 {
 		t.Error("a closed ring takes chains")
+	}
+	r.close(false)
+	if _, ok := r.push(&posted{}); !ok {
+		t.Error("a ring that is open again takes no chains")
+	}
+	for range 2 {
+		if p, ok := r.pop(math.MaxUint64); !ok || p.done != nil {
+			t.Errorf("%+v came back after it has failed", p)
+		}
+	}
+	if _, ok := r.pop(math.MaxUint64); ok || r.open(r.next()) {
+		t.Error("there is a third chain")
 	}
 }
 

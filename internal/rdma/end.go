@@ -35,13 +35,10 @@ type end struct {
 	over    bool       // nothing is sent any more
 
 	broken atomic.Pointer[error] // why it is of no more use
-	dead   atomic.Bool           // the queue pair has failed
-	last   uint64                // number of the farewell's chain, and one
-	left   atomic.Bool           // the farewell
+	dead   atomic.Bool           // the queue pair is of no more use, not even for a farewell
 	// Of who polls.
-	told     bool // Lost has been called, or nothing may be called any more
-	stranded []posted
-	until    time.Time
+	told  bool      // Lost has been called, or nothing may be called any more
+	until time.Time // the queue pair is destroyed then at the latest; zero before the end has parted
 }
 
 // open makes the queue pair, with room for so many requests of this end, of so many pieces, and for more of others.
@@ -133,15 +130,12 @@ func (e *end) keep(head, body []byte) bool {
 
 // completed deals with the completion of a chain, and so of all before it.
 func (e *end) completed(c *verbs.Completion) {
+	if e.told {
+		e.q.urgent.Store(true) // it may have to be destroyed now
+	}
 	if c.Status != 0 {
 		e.dead.Store(true)
 		e.lose(errors.New(c.Text()))
-	}
-	if e.dead.Load() || e.last > 0 && c.ID+1 >= e.last {
-		e.left.Store(true)
-		e.q.urgent.Store(true) // it may be destroyed
-	}
-	if c.Status != 0 {
 		return
 	}
 	for p, ok := e.ring.pop(c.ID); ok; p, ok = e.ring.pop(c.ID) {

@@ -142,9 +142,7 @@ func (f *Fabric) Close() error {
 	f.pins.Close()
 	f.Arena.Close()
 	f.base.Close()
-	if f.bell >= 0 {
-		unix.Close(f.bell)
-	}
+	unix.Close(f.bell)
 	return nil
 }
 

@@ -9,7 +9,7 @@ package rdma
 import (
 	"errors"
 	"io"
-	"slices"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -55,17 +55,14 @@ func (e *end) tell() {
 	}
 }
 
-// fail fails what is open. The device may still be at buffers.
+// fail fails what is open.
 func (e *end) fail(why error) {
-	left := e.ring.close()
-	for i := range left {
-		release(left[i].held)
-		left[i].held = nil
-		if left[i].done != nil {
-			left[i].done.Done(why)
+	for _, p := range e.ring.fail() {
+		release(p.held)
+		if p.done != nil {
+			p.done.Done(why)
 		}
 	}
-	e.stranded = append(e.stranded, left...)
 	if e.dropped != nil {
 		e.dropped()
 	}
@@ -78,24 +75,27 @@ func (e *end) farewell() {
 	if e.over {
 		return
 	}
-	e.ring.reopen()
+	e.ring.close(false)
 	if e.dropped != nil && !e.dead.Load() {
 		e.flush()
 	}
 	e.over, e.late = true, nil
-	if e.dead.Load() || *e.broken.Load() == errGone || !e.q.claim(1) {
-		e.left.Store(true)
+	gone := *e.broken.Load() == errGone
+	if gone || e.dead.Load() || !e.q.claim(1) {
+		e.dead.Store(true)
 	} else {
-		e.last = e.ring.next() + 1
 		q := [1]verbs.Request{{Op: verbs.Send}}
 		e.post(posted{buffer: none}, q[:], nil)
 	}
-	e.stranded = append(e.stranded, e.ring.close()...)
-	if *e.broken.Load() != errGone {
+	e.ring.close(true)
+	if !gone {
 		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.peer, e.dead.Load()})}
-		e.f.cm.send(slices.Concat([]byte{leaving}, h.Nonce[:], h.Seal(e.f.cfg.Secret, "leaving", nil)), &e.back)
+		e.f.cm.send(leaving, h.Nonce, h.Seal(e.f.cfg.Secret, "leaving", nil), &e.back)
 	}
 }
+
+// left tells whether all that was sent has left, the farewell last, or never will.
+func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
 
 // notice is a datagram about the end of a queue pair.
 type notice struct {
@@ -131,7 +131,7 @@ func (e *end) part() {
 func (q *queue) reap() {
 	rest := q.parting[:0]
 	for _, e := range q.parting {
-		if e.left.Load() || time.Now().After(e.until) {
+		if e.left() || time.Now().After(e.until) {
 			e.destroy()
 		} else {
 			rest = append(rest, e)
@@ -146,10 +146,9 @@ func (e *end) destroy() {
 	delete(e.q.ends, e.pair.Number)
 	e.q.mu.Unlock()
 	e.pair.Close()
-	for i := range e.stranded {
-		e.giveBack(&e.stranded[i])
+	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
+		e.giveBack(&p)
 	}
-	e.stranded = nil
 }
 
 // idle tells whether nothing is open any more.
@@ -161,12 +160,23 @@ func (e *end) idle() bool {
 
 // Close ends the connection when what was sent has left, or linger is over.
 func (e *end) Close(linger time.Duration) {
-	q, until := e.q, time.Now().Add(linger)
-	q.own()
-	defer q.leave()
-	q.pollUntil(until, e.idle)
-	e.shut()
-	q.pollUntil(until, e.left.Load)
+	until := time.Now().Add(linger)
+	e.q.own()
+	defer e.q.leave()
+	e.q.shut(until, e)
+}
+
+// shut ends connections when what was sent has left, or at a time. For who polls.
+func (q *queue) shut(until time.Time, ends ...*end) {
+	for _, e := range ends {
+		q.pollUntil(until, e.idle)
+	}
+	for _, e := range ends {
+		e.shut()
+	}
+	for _, e := range ends {
+		q.pollUntil(until, e.left)
+	}
 	q.reap()
 }
 
@@ -206,17 +216,7 @@ func (q *queue) pollUntil(until time.Time, done func() bool) {
 func (q *queue) closeAll() {
 	q.own()
 	defer q.leave()
-	until, all := time.Now().Add(partingTime), q.all()
-	for _, e := range all {
-		q.pollUntil(until, e.idle)
-	}
-	for _, e := range all {
-		e.shut()
-	}
-	q.pollUntil(until, func() bool {
-		q.reap()
-		return len(q.parting) == 0
-	})
+	q.shut(time.Now().Add(partingTime), q.all()...)
 	for _, e := range q.parting {
 		e.destroy()
 	}

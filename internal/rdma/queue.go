@@ -7,6 +7,8 @@ package rdma
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,9 +106,7 @@ func (q *queue) free() {
 	for _, p := range []*pin.Pool{q.in, q.out, q.room} {
 		p.Close()
 	}
-	if q.bell >= 0 {
-		unix.Close(q.bell)
-	}
+	unix.Close(q.bell)
 	q.cq.Close()
 	q.fast.Free()
 }
@@ -124,13 +124,10 @@ func (q *queue) end(pair uint32) *end {
 }
 
 // all lists the ends.
-func (q *queue) all() (list []*end) {
+func (q *queue) all() []*end {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, e := range q.ends {
-		list = append(list, e)
-	}
-	return list
+	return slices.Collect(maps.Values(q.ends))
 }
 
 // claim takes n tokens, if there are so many.

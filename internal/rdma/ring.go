@@ -89,20 +89,23 @@ func release(entries []*pin.Entry) {
 	}
 }
 
-// reopen lets the farewell in.
-func (r *ring) reopen() {
+// close lets nothing new in; with false it lets the farewell in.
+func (r *ring) close(closed bool) {
 	r.mu.Lock()
-	r.closed = false
+	r.closed = closed
 	r.mu.Unlock()
 }
 
-// close lets nothing new in and takes all that is there.
-func (r *ring) close() (left []posted) {
+// fail lets nothing new in, and takes from all chains what has to be told or released when they end. They stay, with their
+// buffers, where the device may still be.
+func (r *ring) fail() (ended []posted) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.closed = true
-	r.mu.Unlock()
-	for p, ok := r.pop(1<<63 - 1); ok; p, ok = r.pop(1<<63 - 1) {
-		left = append(left, p)
+	for n := r.head; n != r.tail; n++ {
+		p := &r.chains[n%uint64(len(r.chains))]
+		ended = append(ended, posted{done: p.done, held: p.held})
+		p.done, p.held, p.read = nil, nil, 0
 	}
-	return left
+	return ended
 }

@@ -5,6 +5,8 @@
 package rdma
 
 import (
+	"slices"
+
 	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/verbs"
@@ -30,8 +32,7 @@ type target struct {
 	backlog []message // that were not handled
 	owing   bool      // it will be served when something has completed
 	spare   int32     // buffer for what the frame at hand causes
-	writes  []*write  // that were not posted whole; under the lock
-	ended   []*write  // that were; under the lock
+	writes  []*write  // that were not posted whole
 }
 
 func newTarget(f *Fabric) (*target, error) {
@@ -71,24 +72,11 @@ func (t *target) serve() {
 
 // goOn posts what was kept; false if there is no room.
 func (t *target) goOn() bool {
+	wrote := t.writeMore()
 	t.posting.Lock()
+	defer t.posting.Unlock()
 	t.asked = false
-	ok := t.writeMore() && !t.flush()
-	ended := t.ended
-	t.ended = nil
-	t.posting.Unlock()
-	for _, w := range ended { // who may post
-		w.finish(nil)
-	}
-	return ok
-}
-
-// soon has who polls serve this end. The caller has the lock.
-func (t *target) soon() {
-	if !t.asked {
-		t.asked = true
-		t.q.later(t.freed)
-	}
+	return wrote && !t.flush()
 }
 
 // drop gives up what was not handled, of an end that was lost. For who polls.
@@ -96,14 +84,10 @@ func (t *target) drop() {
 	for _, m := range t.backlog {
 		t.q.giveBack(m.buffer)
 	}
-	t.posting.Lock()
-	writes := append(t.writes, t.ended...)
-	t.writes, t.ended = nil, nil
-	t.posting.Unlock()
-	for _, w := range writes {
+	for _, w := range t.writes {
 		w.finish(*t.broken.Load())
 	}
-	t.backlog = nil
+	t.backlog, t.writes = nil, nil
 }
 
 // Send sends a frame, or keeps a copy of it.
@@ -126,25 +110,21 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 		if n > 0 {
 			body.Pack(copied)
 		}
-		t.keep(append([]byte(nil), head...), copied)
-		t.soon()
+		t.keep(slices.Clone(head), copied)
 		return nil
 	}
 	b := t.spare
 	t.spare = none
-	at := encodeHead(t.q.out.Bytes(b), head)
-	if n > 0 {
-		body.Pack(t.q.out.Bytes(b)[at : at+n])
-	}
-	return t.postFrame(b, at+n)
+	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
 // Post keeps a frame for who polls.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.keep(head, body) {
-		t.soon()
+	if t.keep(head, body) && !t.asked {
+		t.asked = true
+		t.q.later(t.serve)
 	}
 }
 
@@ -156,8 +136,9 @@ func (t *target) Flush() bool { return false }
 
 // write is one that was not posted whole.
 type write struct {
-	x    transport.Transfer
-	walk kernel.Walk
+	x     transport.Transfer
+	walk  kernel.Walk
+	chain chain // that found no room
 }
 
 // finish ends what Write has begun.
@@ -167,7 +148,7 @@ func (w *write) finish(err error) {
 	}
 }
 
-// Write writes memory of the arena to memory of the origin.
+// Write writes memory of the arena to memory of the origin, after the frame at hand.
 func (t *target) Write(x *transport.Transfer) error {
 	if e := t.broken.Load(); e != nil {
 		return *e
@@ -177,27 +158,27 @@ func (t *target) Write(x *transport.Transfer) error {
 	if x.Done != nil {
 		x.Done.Add(1)
 	}
-	t.posting.Lock()
-	defer t.posting.Unlock()
 	t.writes = append(t.writes, w)
-	t.writeMore()
-	t.soon()
 	return nil
 }
 
-// writeMore posts more; false if it has to wait. The caller has the lock.
+// writeMore posts more; false if it has to wait.
 func (t *target) writeMore() bool {
 	for len(t.writes) > 0 && t.broken.Load() == nil {
 		w := t.writes[0]
-		for w.walk.Left() > 0 {
-			if done, err := t.writeChain(w); err != nil {
-				t.lose(err)
-				return true
-			} else if !done {
-				return false
-			}
+		if err := t.extend(w); err != nil {
+			t.lose(err)
+			break
 		}
-		t.writes, t.ended = t.writes[1:], append(t.ended, w)
+		if len(w.chain.requests) == 0 {
+			t.writes = t.writes[1:]
+			w.finish(nil)
+			continue
+		}
+		if ok, _ := t.attempt(posted{buffer: none, done: w.x.Done}, w.chain.requests, w.chain.data); !ok {
+			return false
+		}
+		w.chain.clear()
 	}
 	return true
 }
@@ -205,29 +186,26 @@ func (t *target) writeMore() bool {
 // writeLength is how many requests are posted together: two such chains are under way at once.
 const writeLength = targetRequests / 2
 
-// writeChain posts one chain, if there is room for the longest.
-func (t *target) writeChain(w *write) (done bool, err error) {
-	if !t.reserve(writeLength) {
-		return false, nil
-	}
-	var c chain
-	for r := w.walk.Peek(writeLength); r != nil && len(c.requests) < writeLength; r = w.walk.Peek(writeLength) {
+// extend adds the next requests of a write to its chain.
+func (t *target) extend(w *write) error {
+	for len(w.chain.requests) < writeLength {
+		r := w.walk.Peek(writeLength)
+		if r == nil {
+			break
+		}
 		near := t.f.Here(r.Local)
 		far, err := w.x.Key(r.Remote, func() {})
 		if err != nil {
-			return false, err
+			return err
 		}
 		if near == nil || !far.Direct {
-			return false, errFrame // the origin has asked for keys, and was told that there are none
+			return errFrame // the origin has asked for keys, and was told that there are none
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		c.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}, t.width)
+		w.chain.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}, t.width)
 		w.walk.Advance(n)
 	}
-	more := int32(writeLength - len(c.requests))
-	t.slots.Add(more)
-	t.q.tokens.Add(more)
-	return true, t.post(posted{buffer: none, done: w.x.Done}, c.requests, c.data)
+	return nil
 }
 
 // Read has no use here.
