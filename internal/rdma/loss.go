@@ -40,23 +40,28 @@ func (e *end) lose(why error) error {
 // Break ends the connection.
 func (e *end) Break() { e.lose(errBroken) }
 
-// tell fails what is open and tells the receiver. For who polls.
+// tell ends a connection that was lost. For who polls.
 func (e *end) tell() {
-	why := *e.broken.Load()
-	e.fail(why)
-	if e.told {
-		return
-	}
-	e.told = true
-	e.receiver.Lost(why)
-	e.farewell()
+	e.finish(true)
 	if e.dropped != nil { // of a target nobody else closes it
 		e.part()
 	}
 }
 
-// fail fails what is open.
-func (e *end) fail(why error) {
+// shut ends a connection that is being closed. For who polls.
+func (e *end) shut() {
+	e.lose(errClosed)
+	e.finish(false)
+	e.part()
+}
+
+// finish fails what is open, tells the receiver if that is wanted, and says farewell; once. For who polls.
+func (e *end) finish(tell bool) {
+	if e.told {
+		return
+	}
+	e.told = true
+	why := *e.broken.Load()
 	for _, p := range e.ring.fail() {
 		release(p.held)
 		if p.done != nil {
@@ -66,21 +71,21 @@ func (e *end) fail(why error) {
 	if e.dropped != nil {
 		e.dropped()
 	}
+	if tell {
+		e.receiver.Lost(why)
+	}
+	e.farewell(why == errGone)
 }
 
-// farewell sends what was posted meanwhile, and that nothing follows.
-func (e *end) farewell() {
+// farewell sends what was posted meanwhile, and that nothing follows, unless the other end has gone.
+func (e *end) farewell(gone bool) {
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if e.over {
-		return
-	}
 	e.ring.close(false)
 	if e.dropped != nil && !e.dead.Load() {
 		e.flush()
 	}
 	e.over, e.late = true, nil
-	gone := *e.broken.Load() == errGone
 	if gone || e.dead.Load() || !e.q.claim(1) {
 		e.dead.Store(true)
 	} else {
@@ -120,11 +125,13 @@ func (f *Fabric) noticed(sealed []byte) {
 	f.Wake()
 }
 
-// part destroys the queue pair as soon as the farewell has left. For who polls.
+// part has the queue pair destroyed as soon as the farewell has left. For who polls.
 func (e *end) part() {
-	e.until = time.Now().Add(partingTime)
-	e.q.parting = append(e.q.parting, e)
-	e.q.urgent.Store(true)
+	if e.until.IsZero() {
+		e.until = time.Now().Add(partingTime)
+		e.q.parting = append(e.q.parting, e)
+		e.q.urgent.Store(true)
+	}
 }
 
 // reap destroys the ends that have parted. For who polls.
@@ -178,20 +185,6 @@ func (q *queue) shut(until time.Time, ends ...*end) {
 		q.pollUntil(until, e.left)
 	}
 	q.reap()
-}
-
-// shut ends the connection now, but for the farewell. For who polls.
-func (e *end) shut() {
-	if !e.until.IsZero() {
-		return
-	}
-	why := errClosed
-	e.broken.CompareAndSwap(nil, &why)
-	e.q.fast.DropPair(e.pair)
-	e.told = true
-	e.fail(*e.broken.Load())
-	e.farewell()
-	e.part()
 }
 
 // own makes the caller the one who polls, until leave.
