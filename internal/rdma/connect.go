@@ -41,8 +41,7 @@ type nonce = [transport.NonceBytes]byte
 type manager struct {
 	f      *Fabric
 	cq     *verbs.Completions
-	in     *pin.Pool
-	out    *pin.Pool
+	pool   *pin.Pool // of which half is offered to receive
 	pair   *verbs.Pair
 	self   address
 	bell   int
@@ -51,7 +50,7 @@ type manager struct {
 
 	mu      sync.Mutex
 	waiting map[nonce]chan []byte
-	sent    [datagramBuffers]*verbs.Address // by buffer that is on its way
+	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; of who has the buffer
 }
 
 // openManager makes a process reachable.
@@ -69,10 +68,7 @@ func (m *manager) open() (err error) {
 	if m.cq, err = m.f.base.Completions(2 * datagramBuffers); err != nil {
 		return err
 	}
-	if m.in, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
-		return err
-	}
-	if m.out, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
+	if m.pool, err = pin.NewPool(m.f.pinned, 2*datagramBuffers, datagramBytes); err != nil {
 		return err
 	}
 	m.pair, err = m.f.base.Domain.NewPair(verbs.Caps{Send: datagramBuffers, Receive: datagramBuffers, Pieces: 1, From: m.cq,
@@ -83,8 +79,8 @@ func (m *manager) open() (err error) {
 	if err = m.pair.OpenDatagrams(m.f.base.Number); err != nil {
 		return err
 	}
-	for i := m.in.Take(); i != none; i = m.in.Take() {
-		if err = m.offer(i); err != nil {
+	for range m.pool.Count() / 2 {
+		if err = m.offer(m.pool.Take()); err != nil {
 			return err
 		}
 	}
@@ -97,40 +93,24 @@ func (m *manager) open() (err error) {
 }
 
 func (m *manager) offer(i int32) error {
-	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.in, i, 0, datagramBytes)})
+	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.pool, i, 0, datagramBytes)})
 }
 
 // send sends a datagram, if there is room: who does not get it asks again.
-func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) error {
-	i := m.out.Take()
+func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err error) {
+	i := m.pool.Take()
 	if i == none {
 		return nil
 	}
-	ah, err := m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID))
-	if err != nil {
-		m.out.Put(i)
-		return err
+	m.to[i].Close()
+	if m.to[i], err = m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID)); err == nil {
+		n := copy(m.pool.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
+		err = m.pair.SendDatagram(uint64(i), data(m.pool, i, 0, n), m.to[i], to.Pair)
 	}
-	n := copy(m.out.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
-	m.mu.Lock()
-	m.sent[i] = ah
-	m.mu.Unlock()
-	if err = m.pair.SendDatagram(uint64(i), data(m.out, i, 0, n), ah, to.Pair); err != nil {
-		m.left(i)
+	if err != nil {
+		m.pool.Put(i)
 	}
 	return err
-}
-
-// left takes back the buffer of a datagram that has left.
-func (m *manager) left(i int32) {
-	m.mu.Lock()
-	ah := m.sent[i]
-	m.sent[i] = nil
-	m.mu.Unlock()
-	if ah != nil {
-		ah.Close()
-		m.out.Put(i)
-	}
 }
 
 // ask sends a question until it is answered by who knows the secret.
@@ -182,12 +162,12 @@ func (m *manager) run() {
 
 func (m *manager) completed(c *verbs.Completion) {
 	if c.ID&received == 0 {
-		m.left(int32(c.ID))
+		m.pool.Put(int32(c.ID))
 		return
 	}
 	i := int32(c.ID &^ received)
 	if c.Status == 0 && c.Bytes > routeHeader+helloAt {
-		m.hear(m.in.Bytes(i)[routeHeader:c.Bytes])
+		m.hear(m.pool.Bytes(i)[routeHeader:c.Bytes])
 	}
 	m.offer(i)
 }
@@ -226,16 +206,11 @@ func (m *manager) close() {
 }
 
 func (m *manager) free() {
-	if m.pair != nil {
-		m.pair.Close()
+	m.pair.Close()
+	for _, ah := range m.to {
+		ah.Close()
 	}
-	for _, ah := range m.sent {
-		if ah != nil {
-			ah.Close()
-		}
-	}
-	m.in.Close()
-	m.out.Close()
+	m.pool.Close()
 	unix.Close(m.bell)
 	m.cq.Close()
 }

@@ -148,21 +148,13 @@ func (f *Fabric) Close() error {
 
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.Endpoint, rank transport.Rank, addr uintptr, r transport.Range) {
-	o, ok := e.(*origin)
-	if !ok || o.q.fast == nil || !r.Direct || o.pair.Inline < fastpath.RoomBytes || o.broken.Load() != nil {
-		return
+	if o := e.(*origin); r.Direct && o.pair.Inline >= fastpath.RoomBytes && o.broken.Load() == nil {
+		o.q.fast.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
 	}
-	o.q.fast.Enter()
-	o.q.fast.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
-	o.q.fast.Leave()
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.Endpoint) {
-	if o, ok := e.(*origin); ok {
-		o.q.fast.DropPair(o.pair)
-	}
-}
+func (f *Fabric) DropEndpoint(e transport.Endpoint) { f.origins.fast.DropPair(e.(*origin).pair) }
 
 // DropRank forgets the memory of a rank.
 func (f *Fabric) DropRank(rank transport.Rank) { f.origins.fast.DropRank(int(rank)) }

@@ -25,7 +25,7 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 	}
 	at, n := f.cfg.Node.DeviceLocks()
 	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Domain.RegisterLocks(at, int64(n)*lab.LockBytes); err != nil {
+		if f.locks, err = f.base.Domain.Register(at, int64(n)*lab.LockBytes, verbs.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}

@@ -22,8 +22,7 @@ type registrar struct {
 }
 
 type domain interface {
-	Register(addr uintptr, nbytes int64, remote bool) (*verbs.Region, error)
-	RegisterOnDemand(addr uintptr, nbytes int64) (*verbs.Region, error)
+	Register(addr uintptr, nbytes int64, access verbs.Access) (*verbs.Region, error)
 }
 
 type region struct{ *verbs.Region }
@@ -34,13 +33,14 @@ func (r region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
 func localKey(key uint64) uint32 { return uint32(key >> 32) }
 
 func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Registration, error) {
-	var r *verbs.Region
-	var err error
-	if d.onDemand && !shared {
-		r, err = d.domain.RegisterOnDemand(addr, nbytes)
-	} else {
-		r, err = d.domain.Register(addr, nbytes, shared)
+	access := verbs.Local
+	switch {
+	case shared:
+		access = verbs.Remote
+	case d.onDemand:
+		access = verbs.OnDemand
 	}
+	r, err := d.domain.Register(addr, nbytes, access)
 	if err != nil {
 		return nil, err
 	}

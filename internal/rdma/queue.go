@@ -100,9 +100,7 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 
 // free gives everything back.
 func (q *queue) free() {
-	if q.srq != nil {
-		q.srq.Close()
-	}
+	q.srq.Close()
 	for _, p := range []*pin.Pool{q.in, q.out, q.room} {
 		p.Close()
 	}

@@ -100,9 +100,11 @@ func (p *Path) Leave() {
 	}
 }
 
-// AddRange caches that pair and key reach [lo, hi), around addr, of a rank. Call it between Enter and Leave.
+// AddRange caches that pair and key reach [lo, hi), around addr, of a rank.
 func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair *verbs.Pair) {
 	if p != nil {
+		p.Enter()
+		defer p.Leave()
 		C.rdma_fast.ranges[(uint32(rank)^uint32(addr>>22))%C.RDMA_FAST_RANGES] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
 			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair.Handle())}
 	}

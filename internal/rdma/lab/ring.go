@@ -40,7 +40,7 @@ func OpenRing(d *verbs.Domain, n, size int) (*Ring, error) {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
 	r := &Ring{memory: memory, size: size, empty: make([]bool, n)}
-	if r.region, err = d.Register(r.lo(), int64(len(memory)), true); err != nil {
+	if r.region, err = d.Register(r.lo(), int64(len(memory)), verbs.Remote); err != nil {
 		unix.Munmap(memory)
 		return nil, err
 	}

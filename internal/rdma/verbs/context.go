@@ -37,7 +37,7 @@ type Limits struct {
 	MaxCQE, MaxSRQ    int  // entries of a queue
 	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
-	OnDemand          bool // memory need not be pinned: RegisterOnDemand
+	OnDemand          bool // memory need not be pinned: OnDemand
 }
 
 // Context is an open device.
@@ -146,30 +146,26 @@ type Region struct {
 	LKey, RKey uint32
 }
 
-// Register pins memory and lets the device at it; remote: on behalf of others too.
-func (d *Domain) Register(addr uintptr, nbytes int64, remote bool) (*Region, error) {
-	access := C.int(C.VB_LOCAL_WRITE)
-	if remote {
-		access |= C.VB_REMOTE_READ | C.VB_REMOTE_WRITE
-		if d.Atomics {
-			access |= C.VB_REMOTE_ATOMIC
-		}
+// Access is what the device may do with registered memory.
+type Access int
+
+// The kinds of registered memory.
+const (
+	Local    Access = C.VB_LOCAL_WRITE                                             // used by this process
+	OnDemand        = Local | C.VB_ON_DEMAND                                       // the same, not pinned. The device can: see Limits
+	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC                // read, and changed by atomics, by others, too
+	Remote          = Local | C.VB_REMOTE_READ | C.VB_REMOTE_WRITE | remoteAtomics // used by others, too
+)
+
+// remoteAtomics is given where the device has atomics.
+const remoteAtomics = C.VB_REMOTE_ATOMIC
+
+// Register lets the device at memory, which is pinned unless access is OnDemand.
+func (d *Domain) Register(addr uintptr, nbytes int64, access Access) (*Region, error) {
+	if access == Remote && !d.Atomics {
+		access &^= remoteAtomics
 	}
-	return d.register(addr, nbytes, access)
-}
-
-// RegisterLocks is Register for others' reads and atomics.
-func (d *Domain) RegisterLocks(addr uintptr, nbytes int64) (*Region, error) {
-	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_REMOTE_READ|C.VB_REMOTE_ATOMIC)
-}
-
-// RegisterOnDemand lets the device at memory as it is whenever it is used. The device can: see Limits.
-func (d *Domain) RegisterOnDemand(addr uintptr, nbytes int64) (*Region, error) {
-	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_ON_DEMAND)
-}
-
-func (d *Domain) register(addr uintptr, nbytes int64, access C.int) (*Region, error) {
-	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), access)
+	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), C.int(access))
 	if p == nil {
 		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))
 	}
