@@ -118,7 +118,7 @@ func (c *Cache) listen() {
 func (c *Cache) Close() {
 	c.mu.Lock()
 	for len(c.list) > 0 {
-		c.drop(0)
+		c.drop(0, event{})
 	}
 	c.mu.Unlock()
 	if c.watch != nil {
@@ -213,35 +213,28 @@ func (c *Cache) hear() (some bool) {
 
 // forget drops what an event is about.
 func (c *Cache) forget(v event) {
+	gone := event{lo: v.lo, hi: v.hi}
+	if v.kept {
+		gone = event{}
+	}
 	i, _ := c.find(v.lo)
 	for i < len(c.list) && c.list[i].Lo < v.hi {
-		if v.kept {
-			c.drop(i)
-			continue
-		}
-		e := c.list[i]
-		c.watch.remove(e.Lo, v.lo) // not between: others may watch new memory there
-		c.watch.remove(v.hi, e.Hi)
-		c.unlist(i)
+		c.drop(i, gone)
 	}
 	if v.moved != 0 {
 		c.watch.remove(v.moved, v.moved+(v.hi-v.lo))
 	}
 }
 
-// unlist takes an entry out of the list.
-func (c *Cache) unlist(i int) {
+// drop takes an entry out of the list, and ends watching its memory except what is gone: others may watch new memory there.
+func (c *Cache) drop(i int, gone event) {
 	e := c.list[i]
+	if c.watch != nil {
+		c.watch.remove(e.Lo, min(gone.lo, e.Hi))
+		c.watch.remove(max(gone.hi, e.Lo), e.Hi)
+	}
 	c.list = slices.Delete(c.list, i, i+1)
 	e.Release()
-}
-
-// drop takes an entry out of the list though its memory is still there.
-func (c *Cache) drop(i int) {
-	if c.watch != nil {
-		c.watch.remove(c.list[i].Lo, c.list[i].Hi)
-	}
-	c.unlist(i)
 }
 
 // evict gives back entries without users, the longest unused first, until they are n bytes; false if there are none.
@@ -257,7 +250,7 @@ func (c *Cache) evict(n int64) (some bool) {
 			break
 		}
 		freed += int64(c.list[oldest].Hi - c.list[oldest].Lo)
-		c.drop(oldest)
+		c.drop(oldest, event{})
 	}
 	return some
 }

@@ -164,7 +164,7 @@ func TestInUse(t *testing.T) {
 		t.Error("an entry in use was given back")
 	}
 	c.mu.Lock()
-	c.drop(0)
+	c.drop(0, event{})
 	c.mu.Unlock()
 	if c.Take(0x10000, 0) != nil {
 		t.Error("found though it has been dropped")

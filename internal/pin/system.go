@@ -18,17 +18,13 @@ const pageBytes = 4096
 // Lockable is how many bytes this process may pin, math.MaxInt64 if there is no limit for it.
 func Lockable() int64 {
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 || mayExceed() {
+	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var d [2]unix.CapUserData
+	exempt := unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
+	if exempt || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 {
 		return math.MaxInt64
 	}
 	return int64(limit.Cur)
-}
-
-// mayExceed tells whether the limit does not bind this process.
-func mayExceed() bool {
-	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var d [2]unix.CapUserData
-	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
 }
 
 // Budget is the bytes that a process may pin for the application where the user has not said so: a quarter of what it

@@ -43,14 +43,3 @@ func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces i
 
 // clear begins another one.
 func (c *chain) clear() { c.requests, c.data = c.requests[:0], c.data[:0] }
-
-// chunk is how much of a buffer of some size a chunk of a pipelined transfer takes, when so many bytes have been dealt with
-// and so many are left: copying one chunk goes on while another one travels, so what nothing travels beside is to be small,
-// the first chunk of a write and the last one of a read.
-func chunk(op uint8, first, size int, gone, left int64) int {
-	n := gone
-	if op == verbs.Read {
-		n = left / 2
-	}
-	return int(min(max(n, int64(first)), int64(size)))
-}

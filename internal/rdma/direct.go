@@ -144,14 +144,19 @@ func (m *mover) reach(remote uintptr) error {
 	return nil
 }
 
-// stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Keys are looked for before
-// there is a buffer: whoever has a buffer waits for nothing but completions.
+// stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Copying one chunk goes on while
+// another one travels, so what nothing travels beside is small: the first chunk of a write, the last one of a read. Keys are
+// looked for before there is a buffer: whoever has a buffer waits for nothing but completions.
 func (m *mover) stage() error {
 	if err := m.flush(); err != nil {
 		return err
 	}
 	w, out := &m.walk, m.o.q.out
-	room := int64(chunk(m.op, m.first, out.Size, m.all-w.Left(), w.Left()))
+	room := m.all - w.Left() // a write's chunks grow, a read's shrink
+	if m.op == verbs.Read {
+		room = w.Left() / 2
+	}
+	room = min(max(room, int64(m.first)), int64(out.Size))
 	if row := min(m.row, int64(out.Size)); !m.single { // a row that is divided takes two requests
 		room = max(room-room%row, row)
 	}

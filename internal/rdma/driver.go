@@ -70,12 +70,11 @@ type device struct {
 
 // probe finds a device and makes of every kind of object one, since each may be refused.
 func probe(o *Options) (*device, error) {
-	list, unused, err := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
-	if err != nil {
-		return nil, err
-	}
-	if err := verbs.Load(); err != nil {
-		return nil, err
+	list, unused := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
+	if len(list) > 0 {
+		if err := verbs.Load(); err != nil {
+			return nil, err
+		}
 	}
 	d := &device{unused: unused}
 	for _, w := range list {
