@@ -100,26 +100,16 @@ func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
 		return limits, state, err
 	}
 	defer d.Close()
-	cq, err := d.Completions(64)
+	f := &Fabric{base: d, pinned: &registrar{d.Domain, false}, size: pageBytes}
+	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
 		return limits, state, err
 	}
-	defer cq.Close()
-	p, err := pin.NewPool(&registrar{domain: d.Domain}, 1, pageBytes)
-	if err != nil {
-		return limits, state, fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
-	}
-	p.Close()
-	srq, err := d.Domain.NewShared(1)
-	if err != nil {
-		return limits, state, err
-	}
-	defer srq.Close()
-	pair, err := d.Domain.NewPair(verbs.Caps{Send: 1, Pieces: 1, From: cq, To: cq, Shared: srq})
-	if err != nil {
-		return limits, state, err
-	}
-	return d.Limits, d.State, pair.Close()
+	defer q.free()
+	var e end
+	err = e.open(f, q, 1, 1, 0, 0)
+	e.pair.Close()
+	return d.Limits, d.State, err
 }
 
 // closest is my way that is nearest to all others'.

@@ -95,14 +95,11 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.opt.Contiguous == buffered || f.opt.Contiguous == zerocopy { // forced
 		return nil
 	}
-	if q.room, err = pin.NewPool(f.pinned, 1, pageBytes); err != nil {
-		return err
-	}
 	var sleep *verbs.Channel
 	if q.looks <= 1 {
 		sleep = q.cq.Channel()
 	}
-	q.fast = fastpath.Open(q.cq, sleep, q.room.Addr(0), localKey(q.room.Key), inlineBytes)
+	q.fast = fastpath.Open(q.cq, sleep, q.out.Addr(q.out.Take()), localKey(q.out.Key), inlineBytes) // the buffer stays C's
 	return nil
 }
 

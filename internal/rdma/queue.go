@@ -7,6 +7,7 @@ package rdma
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -42,7 +43,6 @@ type queue struct {
 	looks  int            // before the first yield
 	nap    time.Duration  // longest sleep; negative: any time
 	fast   *fastpath.Path // nil if there is none
-	room   *pin.Pool      // of its gets
 	bell   int            // ends Sleep
 
 	mu    sync.Mutex
@@ -77,7 +77,9 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
 		q.out, err = pin.NewPool(f.pinned, out, f.size)
 	}
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
+	} else {
 		q.into = make([]kernel.Cursor, q.out.Count())
 		q.srq, err = f.base.Domain.NewShared(q.in.Count())
 	}
@@ -101,9 +103,8 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 // free gives everything back.
 func (q *queue) free() {
 	q.srq.Close()
-	for _, p := range []*pin.Pool{q.in, q.out, q.room} {
-		p.Close()
-	}
+	q.in.Close()
+	q.out.Close()
 	unix.Close(q.bell)
 	q.cq.Close()
 	q.fast.Free()

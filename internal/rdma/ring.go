@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The in-flight ring of a queue pair: chains of work requests that have been posted, in their order. A queue pair completes
-// them in this order, so a completion stands for its chain and all before it.
+// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which has those that were posted.
+// One doorbell posts a chain, one completion tells of it. A queue pair completes chains in the order in which they were
+// posted, so a completion stands for its chain and all before it.
 package rdma
 
 import (
 	"sync"
 
 	"libarmci/internal/pin"
+	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
@@ -109,3 +111,41 @@ func (r *ring) fail() (ended []posted) {
 	}
 	return ended
 }
+
+const (
+	chainLength = 64
+	pieceBytes  = 1 << 20 // of one request: what is repeated after a loss
+	mostPieces  = 16      // of one request: as many as fit into the place that inline data takes anyway
+)
+
+type chain struct {
+	requests []verbs.Request
+	data     []verbs.Data
+	bytes    int // of the last request
+}
+
+// add adds data: to the last request if it goes on there, else as a request of its own.
+func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces int) {
+	if n := len(c.requests); n > 0 {
+		q, e := &c.requests[n-1], &c.data[len(c.data)-1]
+		goesOn := q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == uint32(key) && c.bytes+int(d.Bytes) <= pieceBytes
+		switch {
+		case !goesOn:
+		case e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
+			e.Bytes += d.Bytes
+			c.bytes += int(d.Bytes)
+			return
+		case int(q.Pieces) < pieces:
+			q.Pieces++
+			c.data = append(c.data, d)
+			c.bytes += int(d.Bytes)
+			return
+		}
+	}
+	c.requests = append(c.requests, verbs.Request{Remote: uint64(remote), Key: uint32(key), Pieces: 1, Op: op})
+	c.data = append(c.data, d)
+	c.bytes = int(d.Bytes)
+}
+
+// clear begins another one.
+func (c *chain) clear() { c.requests, c.data = c.requests[:0], c.data[:0] }

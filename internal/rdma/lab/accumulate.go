@@ -87,29 +87,29 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 	return true, nil
 }
 
-// key is the registered memory of the target around an address.
-func key(x *transport.Transfer, addr uintptr) (*transport.Range, error) {
-	far, err := x.Key(addr, func() {})
-	if err == nil && !far.Direct {
+// reach returns the key of the memory at the walk, and for how many bytes of whole elements it is good.
+func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint32, n int, err error) {
+	far, err := x.Key(at.Remote, func() {})
+	if err != nil {
+		return 0, 0, err
+	}
+	n = min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes))) / grain * grain
+	if !far.Direct || n == 0 { // an element may be in two registered ranges
 		err = transport.ErrNotNative
 	}
-	return far, err
+	return uint32(far.Key), n, err
 }
 
 // reaches tells whether the device can be at every element.
 func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
 	l.walk.Set(&x.Local, &x.Remote, mostParts)
 	for at := l.walk.Peek(mostParts); at != nil; at = l.walk.Peek(mostParts) {
-		far, err := key(x, at.Remote)
+		_, n, err := reach(x, at, grain)
 		if errors.Is(err, transport.ErrNotNative) {
 			return false, nil
 		}
 		if err != nil {
 			return false, err
-		}
-		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes))/grain*grain)
-		if n == 0 {
-			return false, nil // an element in two registered ranges
 		}
 		l.walk.Advance(n)
 	}
@@ -120,16 +120,16 @@ func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
 func (l *Locks) fill(x *transport.Transfer, grain, size int) error {
 	l.locks, l.parts, l.used = l.locks[:0], l.parts[:0], mostLocks*wordsBytes
 	for at := l.walk.Peek(mostParts); at != nil && len(l.parts) < mostParts; at = l.walk.Peek(mostParts) {
-		far, err := key(x, at.Remote)
+		key, n, err := reach(x, at, grain)
 		if err != nil {
 			return err
 		}
-		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes)), inStripe(at.Remote, grain), size-l.used) / grain * grain
+		n = min(n, inStripe(at.Remote, grain), (size-l.used)/grain*grain)
 		i := l.lock(at.Remote, n)
 		if n == 0 || i < 0 {
 			return nil
 		}
-		l.parts = append(l.parts, part{at.Local, at.Remote, n, uint32(far.Key), l.used, i})
+		l.parts = append(l.parts, part{at.Local, at.Remote, n, key, l.used, i})
 		l.used += n
 		l.walk.Advance(n)
 	}
