@@ -48,14 +48,13 @@ type manager struct {
 	ended  chan struct{}
 	closed atomic.Bool
 
-	mu      sync.Mutex
-	waiting map[nonce]chan []byte
+	waiting sync.Map                            // by nonce of a question: chan []byte
 	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; of who has the buffer
 }
 
 // openManager makes a process reachable.
 func openManager(f *Fabric) (*manager, error) {
-	m := &manager{f: f, bell: -1, ended: make(chan struct{}), waiting: map[nonce]chan []byte{}}
+	m := &manager{f: f, bell: -1, ended: make(chan struct{})}
 	if err := m.open(); err != nil {
 		m.free()
 		return nil, err
@@ -116,14 +115,8 @@ func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err err
 // ask sends a question until it is answered by who knows the secret.
 func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
-	m.mu.Lock()
-	m.waiting[q.Nonce] = reply
-	m.mu.Unlock()
-	defer func() {
-		m.mu.Lock()
-		delete(m.waiting, q.Nonce)
-		m.mu.Unlock()
-	}()
+	m.waiting.Store(q.Nonce, reply)
+	defer m.waiting.Delete(q.Nonce)
 	sealed := q.Seal(m.f.cfg.Secret, "origin", nil)
 	pause := firstPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause, longestPause) {
@@ -177,11 +170,10 @@ func (m *manager) hear(b []byte) {
 	id, sealed := nonce(b[1:helloAt]), b[helloAt:]
 	switch b[0] {
 	case answer:
-		m.mu.Lock()
-		reply := m.waiting[id]
-		m.mu.Unlock()
+		asks, _ := m.waiting.Load(id)
+		reply, _ := asks.(chan []byte) // nil if nobody asks
 		select {
-		case reply <- append([]byte(nil), sealed...):
+		case reply <- slices.Clone(sealed):
 		default:
 		}
 	case leaving:

@@ -94,14 +94,15 @@ func wayBy(p verbs.Port, number string) (w way, why string) {
 	return way{p, &best}, ""
 }
 
-// nearest is the way whose address has most leading bits in common with those of all others; the first of equals.
-func nearest(mine []way, others [][16]byte) *way {
+// nearest returns the way whose address has most leading bits in common with the addresses in all hints of the other ranks;
+// the first of equals.
+func nearest(mine []way, hints [][]byte) *way {
 	best, most := 0, -1
 	for i := range mine {
 		common := 128
-		for _, o := range others {
-			if mine[i].gid != nil {
-				common = min(common, commonBits(mine[i].gid.Addr, o))
+		for _, h := range hints {
+			if mine[i].gid != nil && len(h) == 16 {
+				common = min(common, commonBits(mine[i].gid.Addr, [16]byte(h)))
 			}
 		}
 		if common > most {

@@ -90,7 +90,11 @@ func TestNearest(t *testing.T) {
 	}{
 		{nil, 1}, {[][16]byte{ipv4(10, 1, 0, 2)}, 1}, {[][16]byte{ipv4(10, 2, 0, 2), ipv4(10, 2, 0, 3)}, 2},
 	} {
-		if got := nearest(mine, c.others); got.gid.Index != c.index {
+		hints := [][]byte{nil, {1, 2, 3}} // of ranks that have no address
+		for i := range c.others {
+			hints = append(hints, c.others[i][:])
+		}
+		if got := nearest(mine, hints); got.gid.Index != c.index {
 			t.Errorf("%v: GID %d, expected %d", c.others, got.gid.Index, c.index)
 		}
 	}

@@ -55,7 +55,7 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return nil, err
 			}
-			return open(o, cfg, d.closest(cfg.Hints))
+			return open(o, cfg, nearest(d.ways, cfg.Hints))
 		},
 	}
 }
@@ -110,17 +110,6 @@ func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
 	err = e.open(f, q, 1, 1, 0, 0)
 	e.pair.Close()
 	return d.Limits, d.State, err
-}
-
-// closest is my way that is nearest to all others'.
-func (d *device) closest(hints [][]byte) *way {
-	var others [][16]byte
-	for _, h := range hints {
-		if len(h) == 16 {
-			others = append(others, [16]byte(h))
-		}
-	}
-	return nearest(d.ways, others)
 }
 
 // notes tells what would be used, what it can do, and what else there is.

@@ -26,7 +26,8 @@ const (
 
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
-	*pin.Arena // Here, Expose
+	*pin.Arena     // Here, Expose
+	*fastpath.Path // GetOpen, GetDone, DropRank
 
 	opt     Options
 	cfg     transport.FabricConfig
@@ -99,7 +100,8 @@ func (f *Fabric) openOrigins() (err error) {
 	if q.looks <= 1 {
 		sleep = q.cq.Channel()
 	}
-	q.fast = fastpath.Open(q.cq, sleep, q.out.Addr(q.out.Take()), localKey(q.out.Key), inlineBytes) // the buffer stays C's
+	f.Path = fastpath.Open(q.cq, sleep, q.out.Addr(q.out.Take()), localKey(q.out.Key), inlineBytes) // the buffer stays C's
+	q.fast = f.Path
 	return nil
 }
 
@@ -123,9 +125,7 @@ func (f *Fabric) Costs() transport.Costs {
 
 // Close ends everything.
 func (f *Fabric) Close() error {
-	if f.origins != nil {
-		f.origins.fast.Close()
-	}
+	f.Path.Close()
 	for _, q := range f.queues {
 		q.closeAll()
 	}
@@ -135,7 +135,8 @@ func (f *Fabric) Close() error {
 	for _, q := range f.queues {
 		q.free()
 	}
-	f.closeLab()
+	f.eager.Close()
+	f.locks.Close()
 	f.pins.Close()
 	f.Arena.Close()
 	f.base.Close()
@@ -146,21 +147,12 @@ func (f *Fabric) Close() error {
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.Endpoint, rank transport.Rank, addr uintptr, r transport.Range) {
 	if o := e.(*origin); r.Direct && o.pair.Inline >= fastpath.RoomBytes && o.broken.Load() == nil {
-		o.q.fast.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
+		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
 	}
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.Endpoint) { f.origins.fast.DropPair(e.(*origin).pair) }
-
-// DropRank forgets the memory of a rank.
-func (f *Fabric) DropRank(rank transport.Rank) { f.origins.fast.DropRank(int(rank)) }
-
-// GetOpen tells whether a get that C has left to Go has not completed.
-func (f *Fabric) GetOpen() bool { return !f.origins.fast.Answered() }
-
-// GetDone tells whether its data is here.
-func (f *Fabric) GetDone() bool { return f.origins.fast.Here() }
+func (f *Fabric) DropEndpoint(e transport.Endpoint) { f.DropPair(e.(*origin).pair) }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)

@@ -35,15 +35,6 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 	return p
 }
 
-func (f *Fabric) closeLab() {
-	if f.eager != nil {
-		f.eager.Close()
-	}
-	if f.locks != nil {
-		f.locks.Close()
-	}
-}
-
 // sendBySlot sends a frame whose body goes into a slot of the target's eager ring.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	b, err := o.Buffer()

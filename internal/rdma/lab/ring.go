@@ -81,10 +81,12 @@ func (r *Ring) Release(ticket uint64) {
 	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.memory[releasedAt])), r.next)
 }
 
-// Close ends the ring.
+// Close ends the ring; there may be none.
 func (r *Ring) Close() {
-	r.region.Close()
-	unix.Munmap(r.memory)
+	if r != nil {
+		r.region.Close()
+		unix.Munmap(r.memory)
+	}
 }
 
 // WordsBytes of a buffer are where the words of a claim come to.

@@ -172,8 +172,13 @@ func (d *Domain) Register(addr uintptr, nbytes int64, access Access) (*Region, e
 	return &Region{p, uint32(p.lkey), uint32(p.rkey)}, nil
 }
 
-// Close ends the registration.
-func (r *Region) Close() error { return result("end a registration", C.vb_dereg_mr(r.p)) }
+// Close ends the registration; there may be none.
+func (r *Region) Close() error {
+	if r == nil {
+		return nil
+	}
+	return result("end a registration", C.vb_dereg_mr(r.p))
+}
 
 // Channel tells through a descriptor that completion queues have something.
 type Channel struct{ p *C.struct_vb_channel }
