@@ -2,7 +2,8 @@
 
 // The connection manager receives and sends the datagrams by which processes connect: an origin asks with its hello, the
 // target answers with its own. Datagrams may be lost or come twice: the origin asks again, the target gives the same
-// answer again. Who cannot prove that he knows the job's secret is not answered. It sleeps while nobody connects.
+// answer again. A process that cannot prove that it knows the job's secret gets no answer. The manager has a thread of its
+// own, which sleeps while there are no datagrams.
 package rdma
 
 import (
@@ -23,12 +24,13 @@ import (
 const (
 	datagramBuffers = 64
 	datagramBytes   = 256
-	routeHeader     = 40                     // before every datagram that is received
+	routeHeader     = 40                     // global route header, before every received datagram
 	firstPause      = 100 * time.Millisecond // before a question is repeated
 	longestPause    = time.Second
 )
 
-// A datagram is its kind, the nonce of the question, and a hello, which has a notice where a connection ends.
+// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where a connection ends, the hello
+// carries a notice.
 const (
 	question = 1
 	answer   = 2
@@ -41,7 +43,7 @@ type nonce = [transport.NonceBytes]byte
 type manager struct {
 	f      *Fabric
 	cq     *verbs.Completions
-	pool   *pin.Pool // of which half is offered to receive
+	pool   *pin.Pool // half of it is for receiving
 	pair   *verbs.Pair
 	self   address
 	bell   int
@@ -49,7 +51,7 @@ type manager struct {
 	closed atomic.Bool
 
 	waiting sync.Map                            // by nonce of a question: chan []byte
-	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; of who has the buffer
+	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; used by the owner of the buffer only
 }
 
 // openManager makes a process reachable.
@@ -95,7 +97,7 @@ func (m *manager) offer(i int32) error {
 	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.pool, i, 0, datagramBytes)})
 }
 
-// send sends a datagram, if there is room: who does not get it asks again.
+// send sends a datagram, or drops it if there is no free buffer: the origin asks again.
 func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err error) {
 	i := m.pool.Take()
 	if i == none {
@@ -112,7 +114,7 @@ func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err err
 	return err
 }
 
-// ask sends a question until it is answered by who knows the secret.
+// ask sends a question, again and again, until there is an answer that proves knowledge of the secret.
 func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
 	m.waiting.Store(q.Nonce, reply)
@@ -141,7 +143,7 @@ func (m *manager) run() {
 	defer log.Guard()
 	defer close(m.ended)
 	var done [16]verbs.Completion
-	for !m.closed.Load() { // the bell rings once
+	for !m.closed.Load() { // it is set before the bell rings
 		n, _, err := m.cq.Sleep(done[:], m.bell, -1)
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)

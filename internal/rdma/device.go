@@ -69,7 +69,7 @@ func ways(all []verbs.Port, device, number string) (usable []way, reasons []stri
 	return usable, reasons
 }
 
-// wayBy chooses a port's address.
+// wayBy chooses the address of a port, or says why the port cannot be used.
 func wayBy(p verbs.Port, number string) (w way, why string) {
 	if p.State != "ACTIVE" {
 		return w, "the port is " + p.State

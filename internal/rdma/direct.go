@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the origin's device alone: RDMA writes and reads. Registered local memory is written from and read into as
-// it is (local.go), other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call
-// of the device and one completion for many.
+// Transfers by the origin's device alone: RDMA writes and reads. The device uses registered local memory in place (local.go);
+// other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of the device and
+// one completion for many.
 package rdma
 
 import (
@@ -18,10 +18,10 @@ func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, ver
 // Read reads remote memory.
 func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, verbs.Read) }
 
-// undivided is how much is never worth more than one chunk.
+// undivided is the length up to which a transfer is always one chunk.
 const undivided = 2 << 10
 
-// mover makes the transfers of an origin, one at a time. It is used again.
+// mover makes the transfers of an origin, one at a time.
 type mover struct {
 	o          *origin
 	x          *transport.Transfer
@@ -30,13 +30,13 @@ type mover struct {
 	single     bool  // it is contiguous
 	row        int64 // bytes of a row at the target
 	first      int   // bytes of the first chunk that is copied
-	lendFrom   int   // local memory of so many bytes in a row is registered rather than copied
+	lendFrom   int   // contiguous local memory of at least so many bytes is registered rather than copied
 	walk       kernel.Walk
-	near, far  transport.Range // registered memory around the local and the remote address that were last
+	near, far  transport.Range // registered memory around the last local and remote address
 	held       []*pin.Entry
 	chain      chain
 	pieces     []kernel.Piece // of remote memory, for one buffer
-	registerIt func()         // makes the local side ready
+	registerIt func()         // registers the local memory of the next run
 }
 
 func (m *mover) init(o *origin) {
@@ -48,7 +48,7 @@ func (m *mover) init(o *origin) {
 	}
 }
 
-// begin looks at a transfer.
+// begin prepares a transfer.
 func (m *mover) begin(x *transport.Transfer, op uint8) {
 	m.x, m.op, m.all = x, op, x.Remote.Left()
 	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
@@ -92,8 +92,8 @@ func (m *mover) move(x *transport.Transfer, op uint8) error {
 	return err
 }
 
-// next makes requests for what is at the walk: for a run, or, where local memory is not registered, for a chunk that goes
-// through a buffer. most is how many runs should be listed next.
+// next makes requests for a run, or, where local memory is not registered, for a chunk that goes through a buffer. most is how
+// many runs the walk should list next.
 func (m *mover) next(r *kernel.Run) (most int, err error) {
 	if err = m.reach(r.Remote); err != nil {
 		return 0, err
@@ -117,8 +117,8 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 	return chainLength, nil
 }
 
-// small writes a few contiguous bytes, which the device takes from where they are before this returns; done is false if
-// they have two keys.
+// small writes a few contiguous bytes inline: the device has taken them when this returns. done is false if they lie in two
+// ranges of registered memory.
 func (m *mover) small() (done bool, err error) {
 	r := m.walk.Peek(1)
 	if err = m.reach(r.Remote); err != nil || m.far.Hi-r.Remote < uintptr(r.Bytes) {
@@ -144,9 +144,9 @@ func (m *mover) reach(remote uintptr) error {
 	return nil
 }
 
-// stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Copying one chunk goes on while
-// another one travels, so what nothing travels beside is small: the first chunk of a write, the last one of a read. Keys are
-// looked for before there is a buffer: whoever has a buffer waits for nothing but completions.
+// stage makes requests for the next chunk, which goes through a buffer, and posts them. One chunk is copied while another one
+// travels. So the first chunk of a write and the last one of a read are small, since nothing travels meanwhile. Keys are looked
+// up before a buffer is taken: an owner of a buffer waits for nothing but completions.
 func (m *mover) stage() error {
 	if err := m.flush(); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (m *mover) stage() error {
 	return m.post(p)
 }
 
-// chainPieces makes requests for the next pieces of remote memory, n bytes, at most room. Their data has offsets in a buffer
-// for addresses.
+// chainPieces makes requests for the next pieces of remote memory: n bytes, at most room. The addresses of their data are
+// offsets in a buffer.
 func (m *mover) chainPieces(room int64) (n int, err error) {
 	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
 	for _, c := range m.pieces {

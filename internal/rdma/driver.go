@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What package drivers asks for: this fabric as one of those between nodes, and why it is of no use where it is not.
+// The driver: whether RDMA can be used on this machine, by which device, and if not, why.
 package rdma
 
 import (
@@ -24,7 +24,7 @@ type Options struct {
 	DeviceAcc  bool   // accumulates may be made by the origin's device (lab)
 }
 
-// What these ways are called in settings.
+// Values of these settings.
 const (
 	buffered   = "buffered"    // local memory goes through registered buffers
 	zerocopy   = "zerocopy"    // local memory is used as it is, registered where it is not
@@ -37,7 +37,7 @@ func Driver(o Options) transport.Driver {
 	return transport.Driver{
 		Name:  "rdma",
 		Probe: func() error { _, err := probed(); return err },
-		Hint: func() []byte { // under which address I am likely to be reached
+		Hint: func() []byte { // the address that this process is likely to have
 			if d, err := probed(); err == nil && d.ways[0].gid != nil {
 				return d.ways[0].gid.Addr[:]
 			}
@@ -60,15 +60,15 @@ func Driver(o Options) transport.Driver {
 	}
 }
 
-// device is what probing has found: ways to the network, of which the first could be opened.
+// device is what probing has found: ports that can be used, all of which could be opened.
 type device struct {
 	ways   []way
-	limits verbs.Limits
-	state  verbs.PortState
-	unused []string // ports that cannot be used, and why
+	limits verbs.Limits    // of the first
+	state  verbs.PortState // of the first
+	unused []string        // ports that cannot be used, and why
 }
 
-// probe finds a device and makes of every kind of object one, since each may be refused.
+// probe finds a device, and makes one object of every kind, since each may be refused.
 func probe(o *Options) (*device, error) {
 	list, unused := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
 	if len(list) > 0 {
@@ -112,7 +112,7 @@ func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
 	return d.Limits, d.State, err
 }
 
-// notes tells what would be used, what it can do, and what else there is.
+// notes describes the port that would be used, and lists the others.
 func (d *device) notes() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",

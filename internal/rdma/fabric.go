@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The fabric of a process: opening, what it can do, closing.
+// The fabric of a process: what it has, how it is opened and closed, its fast path.
 package rdma
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	credits     = 16 // frames of an origin for which a target has buffers, on average
+	credits     = 16 // frames of one origin for which a target has buffers, on average
 	defaultSpin = 20 // looks before the first yield
 	yields      = 40 // of a waiter before it sleeps
 	tick        = time.Millisecond
@@ -42,11 +42,11 @@ type Fabric struct {
 	cm      *manager
 	size    int // bytes of a buffer, and so of a message to this process
 
-	bell     int         // ends Wait
-	waiting  atomic.Bool // somebody does
-	attended atomic.Bool // the origins' queue has been asked to tell
+	bell     int         // an eventfd that ends Wait
+	waiting  atomic.Bool // a thread is in Wait
+	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
 
-	listening sync.Mutex // all below
+	listening sync.Mutex // for all below
 	accept    func(transport.Rank, transport.Endpoint) (transport.Receiver, error)
 	greeted   map[nonce][]byte
 	eager     *lab.Ring // of the data server, if an origin uses it
@@ -82,7 +82,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	return f, nil
 }
 
-// openOrigins makes the queue of the origins, and the C fast path on it.
+// openOrigins makes the queue of this process as an origin, and the C fast path on it.
 func (f *Fabric) openOrigins() (err error) {
 	n := f.buffers(originShare)
 	if f.origins, err = f.openQueue(n, n, fastpath.Entries); err != nil {
@@ -105,16 +105,16 @@ func (f *Fabric) openOrigins() (err error) {
 	return nil
 }
 
-// Info tells what concerns package internode.
+// Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
 		Pulses: true}
 }
 
-// Atomics tells whether the device has any.
+// Atomics tells whether the device has atomic operations.
 func (f *Fabric) Atomics() bool { return f.base.Limits.Atomic != 0 }
 
-// Costs are those of a fast network.
+// Costs are typical of a fast network.
 func (f *Fabric) Costs() transport.Costs {
 	return transport.Costs{
 		PutDirect: transport.Linear{Start: 2000, Each: 150, Byte: 0.09}, PutPacked: transport.Linear{Start: 5000, Byte: 0.3},

@@ -20,13 +20,13 @@ import (
 
 const (
 	prefixBytes = 16
-	frameExtra  = 64 // what a buffer has more than the frame: prefix, alignment, words of the eager ring
+	frameExtra  = 64 // bytes of a message beside the frame: prefix, alignment, words of the eager ring
 )
 
-// bodyAt is where the body begins behind a head of n bytes.
+// bodyAt is the offset of the body behind a head of n bytes.
 func bodyAt(n int) int { return prefixBytes + (n+7)&^7 }
 
-// encodeHead writes everything before the body, whose place it returns.
+// encodeHead writes everything before the body, and returns the offset of the body.
 func encodeHead(b, head []byte) int {
 	clear(b[:prefixBytes])
 	binary.LittleEndian.PutUint16(b, uint16(len(head)))
@@ -49,7 +49,7 @@ func encodeSlot(b []byte, n int, ticket uint64) {
 	binary.LittleEndian.PutUint64(b[8:], ticket)
 }
 
-// frame is one that is kept until there is room for it.
+// frame is a frame that is kept until there is room for it.
 type frame struct{ head, body []byte }
 
 var errFrame = errors.New("a message that this library does not send")
@@ -86,21 +86,21 @@ const (
 
 // Shares of the memory for buffers.
 const (
-	originShare = 1 // for answers, and for what is sent
-	comingShare = 4 // for what all origins send to a server
-	answerShare = 1
-	slotShare   = 1 // for the eager ring, which only who forces that protocol pays
+	originShare = 1 // for answers, and once more for what is sent
+	comingShare = 4 // for what all origins send to a data server
+	answerShare = 1 // for what a data server sends
+	slotShare   = 1 // for the eager ring; taken only if a setting selects that protocol
 	allShares   = 2*originShare + comingShare + answerShare + slotShare
 )
 
-// Sizes of a buffer, and so of a message: the larger, the fewer messages a transfer takes, and the fewer buffers there are.
+// Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but there are fewer of them.
 const (
 	leastBytes = 16 << 10
 	mostBytes  = 64 << 10
-	enough     = 16 // buffers of a share, before they are made larger
+	enough     = 16 // buffers of a share: buffers are larger only if there are still so many
 )
 
-// bufferBytes is the size of the buffers that so much memory is divided into.
+// bufferBytes is the size of buffers if they may take so much memory in all.
 func bufferBytes(memory int64) int {
 	size := mostBytes
 	for size > leastBytes && memory/allShares/int64(size) < enough {
@@ -109,7 +109,7 @@ func bufferBytes(memory int64) int {
 	return size
 }
 
-// buffers is how many of them so many shares are.
+// buffers is how many buffers so many shares are.
 func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allShares) / f.size }
 
 // data is n bytes of a buffer from an offset on.

@@ -31,9 +31,9 @@ type address struct {
 type extra struct {
 	Pair  uint32 // queue pair to connect to
 	PSN   uint32 // of its first packet
-	Reads uint8  // that it lets the other end have outstanding
+	Reads uint8  // how many reads the other end may have outstanding
 	MTU   uint8
-	// Of an origin: which of the lab's protocols it uses, where the answer is to go.
+	// Of an origin: which protocols of package lab it uses, and where the answer is to go.
 	UsesSlots, UsesLocks bool
 	Back                 address
 	Places               lab.Places // of a target: what these protocols need
@@ -57,7 +57,7 @@ func decode(b []byte, x any) error {
 	return err
 }
 
-// link is what both ends of a connection set their queue pairs to: mine is what this end said, its what the other did.
+// link is how a queue pair is to be connected: mine is what this end has said, its what the other end has.
 func (f *Fabric) link(mine, its *extra, at *address) *verbs.Link {
 	l := f.base.Limits
 	return &verbs.Link{Path: *f.base.Path(at.LID, at.GID), Pair: its.Pair, MTU: min(mine.MTU, its.MTU), MyPSN: mine.PSN, PSN: its.PSN,
@@ -65,7 +65,7 @@ func (f *Fabric) link(mine, its *extra, at *address) *verbs.Link {
 		Atomics: l.Atomic != 0}
 }
 
-// extra is what this end says of a queue pair.
+// extra describes a queue pair of this process to the other end.
 func (f *Fabric) extra(pair *verbs.Pair) extra {
 	return extra{Pair: pair.Number, PSN: rand.Uint32() & 0xffffff, MTU: f.base.State.MTU,
 		Reads: uint8(min(f.base.Limits.ReadsIn, 16))}
@@ -92,7 +92,7 @@ func (f *Fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transpo
 	return f.served, nil
 }
 
-// Close ends listening, and closes the ends that are left.
+// Close stops listening, and closes the ends that are left.
 func (q *queue) Close() {
 	q.f.listening.Lock()
 	q.f.accept = nil
@@ -147,10 +147,10 @@ func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error)
 		return nil, err
 	}
 	f.served.know(&t.end)
-	f.served.Interrupt() // there is a pulse to be felt from now on
+	f.served.Interrupt() // the data server sends pulses from now on
 	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
 }
 
-// inlineAnswer is how long a frame may be that needs no buffer while it travels: one without a body.
+// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at once: a frame without a body.
 const inlineAnswer = 96

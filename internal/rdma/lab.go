@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// places makes what an origin will use, and tells where it is; nothing where there can be none. The caller listens.
+// places makes what an origin will use, as far as that is possible, and tells where it is. The caller has the lock of listening.
 func (f *Fabric) places(its *extra) (p lab.Places) {
 	var err error
 	if its.UsesSlots && f.Atomics() && f.eager == nil {
@@ -52,7 +52,7 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 		[]verbs.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
 }
 
-// Accumulate is done by the device where the target has locks for it.
+// Accumulate accumulates by the device if the target has locks for it.
 func (o *origin) Accumulate(x *transport.Transfer, s transport.Scale) (bool, error) {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The local side of transfers: memory of the arena is registered for good; of other memory long pieces are registered and
-// stay so (package pin), on demand where the device can. What may not be pinned goes through buffers.
+// The local side of transfers. Memory of the arena is registered until the end. Of other memory long pieces are registered and
+// stay so (package pin), with on-demand paging where the device has it. What cannot be registered goes through buffers.
 package rdma
 
 import (
@@ -11,14 +11,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lendBytes is from where on it takes longer to copy than to register. Registered memory is used for less, too. Short rows
-// are never registered: they may lie in as many pages.
+// lendBytes is the length from which on copying takes longer than registering. Memory that is registered already is used for
+// shorter pieces, too. Short rows are never registered: each may lie in another page.
 const lendBytes = 64 << 10
 
 // registrar registers memory with a protection domain.
 type registrar struct {
 	domain   domain
-	onDemand bool // the device takes pages as it finds them
+	onDemand bool // the device has on-demand paging: nothing is pinned
 }
 
 type domain interface {
@@ -52,14 +52,14 @@ func pinBudget(o *Options, w *transport.WireInfo) int64 {
 		return o.Pin
 	}
 	processes := 1
-	if len(w.Nodes) > 0 { // else it is not in a job
+	if len(w.Nodes) > 0 { // otherwise this is armci_info, without a job
 		processes = len(w.Nodes[w.MyNode])
 	}
 	return pin.Budget(processes)
 }
 
-// local makes m.near the registered memory around the local address of a run, if there is some that may be used as it is.
-// What is in the chain travels while memory is registered.
+// local makes m.near the registered memory around the local address of a run. ok is false if the run has to be copied. What is
+// in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
 	if m.x.Copied || f.opt.Contiguous == buffered {

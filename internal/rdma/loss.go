@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by Close. Whoever notices marks
-// the end as broken; who polls fails what is open, tells the receiver, and says farewell to the other end: an empty message,
-// which comes after everything that was sent. A datagram has the other end look for it, where nobody does. The queue pair
-// is destroyed when the farewell has left.
+// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by Close. Any thread marks the end
+// as broken. Then the poller fails what is open, tells the receiver, and sends a farewell to the other end: an empty message,
+// which arrives after everything that was sent. A datagram tells the other process to poll for it, in case it is idle. The
+// queue pair is destroyed when the farewell has left.
 package rdma
 
 import (
@@ -27,7 +27,7 @@ var (
 // partingTime is how long a farewell may take.
 const partingTime = time.Second
 
-// lose marks an end as broken, once. It returns what later callers are told. Any thread.
+// lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
 func (e *end) lose(why error) error {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.q.fast.DropPair(e.pair)
@@ -40,22 +40,22 @@ func (e *end) lose(why error) error {
 // Break ends the connection.
 func (e *end) Break() { e.lose(errBroken) }
 
-// tell ends a connection that was lost. For who polls.
+// tell ends a connection that was lost. Poller only.
 func (e *end) tell() {
 	e.finish(true)
-	if e.dropped != nil { // of a target nobody else closes it
+	if e.dropped != nil { // a target's end; an origin's is closed by internode
 		e.part()
 	}
 }
 
-// shut ends a connection that is being closed. For who polls.
+// shut ends a connection that is being closed. Poller only.
 func (e *end) shut() {
 	e.lose(errClosed)
 	e.finish(false)
 	e.part()
 }
 
-// finish fails what is open, tells the receiver if that is wanted, and says farewell; once. For who polls.
+// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once. Poller only.
 func (e *end) finish(tell bool) {
 	if e.told {
 		return
@@ -77,7 +77,7 @@ func (e *end) finish(tell bool) {
 	e.farewell(why == errGone)
 }
 
-// farewell sends what was posted meanwhile, and that nothing follows, unless the other end has gone.
+// farewell sends what was posted meanwhile, and then an empty message, unless the other end has gone.
 func (e *end) farewell(gone bool) {
 	e.posting.Lock()
 	defer e.posting.Unlock()
@@ -99,16 +99,16 @@ func (e *end) farewell(gone bool) {
 	}
 }
 
-// left tells whether all that was sent has left, the farewell last, or never will.
+// left tells whether everything has left, the farewell last, or never will.
 func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
 
 // notice is a datagram about the end of a queue pair.
 type notice struct {
 	Pair uint32
-	Dead bool // there is no farewell; else it is on its way
+	Dead bool // no farewell comes; otherwise it is on its way
 }
 
-// noticed has who polls look for a farewell, where nobody does, or does what one would.
+// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end is lost at once.
 func (f *Fabric) noticed(sealed []byte) {
 	var h transport.Hello
 	var n notice
@@ -125,7 +125,7 @@ func (f *Fabric) noticed(sealed []byte) {
 	f.Wake()
 }
 
-// part has the queue pair destroyed as soon as the farewell has left. For who polls.
+// part has the queue pair destroyed as soon as the farewell has left. Poller only.
 func (e *end) part() {
 	if e.until.IsZero() {
 		e.until = time.Now().Add(partingTime)
@@ -134,7 +134,7 @@ func (e *end) part() {
 	}
 }
 
-// reap destroys the ends that have parted. For who polls.
+// reap destroys the parting ends whose farewell has left. Poller only.
 func (q *queue) reap() {
 	rest := q.parting[:0]
 	for _, e := range q.parting {
@@ -147,7 +147,7 @@ func (q *queue) reap() {
 	q.parting = rest
 }
 
-// destroy gives back everything: nothing completes any more.
+// destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.mu.Lock()
 	delete(e.q.ends, e.pair.Number)
@@ -173,7 +173,7 @@ func (e *end) Close(linger time.Duration) {
 	e.q.shut(until, e)
 }
 
-// shut ends connections when what was sent has left, or at a time. For who polls.
+// shut ends connections when what was sent has left, but no later than until. Poller only.
 func (q *queue) shut(until time.Time, ends ...*end) {
 	for _, e := range ends {
 		q.pollUntil(until, e.idle)
@@ -187,7 +187,7 @@ func (q *queue) shut(until time.Time, ends ...*end) {
 	q.reap()
 }
 
-// own makes the caller the one who polls, until leave.
+// own makes the caller the poller, until leave.
 func (q *queue) own() {
 	q.wanted.Add(1)
 	q.Interrupt()
@@ -196,7 +196,7 @@ func (q *queue) own() {
 	q.fast.Enter()
 }
 
-// pollUntil polls until done, or until a time. For who polls.
+// pollUntil polls until done, or until a time. Poller only.
 func (q *queue) pollUntil(until time.Time, done func() bool) {
 	for !done() && time.Now().Before(until) {
 		if q.poll(1) == 0 {

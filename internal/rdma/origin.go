@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending frames. Where there is no room it waits, and whoever waits takes completions
-// meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
+// An origin's end of a connection: sending frames. If there is no room it waits, and polls for completions meanwhile
+// (FabricConfig.Await). Direct transfers are in direct.go.
 package rdma
 
 import (
@@ -24,9 +24,9 @@ const (
 type origin struct {
 	end
 	mover  mover
-	inline []byte     // a small message, which the device takes from there as it is posted
-	eager  *lab.Slots // of the target's eager ring; nil: it is not used
-	locks  *lab.Locks // of the target, for accumulates of the device; nil: they are not used
+	inline []byte     // where a small message is built, which is sent inline
+	eager  *lab.Slots // of the target's eager ring; nil if that is not used
+	locks  *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
 }
 
 // Dial connects to the data server of a rank.
@@ -70,7 +70,7 @@ func (o *origin) greet(to transport.Rank, at *address) error {
 	return err
 }
 
-// receive hands an answer to the receiver, whose buffer is free again at once.
+// receive hands an answer to the receiver. The buffer is free again at once.
 func (o *origin) receive(buffer int32, n int) {
 	if err := o.deliver(o.q.in.Bytes(buffer)[:n], nil); err != nil {
 		o.lose(err)
@@ -99,7 +99,7 @@ func (o *origin) shipLater(p posted, requests []verbs.Request, data []verbs.Data
 	return err
 }
 
-// await blocks until done, which is not called again then. The error is that the end was broken before.
+// await blocks until done, which is not called again then, or until the end is broken, which it returns.
 func (o *origin) await(done func() bool) error {
 	ok := false
 	o.f.cfg.Await(o, func() bool {
@@ -113,7 +113,7 @@ func (o *origin) await(done func() bool) error {
 	return nil
 }
 
-// Buffer waits for a free one.
+// Buffer takes a buffer, and waits for one if need be.
 func (o *origin) Buffer() (int32, error) {
 	if b := o.q.out.Take(); b != none {
 		return b, nil
@@ -184,15 +184,15 @@ func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func
 	return nil
 }
 
-// Last posts a chain that completes some time; then the buffer is free again.
+// Last posts a chain. The buffer is free again when it is complete.
 func (o *origin) Last(b int32, requests []verbs.Request, data []verbs.Data) error {
 	return o.ship(posted{buffer: b}, requests, data)
 }
 
-// Bytes is a buffer.
+// Bytes returns a buffer.
 func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
 
-// Data is a part of a buffer.
+// Data describes a part of a buffer.
 func (o *origin) Data(b int32, off, n int) verbs.Data { return data(o.q.out, b, off, n) }
 
 // Atomic changes a word by the target's device.
@@ -208,7 +208,7 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 		q[0].Op, q[0].Operand, q[0].Swap = verbs.CompareSwap, uint64(compare), uint64(operand)
 	}
 	if err = o.Run(q[:], []verbs.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
-		return 0, err // the device may still be at the buffer
+		return 0, err // the device may still write to the buffer
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
 	o.q.out.Put(b)

@@ -19,7 +19,7 @@ type posted struct {
 	buffer   int32                // that is free again when it completes, or none
 	read     int32                // bytes that were read into the buffer, for queue.into
 	done     transport.Completion // may be nil
-	held     []*pin.Entry         // local memory that was registered for this chain and earlier ones
+	held     []*pin.Entry         // local memory that this chain and earlier ones use
 }
 
 type ring struct {
@@ -29,8 +29,8 @@ type ring struct {
 	closed     bool
 }
 
-// push gives a chain its number, and counts it as a part of its transfer. There is room, since a chain has at least one
-// request. ok is false if the ring is closed.
+// push gives a chain its number, and counts it as a part of its transfer. The ring has room for every chain, since a chain has
+// at least one request. ok is false if the ring is closed.
 func (r *ring) push(p *posted) (number uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,15 +91,15 @@ func release(entries []*pin.Entry) {
 	}
 }
 
-// close lets nothing new in; with false it lets the farewell in.
+// close closes the ring to new chains, or opens it again, for the farewell.
 func (r *ring) close(closed bool) {
 	r.mu.Lock()
 	r.closed = closed
 	r.mu.Unlock()
 }
 
-// fail lets nothing new in, and takes from all chains what has to be told or released when they end. They stay, with their
-// buffers, where the device may still be.
+// fail closes the ring and returns what to tell and to release for the chains that are open. The chains stay in the ring until
+// the device has done with them, but only to free their buffers.
 func (r *ring) fail() (ended []posted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,10 +114,12 @@ func (r *ring) fail() (ended []posted) {
 
 const (
 	chainLength = 64
-	pieceBytes  = 1 << 20 // of one request: what is repeated after a loss
-	mostPieces  = 16      // of one request: as many as fit into the place that inline data takes anyway
+	pieceBytes  = 1 << 20 // most bytes of one request, since a whole request is repeated after a loss
+	mostPieces  = 16      // most pieces of one request: as many as fit into the space that inline data takes anyway
 )
 
+// chain is a chain that is being built. A request writes to, or reads from, one place of the other end. At this end it may have
+// several pieces, which makes the chain shorter.
 type chain struct {
 	requests []verbs.Request
 	data     []verbs.Data
@@ -147,5 +149,5 @@ func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces i
 	c.bytes = int(d.Bytes)
 }
 
-// clear begins another one.
+// clear begins another chain.
 func (c *chain) clear() { c.requests, c.data = c.requests[:0], c.data[:0] }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: frames of its origin are handled one after the other, as far as there is room for what
-// they cause. It never waits: what cannot be handled now stays in its receive buffer until earlier answers have left.
+// A target's end of a connection: frames of its origin are handled one after the other, as far as there is room for their
+// answers. It never waits: a frame that cannot be handled now stays in its receive buffer until earlier answers have left.
 package rdma
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	targetRequests = 32 // of a queue pair: frames and writes to one origin that are on their way
-	targetPieces   = 4  // of memory in one of them
+	targetRequests = 32 // most requests of a queue pair: frames and writes that are on their way to one origin
+	targetPieces   = 4  // most pieces of one request
 )
 
 // message is a frame in a receive buffer.
@@ -27,11 +27,11 @@ type message struct {
 type target struct {
 	end
 	eager *lab.Ring // that its origin may use; may be nil
-	asked bool      // it will be served soon; under the lock
-	// Of who polls.
+	asked bool      // serve is in the queue's todo; under the lock
+	// Used by the poller only.
 	backlog []message // that were not handled
-	owing   bool      // it will be served when something has completed
-	spare   int32     // buffer for what the frame at hand causes
+	owing   bool      // it is in the queue's owing
+	spare   int32     // a buffer for the answer to the current frame
 	writes  []*write  // that were not posted whole
 }
 
@@ -45,7 +45,7 @@ func newTarget(f *Fabric) (*target, error) {
 	return t, t.open(f, f.served, targetRequests, targetPieces, inlineAnswer, 0)
 }
 
-// serve handles what waits, as far as there is room. For who polls.
+// serve handles what waits, as far as there is room. Poller only.
 func (t *target) serve() {
 	for t.goOn() && len(t.backlog) > 0 && t.broken.Load() == nil {
 		if t.spare = t.q.out.Take(); t.spare == none {
@@ -70,7 +70,7 @@ func (t *target) serve() {
 	}
 }
 
-// goOn posts what was kept; false if there is no room.
+// goOn posts what was kept; false if something is left.
 func (t *target) goOn() bool {
 	wrote := t.writeMore()
 	t.posting.Lock()
@@ -79,7 +79,7 @@ func (t *target) goOn() bool {
 	return wrote && !t.flush()
 }
 
-// drop gives up what was not handled, of an end that was lost. For who polls.
+// drop gives up what was not handled: the connection has ended. Poller only.
 func (t *target) drop() {
 	for _, m := range t.backlog {
 		t.q.giveBack(m.buffer)
@@ -118,7 +118,7 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
-// Post keeps a frame for who polls.
+// Post keeps a frame, which the poller sends.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
@@ -128,27 +128,27 @@ func (t *target) Post(head, body []byte) {
 	}
 }
 
-// Flush has nothing to do: who polls sends what was kept.
+// Flush has nothing to do: the poller sends what was kept.
 func (t *target) Flush() bool { return false }
 
-// Target-side writes: rows of the node's memory are written to an origin's, as far as there is room for requests; the rest
-// when some have left. It is the origin's turn that waits, not the server.
+// Target-side writes: rows of the node's memory are written to an origin's memory, as far as there is room for requests, and
+// the rest when earlier ones are complete. Meanwhile the server handles other origins.
 
-// write is one that was not posted whole.
+// write is a target-side write that was not posted whole.
 type write struct {
 	x     transport.Transfer
 	walk  kernel.Walk
-	chain chain // that found no room
+	chain chain // the next requests, which found no room
 }
 
-// finish ends what Write has begun.
+// finish ends the part of the transfer that Write has begun.
 func (w *write) finish(err error) {
 	if w.x.Done != nil {
 		w.x.Done.Done(err)
 	}
 }
 
-// Write writes memory of the arena to memory of the origin, after the frame at hand.
+// Write writes memory of the arena to memory of the origin, as soon as the current frame has been handled.
 func (t *target) Write(x *transport.Transfer) error {
 	if e := t.broken.Load(); e != nil {
 		return *e
@@ -162,7 +162,7 @@ func (t *target) Write(x *transport.Transfer) error {
 	return nil
 }
 
-// writeMore posts more; false if it has to wait.
+// writeMore posts requests of writes; false if there is no room for all.
 func (t *target) writeMore() bool {
 	for len(t.writes) > 0 && t.broken.Load() == nil {
 		w := t.writes[0]
@@ -183,7 +183,7 @@ func (t *target) writeMore() bool {
 	return true
 }
 
-// writeLength is how many requests are posted together: two such chains are under way at once.
+// writeLength is the length of a chain: two of them are under way at once.
 const writeLength = targetRequests / 2
 
 // extend adds the next requests of a write to its chain.
@@ -202,16 +202,17 @@ func (t *target) extend(w *write) error {
 			return errFrame // the origin has asked for keys, and was told that there are none
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		w.chain.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}, t.width)
+		d := verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}
+		w.chain.add(verbs.Write, r.Remote, far.Key, d, t.width)
 		w.walk.Advance(n)
 	}
 	return nil
 }
 
-// Read has no use here.
+// Read is for origins only.
 func (*target) Read(*transport.Transfer) error { return transport.ErrNotNative }
 
-// Atomic has no use here.
+// Atomic is for origins only.
 func (*target) Atomic(transport.AtomicOp, uintptr, uint64, int64, int64) (int64, error) {
 	return 0, transport.ErrNotNative
 }

@@ -8,7 +8,7 @@ package lab
 
 import "libarmci/internal/rdma/verbs"
 
-// Place is memory of a target; its Hi is 0 if there is none. Its size is fixed.
+// Place is registered memory of a target; Hi is 0 if there is none. Its encoding has a fixed size.
 type Place struct {
 	Lo, Hi uint64
 	Key    uint32
@@ -24,6 +24,6 @@ type Port interface {
 	Data(b int32, off, n int) verbs.Data
 	// Run posts a chain of requests, calls meanwhile, and waits until the chain is complete.
 	Run(r []verbs.Request, d []verbs.Data, meanwhile func()) error
-	// Last posts a chain that completes some time; then the buffer is free again.
+	// Last posts a chain and returns. The buffer is free again when the chain is complete.
 	Last(b int32, r []verbs.Request, d []verbs.Data) error
 }

@@ -20,19 +20,19 @@ import (
 	"libarmci/internal/rdma/verbs"
 )
 
-// Places of the words in the ring's first page.
+// Offsets of the words in the ring's first page.
 const (
 	claimedAt  = 0
 	releasedAt = 64
 	pageBytes  = 4096
 )
 
-// Ring is used by whoever polls for the data server.
+// Ring is used by the thread that polls for the data server.
 type Ring struct {
 	memory []byte // a page with the words, then the slots
 	size   int    // of a slot
 	region *verbs.Region
-	empty  []bool // slots that were emptied after one that was not
+	empty  []bool // by slot: emptied, though an older one is not
 	next   uint64 // ticket of the oldest slot that was not emptied
 }
 
@@ -59,7 +59,7 @@ func (r *Ring) Place() Place {
 
 var errTicket = errors.New("a ticket of the eager ring that nobody has")
 
-// Body is what the slot of a ticket holds.
+// Body returns the first n bytes of the slot of a ticket.
 func (r *Ring) Body(ticket uint64, n int) ([]byte, error) {
 	if r == nil || ticket < r.next || ticket-r.next >= uint64(len(r.empty)) || n > r.size {
 		return nil, errTicket
@@ -71,7 +71,7 @@ func (r *Ring) Body(ticket uint64, n int) ([]byte, error) {
 	return r.memory[pageBytes+slot*r.size:][:n], nil
 }
 
-// Release says that the slot of a ticket is empty.
+// Release makes the slot of a ticket available again.
 func (r *Ring) Release(ticket uint64) {
 	n := uint64(len(r.empty))
 	r.empty[ticket%n] = true
@@ -89,10 +89,10 @@ func (r *Ring) Close() {
 	}
 }
 
-// WordsBytes of a buffer are where the words of a claim come to.
+// WordsBytes is the space at the start of a buffer that a claim needs for words it reads.
 const WordsBytes = 16
 
-// Slots are those of a target.
+// Slots are the slots of a target's eager ring.
 type Slots struct {
 	ring        Place
 	size, count uint64
@@ -106,8 +106,8 @@ func NewSlots(p *Places, size int) *Slots {
 	return &Slots{ring: p.Ring, size: uint64(size), count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
 }
 
-// Claim claims a slot, calls meanwhile, and returns when the slot is empty. The words come to the first WordsBytes of a buffer.
-// The caller has a buffer first: while he waits for one he must not keep a slot from being filled.
+// Claim claims a slot, calls meanwhile, and returns when the slot is empty. It uses the first WordsBytes of buffer b. The caller
+// takes the buffer first, since others wait for a slot that is claimed and not filled.
 func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
 	q := []verbs.Request{
 		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.Read},

@@ -151,19 +151,16 @@ type Access int
 
 // The kinds of registered memory.
 const (
-	Local    Access = C.VB_LOCAL_WRITE                                             // used by this process
-	OnDemand        = Local | C.VB_ON_DEMAND                                       // the same, not pinned. The device can: see Limits
-	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC                // read, and changed by atomics, by others, too
-	Remote          = Local | C.VB_REMOTE_READ | C.VB_REMOTE_WRITE | remoteAtomics // used by others, too
+	Local    Access = C.VB_LOCAL_WRITE                              // used by this process
+	OnDemand        = Local | C.VB_ON_DEMAND                        // the same, not pinned, if the device can: see Limits
+	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC // others read it and change it by atomics
+	Remote          = Locks | C.VB_REMOTE_WRITE                     // the same, and others write it. Without atomics if the device has none
 )
-
-// remoteAtomics is given where the device has atomics.
-const remoteAtomics = C.VB_REMOTE_ATOMIC
 
 // Register lets the device at memory, which is pinned unless access is OnDemand.
 func (d *Domain) Register(addr uintptr, nbytes int64, access Access) (*Region, error) {
 	if access == Remote && !d.Atomics {
-		access &^= remoteAtomics
+		access &^= C.VB_REMOTE_ATOMIC
 	}
 	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), C.int(access))
 	if p == nil {
