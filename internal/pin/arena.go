@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The node's arena, registered by this process allocation by allocation as it is used: for others by the data server, for
-// the local side of transfers by everybody. Memory stays registered until the end, since its pages stay where they are.
+// The node's arena. A process registers an allocation when it is first used: by a data server for other nodes, by any process
+// for the local side of its transfers. Memory stays registered until the end, since its pages stay where they are.
 package pin
 
 import (
@@ -24,13 +24,13 @@ type Memory interface {
 type Arena struct {
 	node   Memory
 	device Device
-	cache  *Cache // makes room where the limit of pinned memory is reached
+	cache  *Cache // gives memory back where the limit of pinned memory is reached
 	table  Table
 	mu     sync.Mutex
 	open   []Registration
 }
 
-// NewArena makes one of which nothing is registered.
+// NewArena makes an arena of which nothing is registered.
 func NewArena(node Memory, d Device, cache *Cache) *Arena {
 	return &Arena{node: node, device: d, cache: cache}
 }
@@ -56,7 +56,7 @@ func (a *Arena) Expose(lo uintptr, n int64) []transport.Range {
 	return a.table.Within(lo, lo+uintptr(n))
 }
 
-// register makes sure that memory is registered, or known to be out of the device's reach.
+// register registers memory as far as it is not in the table. What cannot be registered is in the table with Direct false.
 func (a *Arena) register(lo uintptr, n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 
 // Device registers memory.
 type Device interface {
-	// Register lets the device at memory: for this process or, if shared, also on behalf of others.
+	// Register lets the device use memory: for this process or, if shared, for other processes, too.
 	Register(addr uintptr, nbytes int64, shared bool) (Registration, error)
 }
 
 // Registration is registered memory.
 type Registration interface {
-	Key() uint64 // for this process and for others, as the device packs them
+	Key() uint64 // what requests need; the device knows what is in it
 	Close() error
 }
 
@@ -36,8 +36,8 @@ type Entry struct {
 	Key    uint64
 	reg    Registration
 	cache  *Cache
-	users  atomic.Int32 // with one for the list
-	last   uint64       // when it was taken
+	users  atomic.Int32 // one more while it is in the list
+	last   uint64       // when it was taken last, by the cache's clock
 }
 
 const (
@@ -59,8 +59,8 @@ type Cache struct {
 	clock uint64
 }
 
-// Open makes a cache that pins up to budget bytes. demand: the device takes pages as it finds them, so that nothing is
-// pinned, there is no budget, and a registration stays good for whatever is mapped at its addresses.
+// Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then nothing is pinned, there is no
+// budget, and a registration stays good for whatever is mapped at its addresses.
 func Open(d Device, budget int64, demand bool) *Cache {
 	c := &Cache{device: d, budget: budget, demand: demand}
 	if demand {
@@ -196,7 +196,7 @@ func (c *Cache) find(addr uintptr) (i int, hit bool) {
 	return i, hit
 }
 
-// hear takes events, and tells whether there were some.
+// hear handles events, and tells whether there were some.
 func (c *Cache) hear() (some bool) {
 	if c.watch == nil {
 		return false
@@ -211,7 +211,7 @@ func (c *Cache) hear() (some bool) {
 	return some
 }
 
-// forget drops what an event is about.
+// forget drops the entries that an event is about.
 func (c *Cache) forget(v event) {
 	gone := event{lo: v.lo, hi: v.hi}
 	if v.kept {
@@ -237,7 +237,7 @@ func (c *Cache) drop(i int, gone event) {
 	e.Release()
 }
 
-// evict gives back entries without users, the longest unused first, until they are n bytes; false if there are none.
+// evict drops entries without users, the longest unused first, until n bytes are free; false if there are none.
 func (c *Cache) evict(n int64) (some bool) {
 	for freed := int64(0); freed < n; some = true {
 		oldest := -1
@@ -285,7 +285,7 @@ func (c *Cache) register(lo, hi uintptr) *Entry {
 	return e
 }
 
-// pin registers memory, if need be in exchange for what is not in use.
+// pin registers memory. Where the system's limit is reached, it drops entries without users for that.
 func (c *Cache) pin(lo, hi uintptr) Registration {
 	for {
 		reg, err := c.device.Register(lo, int64(hi-lo), false)

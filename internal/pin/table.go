@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A key table: which memory is registered, here or at a node. Ranges never overlap and are never removed, so that a look-up
-// needs no lock.
+// A key table: which memory is registered, here or at a node. Ranges never overlap and are never removed, so a look-up needs
+// no lock.
 package pin
 
 import (
@@ -26,7 +26,7 @@ func (t *Table) all() []transport.Range {
 	return nil
 }
 
-// Find returns the range around an address, nil if there is none. It stays valid.
+// Find returns the range around an address, nil if there is none. The range stays valid.
 func (t *Table) Find(addr uintptr) *transport.Range {
 	list := t.all()
 	i, exact := slices.BinarySearchFunc(list, addr, func(r transport.Range, a uintptr) int { return cmp.Compare(r.Lo, a) })
@@ -39,7 +39,7 @@ func (t *Table) Find(addr uintptr) *transport.Range {
 	return &list[i]
 }
 
-// Within lists the ranges that have memory in [lo, hi).
+// Within lists the ranges that overlap [lo, hi).
 func (t *Table) Within(lo, hi uintptr) (some []transport.Range) {
 	for _, r := range t.all() {
 		if r.Hi > lo && r.Lo < hi {

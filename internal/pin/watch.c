@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading thread. Nothing in it may wait for Go, or for anybody who could wait for an event to be read: no locks,
-// no memory from malloc.
+// The reading thread. Nothing in it may wait for Go, or for a thread that may be waiting for an event to be read: no locks,
+// no malloc.
 #define _GNU_SOURCE
 #include "watch.h"
 
@@ -28,7 +28,7 @@ static void take(struct pin_watch *w, const struct uffd_msg *m)
 		push(w, m->arg.remove.start, m->arg.remove.end, 0, m->event == UFFD_EVENT_REMOVE);
 }
 
-// With the read itself those who raised the events go on: so `reading` is odd before it, and even when all are queued.
+// The read itself unblocks the threads that raised the events. So `reading` is odd from before it until all events are queued.
 static void *run(void *arg)
 {
 	struct pin_watch *w = arg;
@@ -45,7 +45,7 @@ static void *run(void *arg)
 			take(w, &m[i]);
 		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
 		n = write(w->bell, &(uint64_t){1}, sizeof(uint64_t));
-		(void)n; // a bell that rings already
+		(void)n; // it fails if the counter is full: the bell rings already
 	}
 }
 

@@ -154,7 +154,7 @@ const (
 	Local    Access = C.VB_LOCAL_WRITE                              // used by this process
 	OnDemand        = Local | C.VB_ON_DEMAND                        // the same, not pinned, if the device can: see Limits
 	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC // others read it and change it by atomics
-	Remote          = Locks | C.VB_REMOTE_WRITE                     // the same, and others write it. Without atomics if the device has none
+	Remote          = Locks | C.VB_REMOTE_WRITE                     // others write it, too; no atomics if the device has none
 )
 
 // Register lets the device at memory, which is pinned unless access is OnDemand.
