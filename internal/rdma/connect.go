@@ -46,7 +46,7 @@ type manager struct {
 	pool   *pin.Pool // half of it is for receiving
 	pair   *verbs.Pair
 	self   address
-	bell   int
+	bell   int // an eventfd that ends the thread
 	ended  chan struct{}
 	closed atomic.Bool
 

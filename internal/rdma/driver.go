@@ -78,15 +78,11 @@ func probe(o *Options) (*device, error) {
 	}
 	d := &device{unused: unused}
 	for _, w := range list {
-		limits, state, err := try(&w)
-		if err != nil {
+		if err := d.try(&w); err != nil {
 			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.Port.String(), err))
-			continue
+		} else {
+			d.ways = append(d.ways, w)
 		}
-		if d.ways == nil {
-			d.limits, d.state = limits, state
-		}
-		d.ways = append(d.ways, w)
 	}
 	if d.ways == nil {
 		return nil, errors.New(strings.Join(d.unused, "; "))
@@ -94,22 +90,25 @@ func probe(o *Options) (*device, error) {
 	return d, nil
 }
 
-func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
-	d, err := w.open()
+func (d *device) try(w *way) error {
+	base, err := w.open()
 	if err != nil {
-		return limits, state, err
+		return err
 	}
-	defer d.Close()
-	f := &Fabric{base: d, pinned: &registrar{d.Domain, false}, size: pageBytes}
+	defer base.Close()
+	f := &Fabric{base: base, pinned: &registrar{base.Domain, false}, size: pageBytes}
 	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
-		return limits, state, err
+		return err
 	}
 	defer q.free()
+	if d.ways == nil {
+		d.limits, d.state = base.Limits, base.State
+	}
 	var e end
 	err = e.open(f, q, 1, 1, 0, 0)
 	e.pair.Close()
-	return d.Limits, d.State, err
+	return err
 }
 
 // notes describes the port that would be used, and lists the others.
