@@ -184,14 +184,11 @@ func (e *end) Requests(local, remote kernel.Cursor) int64 {
 func (e *end) Pulse() {
 	e.q.fast.Enter()
 	defer e.q.fast.Leave()
-	e.posting.Lock()
-	defer e.posting.Unlock()
-	if e.broken.Load() != nil || e.ring.open(e.ring.next()) || !e.reserve(1) {
+	if e.broken.Load() != nil || e.ring.open(e.ring.next()) {
 		return
 	}
 	q := [1]verbs.Request{{Op: verbs.Write}}
-	e.post(posted{buffer: none}, q[:], nil)
-	if e.q == e.f.origins { // otherwise nobody may poll for the completion
+	if ok, _ := e.attempt(posted{buffer: none}, q[:], nil); ok && e.q == e.f.origins { // otherwise nobody may poll for it
 		e.f.Attend(e.q)
 	}
 }

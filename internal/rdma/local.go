@@ -25,11 +25,7 @@ type domain interface {
 	Register(addr uintptr, nbytes int64, access verbs.Access) (*verbs.Region, error)
 }
 
-type region struct{ *verbs.Region }
-
-// Key packs both keys: the upper half is for this process, the lower half for others.
-func (r region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
-
+// localKey is the half of a region's key that is for this process.
 func localKey(key uint64) uint32 { return uint32(key >> 32) }
 
 func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Registration, error) {
@@ -44,7 +40,7 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 	if err != nil {
 		return nil, err
 	}
-	return region{r}, nil
+	return r, nil
 }
 
 func pinBudget(o *Options, w *transport.WireInfo) int64 {

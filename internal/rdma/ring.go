@@ -128,25 +128,25 @@ type chain struct {
 
 // add adds data: to the last request if it goes on there, else as a request of its own.
 func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces int) {
-	if n := len(c.requests); n > 0 {
-		q, e := &c.requests[n-1], &c.data[len(c.data)-1]
-		goesOn := q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == uint32(key) && c.bytes+int(d.Bytes) <= pieceBytes
-		switch {
-		case !goesOn:
-		case e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
-			e.Bytes += d.Bytes
-			c.bytes += int(d.Bytes)
-			return
-		case int(q.Pieces) < pieces:
-			q.Pieces++
-			c.data = append(c.data, d)
-			c.bytes += int(d.Bytes)
-			return
-		}
+	q, e := &verbs.Request{}, &verbs.Data{} // the last ones
+	if len(c.requests) > 0 {
+		q, e = &c.requests[len(c.requests)-1], &c.data[len(c.data)-1]
 	}
-	c.requests = append(c.requests, verbs.Request{Remote: uint64(remote), Key: uint32(key), Pieces: 1, Op: op})
-	c.data = append(c.data, d)
-	c.bytes = int(d.Bytes)
+	goesOn := q.Pieces > 0 && q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == uint32(key) &&
+		c.bytes+int(d.Bytes) <= pieceBytes
+	switch {
+	case goesOn && e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
+		e.Bytes += d.Bytes
+		c.bytes += int(d.Bytes)
+	case goesOn && int(q.Pieces) < pieces:
+		q.Pieces++
+		c.data = append(c.data, d)
+		c.bytes += int(d.Bytes)
+	default:
+		c.requests = append(c.requests, verbs.Request{Remote: uint64(remote), Key: uint32(key), Pieces: 1, Op: op})
+		c.data = append(c.data, d)
+		c.bytes = int(d.Bytes)
+	}
 }
 
 // clear begins another chain.

@@ -146,6 +146,9 @@ type Region struct {
 	LKey, RKey uint32
 }
 
+// Key packs both keys: the upper half is for this process, the lower half for others.
+func (r *Region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
+
 // Access is what the device may do with registered memory.
 type Access int
 
