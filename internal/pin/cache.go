@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cache: which memory is registered, who uses it, and what has to go. Registered pieces never overlap: a new one
-// fills the gap between two. Whatever is not watched is registered for its user alone.
+// The registration cache: which memory is registered, who uses it, and what has to go. Entries in the list never overlap: a
+// new one fills the gap between two. Memory that cannot be watched is registered for one user alone.
 package pin
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,35 +20,28 @@ import (
 
 // Device registers memory.
 type Device interface {
-	// Register lets the device at memory: for this process or, if shared, also on behalf of others.
+	// Register lets the device use memory: for this process or, if shared, for other processes, too.
 	Register(addr uintptr, nbytes int64, shared bool) (Registration, error)
 }
 
 // Registration is registered memory.
 type Registration interface {
-	Keys() (local, remote uint64)
+	Key() uint64 // what requests need; the device knows what is in it
 	Close() error
 }
 
-// Entry is registered memory [Lo, Hi), which stays so until who has taken it has released it.
+// Entry is registered memory [Lo, Hi). It stays registered until everybody who has taken it has released it.
 type Entry struct {
 	Lo, Hi uintptr
 	Key    uint64
 	reg    Registration
 	cache  *Cache
-	users  atomic.Int32
-	gone   atomic.Bool // out of the list: closed when it has no users
-	last   uint64      // when it was taken
-}
-
-// place is an entry in the list, where a look-up finds it without looking at the entry.
-type place struct {
-	lo, hi uintptr
-	e      *Entry
+	users  atomic.Int32 // one more while it is in the list
+	last   uint64       // when it was taken last, by the cache's clock
 }
 
 const (
-	mostEntries = 1024     // each may cost the process a mapping more
+	mostEntries = 1024     // each may cost the process one more mapping
 	chunkBytes  = 32 << 20 // longest entry: while one is used, the next can be registered
 )
 
@@ -55,28 +49,27 @@ const (
 type Cache struct {
 	device Device
 	budget int64
-	watch  *watch // nil: entries are for one user
-	why    error  // it is nil
 	demand bool   // a registration stays good for whatever is mapped at its addresses
-	pins   bool   // it counts against the budget
+	watch  *watch // nil without on-demand paging: entries are for one user
 	ended  chan struct{}
+	bytes  atomic.Int64 // that are registered
 
 	mu    sync.Mutex
-	list  []place // sorted
-	gone  []*Entry
-	bytes int64 // that are pinned
+	list  []*Entry // sorted
 	clock uint64
 }
 
-// Open makes a cache that pins up to budget bytes. demand: the device takes pages as it finds them, so that nothing is
-// pinned, and a registration stays good for whatever is mapped at its addresses.
+// Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then nothing is pinned, there is no
+// budget, and a registration stays good for whatever is mapped at its addresses.
 func Open(d Device, budget int64, demand bool) *Cache {
-	c := &Cache{device: d, budget: budget, demand: demand, pins: !demand}
+	c := &Cache{device: d, budget: budget, demand: demand}
 	if demand {
+		c.budget = math.MaxInt64
 		return c
 	}
-	if c.watch, c.why = openWatch(); c.why != nil {
-		log.Infof("memory is registered for each transfer anew: %v", c.why)
+	var err error
+	if c.watch, err = openWatch(); err != nil {
+		log.Infof("memory is registered anew for each transfer: %v", err)
 		return c
 	}
 	c.ended = make(chan struct{})
@@ -106,7 +99,7 @@ func Notes(budget int64, demand bool) string {
 	return fmt.Sprintf("local memory stays registered, up to %d MiB", budget>>20)
 }
 
-// listen unpins, soon after it has been unmapped, what nobody asks for any more.
+// listen ends registrations soon after their memory has been unmapped, even if nobody asks for it any more.
 func (c *Cache) listen() {
 	defer log.Guard()
 	defer close(c.ended)
@@ -117,7 +110,6 @@ func (c *Cache) listen() {
 		}
 		c.mu.Lock()
 		c.hear()
-		c.bury()
 		c.mu.Unlock()
 	}
 }
@@ -126,7 +118,7 @@ func (c *Cache) listen() {
 func (c *Cache) Close() {
 	c.mu.Lock()
 	for len(c.list) > 0 {
-		c.drop(0)
+		c.drop(0, event{})
 	}
 	c.mu.Unlock()
 	if c.watch != nil {
@@ -135,13 +127,10 @@ func (c *Cache) Close() {
 		<-c.ended
 		c.watch.free()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.bury()
 }
 
 // Take gives the entry around an address. If there is none it registers memory from there on, up to n bytes, but
-// nothing if n is 0. It is nil where nothing is registered then; else Release must follow.
+// nothing if n is 0. It returns nil if nothing is registered then; otherwise Release must follow.
 func (c *Cache) Take(addr uintptr, n int) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,21 +141,18 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 	if c.hear() {
 		i, hit = c.find(addr)
 	}
-	c.clock++
 	var e *Entry
 	switch {
 	case hit:
-		e = c.list[i].e
+		e = c.list[i]
 	case n == 0:
 		return nil
 	default:
-		lo, hi := addr&^(pageBytes-1), (addr+uintptr(min(n, chunkBytes))+pageBytes-1)&^(pageBytes-1)
+		lo, hi := Pages(addr, int64(min(n, chunkBytes)))
 		if i < len(c.list) {
-			hi = min(hi, c.list[i].lo)
+			hi = min(hi, c.list[i].Lo)
 		}
-		if c.pins {
-			hi = min(hi, lo+uintptr(c.budget)&^(pageBytes-1))
-		}
+		hi = lo + uintptr(min(int64(hi-lo), c.budget&^(pageBytes-1)))
 		if addr >= hi {
 			return nil
 		}
@@ -174,27 +160,25 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 			return nil
 		}
 	}
+	c.clock++
 	e.last = c.clock
 	e.users.Add(1)
 	return e
 }
 
-// Release says that a user of the entry has ended.
+// Release says that a user of the entry has ended. The last one ends the registration.
 func (e *Entry) Release() {
-	if e.users.Add(-1) > 0 || !e.gone.Load() {
+	if e.users.Add(-1) > 0 {
 		return
 	}
-	e.cache.mu.Lock()
-	e.cache.bury()
-	e.cache.mu.Unlock()
+	if err := e.reg.Close(); err != nil {
+		log.Errorf("memory stays pinned: %v", err)
+	}
+	e.cache.bytes.Add(-int64(e.Hi - e.Lo))
 }
 
-// Pinned is the bytes that are pinned.
-func (c *Cache) Pinned() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.bytes
-}
+// Registered is how many bytes are registered.
+func (c *Cache) Registered() int64 { return c.bytes.Load() }
 
 // Yield gives back at least n bytes that nobody uses, the longest unused first; false if there are none at all.
 func (c *Cache) Yield(n int64) bool {
@@ -203,16 +187,16 @@ func (c *Cache) Yield(n int64) bool {
 	return c.evict(n)
 }
 
-// find is where the entry around an address is, or where one would be.
+// find returns the index of the entry around an address, or of the next one.
 func (c *Cache) find(addr uintptr) (i int, hit bool) {
-	i, hit = slices.BinarySearchFunc(c.list, addr, func(p place, a uintptr) int { return cmp.Compare(p.lo, a) })
-	if !hit && i > 0 && addr < c.list[i-1].hi {
+	i, hit = slices.BinarySearchFunc(c.list, addr, func(e *Entry, a uintptr) int { return cmp.Compare(e.Lo, a) })
+	if !hit && i > 0 && addr < c.list[i-1].Hi {
 		return i - 1, true
 	}
 	return i, hit
 }
 
-// hear takes events, and tells whether there were some.
+// hear handles events, and tells whether there were some.
 func (c *Cache) hear() (some bool) {
 	if c.watch == nil {
 		return false
@@ -227,123 +211,81 @@ func (c *Cache) hear() (some bool) {
 	return some
 }
 
-// forget drops what an event is about.
+// forget drops the entries that an event is about.
 func (c *Cache) forget(v event) {
-	i, hit := c.find(v.lo)
-	if !hit && i > 0 && c.list[i-1].hi > v.lo {
-		i--
+	gone := event{lo: v.lo, hi: v.hi}
+	if v.kept {
+		gone = event{}
 	}
-	for i < len(c.list) && c.list[i].lo < v.hi {
-		p := c.list[i]
-		c.unlist(i)
-		if v.kept {
-			c.watch.remove(p.lo, p.hi)
-			continue
-		}
-		c.watch.remove(p.lo, v.lo) // at the addresses between may be what others watch
-		c.watch.remove(v.hi, p.hi)
+	i, _ := c.find(v.lo)
+	for i < len(c.list) && c.list[i].Lo < v.hi {
+		c.drop(i, gone)
 	}
 	if v.moved != 0 {
 		c.watch.remove(v.moved, v.moved+(v.hi-v.lo))
 	}
 }
 
-// unlist takes an entry out of the list.
-func (c *Cache) unlist(i int) {
-	e := c.list[i].e
-	c.list = slices.Delete(c.list, i, i+1)
-	e.gone.Store(true)
-	c.gone = append(c.gone, e)
-}
-
-// drop takes an entry out of the list though its memory is still there.
-func (c *Cache) drop(i int) {
-	p := c.list[i]
-	c.unlist(i)
+// drop takes an entry out of the list, and ends watching its memory except what is gone: others may watch new memory there.
+func (c *Cache) drop(i int, gone event) {
+	e := c.list[i]
 	if c.watch != nil {
-		c.watch.remove(p.lo, p.hi)
+		c.watch.remove(e.Lo, min(gone.lo, e.Hi))
+		c.watch.remove(max(gone.hi, e.Lo), e.Hi)
 	}
+	c.list = slices.Delete(c.list, i, i+1)
+	e.Release()
 }
 
-// bury closes what is out of the list and has no users.
-func (c *Cache) bury() {
-	c.gone = slices.DeleteFunc(c.gone, func(e *Entry) bool {
-		if e.users.Load() > 0 {
-			return false
-		}
-		if err := e.reg.Close(); err != nil {
-			log.Errorf("memory stays pinned: %v", err)
-		}
-		c.bytes -= c.cost(e.Lo, e.Hi)
-		return true
-	})
-}
-
-// cost is what memory takes of the budget.
-func (c *Cache) cost(lo, hi uintptr) int64 {
-	if !c.pins {
-		return 0
-	}
-	return int64(hi - lo)
-}
-
-// evict gives back entries without users, the longest unused first, until they are n bytes; false if there are none.
+// evict drops entries without users, the longest unused first, until n bytes are free; false if there are none.
 func (c *Cache) evict(n int64) (some bool) {
 	for freed := int64(0); freed < n; some = true {
 		oldest := -1
-		for i, p := range c.list {
-			if p.e.users.Load() == 0 && (oldest < 0 || p.e.last < c.list[oldest].e.last) {
+		for i, e := range c.list {
+			if e.users.Load() == 1 && (oldest < 0 || e.last < c.list[oldest].last) {
 				oldest = i
 			}
 		}
 		if oldest < 0 {
 			break
 		}
-		freed += int64(c.list[oldest].hi - c.list[oldest].lo)
-		c.drop(oldest)
+		freed += int64(c.list[oldest].Hi - c.list[oldest].Lo)
+		c.drop(oldest, event{})
 	}
-	c.bury()
 	return some
 }
 
-// register registers memory that no entry overlaps, to be kept if it is watched.
+// register registers memory that no entry overlaps. The entry goes into the list if it is watched.
 func (c *Cache) register(lo, hi uintptr) *Entry {
-	c.bury()
-	need := c.cost(lo, hi)
-	if over := c.bytes + need - c.budget; over > 0 {
-		if c.evict(over); c.bytes+need > c.budget {
+	n := int64(hi - lo)
+	if over := c.bytes.Load() - (c.budget - n); over > 0 {
+		if c.evict(over); c.bytes.Load() > c.budget-n {
 			return nil
 		}
 	}
 	if len(c.list) >= mostEntries {
 		c.evict(1)
 	}
-	keep := c.demand || c.watch != nil && c.watch.add(lo, hi) == nil
+	keep := len(c.list) < mostEntries && (c.demand || c.watch != nil && c.watch.add(lo, hi) == nil)
 	reg := c.pin(lo, hi)
-	if reg == nil {
-		if c.watch != nil && keep {
-			c.watch.remove(lo, hi)
-		}
-		return nil
-	}
-	c.bytes += need
-	key, _ := reg.Keys()
-	e := &Entry{Lo: lo, Hi: hi, Key: key, reg: reg, cache: c}
-	if keep && !c.demand && !private(lo, hi) {
+	if keep && c.watch != nil && (reg == nil || !private(lo, hi)) {
 		c.watch.remove(lo, hi)
 		keep = false
 	}
-	if !keep || len(c.list) >= mostEntries {
-		e.gone.Store(true)
-		c.gone = append(c.gone, e)
-		return e
+	if reg == nil {
+		return nil
 	}
-	i, _ := c.find(lo)
-	c.list = slices.Insert(c.list, i, place{lo, hi, e})
+	c.bytes.Add(n)
+	e := &Entry{Lo: lo, Hi: hi, Key: reg.Key(), reg: reg, cache: c}
+	if keep {
+		e.users.Store(1)
+		i, _ := c.find(lo)
+		c.list = slices.Insert(c.list, i, e)
+	}
 	return e
 }
 
-// pin registers memory, if need be in exchange for what is not in use.
+// pin registers memory. Where the system's limit is reached, it drops entries without users for that.
 func (c *Cache) pin(lo, hi uintptr) Registration {
 	for {
 		reg, err := c.device.Register(lo, int64(hi-lo), false)

@@ -32,7 +32,7 @@ type registration struct {
 	serial uint64
 }
 
-func (r *registration) Keys() (local, remote uint64) { return r.serial, r.serial << 8 }
+func (r *registration) Key() uint64 { return r.serial }
 
 func (r *registration) Close() error {
 	r.d.mu.Lock()
@@ -62,7 +62,7 @@ func (d *device) Register(addr uintptr, n int64, _ bool) (Registration, error) {
 
 // imaginary is a cache that keeps whatever it is given: as over a device that needs no pinning, but with a budget.
 func imaginary(d Device, budget int64) *Cache {
-	return &Cache{device: d, budget: budget, demand: true, pins: true}
+	return &Cache{device: d, budget: budget, demand: true}
 }
 
 // taken takes memory and lets it go at once.
@@ -134,8 +134,8 @@ func TestBudget(t *testing.T) {
 			e.Release()
 		}
 	}
-	if d.pinned != 4*mib || c.Pinned() != 4*mib {
-		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.Pinned())
+	if d.pinned != 4*mib || c.Registered() != 4*mib {
+		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.Registered())
 	}
 	if e := c.Take(at(5), 4*mib); e != nil {
 		t.Error("more than the budget, with a piece in use")
@@ -164,8 +164,7 @@ func TestInUse(t *testing.T) {
 		t.Error("an entry in use was given back")
 	}
 	c.mu.Lock()
-	c.unlist(0)
-	c.bury()
+	c.drop(0, event{})
 	c.mu.Unlock()
 	if c.Take(0x10000, 0) != nil {
 		t.Error("found though it has been dropped")
@@ -175,7 +174,7 @@ func TestInUse(t *testing.T) {
 		t.Error("closed while it is used")
 	}
 	e.Release()
-	if d.pinned != 0 || c.Pinned() != 0 {
+	if d.pinned != 0 || c.Registered() != 0 {
 		t.Errorf("%d bytes stay pinned", d.pinned)
 	}
 }
@@ -268,7 +267,7 @@ func TestMostEntries(t *testing.T) {
 // TestForTheTransfer: without a watch an entry has one user.
 func TestForTheTransfer(t *testing.T) {
 	d := newDevice(1 << 30)
-	c := &Cache{device: d, budget: 4 * pageBytes, pins: true}
+	c := &Cache{device: d, budget: 4 * pageBytes}
 	defer c.Close()
 	e := c.Take(0x10000, 2*pageBytes)
 	if again := c.Take(0x10000, 2*pageBytes); again == e {
@@ -292,9 +291,14 @@ func TestOnDemand(t *testing.T) {
 	for i := range uintptr(8) {
 		taken(t, c, (i+1)<<30, 1<<20)
 	}
-	if e := c.Take(1<<30, 0); e == nil || c.Pinned() != 0 || d.serial != 8 {
-		t.Errorf("%v, %d bytes count as pinned, %d registrations", e, c.Pinned(), d.serial)
-	} else {
-		e.Release()
+	for i := range uintptr(8) {
+		if e := c.Take((i+1)<<30, 0); e == nil {
+			t.Errorf("entry %d has gone", i)
+		} else {
+			e.Release()
+		}
+	}
+	if d.serial != 8 || c.Registered() != 8<<20 {
+		t.Errorf("%d registrations, %d bytes are registered", d.serial, c.Registered())
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Registered buffers of equal size. What is in them is not known here.
+// Pools of registered buffers of equal size. What is in them is not known here.
 package pin
 
 import (
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pool is buffers 0, 1, 2 ... The memory is not Go's, and a fork shares it.
+// Pool has buffers 0, 1, 2 ... Their memory is not Go's. A child shares it after a fork, so the device's pages stay ours.
 type Pool struct {
 	Size   int    // of a buffer
 	Key    uint64 // of all
@@ -24,7 +24,7 @@ type Pool struct {
 // None is no buffer.
 const None = int32(-1)
 
-// LeastBuffers of a pool are those that it needs where not so much memory may be pinned.
+// LeastBuffers is how many buffers a pool needs where not so much memory may be pinned.
 const LeastBuffers = 8
 
 // NewPool makes n buffers, or fewer if the limit of pinned memory says so.
@@ -48,23 +48,23 @@ func tryPool(d Device, n, size int) (*Pool, error) {
 		unix.Munmap(memory)
 		return nil, err
 	}
-	p.Key, _ = p.reg.Keys()
+	p.Key = p.reg.Key()
 	for i := range n {
 		p.free = append(p.free, int32(n-1-i))
 	}
 	return p, nil
 }
 
-// Count is how many buffers there are.
+// Count returns how many buffers there are.
 func (p *Pool) Count() int { return len(p.memory) / p.Size }
 
-// Addr is where a buffer begins.
+// Addr returns the address of a buffer.
 func (p *Pool) Addr(i int32) uintptr { return uintptr(unsafe.Pointer(&p.memory[int(i)*p.Size])) }
 
-// Bytes is a buffer.
+// Bytes returns a buffer.
 func (p *Pool) Bytes(i int32) []byte { return p.memory[int(i)*p.Size:][:p.Size:p.Size] }
 
-// Take gives a free buffer, or None.
+// Take returns a free buffer, or None.
 func (p *Pool) Take() int32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

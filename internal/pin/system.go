@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the system allows: how much memory may be pinned, which memory goes away with its mapping only, and whether
-// pinned pages stay with the parent at a fork. Nothing here changes anything.
+// What the system allows: how much memory may be pinned, which memory can go away only with its mapping, and whether pinned
+// pages stay with the parent at a fork. Nothing here changes anything.
 package pin
 
 import (
@@ -18,21 +18,17 @@ const pageBytes = 4096
 // Lockable is how many bytes this process may pin, math.MaxInt64 if there is no limit for it.
 func Lockable() int64 {
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 || mayExceed() {
+	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var d [2]unix.CapUserData
+	exempt := unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
+	if exempt || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 {
 		return math.MaxInt64
 	}
 	return int64(limit.Cur)
 }
 
-// mayExceed tells whether the limit does not bind this process.
-func mayExceed() bool {
-	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var d [2]unix.CapUserData
-	return unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
-}
-
-// Budget is the bytes that a process may pin for the application where the user has not said so: a quarter of what it
-// may pin at all, and the process's part of half the memory, there being so many such processes.
+// Budget is how many bytes a process may pin for the application if no setting says so: at most a quarter of what it may pin at
+// all, and of half the machine's memory the part of one of so many processes.
 func Budget(processes int) int64 {
 	var i unix.Sysinfo_t
 	if unix.Sysinfo(&i) != nil {
@@ -41,8 +37,8 @@ func Budget(processes int) int64 {
 	return min(Lockable()/4, int64(i.Totalram)*int64(i.Unit)/2/int64(max(processes, 1)))
 }
 
-// keepsPinned is an error for a kernel that, after a fork, may give a page that a device holds to the child and a copy
-// of it to the parent.
+// keepsPinned returns an error if the kernel, after a fork, may leave a pinned page to the child and give a copy of it to the
+// parent.
 func keepsPinned() error {
 	var u unix.Utsname
 	var major, minor int
@@ -57,8 +53,8 @@ func keepsPinned() error {
 	return nil
 }
 
-// private tells whether pages that are there all are private and anonymous: a file's can go with the file shortened
-// or with a hole made in it, of which no event tells.
+// private tells whether all pages that are present are private and anonymous. Pages of a file go away, without an event, when
+// the file is truncated or a hole is made in it.
 func private(lo, hi uintptr) bool {
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {

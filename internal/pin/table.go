@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A key table: which memory is registered, here or at a node. Ranges never overlap and are never removed, so that a look-up
-// needs no lock.
+// A key table: which memory is registered, here or at a node. Ranges never overlap and are never removed, so a look-up needs
+// no lock.
 package pin
 
 import (
@@ -13,7 +13,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Table is ranges in the order of their addresses. A changed list is a new one. The zero value is empty.
+// Table lists ranges by address. A list is never changed but replaced by a new one. The zero value is empty.
 type Table struct {
 	mu   sync.Mutex // changing
 	list atomic.Pointer[[]transport.Range]
@@ -26,7 +26,7 @@ func (t *Table) all() []transport.Range {
 	return nil
 }
 
-// Find returns the range around an address, nil if there is none. It stays valid.
+// Find returns the range around an address, nil if there is none. The range stays valid.
 func (t *Table) Find(addr uintptr) *transport.Range {
 	list := t.all()
 	i, exact := slices.BinarySearchFunc(list, addr, func(r transport.Range, a uintptr) int { return cmp.Compare(r.Lo, a) })
@@ -39,7 +39,7 @@ func (t *Table) Find(addr uintptr) *transport.Range {
 	return &list[i]
 }
 
-// Within lists the ranges that have memory in [lo, hi).
+// Within lists the ranges that overlap [lo, hi).
 func (t *Table) Within(lo, hi uintptr) (some []transport.Range) {
 	for _, r := range t.all() {
 		if r.Hi > lo && r.Lo < hi {
@@ -49,19 +49,13 @@ func (t *Table) Within(lo, hi uintptr) (some []transport.Range) {
 	return some
 }
 
-// gaps lists what of [lo, hi) is in no range.
+// gaps lists the parts of [lo, hi) that are in no range.
 func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
-	for _, r := range t.all() {
-		if r.Hi <= lo {
-			continue
-		}
-		if r.Lo >= hi {
-			break
-		}
+	for _, r := range t.Within(lo, hi) {
 		if r.Lo > lo {
 			out = append(out, transport.Range{Lo: lo, Hi: r.Lo})
 		}
-		lo = max(lo, r.Hi)
+		lo = r.Hi
 	}
 	if lo < hi {
 		out = append(out, transport.Range{Lo: lo, Hi: hi})
@@ -69,7 +63,7 @@ func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
 	return out
 }
 
-// Add adds ranges; where one overlaps what is there already, that stays as it is.
+// Add adds ranges, except where they overlap those that are in the table already.
 func (t *Table) Add(ranges ...transport.Range) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,46 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading thread. Nothing in it may wait for Go, or for anybody who could wait for an event to be read: no locks,
-// no memory from malloc.
+// The reading thread. Nothing in it may wait for Go, or for a thread that may be waiting for an event to be read: no locks,
+// no malloc.
 #define _GNU_SOURCE
 #include "watch.h"
 
-#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-static void push(struct pin_watch *w, const struct pin_event *e)
+static void push(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved, uint64_t kept)
 {
 	if (w->written - __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE) == PIN_EVENTS) {
 		__atomic_store_n(&w->lost, 1, __ATOMIC_RELEASE);
 		return;
 	}
-	w->events[w->written % PIN_EVENTS] = *e;
+	w->events[w->written % PIN_EVENTS] = (struct pin_event){lo, hi, moved, kept};
 	__atomic_store_n(&w->written, w->written + 1, __ATOMIC_RELEASE);
 }
 
 static void take(struct pin_watch *w, const struct uffd_msg *m)
 {
-	struct pin_event e = {0};
-	switch (m->event) {
-	case UFFD_EVENT_REMAP:
-		e = (struct pin_event){m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to, 0};
-		break;
-	case UFFD_EVENT_UNMAP:
-		e = (struct pin_event){m->arg.remove.start, m->arg.remove.end, 0, 0};
-		break;
-	case UFFD_EVENT_REMOVE:
-		e = (struct pin_event){m->arg.remove.start, m->arg.remove.end, 0, 1};
-		break;
-	default:
-		return;
-	}
-	push(w, &e);
+	if (m->event == UFFD_EVENT_REMAP)
+		push(w, m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to, 0);
+	else if (m->event == UFFD_EVENT_UNMAP || m->event == UFFD_EVENT_REMOVE)
+		push(w, m->arg.remove.start, m->arg.remove.end, 0, m->event == UFFD_EVENT_REMOVE);
 }
 
-// With the read itself those who raised the events go on: so `reading` is odd before it, and even when all are queued.
+// The read itself unblocks the threads that raised the events. So `reading` is odd from before it until all events are queued.
 static void *run(void *arg)
 {
 	struct pin_watch *w = arg;
@@ -57,7 +45,7 @@ static void *run(void *arg)
 			take(w, &m[i]);
 		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
 		n = write(w->bell, &(uint64_t){1}, sizeof(uint64_t));
-		(void)n; // a bell that rings already
+		(void)n; // it fails if the counter is full: the bell rings already
 	}
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Watching memory: a userfaultfd tells when addresses are unmapped, moved or emptied. Memory is registered with it for
-// write protection, of which no use is made: so a page fault is never ours, and nobody waits for us but who changes a
-// mapping, and he only until the event has been read. A fork copies nothing of this: the child's memory is its own.
+// Watching memory: a userfaultfd tells when addresses are unmapped, moved or emptied (MADV_DONTNEED). Memory is registered with
+// it for write protection, which is never used. So we never have to handle a page fault, and a thread waits for us only if it
+// changes a mapping, and only until the event has been read. A fork copies nothing of this: the child's memory is its own.
 package pin
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
-// #include <linux/userfaultfd.h>
 // #include <stdlib.h>
 // #include <sys/ioctl.h>
 // #include "watch.h"
@@ -23,7 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// event says that memory [lo, hi) is not what it was. moved: where it is now, or 0; kept: the addresses are still mapped.
+// event says that memory [lo, hi) has changed. moved: its new address, or 0; kept: the addresses are still mapped.
 type event struct {
 	lo, hi, moved uintptr
 	kept          bool
@@ -32,11 +31,10 @@ type event struct {
 // watch is one userfaultfd and the thread that reads it. Its methods are for one caller at a time.
 type watch struct {
 	w    *C.struct_pin_watch
-	none *C.struct_uffdio_writeprotect // no memory
-	bell *os.File                      // readable when there are events
+	bell *os.File // readable when there are events
 }
 
-// openWatch makes one that has been seen to work.
+// openWatch makes a watch, and tests that it works.
 func openWatch() (*watch, error) {
 	if err := keepsPinned(); err != nil {
 		return nil, err
@@ -45,8 +43,7 @@ func openWatch() (*watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{w: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch)),
-		none: (*C.struct_uffdio_writeprotect)(C.calloc(1, C.sizeof_struct_uffdio_writeprotect))}
+	w := &watch{w: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch))}
 	w.w.fd, w.w.bell, w.w.stop = C.int(fd), -1, -1
 	if err = w.start(); err == nil {
 		if err = w.try(); err == nil {
@@ -58,24 +55,20 @@ func openWatch() (*watch, error) {
 	return nil, err
 }
 
-// wanted are events.
+// wanted are the events to be told of.
 const wanted = C.UFFD_FEATURE_EVENT_UNMAP | C.UFFD_FEATURE_EVENT_REMAP | C.UFFD_FEATURE_EVENT_REMOVE
 
-// openFaults opens a userfaultfd: one for faults of user code alone where that is a kind, since it needs no rights.
+// openFaults opens a userfaultfd: one for faults of user code alone, which needs no rights, where the kernel has that kind.
 func openFaults() (fd int, err error) {
 	const userModeOnly = 1
-	for _, flags := range []uintptr{userModeOnly, 0} {
-		r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
-		if fd, err = int(r), nil; errno != 0 {
-			err = fmt.Errorf("userfaultfd: %w", errno)
-		}
-		if errno != unix.EINVAL {
-			break
-		}
+	r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, userModeOnly|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
+	if errno == unix.EINVAL {
+		r, _, errno = unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
 	}
-	if err != nil {
-		return 0, err
+	if errno != 0 {
+		return 0, fmt.Errorf("userfaultfd: %w", errno)
 	}
+	fd = int(r)
 	api := C.struct_uffdio_api{api: C.UFFD_API, features: wanted}
 	if errno := ioctl(C.int(fd), C.UFFDIO_API, unsafe.Pointer(&api)); errno != 0 {
 		unix.Close(fd)
@@ -106,7 +99,7 @@ func (w *watch) start() error {
 	return nil
 }
 
-// try watches a page go away.
+// try tests that an event comes when a page is unmapped.
 func (w *watch) try() error {
 	page, err := unix.Mmap(-1, 0, pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -125,11 +118,11 @@ func (w *watch) try() error {
 	return nil
 }
 
-// add begins to watch memory, which is refused for some kinds of it. Of a file in memory it would not be, even mapped as
-// private; minor faults (Linux 5.14) can be asked for there only.
+// add begins to watch memory. The kernel refuses some kinds of it, but not files in memory (tmpfs), even mapped as private.
+// These are the only ones for which it accepts minor faults (Linux 5.14), so that is how they are found.
 func (w *watch) add(lo, hi uintptr) error {
 	if w.register(lo, hi, C.UFFDIO_REGISTER_MODE_MINOR) == 0 {
-		w.remove(lo, hi) // which wakes who has had such a fault meanwhile
+		w.remove(lo, hi) // which wakes threads that have had such a fault meanwhile
 		return errors.New("memory of a file")
 	}
 	if errno := w.register(lo, hi, C.UFFDIO_REGISTER_MODE_WP); errno != 0 {
@@ -144,7 +137,7 @@ func (w *watch) register(lo, hi uintptr, mode C.ulonglong) syscall.Errno {
 	return ioctl(w.w.fd, C.UFFDIO_REGISTER, unsafe.Pointer(&r))
 }
 
-// remove ends watching. It may be that nothing is there any more.
+// remove ends watching. The memory may have been unmapped.
 func (w *watch) remove(lo, hi uintptr) {
 	if lo < hi {
 		r := C.struct_uffdio_range{start: C.ulonglong(lo), len: C.ulonglong(hi - lo)}
@@ -152,11 +145,11 @@ func (w *watch) remove(lo, hi uintptr) {
 	}
 }
 
-// settle returns when all that was unmapped before the call is known to next: also what another thread is unmapping
-// just now, of which a third may have got the addresses again. The kernel counts such changes, and refuses to protect
-// memory, even none, while the count is not zero.
+// settle returns when next knows of everything that was unmapped before the call, also of what another thread is just
+// unmapping, since a third one may already have mapped something new there. The kernel counts such changes, and refuses to
+// write-protect memory, even of no bytes, while the count is not zero.
 func (w *watch) settle() {
-	none := uintptr(unsafe.Pointer(w.none))
+	none := uintptr(unsafe.Pointer(&w.w.none))
 	for {
 		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, none)
 		if errno != unix.EAGAIN && !w.reading() {
@@ -171,7 +164,7 @@ func (w *watch) reading() bool { return atomic.LoadUint64(word(&w.w.reading))&1 
 
 func word(p *C.uint64_t) *uint64 { return (*uint64)(unsafe.Pointer(p)) }
 
-// next takes an event from the queue. Where there was no room for some, it is one about all memory.
+// next takes an event from the queue. If events were lost, it returns one about all memory.
 func (w *watch) next() (e event, ok bool) {
 	if atomic.LoadUint64(word(&w.w.lost)) != 0 {
 		atomic.StoreUint64(word(&w.w.lost), 0)
@@ -187,7 +180,7 @@ func (w *watch) next() (e event, ok bool) {
 	return e, true
 }
 
-// stop ends the thread. Who unmaps watched memory from now on waits until free, which must follow.
+// stop ends the thread. A thread that unmaps watched memory from now on is blocked until free, which must follow.
 func (w *watch) stop() {
 	unix.Write(int(w.w.stop), []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	C.pin_watch_join(w.w)
@@ -201,6 +194,5 @@ func (w *watch) free() {
 	if w.bell != nil {
 		w.bell.Close()
 	}
-	C.free(unsafe.Pointer(w.none))
 	C.free(unsafe.Pointer(w.w))
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A thread that reads a userfaultfd's events into a queue, for one reader in Go. It is a thread of C, since who unmaps
-// watched memory is held up until the event has been read: Go's runtime may be the one, with all of Go stopped.
+// A thread that reads a userfaultfd's events into a queue, for one reader in Go. It is a thread of C: a thread that unmaps
+// watched memory is blocked until the event has been read, and that thread may be Go's runtime, with all of Go stopped.
 #ifndef ARMCI_PIN_WATCH_H
 #define ARMCI_PIN_WATCH_H
 
+#include <linux/userfaultfd.h>
 #include <stdint.h>
 
 enum { PIN_EVENTS = 1024 }; // a power of two
 
-// Memory from lo to hi is not what it was. moved: where it is now, 0 if it is not there any more; kept: its addresses
-// are still mapped.
+// Memory from lo to hi has changed. moved: its new address, 0 if it is gone; kept: its addresses are still mapped.
 struct pin_event {
 	uint64_t lo, hi, moved, kept;
 };
@@ -18,9 +18,10 @@ struct pin_event {
 struct pin_watch {
 	uint64_t reading;        // odd while events are being read and are not all in the queue yet
 	uint64_t written, taken; // events so far, by the thread and by the reader
-	uint64_t lost;           // not 0: there was no room
+	uint64_t lost;           // not 0: events were lost, since the queue was full
 	int fd, bell, stop;      // the bell rings when there are events
 	unsigned long thread;
+	struct uffdio_writeprotect none; // a request about no memory, which changes nothing
 	struct pin_event events[PIN_EVENTS];
 };
 

@@ -23,8 +23,8 @@ func watching(t testing.TB) (*Cache, *device) {
 	leaktest.Check(t)
 	d := newDevice(1 << 40)
 	c := Open(d, 1<<30, false)
-	if c.why != nil {
-		t.Skip(c.why)
+	if c.watch == nil {
+		t.Skip(Watching())
 	}
 	t.Cleanup(func() {
 		c.Close()
@@ -123,7 +123,7 @@ func TestSoonUnpinned(t *testing.T) {
 	p := mapped(t, 0, length, unix.MAP_PRIVATE)
 	taken(t, c, p, length)
 	unmap(t, p, length)
-	for end := time.Now().Add(10 * time.Second); c.Pinned() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); c.Registered() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("still pinned")
 		}
@@ -258,8 +258,8 @@ func BenchmarkHit(b *testing.B) {
 	for _, entries := range []int{1, 64, 1000} {
 		d := newDevice(1 << 40)
 		c := Open(d, 1<<40, false)
-		if c.why != nil {
-			b.Skip(c.why)
+		if c.watch == nil {
+			b.Skip(Watching())
 		}
 		defer c.Close()
 		p := mapped(b, 0, entries*2*pageBytes, unix.MAP_PRIVATE)

@@ -84,12 +84,8 @@ func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
 // miser registers nothing, as where too little memory may be pinned.
 type miser struct{}
 
-func (miser) Register(uintptr, int64, bool) (*verbs.Region, error) {
+func (miser) Register(uintptr, int64, verbs.Access) (*verbs.Region, error) {
 	return nil, errors.New("nothing may be pinned")
-}
-
-func (m miser) RegisterOnDemand(at uintptr, n int64) (*verbs.Region, error) {
-	return m.Register(at, n, false)
 }
 
 func TestConformance(t *testing.T) {

@@ -2,7 +2,8 @@
 
 // The connection manager receives and sends the datagrams by which processes connect: an origin asks with its hello, the
 // target answers with its own. Datagrams may be lost or come twice: the origin asks again, the target gives the same
-// answer again. Who cannot prove that he knows the job's secret is not answered. It sleeps while nobody connects.
+// answer again. A process that cannot prove that it knows the job's secret gets no answer. The manager has a thread of its
+// own, which sleeps while there are no datagrams.
 package rdma
 
 import (
@@ -23,12 +24,13 @@ import (
 const (
 	datagramBuffers = 64
 	datagramBytes   = 256
-	routeHeader     = 40                     // before every datagram that is received
+	routeHeader     = 40                     // global route header, before every received datagram
 	firstPause      = 100 * time.Millisecond // before a question is repeated
 	longestPause    = time.Second
 )
 
-// A datagram is its kind, the nonce of the question, and a hello, which has a notice where a connection ends.
+// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where a connection ends, the hello
+// carries a notice.
 const (
 	question = 1
 	answer   = 2
@@ -41,22 +43,20 @@ type nonce = [transport.NonceBytes]byte
 type manager struct {
 	f      *Fabric
 	cq     *verbs.Completions
-	in     *pin.Pool
-	out    *pin.Pool
+	pool   *pin.Pool // half of it is for receiving
 	pair   *verbs.Pair
 	self   address
-	bell   int
+	bell   int // an eventfd that ends the thread
 	ended  chan struct{}
 	closed atomic.Bool
 
-	mu      sync.Mutex
-	waiting map[nonce]chan []byte
-	sent    [datagramBuffers]*verbs.Address // by buffer that is on its way
+	waiting sync.Map                            // by nonce of a question: chan []byte
+	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; used by the owner of the buffer only
 }
 
 // openManager makes a process reachable.
 func openManager(f *Fabric) (*manager, error) {
-	m := &manager{f: f, bell: -1, ended: make(chan struct{}), waiting: map[nonce]chan []byte{}}
+	m := &manager{f: f, bell: -1, ended: make(chan struct{})}
 	if err := m.open(); err != nil {
 		m.free()
 		return nil, err
@@ -69,10 +69,7 @@ func (m *manager) open() (err error) {
 	if m.cq, err = m.f.base.Completions(2 * datagramBuffers); err != nil {
 		return err
 	}
-	if m.in, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
-		return err
-	}
-	if m.out, err = pin.NewPool(m.f.pinned, datagramBuffers, datagramBytes); err != nil {
+	if m.pool, err = pin.NewPool(m.f.pinned, 2*datagramBuffers, datagramBytes); err != nil {
 		return err
 	}
 	m.pair, err = m.f.base.Domain.NewPair(verbs.Caps{Send: datagramBuffers, Receive: datagramBuffers, Pieces: 1, From: m.cq,
@@ -83,8 +80,8 @@ func (m *manager) open() (err error) {
 	if err = m.pair.OpenDatagrams(m.f.base.Number); err != nil {
 		return err
 	}
-	for i := m.in.Take(); i != none; i = m.in.Take() {
-		if err = m.offer(i); err != nil {
+	for range m.pool.Count() / 2 {
+		if err = m.offer(m.pool.Take()); err != nil {
 			return err
 		}
 	}
@@ -97,57 +94,35 @@ func (m *manager) open() (err error) {
 }
 
 func (m *manager) offer(i int32) error {
-	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.in, i, 0, datagramBytes)})
+	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.pool, i, 0, datagramBytes)})
 }
 
-// send sends a datagram, if there is room: who does not get it asks again.
-func (m *manager) send(datagram []byte, to *address) error {
-	i := m.out.Take()
+// send sends a datagram, or drops it if there is no free buffer: the origin asks again.
+func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err error) {
+	i := m.pool.Take()
 	if i == none {
 		return nil
 	}
-	ah, err := m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID))
-	if err != nil {
-		m.out.Put(i)
-		return err
+	m.to[i].Close()
+	if m.to[i], err = m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID)); err == nil {
+		n := copy(m.pool.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
+		err = m.pair.SendDatagram(uint64(i), data(m.pool, i, 0, n), m.to[i], to.Pair)
 	}
-	n := copy(m.out.Bytes(i), datagram)
-	m.mu.Lock()
-	m.sent[i] = ah
-	m.mu.Unlock()
-	if err = m.pair.SendDatagram(uint64(i), data(m.out, i, 0, n), ah, to.Pair); err != nil {
-		m.left(i)
+	if err != nil {
+		m.pool.Put(i)
 	}
 	return err
 }
 
-// left takes back the buffer of a datagram that has left.
-func (m *manager) left(i int32) {
-	m.mu.Lock()
-	ah := m.sent[i]
-	m.sent[i] = nil
-	m.mu.Unlock()
-	if ah != nil {
-		ah.Close()
-		m.out.Put(i)
-	}
-}
-
-// ask sends a question until it is answered by who knows the secret.
+// ask sends a question, again and again, until there is an answer that proves knowledge of the secret.
 func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
-	m.mu.Lock()
-	m.waiting[q.Nonce] = reply
-	m.mu.Unlock()
-	defer func() {
-		m.mu.Lock()
-		delete(m.waiting, q.Nonce)
-		m.mu.Unlock()
-	}()
-	datagram := slices.Concat([]byte{question}, q.Nonce[:], q.Seal(m.f.cfg.Secret, "origin", nil))
+	m.waiting.Store(q.Nonce, reply)
+	defer m.waiting.Delete(q.Nonce)
+	sealed := q.Seal(m.f.cfg.Secret, "origin", nil)
 	pause := firstPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause, longestPause) {
-		if err := m.send(datagram, to); err != nil {
+		if err := m.send(question, q.Nonce, sealed, to); err != nil {
 			return a, err
 		}
 		select {
@@ -168,7 +143,7 @@ func (m *manager) run() {
 	defer log.Guard()
 	defer close(m.ended)
 	var done [16]verbs.Completion
-	for !m.closed.Load() { // the bell rings once
+	for !m.closed.Load() { // it is set before the bell rings
 		n, _, err := m.cq.Sleep(done[:], m.bell, -1)
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)
@@ -182,12 +157,12 @@ func (m *manager) run() {
 
 func (m *manager) completed(c *verbs.Completion) {
 	if c.ID&received == 0 {
-		m.left(int32(c.ID))
+		m.pool.Put(int32(c.ID))
 		return
 	}
 	i := int32(c.ID &^ received)
 	if c.Status == 0 && c.Bytes > routeHeader+helloAt {
-		m.hear(m.in.Bytes(i)[routeHeader:c.Bytes])
+		m.hear(m.pool.Bytes(i)[routeHeader:c.Bytes])
 	}
 	m.offer(i)
 }
@@ -197,11 +172,10 @@ func (m *manager) hear(b []byte) {
 	id, sealed := nonce(b[1:helloAt]), b[helloAt:]
 	switch b[0] {
 	case answer:
-		m.mu.Lock()
-		reply := m.waiting[id]
-		m.mu.Unlock()
+		asks, _ := m.waiting.Load(id)
+		reply, _ := asks.(chan []byte) // nil if nobody asks
 		select {
-		case reply <- append([]byte(nil), sealed...):
+		case reply <- slices.Clone(sealed):
 		default:
 		}
 	case leaving:
@@ -209,7 +183,7 @@ func (m *manager) hear(b []byte) {
 	case question:
 		a, to, err := m.f.greet(sealed)
 		if err == nil && a != nil {
-			err = m.send(slices.Concat([]byte{answer}, id[:], a), to)
+			err = m.send(answer, id, a, to)
 		}
 		if err != nil {
 			log.Infof("a process that wants to connect was ignored: %v", err)
@@ -226,18 +200,11 @@ func (m *manager) close() {
 }
 
 func (m *manager) free() {
-	if m.pair != nil {
-		m.pair.Close()
+	m.pair.Close()
+	for _, ah := range m.to {
+		ah.Close()
 	}
-	for _, ah := range m.sent {
-		if ah != nil {
-			ah.Close()
-		}
-	}
-	m.in.Close()
-	m.out.Close()
-	if m.bell >= 0 {
-		unix.Close(m.bell)
-	}
+	m.pool.Close()
+	unix.Close(m.bell)
 	m.cq.Close()
 }

@@ -4,11 +4,9 @@
 package rdma
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"libarmci/internal/rdma/verbs"
 )
@@ -35,49 +33,43 @@ func (w *way) String() string {
 	return fmt.Sprintf("%s, GID %d (%s, %s)", w.Port.String(), w.gid.Index, w.gid.Kind, w.gid.Text())
 }
 
-// rank orders addresses of an Ethernet port: less is better, since it is routed and survives more networks.
-func rank(g *verbs.GID) int {
-	r := 0
+// rank orders addresses of an Ethernet port, the best first: RoCE v2 is routed, and IPv4 and global addresses reach further
+// than link-local ones.
+func rank(g *verbs.GID) (r int) {
 	if g.Kind != "RoCE v2" {
-		r += 4
+		r = 4
 	}
-	switch {
-	case g.IPv4():
-	case !g.LinkLocal():
-		r++
-	default:
+	if g.LinkLocal() {
 		r += 2
+	} else if !g.IPv4() {
+		r++
 	}
 	return r
 }
 
 // ways lists what may be used, the best first, given the settings: a device or device:port, and the number of an
-// address; and why other ports may not. The error says why there is nothing.
-func ways(all []verbs.Port, device, number string) (usable []way, reasons []string, err error) {
-	if len(all) == 0 {
-		return nil, nil, fmt.Errorf("no RDMA device on this host")
-	}
+// address. reasons are why other ports may not be used, or why there is nothing.
+func ways(all []verbs.Port, device, number string) (usable []way, reasons []string) {
 	for _, p := range all {
 		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device, p.Number) {
 			continue
 		}
-		w, why := wayBy(p, number)
-		if why != "" {
+		if w, why := wayBy(p, number); why != "" {
 			reasons = append(reasons, p.String()+": "+why)
-			continue
+		} else {
+			usable = append(usable, w)
 		}
-		usable = append(usable, w)
 	}
 	switch {
-	case len(usable) > 0:
-		return usable, reasons, nil
-	case reasons == nil:
-		return nil, nil, fmt.Errorf("ARMCI_RDMA_DEVICE: there is no device %s", device)
+	case len(all) == 0:
+		reasons = []string{"no RDMA device on this host"}
+	case usable == nil && reasons == nil:
+		reasons = []string{"ARMCI_RDMA_DEVICE: there is no device " + device}
 	}
-	return nil, reasons, errors.New(strings.Join(reasons, "; "))
+	return usable, reasons
 }
 
-// wayBy chooses a port's address.
+// wayBy chooses the address of a port, or says why the port cannot be used.
 func wayBy(p verbs.Port, number string) (w way, why string) {
 	if p.State != "ACTIVE" {
 		return w, "the port is " + p.State
@@ -102,14 +94,15 @@ func wayBy(p verbs.Port, number string) (w way, why string) {
 	return way{p, &best}, ""
 }
 
-// nearest is the way whose address has most leading bits in common with those of all others; the first of equals.
-func nearest(mine []way, others [][16]byte) *way {
+// nearest returns the way whose address has most leading bits in common with the addresses in all hints of the other ranks;
+// the first of equals.
+func nearest(mine []way, hints [][]byte) *way {
 	best, most := 0, -1
 	for i := range mine {
 		common := 128
-		for _, o := range others {
-			if mine[i].gid != nil {
-				common = min(common, commonBits(mine[i].gid.Addr, o))
+		for _, h := range hints {
+			if mine[i].gid != nil && len(h) == 16 {
+				common = min(common, commonBits(mine[i].gid.Addr, [16]byte(h)))
 			}
 		}
 		if common > most {

@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, _, err := ways(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
+		got, reasons := ways(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()
@@ -68,8 +69,9 @@ func TestWays(t *testing.T) {
 		if text = strings.TrimPrefix(text, "; "); text != c.ways {
 			t.Errorf("%s %s: %q, expected %q", c.device, c.gid, text, c.ways)
 		}
-		if (err != nil) != (c.complaints != "") || err != nil && !strings.Contains(err.Error(), c.complaints) {
-			t.Errorf("%s %s: %v, expected %q", c.device, c.gid, err, c.complaints)
+		why := strings.Join(reasons, "; ")
+		if got == nil && why == "" || (got == nil) != (c.complaints != "") || !strings.Contains(why, c.complaints) {
+			t.Errorf("%s %s: %q, expected %q", c.device, c.gid, why, c.complaints)
 		}
 	}
 }
@@ -88,7 +90,11 @@ func TestNearest(t *testing.T) {
 	}{
 		{nil, 1}, {[][16]byte{ipv4(10, 1, 0, 2)}, 1}, {[][16]byte{ipv4(10, 2, 0, 2), ipv4(10, 2, 0, 3)}, 2},
 	} {
-		if got := nearest(mine, c.others); got.gid.Index != c.index {
+		hints := [][]byte{nil, {1, 2, 3}} // of ranks that have no address
+		for i := range c.others {
+			hints = append(hints, c.others[i][:])
+		}
+		if got := nearest(mine, hints); got.gid.Index != c.index {
 			t.Errorf("%v: GID %d, expected %d", c.others, got.gid.Index, c.index)
 		}
 	}
@@ -145,11 +151,23 @@ func TestRing(t *testing.T) {
 	}
 	w := &counter{}
 	r.push(&posted{done: w})
-	if left := r.close(); len(left) != 1 || left[0].done != w || r.open(r.next()) {
-		t.Errorf("%+v were left", left)
+	if ended := r.fail(); len(ended) != 1 || ended[0].done != w || !r.open(r.next()) {
+		t.Errorf("%+v has ended", ended)
 	}
 	if _, ok := r.push(&posted{done: w}); ok || w.n != 1 {
 		t.Error("a closed ring takes chains")
+	}
+	r.close(false)
+	if _, ok := r.push(&posted{}); !ok {
+		t.Error("a ring that is open again takes no chains")
+	}
+	for range 2 {
+		if p, ok := r.pop(math.MaxUint64); !ok || p.done != nil {
+			t.Errorf("%+v came back after it has failed", p)
+		}
+	}
+	if _, ok := r.pop(math.MaxUint64); ok || r.open(r.next()) {
+		t.Error("there is a third chain")
 	}
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the origin's device alone: RDMA writes and reads. Registered local memory is written from and read into as
-// it is (local.go), other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call
-// of the device and one completion for many.
+// Transfers by the origin's device alone: RDMA writes and reads. The device uses registered local memory in place (local.go);
+// other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of the device and
+// one completion for many.
 package rdma
 
 import (
@@ -18,10 +18,10 @@ func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, ver
 // Read reads remote memory.
 func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, verbs.Read) }
 
-// undivided is how much is never worth more than one chunk.
+// undivided is the length up to which a transfer is always one chunk.
 const undivided = 2 << 10
 
-// mover makes the transfers of an origin, one at a time. It is used again.
+// mover makes the transfers of an origin, one at a time.
 type mover struct {
 	o          *origin
 	x          *transport.Transfer
@@ -30,17 +30,17 @@ type mover struct {
 	single     bool  // it is contiguous
 	row        int64 // bytes of a row at the target
 	first      int   // bytes of the first chunk that is copied
-	lendFrom   int   // local memory of so many bytes in a row is registered rather than copied
+	lendFrom   int   // contiguous local memory of at least so many bytes is registered rather than copied
 	walk       kernel.Walk
-	near, far  transport.Range // registered memory around the local and the remote address that were last
+	near, far  transport.Range // registered memory around the last local and remote address
 	held       []*pin.Entry
 	chain      chain
-	chunks     []kernel.Piece // of the target's memory, for one buffer
-	registerIt func()         // makes the local side ready
+	pieces     []kernel.Piece // of remote memory, for one buffer
+	registerIt func()         // registers the local memory of the next run
 }
 
 func (m *mover) init(o *origin) {
-	m.o, m.chunks = o, make([]kernel.Piece, 0, chainLength)
+	m.o, m.pieces = o, make([]kernel.Piece, 0, chainLength)
 	m.registerIt = func() { // while keys are asked for
 		if r := m.walk.Listed(); r != nil {
 			m.local(r)
@@ -48,7 +48,7 @@ func (m *mover) init(o *origin) {
 	}
 }
 
-// begin looks at a transfer.
+// begin prepares a transfer.
 func (m *mover) begin(x *transport.Transfer, op uint8) {
 	m.x, m.op, m.all = x, op, x.Remote.Left()
 	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
@@ -92,8 +92,8 @@ func (m *mover) move(x *transport.Transfer, op uint8) error {
 	return err
 }
 
-// next makes requests for what is at the walk: for a run, or, where local memory is not registered, for a chunk that goes
-// through a buffer. most is how many runs should be listed next.
+// next makes requests for a run, or, where local memory is not registered, for a chunk that goes through a buffer. most is how
+// many runs the walk should list next.
 func (m *mover) next(r *kernel.Run) (most int, err error) {
 	if err = m.reach(r.Remote); err != nil {
 		return 0, err
@@ -112,13 +112,13 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 		}
 	}
 	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
-	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: uint32(m.near.Key)}, m.o.width)
+	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(m.near.Key)}, m.o.width)
 	m.walk.Advance(n)
 	return chainLength, nil
 }
 
-// small writes a few contiguous bytes, which the device takes from where they are before this returns; done is false if
-// they have two keys.
+// small writes a few contiguous bytes inline: the device has taken them when this returns. done is false if they lie in two
+// ranges of registered memory.
 func (m *mover) small() (done bool, err error) {
 	r := m.walk.Peek(1)
 	if err = m.reach(r.Remote); err != nil || m.far.Hi-r.Remote < uintptr(r.Bytes) {
@@ -144,69 +144,75 @@ func (m *mover) reach(remote uintptr) error {
 	return nil
 }
 
-// stage makes requests for a chunk at the walk, whose local memory is copied, and posts them. Keys are looked for before
-// there is a buffer: who has one waits for nothing but completions.
+// stage makes requests for the next chunk, which goes through a buffer, and posts them. One chunk is copied while another one
+// travels. So the first chunk of a write and the last one of a read are small, since nothing travels meanwhile. Keys are looked
+// up before a buffer is taken: an owner of a buffer waits for nothing but completions.
 func (m *mover) stage() error {
 	if err := m.flush(); err != nil {
 		return err
 	}
-	w, q, begin := &m.walk, m.o.q, m.walk.Remote
-	room := int64(chunk(m.op, m.first, q.out.Size, m.all-w.Left(), w.Left()))
-	if row := min(m.row, int64(q.out.Size)); !m.single { // a row that is divided takes two requests
+	w, out := &m.walk, m.o.q.out
+	room := m.all - w.Left() // a write's chunks grow, a read's shrink
+	if m.op == verbs.Read {
+		room = w.Left() / 2
+	}
+	room = min(max(room, int64(m.first)), int64(out.Size))
+	if row := min(m.row, int64(out.Size)); !m.single { // a row that is divided takes two requests
 		room = max(room-room%row, row)
 	}
-	m.chunks = w.Remote.Pieces(m.chunks[:0], room)
-	n := 0
-	for _, c := range m.chunks {
-		for at := c.Addr; at < c.Addr+c.Len; at = m.far.Hi {
-			if err := m.reach(at); err != nil {
-				w.Remote = begin
-				return err
-			}
-		}
-		n += int(c.Len)
+	remote := w.Remote
+	n, err := m.chainPieces(room)
+	b := none
+	if err == nil {
+		b, err = m.o.Buffer()
 	}
-	b, err := m.o.Buffer()
 	if err != nil {
+		w.Remote = remote
+		m.chain.clear()
 		return err
+	}
+	for i := range m.chain.data {
+		m.chain.data[i].Addr += uint64(out.Addr(b))
 	}
 	p := posted{buffer: b, done: m.x.Done}
 	if m.op == verbs.Write {
-		w.Local.Pack(q.out.Bytes(b)[:n])
+		w.Local.Pack(out.Bytes(b)[:n])
 	} else {
-		p.read, q.into[b] = int32(n), w.Local
+		p.read, m.o.q.into[b] = int32(n), w.Local
 		w.Local.Skip(int64(n))
 	}
 	w.Moved(int64(n))
 	return m.post(p)
 }
 
-// post posts requests for the chunks and the buffer of p.
-func (m *mover) post(p posted) error {
-	off := 0
-	for _, c := range m.chunks {
+// chainPieces makes requests for the next pieces of remote memory: n bytes, at most room. The addresses of their data are
+// offsets in a buffer.
+func (m *mover) chainPieces(room int64) (n int, err error) {
+	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
+	for _, c := range m.pieces {
 		for c.Len > 0 {
 			if err := m.reach(c.Addr); err != nil {
-				m.o.q.out.Put(p.buffer)
-				m.chain.clear()
-				return err
+				return 0, err
 			}
-			n := min(c.Len, m.far.Hi-c.Addr)
-			m.chain.add(m.op, c.Addr, m.far.Key, data(m.o.q.out, p.buffer, off, int(n)), 1)
-			c.Addr, c.Len, off = c.Addr+n, c.Len-n, off+int(n)
+			k := min(c.Len, m.far.Hi-c.Addr)
+			m.chain.add(m.op, c.Addr, m.far.Key, verbs.Data{Addr: uint64(n), Bytes: uint32(k), Key: localKey(m.o.q.out.Key)}, 1)
+			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
 		}
 	}
-	err := m.o.ship(p, m.chain.requests, m.chain.data)
-	m.chain.clear()
-	return err
+	return n, nil
 }
 
-// flush posts the chain.
+// flush posts the chain, if there is one.
 func (m *mover) flush() error {
 	if len(m.chain.requests) == 0 {
 		return nil
 	}
-	err := m.o.ship(posted{buffer: none, done: m.x.Done}, m.chain.requests, m.chain.data)
+	return m.post(posted{buffer: none, done: m.x.Done})
+}
+
+// post posts the chain as p.
+func (m *mover) post(p posted) error {
+	err := m.o.ship(p, m.chain.requests, m.chain.data)
 	m.chain.clear()
 	return err
 }

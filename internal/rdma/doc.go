@@ -5,5 +5,6 @@
 // It must not know what is in a frame, ARMCI's rules, or other fabrics.
 //
 // Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions), end.go and ring.go (what
-// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), wait.go (the progress thread).
+// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), loss.go (how an end ends), wait.go
+// (the progress thread).
 package rdma

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What package drivers asks for: this fabric as one of those between nodes, and why it is of no use where it is not.
+// The driver: whether RDMA can be used on this machine, by which device, and if not, why.
 package rdma
 
 import (
@@ -24,7 +24,7 @@ type Options struct {
 	DeviceAcc  bool   // accumulates may be made by the origin's device (lab)
 }
 
-// What these ways are called in settings.
+// Values of these settings.
 const (
 	buffered   = "buffered"    // local memory goes through registered buffers
 	zerocopy   = "zerocopy"    // local memory is used as it is, registered where it is not
@@ -37,7 +37,7 @@ func Driver(o Options) transport.Driver {
 	return transport.Driver{
 		Name:  "rdma",
 		Probe: func() error { _, err := probed(); return err },
-		Hint: func() []byte { // under which address I am likely to be reached
+		Hint: func() []byte { // the address that this process is likely to have
 			if d, err := probed(); err == nil && d.ways[0].gid != nil {
 				return d.ways[0].gid.Addr[:]
 			}
@@ -55,39 +55,34 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return nil, err
 			}
-			return open(o, cfg, d.closest(cfg.Hints))
+			return open(o, cfg, nearest(d.ways, cfg.Hints))
 		},
 	}
 }
 
-// device is what probing has found: ways to the network, of which the first could be opened.
+// device is what probing has found: ports that can be used, all of which could be opened.
 type device struct {
 	ways   []way
-	limits verbs.Limits
-	state  verbs.PortState
-	unused []string // ports that cannot be used, and why
+	limits verbs.Limits    // of the first
+	state  verbs.PortState // of the first
+	unused []string        // ports that cannot be used, and why
 }
 
-// probe finds a device and makes of every kind of object one, since each may be refused.
+// probe finds a device, and makes one object of every kind, since each may be refused.
 func probe(o *Options) (*device, error) {
-	list, unused, err := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
-	if err != nil {
-		return nil, err
-	}
-	if err := verbs.Load(); err != nil {
-		return nil, err
+	list, unused := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
+	if len(list) > 0 {
+		if err := verbs.Load(); err != nil {
+			return nil, err
+		}
 	}
 	d := &device{unused: unused}
 	for _, w := range list {
-		limits, state, err := try(&w)
-		if err != nil {
+		if err := d.try(&w); err != nil {
 			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.Port.String(), err))
-			continue
+		} else {
+			d.ways = append(d.ways, w)
 		}
-		if d.ways == nil {
-			d.limits, d.state = limits, state
-		}
-		d.ways = append(d.ways, w)
 	}
 	if d.ways == nil {
 		return nil, errors.New(strings.Join(d.unused, "; "))
@@ -95,46 +90,28 @@ func probe(o *Options) (*device, error) {
 	return d, nil
 }
 
-func try(w *way) (limits verbs.Limits, state verbs.PortState, err error) {
-	d, err := w.open()
+func (d *device) try(w *way) error {
+	base, err := w.open()
 	if err != nil {
-		return limits, state, err
+		return err
 	}
-	defer d.Close()
-	cq, err := d.Completions(64)
+	defer base.Close()
+	f := &Fabric{base: base, pinned: &registrar{base.Domain, false}, size: pageBytes}
+	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
-		return limits, state, err
+		return err
 	}
-	defer cq.Close()
-	p, err := pin.NewPool(&registrar{domain: d.Domain}, 1, pageBytes)
-	if err != nil {
-		return limits, state, fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
+	defer q.free()
+	if d.ways == nil {
+		d.limits, d.state = base.Limits, base.State
 	}
-	p.Close()
-	srq, err := d.Domain.NewShared(1)
-	if err != nil {
-		return limits, state, err
-	}
-	defer srq.Close()
-	pair, err := d.Domain.NewPair(verbs.Caps{Send: 1, Pieces: 1, From: cq, To: cq, Shared: srq})
-	if err != nil {
-		return limits, state, err
-	}
-	return d.Limits, d.State, pair.Close()
+	var e end
+	err = e.open(f, q, 1, 1, 0, 0)
+	e.pair.Close()
+	return err
 }
 
-// closest is my way that is nearest to all others'.
-func (d *device) closest(hints [][]byte) *way {
-	var others [][16]byte
-	for _, h := range hints {
-		if len(h) == 16 {
-			others = append(others, [16]byte(h))
-		}
-	}
-	return nearest(d.ways, others)
-}
-
-// notes tells what would be used, what it can do, and what else there is.
+// notes describes the port that would be used, and lists the others.
 func (d *device) notes() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",

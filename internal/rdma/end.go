@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What both ends of a connection have in common: a queue pair, what is in flight on it, frames that wait for room. Any thread
-// may post; completions are dealt with by who polls the queue. How an end ends is in loss.go.
+// may post. Completions are handled by the poller, the thread that polls the queue. How an end ends is in loss.go.
 package rdma
 
 import (
@@ -22,29 +22,26 @@ type end struct {
 	peer     uint32  // the other end's queue pair
 	back     address // and connection manager
 	receiver transport.Receiver
-	arrived  func(buffer int32, n int) // a message
-	freed    func()                    // something that was posted is complete
-	dropped  func()                    // the end was lost; may be nil
+	arrived  func(buffer int32, n int) // a message is in a receive buffer
+	freed    func()                    // a chain is complete: there may be room
+	dropped  func()                    // nothing more can be sent or handled; nil at an origin
 	width    int                       // pieces that a request may have
-	most     int                       // bytes of a message either way
+	most     int                       // bytes of a message in either direction
 	slots    atomic.Int32              // requests that may be posted
 	ring     ring
 
 	posting sync.Mutex // never while waiting
-	late    []frame    // that found no room
+	late    []frame    // frames that found no room
 	over    bool       // nothing is sent any more
 
-	broken atomic.Pointer[error] // why it is of no more use
-	dead   atomic.Bool           // the queue pair has failed
-	last   uint64                // number of the farewell's chain, and one
-	left   atomic.Bool           // the farewell
-	// Of who polls.
-	told     bool // Lost has been called, or nothing may be called any more
-	stranded []posted
-	until    time.Time
+	broken atomic.Pointer[error] // why the connection has ended; nil while it works
+	dead   atomic.Bool           // the queue pair cannot even send a farewell
+	// Used by the poller only.
+	told  bool      // Lost has been called, or must not be called any more
+	until time.Time // when the queue pair is destroyed at the latest; zero: the end is not parting yet
 }
 
-// open makes the queue pair, with room for so many requests of this end, of so many pieces, and for more of others.
+// open makes the queue pair, with room for so many requests of so many pieces, and for more requests that others post (C).
 func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
 	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits.MaxSGE))
 	requests = min(requests, f.base.Limits.MaxWR-more-1, int(q.tokens.Load()))
@@ -65,7 +62,7 @@ func (e *end) attempt(p posted, requests []verbs.Request, data []verbs.Data) (ok
 	return true, e.post(p, requests, data)
 }
 
-// reserve takes room for n requests, if there is some. The caller has the lock.
+// reserve takes room for n requests, if there is enough. The caller has the lock.
 func (e *end) reserve(n int) bool {
 	if e.slots.Load() < int32(n) || !e.q.claim(int32(n)) {
 		return false
@@ -104,7 +101,7 @@ func (e *end) postFrame(b int32, n int) error {
 	return err
 }
 
-// flush sends the frames that were kept, as far as there is room; true if some are left. The caller has the lock.
+// flush sends late frames, as far as there is room; true if some are left. The caller has the lock.
 func (e *end) flush() (left bool) {
 	for len(e.late) > 0 {
 		b := e.q.out.Take()
@@ -131,17 +128,14 @@ func (e *end) keep(head, body []byte) bool {
 	return !e.over
 }
 
-// completed deals with the completion of a chain, and so of all before it.
+// completed handles the completion of a chain, and so of all chains before it.
 func (e *end) completed(c *verbs.Completion) {
+	if e.told {
+		e.q.urgent.Store(true) // it may have to be destroyed now
+	}
 	if c.Status != 0 {
 		e.dead.Store(true)
 		e.lose(errors.New(c.Text()))
-	}
-	if e.dead.Load() || e.last > 0 && c.ID+1 >= e.last {
-		e.left.Store(true)
-		e.q.urgent.Store(true) // it may be destroyed
-	}
-	if c.Status != 0 {
 		return
 	}
 	for p, ok := e.ring.pop(c.ID); ok; p, ok = e.ring.pop(c.ID) {
@@ -156,7 +150,7 @@ func (e *end) completed(c *verbs.Completion) {
 	e.freed()
 }
 
-// giveBack makes what a chain had available again.
+// giveBack frees what a chain has used: its buffer, registered memory, room.
 func (e *end) giveBack(p *posted) {
 	if p.buffer != none {
 		e.q.out.Put(p.buffer)
@@ -166,7 +160,7 @@ func (e *end) giveBack(p *posted) {
 	e.q.tokens.Add(p.requests)
 }
 
-// MaxFrame leaves room for what this fabric adds.
+// MaxFrame is what remains of a message without the bytes that this fabric adds.
 func (e *end) MaxFrame() int { return e.most - frameExtra }
 
 // Source is the queue that this end shares.
@@ -175,9 +169,9 @@ func (e *end) Source() transport.Source { return e.q }
 // Mark names the chains that were posted so far.
 func (e *end) Mark() uint64 { return e.ring.next() }
 
-// Reached tells whether they are complete, and the puts of the fast path. A write has taken effect at the target when it
-// completes here: a reliable connection acknowledges what the target's device has taken, and whoever looks at the memory
-// afterwards finds it. That holds for devices that are coherent with their processor, as all are that exist for the machines
+// Reached tells whether these chains are complete, and all puts of the fast path. A write has taken effect at the target when it
+// completes here: a reliable connection acknowledges what the target's device has taken, and every later load at the
+// target finds it. That holds for devices that are coherent with their processor, as all are that exist for the machines
 // this library runs on, and for those made of software.
 func (e *end) Reached(mark uint64) bool { return !e.ring.open(mark) && e.q.fast.Clear() }
 
@@ -186,18 +180,15 @@ func (e *end) Requests(local, remote kernel.Cursor) int64 {
 	return kernel.CountRuns(local, remote, e.width)
 }
 
-// Pulse writes no bytes to a peer to which nothing is on its way: if it has gone, that fails.
+// Pulse writes no bytes to the peer, unless something is on its way already. If the peer has gone, that fails.
 func (e *end) Pulse() {
 	e.q.fast.Enter()
 	defer e.q.fast.Leave()
-	e.posting.Lock()
-	defer e.posting.Unlock()
-	if e.broken.Load() != nil || e.ring.open(e.ring.next()) || !e.reserve(1) {
-		return // what is on its way fails too
+	if e.broken.Load() != nil || e.ring.open(e.ring.next()) {
+		return
 	}
 	q := [1]verbs.Request{{Op: verbs.Write}}
-	e.post(posted{buffer: none}, q[:], nil)
-	if e.q == e.f.origins { // nobody waits for what comes of it
+	if ok, _ := e.attempt(posted{buffer: none}, q[:], nil); ok && e.q == e.f.origins { // otherwise nobody may poll for it
 		e.f.Attend(e.q)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The fabric of a process: opening, what it can do, closing.
+// The fabric of a process: what it has, how it is opened and closed, its fast path.
 package rdma
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	credits     = 16 // frames of an origin for which a target has buffers, on average
+	credits     = 16 // frames of one origin for which a target has buffers, on average
 	defaultSpin = 20 // looks before the first yield
 	yields      = 40 // of a waiter before it sleeps
 	tick        = time.Millisecond
@@ -26,6 +26,9 @@ const (
 
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
+	*pin.Arena     // Here, Expose
+	*fastpath.Path // GetOpen, GetDone, DropRank
+
 	opt     Options
 	cfg     transport.FabricConfig
 	base    *verbs.Device
@@ -33,18 +36,17 @@ type Fabric struct {
 	device  pin.Device // of memory that is used for transfers
 	pinned  pin.Device // of buffers
 	pins    *pin.Cache
-	arena   *pin.Arena
 	origins *queue // of all ends of this process as an origin
 	served  *queue // of its data server; nil if it has none
 	queues  []*queue
 	cm      *manager
 	size    int // bytes of a buffer, and so of a message to this process
 
-	bell     int         // ends Wait
-	waiting  atomic.Bool // somebody does
-	attended atomic.Bool // the origins' queue has been asked to tell
+	bell     int         // an eventfd that ends Wait
+	waiting  atomic.Bool // a thread is in Wait
+	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
 
-	listening sync.Mutex // all below
+	listening sync.Mutex // for all below
 	accept    func(transport.Rank, transport.Endpoint) (transport.Receiver, error)
 	greeted   map[nonce][]byte
 	eager     *lab.Ring // of the data server, if an origin uses it
@@ -63,7 +65,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
 	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.WireInfo), onDemand)
-	f.arena = pin.NewArena(cfg.Node, f.device, f.pins)
+	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = newBell(); err == nil {
 		err = f.openOrigins()
 	}
@@ -80,7 +82,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	return f, nil
 }
 
-// openOrigins makes the queue of the origins, and the C fast path on it.
+// openOrigins makes the queue of this process as an origin, and the C fast path on it.
 func (f *Fabric) openOrigins() (err error) {
 	n := f.buffers(originShare)
 	if f.origins, err = f.openQueue(n, n, fastpath.Entries); err != nil {
@@ -94,31 +96,27 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.opt.Contiguous == buffered || f.opt.Contiguous == zerocopy { // forced
 		return nil
 	}
-	if q.room, err = pin.NewPool(f.pinned, 1, pageBytes); err != nil {
-		return err
-	}
 	var sleep *verbs.Channel
 	if q.looks <= 1 {
 		sleep = q.cq.Channel()
 	}
-	q.fast = fastpath.Open(q.cq, sleep, q.room.Addr(0), uint32(q.room.Key), inlineBytes)
+	f.Path = fastpath.Open(q.cq, sleep, q.out.Addr(q.out.Take()), localKey(q.out.Key), inlineBytes) // the buffer stays C's
+	q.fast = f.Path
 	return nil
 }
 
-// Info tells what concerns package internode.
+// Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
 		Pulses: true}
 }
 
-// Atomics tells whether the device has any.
+// Atomics tells whether the device has atomic operations.
 func (f *Fabric) Atomics() bool { return f.base.Limits.Atomic != 0 }
 
 // Close ends everything.
 func (f *Fabric) Close() error {
-	if f.origins != nil {
-		f.origins.fast.Close()
-	}
+	f.Path.Close()
 	for _, q := range f.queues {
 		q.closeAll()
 	}
@@ -128,42 +126,24 @@ func (f *Fabric) Close() error {
 	for _, q := range f.queues {
 		q.free()
 	}
-	f.closeLab()
+	f.eager.Close()
+	f.locks.Close()
 	f.pins.Close()
-	f.arena.Close()
+	f.Arena.Close()
 	f.base.Close()
-	if f.bell >= 0 {
-		unix.Close(f.bell)
-	}
+	unix.Close(f.bell)
 	return nil
 }
 
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.Endpoint, rank transport.Rank, addr uintptr, r transport.Range) {
-	o, ok := e.(*origin)
-	if !ok || o.q.fast == nil || !r.Direct || o.pair.Inline < fastpath.RoomBytes || o.broken.Load() != nil {
-		return
+	if o := e.(*origin); r.Direct && o.pair.Inline >= fastpath.RoomBytes && o.broken.Load() == nil {
+		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
 	}
-	o.q.fast.Enter()
-	o.q.fast.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
-	o.q.fast.Leave()
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.Endpoint) {
-	if o, ok := e.(*origin); ok {
-		o.q.fast.DropPair(o.pair)
-	}
-}
-
-// DropRank forgets the memory of a rank.
-func (f *Fabric) DropRank(rank transport.Rank) { f.origins.fast.DropRank(int(rank)) }
-
-// GetOpen tells whether a get that C has left to Go has not completed.
-func (f *Fabric) GetOpen() bool { return !f.origins.fast.Answered() }
-
-// GetDone tells whether its data is here.
-func (f *Fabric) GetDone() bool { return f.origins.fast.Here() }
+func (f *Fabric) DropEndpoint(e transport.Endpoint) { f.DropPair(e.(*origin).pair) }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)

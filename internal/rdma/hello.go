@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this fabric adds to a hello: the queue pair, and where the answer is to go. Fixed sizes.
+// What this fabric adds to a hello: the queue pair, and where the answer is to go, in fixed sizes. And the listening side: a
+// data server accepts origins that have proved that they belong to the job.
 package rdma
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
+	"libarmci/internal/log"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/transport"
 )
 
 // address is where a process receives datagrams. It is published.
@@ -26,9 +30,9 @@ type address struct {
 type extra struct {
 	Pair  uint32 // queue pair to connect to
 	PSN   uint32 // of its first packet
-	Reads uint8  // that it lets the other end have outstanding
+	Reads uint8  // how many reads the other end may have outstanding
 	MTU   uint8
-	// Of an origin: which of the lab's protocols it uses, where the answer is to go.
+	// Of an origin: which protocols of package lab it uses, and where the answer is to go.
 	UsesSlots, UsesLocks bool
 	Back                 address
 	Places               lab.Places // of a target: what these protocols need
@@ -52,7 +56,7 @@ func decode(b []byte, x any) error {
 	return err
 }
 
-// link is what both ends of a connection set their queue pairs to: mine is what this end said, its what the other did.
+// link is how a queue pair is to be connected: mine is what this end has said, its what the other end has.
 func (f *Fabric) link(mine, its *extra, at *address) *verbs.Link {
 	l := f.base.Limits
 	return &verbs.Link{Path: *f.base.Path(at.LID, at.GID), Pair: its.Pair, MTU: min(mine.MTU, its.MTU), MyPSN: mine.PSN, PSN: its.PSN,
@@ -60,7 +64,7 @@ func (f *Fabric) link(mine, its *extra, at *address) *verbs.Link {
 		Atomics: l.Atomic != 0}
 }
 
-// extra is what this end says of a queue pair.
+// extra describes a queue pair of this process to the other end.
 func (f *Fabric) extra(pair *verbs.Pair) extra {
 	return extra{Pair: pair.Number, PSN: rand.Uint32() & 0xffffff, MTU: f.base.State.MTU,
 		Reads: uint8(min(f.base.Limits.ReadsIn, 16))}
@@ -75,3 +79,74 @@ func retryExponent(limit time.Duration) uint8 {
 	}
 	return e
 }
+
+// Listen begins to accept origins.
+func (f *Fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transport.Receiver, error)) (transport.Listener, error) {
+	f.listening.Lock()
+	defer f.listening.Unlock()
+	f.accept, f.greeted = accept, map[nonce][]byte{}
+	return f.served, nil
+}
+
+// Close stops listening, and closes the ends that are left.
+func (q *queue) Close() {
+	q.f.listening.Lock()
+	q.f.accept = nil
+	q.f.listening.Unlock()
+	q.closeAll()
+}
+
+// greet accepts the origin of a question, and returns the answer and where it goes. For the connection manager.
+func (f *Fabric) greet(sealed []byte) (reply []byte, to *address, err error) {
+	f.listening.Lock()
+	defer f.listening.Unlock()
+	if f.accept == nil {
+		return nil, nil, nil
+	}
+	var q transport.Hello
+	var its extra
+	if err = q.Unseal(sealed, f.cfg.Secret, "origin", nil); err != nil {
+		return nil, nil, err
+	}
+	if err = decode(q.Extra, &its); err != nil {
+		return nil, nil, err
+	}
+	if reply = f.greeted[q.Nonce]; reply == nil { // a question may come twice
+		if reply, err = f.admit(&q, &its); err != nil {
+			log.Warnf("rank %d cannot be connected to: %v", q.From, err)
+			return nil, nil, nil
+		}
+		f.greeted[q.Nonce] = reply
+	}
+	return reply, &its.Back, nil
+}
+
+// admit makes this end of a connection.
+func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
+	known := slices.ContainsFunc(f.cfg.Nodes, func(ranks []transport.Rank) bool { return slices.Contains(ranks, q.From) })
+	if !known || q.To != f.cfg.Me || q.Frame < leastBytes {
+		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To, q.Frame)
+	}
+	t, err := newTarget(f)
+	if err != nil {
+		return nil, err
+	}
+	t.most, t.peer, t.back = min(f.size, int(q.Frame)), its.Pair, its.Back
+	mine := f.extra(t.pair)
+	mine.Places = f.places(its)
+	t.eager = f.eager
+	if err = t.pair.Connect(f.link(&mine, its, &its.Back)); err == nil {
+		t.receiver, err = f.accept(q.From, t)
+	}
+	if err != nil {
+		t.pair.Close()
+		return nil, err
+	}
+	f.served.know(&t.end)
+	f.served.Interrupt() // the data server sends pulses from now on
+	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
+	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
+}
+
+// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at once: a frame without a body.
+const inlineAnswer = 96

@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// places makes what an origin will use, and tells where it is; nothing where there can be none. The caller listens.
+// places makes what an origin will use, as far as that is possible, and tells where it is. The caller has the lock of listening.
 func (f *Fabric) places(its *extra) (p lab.Places) {
 	var err error
 	if its.UsesSlots && f.Atomics() && f.eager == nil {
@@ -21,11 +21,11 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 		}
 	}
 	if its.UsesSlots && f.eager != nil {
-		p.Words, p.Slots = f.eager.Places()
+		p.Ring = f.eager.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
 	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Domain.RegisterLocks(at, int64(n)*lab.LockBytes); err != nil {
+		if f.locks, err = f.base.Domain.Register(at, int64(n)*lab.LockBytes, verbs.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
@@ -35,29 +35,14 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 	return p
 }
 
-func (f *Fabric) closeLab() {
-	if f.eager != nil {
-		f.eager.Close()
-	}
-	if f.locks != nil {
-		f.locks.Close()
-	}
-}
-
 // sendBySlot sends a frame whose body goes into a slot of the target's eager ring.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	b, err := o.Buffer()
 	if err != nil {
 		return err
 	}
-	granted, err := o.eager.Claim(o, b)
-	if err != nil {
-		return err
-	}
-	message := o.Bytes(b)[lab.WordsBytes:]
-	at := encodeHead(message, head)
-	body.Pack(message[at : at+n])
-	ticket, err := granted()
+	message, at := o.Bytes(b)[lab.WordsBytes:], bodyAt(len(head))
+	ticket, err := o.eager.Claim(o, b, func() { encodeFrame(message, head, body, n) })
 	if err != nil {
 		return err
 	}
@@ -67,7 +52,7 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 		[]verbs.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
 }
 
-// Accumulate is done by the device where the target has locks for it.
+// Accumulate accumulates by the device if the target has locks for it.
 func (o *origin) Accumulate(x *transport.Transfer, s transport.Scale) (bool, error) {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The local side of transfers: memory of the arena is registered for good; of other memory long pieces are registered and
-// stay so (package pin), on demand where the device can. What may not be pinned goes through buffers.
+// The local side of transfers. Memory of the arena is registered until the end. Of other memory long pieces are registered and
+// stay so (package pin), with on-demand paging where the device has it. What cannot be registered goes through buffers.
 package rdma
 
 import (
@@ -11,37 +11,36 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lendBytes is from where on it takes longer to copy than to register. Registered memory is used for less, too. Short rows
-// are never registered: they may lie in as many pages.
+// lendBytes is the length from which on copying takes longer than registering. Memory that is registered already is used for
+// shorter pieces, too. Short rows are never registered: each may lie in another page.
 const lendBytes = 64 << 10
 
 // registrar registers memory with a protection domain.
 type registrar struct {
 	domain   domain
-	onDemand bool // the device takes pages as it finds them
+	onDemand bool // the device has on-demand paging: nothing is pinned
 }
 
 type domain interface {
-	Register(addr uintptr, nbytes int64, remote bool) (*verbs.Region, error)
-	RegisterOnDemand(addr uintptr, nbytes int64) (*verbs.Region, error)
+	Register(addr uintptr, nbytes int64, access verbs.Access) (*verbs.Region, error)
 }
 
-type region struct{ *verbs.Region }
-
-func (r region) Keys() (local, remote uint64) { return uint64(r.LKey), uint64(r.RKey) }
+// localKey is the half of a region's key that is for this process.
+func localKey(key uint64) uint32 { return uint32(key >> 32) }
 
 func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Registration, error) {
-	var r *verbs.Region
-	var err error
-	if d.onDemand && !shared {
-		r, err = d.domain.RegisterOnDemand(addr, nbytes)
-	} else {
-		r, err = d.domain.Register(addr, nbytes, shared)
+	access := verbs.Local
+	switch {
+	case shared:
+		access = verbs.Remote
+	case d.onDemand:
+		access = verbs.OnDemand
 	}
+	r, err := d.domain.Register(addr, nbytes, access)
 	if err != nil {
 		return nil, err
 	}
-	return region{r}, nil
+	return r, nil
 }
 
 func pinBudget(o *Options, w *transport.WireInfo) int64 {
@@ -49,14 +48,14 @@ func pinBudget(o *Options, w *transport.WireInfo) int64 {
 		return o.Pin
 	}
 	processes := 1
-	if len(w.Nodes) > 0 { // else it is not in a job
+	if len(w.Nodes) > 0 { // otherwise this is armci_info, without a job
 		processes = len(w.Nodes[w.MyNode])
 	}
 	return pin.Budget(processes)
 }
 
-// local makes m.near the registered memory around the local address of a run, if there is some that may be used as it is.
-// What is in the chain travels while memory is registered.
+// local makes m.near the registered memory around the local address of a run. ok is false if the run has to be copied. What is
+// in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
 	if m.x.Copied || f.opt.Contiguous == buffered {
@@ -65,7 +64,7 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {
 		return true, nil
 	}
-	if at := f.arena.Here(r.Local); at != nil {
+	if at := f.Here(r.Local); at != nil {
 		m.near = *at
 		return true, nil
 	}
@@ -87,20 +86,13 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	return true, nil
 }
 
-// Expose registers memory of this node for others.
-func (f *Fabric) Expose(lo uintptr, n int64) []transport.Range { return f.arena.Expose(lo, n) }
-
-// Here returns the registered memory of the arena around a local address.
-func (f *Fabric) Here(addr uintptr) *transport.Range { return f.arena.Here(addr) }
-
 // mostLent bounds memory that is registered for one transfer: rows may be far from each other.
 const mostLent = 64 << 20
 
 // Lend makes local memory writable for a target.
 func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if f.arena.Here(lo) != nil {
-		r := f.arena.Shared(lo)
-		return r.Key, func() {}, r.Direct && hi <= r.Hi
+	if r := f.Here(lo); r != nil {
+		return r.Key, func() {}, hi <= r.Hi
 	}
 	if hi-lo > mostLent || f.cfg.Node.Inside(lo) {
 		return 0, nil, false
@@ -110,6 +102,5 @@ func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	if err != nil {
 		return 0, nil, false
 	}
-	_, key = r.Keys()
-	return key, func() { r.Close() }, true
+	return r.Key(), func() { r.Close() }, true
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by Close. Whoever notices marks
-// the end as broken; who polls fails what is open, tells the receiver, and says farewell to the other end: an empty message,
-// which comes after everything that was sent. A datagram has the other end look for it, where nobody does. The queue pair
-// is destroyed when the farewell has left.
+// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by Close. Any thread marks the end
+// as broken. Then the poller fails what is open, tells the receiver, and sends a farewell to the other end: an empty message,
+// which arrives after everything that was sent. A datagram tells the other process to poll for it, in case it is idle. The
+// queue pair is destroyed when the farewell has left.
 package rdma
 
 import (
 	"errors"
 	"io"
-	"slices"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +27,7 @@ var (
 // partingTime is how long a farewell may take.
 const partingTime = time.Second
 
-// lose marks an end as broken, once. It returns what later callers are told. Any thread.
+// lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
 func (e *end) lose(why error) error {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.q.fast.DropPair(e.pair)
@@ -40,70 +40,75 @@ func (e *end) lose(why error) error {
 // Break ends the connection.
 func (e *end) Break() { e.lose(errBroken) }
 
-// tell fails what is open and tells the receiver. For who polls.
+// tell ends a connection that was lost. Poller only.
 func (e *end) tell() {
-	why := *e.broken.Load()
-	e.fail(why)
-	if e.told {
-		return
-	}
-	e.told = true
-	e.receiver.Lost(why)
-	e.farewell()
-	if e.dropped != nil { // of a target nobody else closes it
+	e.finish(true)
+	if e.dropped != nil { // a target's end; an origin's is closed by internode
 		e.part()
 	}
 }
 
-// fail fails what is open. The device may still be at buffers.
-func (e *end) fail(why error) {
-	left := e.ring.close()
-	for i := range left {
-		release(left[i].held)
-		left[i].held = nil
-		if left[i].done != nil {
-			left[i].done.Done(why)
+// shut ends a connection that is being closed. Poller only.
+func (e *end) shut() {
+	e.lose(errClosed)
+	e.finish(false)
+	e.part()
+}
+
+// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once. Poller only.
+func (e *end) finish(tell bool) {
+	if e.told {
+		return
+	}
+	e.told = true
+	why := *e.broken.Load()
+	for _, p := range e.ring.fail() {
+		release(p.held)
+		if p.done != nil {
+			p.done.Done(why)
 		}
 	}
-	e.stranded = append(e.stranded, left...)
 	if e.dropped != nil {
 		e.dropped()
 	}
+	if tell {
+		e.receiver.Lost(why)
+	}
+	e.farewell(why == errGone)
 }
 
-// farewell sends what was posted meanwhile, and that nothing follows.
-func (e *end) farewell() {
+// farewell sends what was posted meanwhile, and then an empty message, unless the other end has gone.
+func (e *end) farewell(gone bool) {
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if e.over {
-		return
-	}
-	e.ring.reopen()
+	e.ring.close(false)
 	if e.dropped != nil && !e.dead.Load() {
 		e.flush()
 	}
 	e.over, e.late = true, nil
-	if e.dead.Load() || *e.broken.Load() == errGone || !e.q.claim(1) {
-		e.left.Store(true)
+	if gone || e.dead.Load() || !e.q.claim(1) {
+		e.dead.Store(true)
 	} else {
-		e.last = e.ring.next() + 1
 		q := [1]verbs.Request{{Op: verbs.Send}}
 		e.post(posted{buffer: none}, q[:], nil)
 	}
-	e.stranded = append(e.stranded, e.ring.close()...)
-	if *e.broken.Load() != errGone {
+	e.ring.close(true)
+	if !gone {
 		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.peer, e.dead.Load()})}
-		e.f.cm.send(slices.Concat([]byte{leaving}, h.Nonce[:], h.Seal(e.f.cfg.Secret, "leaving", nil)), &e.back)
+		e.f.cm.send(leaving, h.Nonce, h.Seal(e.f.cfg.Secret, "leaving", nil), &e.back)
 	}
 }
+
+// left tells whether everything has left, the farewell last, or never will.
+func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
 
 // notice is a datagram about the end of a queue pair.
 type notice struct {
 	Pair uint32
-	Dead bool // there is no farewell; else it is on its way
+	Dead bool // no farewell comes; otherwise it is on its way
 }
 
-// noticed has who polls look for a farewell, where nobody does, or does what one would.
+// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end is lost at once.
 func (f *Fabric) noticed(sealed []byte) {
 	var h transport.Hello
 	var n notice
@@ -120,18 +125,20 @@ func (f *Fabric) noticed(sealed []byte) {
 	f.Wake()
 }
 
-// part destroys the queue pair as soon as the farewell has left. For who polls.
+// part has the queue pair destroyed as soon as the farewell has left. Poller only.
 func (e *end) part() {
-	e.until = time.Now().Add(partingTime)
-	e.q.parting = append(e.q.parting, e)
-	e.q.urgent.Store(true)
+	if e.until.IsZero() {
+		e.until = time.Now().Add(partingTime)
+		e.q.parting = append(e.q.parting, e)
+		e.q.urgent.Store(true)
+	}
 }
 
-// reap destroys the ends that have parted. For who polls.
+// reap destroys the parting ends whose farewell has left. Poller only.
 func (q *queue) reap() {
 	rest := q.parting[:0]
 	for _, e := range q.parting {
-		if e.left.Load() || time.Now().After(e.until) {
+		if e.left() || time.Now().After(e.until) {
 			e.destroy()
 		} else {
 			rest = append(rest, e)
@@ -140,16 +147,15 @@ func (q *queue) reap() {
 	q.parting = rest
 }
 
-// destroy gives back everything: nothing completes any more.
+// destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.mu.Lock()
 	delete(e.q.ends, e.pair.Number)
 	e.q.mu.Unlock()
 	e.pair.Close()
-	for i := range e.stranded {
-		e.giveBack(&e.stranded[i])
+	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
+		e.giveBack(&p)
 	}
-	e.stranded = nil
 }
 
 // idle tells whether nothing is open any more.
@@ -161,30 +167,27 @@ func (e *end) idle() bool {
 
 // Close ends the connection when what was sent has left, or linger is over.
 func (e *end) Close(linger time.Duration) {
-	q, until := e.q, time.Now().Add(linger)
-	q.own()
-	defer q.leave()
-	q.pollUntil(until, e.idle)
-	e.shut()
-	q.pollUntil(until, e.left.Load)
+	until := time.Now().Add(linger)
+	e.q.own()
+	defer e.q.leave()
+	e.q.shut(until, e)
+}
+
+// shut ends connections when what was sent has left, but no later than until. Poller only.
+func (q *queue) shut(until time.Time, ends ...*end) {
+	for _, e := range ends {
+		q.pollUntil(until, e.idle)
+	}
+	for _, e := range ends {
+		e.shut()
+	}
+	for _, e := range ends {
+		q.pollUntil(until, e.left)
+	}
 	q.reap()
 }
 
-// shut ends the connection now, but for the farewell. For who polls.
-func (e *end) shut() {
-	if !e.until.IsZero() {
-		return
-	}
-	why := errClosed
-	e.broken.CompareAndSwap(nil, &why)
-	e.q.fast.DropPair(e.pair)
-	e.told = true
-	e.fail(*e.broken.Load())
-	e.farewell()
-	e.part()
-}
-
-// own makes the caller the one who polls, until leave.
+// own makes the caller the poller, until leave.
 func (q *queue) own() {
 	q.wanted.Add(1)
 	q.Interrupt()
@@ -193,7 +196,7 @@ func (q *queue) own() {
 	q.fast.Enter()
 }
 
-// pollUntil polls until done, or until a time. For who polls.
+// pollUntil polls until done, or until a time. Poller only.
 func (q *queue) pollUntil(until time.Time, done func() bool) {
 	for !done() && time.Now().Before(until) {
 		if q.poll(1) == 0 {
@@ -206,17 +209,7 @@ func (q *queue) pollUntil(until time.Time, done func() bool) {
 func (q *queue) closeAll() {
 	q.own()
 	defer q.leave()
-	until, all := time.Now().Add(partingTime), q.all()
-	for _, e := range all {
-		q.pollUntil(until, e.idle)
-	}
-	for _, e := range all {
-		e.shut()
-	}
-	q.pollUntil(until, func() bool {
-		q.reap()
-		return len(q.parting) == 0
-	})
+	q.shut(time.Now().Add(partingTime), q.all()...)
 	for _, e := range q.parting {
 		e.destroy()
 	}

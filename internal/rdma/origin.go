@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending frames. Where there is no room it waits, and whoever waits takes completions
-// meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
+// An origin's end of a connection: sending frames. If there is no room it waits, and polls for completions meanwhile
+// (FabricConfig.Await). Direct transfers are in direct.go.
 package rdma
 
 import (
@@ -24,9 +24,9 @@ const (
 type origin struct {
 	end
 	mover  mover
-	inline []byte     // a small message, which the device takes from there as it is posted
-	eager  *lab.Slots // of the target's eager ring; nil: it is not used
-	locks  *lab.Locks // of the target, for accumulates of the device; nil: they are not used
+	inline []byte     // where a small message is built, which is sent inline
+	eager  *lab.Slots // of the target's eager ring; nil if that is not used
+	locks  *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
 }
 
 // Dial connects to the data server of a rank.
@@ -70,7 +70,7 @@ func (o *origin) greet(to transport.Rank, at *address) error {
 	return err
 }
 
-// receive hands an answer to the receiver, whose buffer is free again at once.
+// receive hands an answer to the receiver. The buffer is free again at once.
 func (o *origin) receive(buffer int32, n int) {
 	if err := o.deliver(o.q.in.Bytes(buffer)[:n], nil); err != nil {
 		o.lose(err)
@@ -88,36 +88,42 @@ func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) err
 }
 
 func (o *origin) shipLater(p posted, requests []verbs.Request, data []verbs.Data) (err error) {
-	ok := false
-	o.f.cfg.Await(o, func() bool {
-		if !ok && o.broken.Load() == nil {
-			ok, err = o.attempt(p, requests, data)
-		}
-		return ok || o.broken.Load() != nil
+	lost := o.await(func() (ok bool) {
+		ok, err = o.attempt(p, requests, data)
+		return ok
 	})
-	if !ok {
-		err = *o.broken.Load()
+	if lost != nil {
 		o.giveBack(&posted{buffer: p.buffer})
+		return lost
 	}
 	return err
 }
 
-// Buffer waits for a free one.
+// await blocks until done, which is not called again then, or until the end is broken, which it returns.
+func (o *origin) await(done func() bool) error {
+	ok := false
+	o.f.cfg.Await(o, func() bool {
+		broken := o.broken.Load() != nil
+		ok = ok || !broken && done()
+		return ok || broken
+	})
+	if !ok {
+		return *o.broken.Load()
+	}
+	return nil
+}
+
+// Buffer takes a buffer, and waits for one if need be.
 func (o *origin) Buffer() (int32, error) {
 	if b := o.q.out.Take(); b != none {
 		return b, nil
 	}
 	b := none
-	o.f.cfg.Await(o, func() bool {
-		if b == none {
-			b = o.q.out.Take()
-		}
-		return b != none || o.broken.Load() != nil
+	err := o.await(func() bool {
+		b = o.q.out.Take()
+		return b != none
 	})
-	if b == none {
-		return none, *o.broken.Load()
-	}
-	return b, nil
+	return b, err
 }
 
 // Send sends a frame as soon as there is room.
@@ -136,9 +142,7 @@ func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
 	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline, inlineBytes) {
-		if at := encodeHead(o.inline, head); n > 0 {
-			body.Pack(o.inline[at:all])
-		}
+		encodeFrame(o.inline, head, body, n)
 		q[0].Flags = verbs.Inline
 		return o.ship(posted{buffer: none}, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
 	}
@@ -146,11 +150,7 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	if err != nil {
 		return err
 	}
-	at := encodeHead(o.Bytes(b), head)
-	if n > 0 {
-		body.Pack(o.Bytes(b)[at : at+n])
-	}
-	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, at+n)})
+	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
 // Post sends a frame now if there is room, else as soon as there is.
@@ -170,32 +170,29 @@ func (o *origin) Flush() bool {
 	return o.broken.Load() == nil && o.flush()
 }
 
-// Start posts a chain; wait returns when it is complete.
-func (o *origin) Start(requests []verbs.Request, data []verbs.Data) (wait func() error, err error) {
+// Run posts a chain, calls meanwhile, and waits until the chain is complete.
+func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func()) error {
 	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
-		return nil, err
+		return err
 	}
 	mark := o.ring.next()
-	return func() error {
-		if o.ring.open(mark) {
-			o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
-		}
-		if e := o.broken.Load(); e != nil {
-			return *e
-		}
-		return nil
-	}, nil
+	meanwhile()
+	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
+	if e := o.broken.Load(); e != nil {
+		return *e
+	}
+	return nil
 }
 
-// Last posts a chain that completes some time; then the buffer is free again.
+// Last posts a chain. The buffer is free again when it is complete.
 func (o *origin) Last(b int32, requests []verbs.Request, data []verbs.Data) error {
 	return o.ship(posted{buffer: b}, requests, data)
 }
 
-// Bytes is a buffer.
+// Bytes returns a buffer.
 func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
 
-// Data is a part of a buffer.
+// Data describes a part of a buffer.
 func (o *origin) Data(b int32, off, n int) verbs.Data { return data(o.q.out, b, off, n) }
 
 // Atomic changes a word by the target's device.
@@ -210,12 +207,8 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	if op == transport.AtomicCompareSwap {
 		q[0].Op, q[0].Operand, q[0].Swap = verbs.CompareSwap, uint64(compare), uint64(operand)
 	}
-	wait, err := o.Start(q[:], []verbs.Data{o.Data(b, 0, 8)})
-	if err == nil {
-		err = wait()
-	}
-	if err != nil {
-		return 0, err // the device may still be at the buffer
+	if err = o.Run(q[:], []verbs.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
+		return 0, err // the device may still write to the buffer
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
 	o.q.out.Put(b)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A completion queue with the buffers that belong to it: the transport.Source of all ends of one role, origins' or the data
-// server's. Memory for buffers does not depend on the number of ends. The queue cannot overflow: nothing is posted
-// without a token, and there is one for each entry.
+// A completion queue with its buffers: the transport.Source of all ends of one role, origins' or the data server's. The thread
+// that holds its lock is the poller. Memory for buffers does not depend on the number of ends. The queue cannot overflow:
+// nothing is posted without a token, and there is one token for each entry.
 package rdma
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,8 +25,8 @@ import (
 
 const (
 	mostTokens = 4096
-	burst      = 64                    // completions that are taken at a time
-	longNap    = 50 * time.Millisecond // of an origin: before a sleeper looks at other things than the queue
+	burst      = 64                    // completions that are polled at a time
+	longNap    = 50 * time.Millisecond // longest sleep of an origin, which waits for other things, too
 )
 
 // received marks the number of a receive buffer.
@@ -40,22 +43,21 @@ type queue struct {
 	looks  int            // before the first yield
 	nap    time.Duration  // longest sleep; negative: any time
 	fast   *fastpath.Path // nil if there is none
-	room   *pin.Pool      // of its gets
-	bell   int            // ends Sleep
+	bell   int            // an eventfd that ends Sleep
 
 	mu    sync.Mutex
 	ends  map[uint32]*end // by number of the queue pair
-	todo  []func()        // for who polls
-	owing []*target       // that have something to send and had no room
+	todo  []func()        // calls for the poller to make
+	owing []*target       // that have something to send and had no room; poller only
 
-	urgent  atomic.Bool  // todo has grown
-	dealing atomic.Bool  // who polls looks at urgent before he sleeps
-	wanted  atomic.Int32 // who wants to poll once, see own
+	urgent  atomic.Bool  // the poller has something to do: todo, or an end to destroy
+	dealing atomic.Bool  // the poller will look at urgent before it sleeps
+	wanted  atomic.Int32 // threads in own
 
-	// Of who polls.
+	// Used by the poller only.
 	using   sync.Mutex
 	parting []*end // whose queue pairs will be destroyed
-	found   int    // by Sleep: the next Poll tells
+	found   int    // what Sleep has found; the next Poll returns it
 	done    [burst]verbs.Completion
 	ids     []uint64
 	offer   []verbs.Data
@@ -75,7 +77,9 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
 		q.out, err = pin.NewPool(f.pinned, out, f.size)
 	}
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
+	} else {
 		q.into = make([]kernel.Cursor, q.out.Count())
 		q.srq, err = f.base.Domain.NewShared(q.in.Count())
 	}
@@ -96,17 +100,12 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 	return q, nil
 }
 
-// free gives everything back.
+// free destroys the queue. Its ends are gone.
 func (q *queue) free() {
-	if q.srq != nil {
-		q.srq.Close()
-	}
-	for _, p := range []*pin.Pool{q.in, q.out, q.room} {
-		p.Close()
-	}
-	if q.bell >= 0 {
-		unix.Close(q.bell)
-	}
+	q.srq.Close()
+	q.in.Close()
+	q.out.Close()
+	unix.Close(q.bell)
 	q.cq.Close()
 	q.fast.Free()
 }
@@ -124,13 +123,10 @@ func (q *queue) end(pair uint32) *end {
 }
 
 // all lists the ends.
-func (q *queue) all() (list []*end) {
+func (q *queue) all() []*end {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, e := range q.ends {
-		list = append(list, e)
-	}
-	return list
+	return slices.Collect(maps.Values(q.ends))
 }
 
 // claim takes n tokens, if there are so many.
@@ -143,7 +139,7 @@ func (q *queue) claim(n int32) bool {
 }
 
 func (q *queue) enter() {
-	if q.wanted.Load() > 0 { // a lock is not fair
+	if q.wanted.Load() > 0 { // the lock is not fair: let the thread in own have it
 		time.Sleep(100 * time.Microsecond)
 	}
 	q.using.Lock()
@@ -155,8 +151,8 @@ func (q *queue) leave() {
 	q.using.Unlock()
 }
 
-// Poll takes what has been completed. It looks so often, in one call of C; an origin's queue as often as its waiters
-// look before they yield, then with a yield before each.
+// Poll handles completions. It looks for the first one up to looks times, in one call of C: the first q.looks times without a
+// pause, then with a yield before each.
 func (q *queue) Poll(looks int) int {
 	q.enter()
 	defer q.leave()
@@ -173,7 +169,7 @@ func (q *queue) poll(looks int) int {
 	return q.deal(n, err)
 }
 
-// Sleep takes what is completed until something has been; all in one call of C.
+// Sleep sleeps until there are completions, and handles them. It looks and sleeps in one call of C.
 func (q *queue) Sleep(limit time.Duration) {
 	q.enter()
 	defer q.leave()
@@ -193,7 +189,7 @@ func (q *queue) Sleep(limit time.Duration) {
 // Interrupt ends Sleep.
 func (q *queue) Interrupt() { ringBell(q.bell) }
 
-// later has who polls do something soon. Any thread.
+// later has the poller call do soon. Any thread.
 func (q *queue) later(do func()) {
 	q.mu.Lock()
 	q.todo = append(q.todo, do)
@@ -204,13 +200,13 @@ func (q *queue) later(do func()) {
 	}
 }
 
-// waiting deals with what does not come from the queue: what C has left to Go, and what was put off.
+// waiting handles what does not come from the queue: a completion that C has left to Go, and todo.
 func (q *queue) waiting() (n int) {
 	if c, some := q.fast.Left(); some {
 		q.done[0] = c
 		n = q.deal(1, nil)
 	}
-	for q.urgent.Load() { // again if it was set while nobody was interrupted for that
+	for q.urgent.Load() { // again if later has found dealing set, and so has not called Interrupt
 		q.dealing.Store(true)
 		q.urgent.Store(false)
 		q.mu.Lock()
@@ -228,7 +224,7 @@ func (q *queue) waiting() (n int) {
 	return n
 }
 
-// deal deals with n completions.
+// deal handles n completions.
 func (q *queue) deal(n int, err error) int {
 	if err != nil {
 		for _, e := range q.all() {
@@ -268,7 +264,7 @@ func (q *queue) deal(n int, err error) int {
 	return n
 }
 
-// giveBack offers a receive buffer again, soon.
+// giveBack has a receive buffer offered again.
 func (q *queue) giveBack(b int32) {
 	q.ids = append(q.ids, received|uint64(b))
 	q.offer = append(q.offer, data(q.in, b, 0, q.in.Size))
@@ -284,7 +280,7 @@ func (q *queue) offerBuffers() (err error) {
 	return err
 }
 
-// payDebts lets the ends go on that had no room.
+// payDebts serves the targets that had no room.
 func (q *queue) payDebts() {
 	list := q.owing
 	q.owing = nil

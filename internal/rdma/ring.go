@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The in-flight ring of a queue pair: chains of work requests that have been posted, in their order. A queue pair completes
-// them in this order, so a completion stands for its chain and all before it.
+// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which has those that were posted.
+// One doorbell posts a chain, one completion tells of it. A queue pair completes chains in the order in which they were
+// posted, so a completion stands for its chain and all before it.
 package rdma
 
 import (
 	"sync"
 
 	"libarmci/internal/pin"
+	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
@@ -17,7 +19,7 @@ type posted struct {
 	buffer   int32                // that is free again when it completes, or none
 	read     int32                // bytes that were read into the buffer, for queue.into
 	done     transport.Completion // may be nil
-	held     []*pin.Entry         // local memory that was registered for this chain and earlier ones
+	held     []*pin.Entry         // local memory that this chain and earlier ones use
 }
 
 type ring struct {
@@ -27,8 +29,8 @@ type ring struct {
 	closed     bool
 }
 
-// push gives a chain its number, and counts it as a part of its transfer. There is room, since a chain has at least one
-// request. ok is false if the ring is closed.
+// push gives a chain its number, and counts it as a part of its transfer. The ring has room for every chain, since a chain has
+// at least one request. ok is false if the ring is closed.
 func (r *ring) push(p *posted) (number uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,20 +91,63 @@ func release(entries []*pin.Entry) {
 	}
 }
 
-// reopen lets the farewell in.
-func (r *ring) reopen() {
+// close closes the ring to new chains, or opens it again, for the farewell.
+func (r *ring) close(closed bool) {
 	r.mu.Lock()
-	r.closed = false
+	r.closed = closed
 	r.mu.Unlock()
 }
 
-// close lets nothing new in and takes all that is there.
-func (r *ring) close() (left []posted) {
+// fail closes the ring and returns what to tell and to release for the chains that are open. The chains stay in the ring until
+// the device has done with them, but only to free their buffers.
+func (r *ring) fail() (ended []posted) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.closed = true
-	r.mu.Unlock()
-	for p, ok := r.pop(1<<63 - 1); ok; p, ok = r.pop(1<<63 - 1) {
-		left = append(left, p)
+	for n := r.head; n != r.tail; n++ {
+		p := &r.chains[n%uint64(len(r.chains))]
+		ended = append(ended, posted{done: p.done, held: p.held})
+		p.done, p.held, p.read = nil, nil, 0
 	}
-	return left
+	return ended
 }
+
+const (
+	chainLength = 64
+	pieceBytes  = 1 << 20 // most bytes of one request, since a whole request is repeated after a loss
+	mostPieces  = 16      // most pieces of one request: as many as fit into the space that inline data takes anyway
+)
+
+// chain is a chain that is being built. A request writes to, or reads from, one place of the other end. At this end it may have
+// several pieces, which makes the chain shorter.
+type chain struct {
+	requests []verbs.Request
+	data     []verbs.Data
+	bytes    int // of the last request
+}
+
+// add adds data: to the last request if it goes on there, else as a request of its own.
+func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces int) {
+	q, e := &verbs.Request{}, &verbs.Data{} // the last ones
+	if len(c.requests) > 0 {
+		q, e = &c.requests[len(c.requests)-1], &c.data[len(c.data)-1]
+	}
+	goesOn := q.Pieces > 0 && q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == uint32(key) &&
+		c.bytes+int(d.Bytes) <= pieceBytes
+	switch {
+	case goesOn && e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
+		e.Bytes += d.Bytes
+		c.bytes += int(d.Bytes)
+	case goesOn && int(q.Pieces) < pieces:
+		q.Pieces++
+		c.data = append(c.data, d)
+		c.bytes += int(d.Bytes)
+	default:
+		c.requests = append(c.requests, verbs.Request{Remote: uint64(remote), Key: uint32(key), Pieces: 1, Op: op})
+		c.data = append(c.data, d)
+		c.bytes = int(d.Bytes)
+	}
+}
+
+// clear begins another chain.
+func (c *chain) clear() { c.requests, c.data = c.requests[:0], c.data[:0] }

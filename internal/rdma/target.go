@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: frames of its origin are handled one after the other, as far as there is room for what
-// they cause. It never waits: what cannot be handled now stays in its receive buffer until earlier answers have left.
+// A target's end of a connection: frames of its origin are handled one after the other, as far as there is room for their
+// answers. It never waits: a frame that cannot be handled now stays in its receive buffer until earlier answers have left.
 package rdma
 
 import (
+	"slices"
+
 	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/verbs"
@@ -12,8 +14,8 @@ import (
 )
 
 const (
-	targetRequests = 32 // of a queue pair: frames and writes to one origin that are on their way
-	targetPieces   = 4  // of memory in one of them
+	targetRequests = 32 // most requests of a queue pair: frames and writes that are on their way to one origin
+	targetPieces   = 4  // most pieces of one request
 )
 
 // message is a frame in a receive buffer.
@@ -25,13 +27,12 @@ type message struct {
 type target struct {
 	end
 	eager *lab.Ring // that its origin may use; may be nil
-	asked bool      // it will be served soon; under the lock
-	// Of who polls.
+	asked bool      // serve is in the queue's todo; under the lock
+	// Used by the poller only.
 	backlog []message // that were not handled
-	owing   bool      // it will be served when something has completed
-	spare   int32     // buffer for what the frame at hand causes
-	writes  []*write  // that were not posted whole; under the lock
-	ended   []*write  // that were; under the lock
+	owing   bool      // it is in the queue's owing
+	spare   int32     // a buffer for the answer to the current frame
+	writes  []*write  // that were not posted whole
 }
 
 func newTarget(f *Fabric) (*target, error) {
@@ -44,7 +45,7 @@ func newTarget(f *Fabric) (*target, error) {
 	return t, t.open(f, f.served, targetRequests, targetPieces, inlineAnswer, 0)
 }
 
-// serve handles what waits, as far as there is room. For who polls.
+// serve handles what waits, as far as there is room. Poller only.
 func (t *target) serve() {
 	for t.goOn() && len(t.backlog) > 0 && t.broken.Load() == nil {
 		if t.spare = t.q.out.Take(); t.spare == none {
@@ -69,41 +70,24 @@ func (t *target) serve() {
 	}
 }
 
-// goOn posts what was kept; false if there is no room.
+// goOn posts what was kept; false if something is left.
 func (t *target) goOn() bool {
+	wrote := t.writeMore()
 	t.posting.Lock()
+	defer t.posting.Unlock()
 	t.asked = false
-	ok := t.writeMore() && !t.flush()
-	ended := t.ended
-	t.ended = nil
-	t.posting.Unlock()
-	for _, w := range ended { // who may post
-		w.finish(nil)
-	}
-	return ok
+	return wrote && !t.flush()
 }
 
-// soon has who polls serve this end. The caller has the lock.
-func (t *target) soon() {
-	if !t.asked {
-		t.asked = true
-		t.q.later(t.freed)
-	}
-}
-
-// drop gives up what was not handled, of an end that was lost. For who polls.
+// drop gives up what was not handled: the connection has ended. Poller only.
 func (t *target) drop() {
 	for _, m := range t.backlog {
 		t.q.giveBack(m.buffer)
 	}
-	t.posting.Lock()
-	writes := append(t.writes, t.ended...)
-	t.writes, t.ended = nil, nil
-	t.posting.Unlock()
-	for _, w := range writes {
+	for _, w := range t.writes {
 		w.finish(*t.broken.Load())
 	}
-	t.backlog = nil
+	t.backlog, t.writes = nil, nil
 }
 
 // Send sends a frame, or keeps a copy of it.
@@ -126,48 +110,45 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 		if n > 0 {
 			body.Pack(copied)
 		}
-		t.keep(append([]byte(nil), head...), copied)
-		t.soon()
+		t.keep(slices.Clone(head), copied)
 		return nil
 	}
 	b := t.spare
 	t.spare = none
-	at := encodeHead(t.q.out.Bytes(b), head)
-	if n > 0 {
-		body.Pack(t.q.out.Bytes(b)[at : at+n])
-	}
-	return t.postFrame(b, at+n)
+	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
-// Post keeps a frame for who polls.
+// Post keeps a frame, which the poller sends.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.keep(head, body) {
-		t.soon()
+	if t.keep(head, body) && !t.asked {
+		t.asked = true
+		t.q.later(t.serve)
 	}
 }
 
-// Flush has nothing to do: who polls sends what was kept.
+// Flush has nothing to do: the poller sends what was kept.
 func (t *target) Flush() bool { return false }
 
-// Target-side writes: rows of the node's memory are written to an origin's, as far as there is room for requests; the rest
-// when some have left. It is the origin's turn that waits, not the server.
+// Target-side writes: rows of the node's memory are written to an origin's memory, as far as there is room for requests, and
+// the rest when earlier ones are complete. Meanwhile the server handles other origins.
 
-// write is one that was not posted whole.
+// write is a target-side write that was not posted whole.
 type write struct {
-	x    transport.Transfer
-	walk kernel.Walk
+	x     transport.Transfer
+	walk  kernel.Walk
+	chain chain // the next requests, which found no room
 }
 
-// finish ends what Write has begun.
+// finish ends the part of the transfer that Write has begun.
 func (w *write) finish(err error) {
 	if w.x.Done != nil {
 		w.x.Done.Done(err)
 	}
 }
 
-// Write writes memory of the arena to memory of the origin.
+// Write writes memory of the arena to memory of the origin, as soon as the current frame has been handled.
 func (t *target) Write(x *transport.Transfer) error {
 	if e := t.broken.Load(); e != nil {
 		return *e
@@ -177,63 +158,61 @@ func (t *target) Write(x *transport.Transfer) error {
 	if x.Done != nil {
 		x.Done.Add(1)
 	}
-	t.posting.Lock()
-	defer t.posting.Unlock()
 	t.writes = append(t.writes, w)
-	t.writeMore()
-	t.soon()
 	return nil
 }
 
-// writeMore posts more; false if it has to wait. The caller has the lock.
+// writeMore posts requests of writes; false if there is no room for all.
 func (t *target) writeMore() bool {
 	for len(t.writes) > 0 && t.broken.Load() == nil {
 		w := t.writes[0]
-		for w.walk.Left() > 0 {
-			if done, err := t.writeChain(w); err != nil {
-				t.lose(err)
-				return true
-			} else if !done {
-				return false
-			}
+		if err := t.extend(w); err != nil {
+			t.lose(err)
+			break
 		}
-		t.writes, t.ended = t.writes[1:], append(t.ended, w)
+		if len(w.chain.requests) == 0 {
+			t.writes = t.writes[1:]
+			w.finish(nil)
+			continue
+		}
+		if ok, _ := t.attempt(posted{buffer: none, done: w.x.Done}, w.chain.requests, w.chain.data); !ok {
+			return false
+		}
+		w.chain.clear()
 	}
 	return true
 }
 
-// writeLength is how many requests are posted together: two such chains are under way at once.
+// writeLength is the length of a chain: two of them are under way at once.
 const writeLength = targetRequests / 2
 
-// writeChain posts one chain, if there is room for the longest.
-func (t *target) writeChain(w *write) (done bool, err error) {
-	if !t.reserve(writeLength) {
-		return false, nil
-	}
-	var c chain
-	for r := w.walk.Peek(writeLength); r != nil && len(c.requests) < writeLength; r = w.walk.Peek(writeLength) {
-		near := t.f.arena.Here(r.Local)
+// extend adds the next requests of a write to its chain.
+func (t *target) extend(w *write) error {
+	for len(w.chain.requests) < writeLength {
+		r := w.walk.Peek(writeLength)
+		if r == nil {
+			break
+		}
+		near := t.f.Here(r.Local)
 		far, err := w.x.Key(r.Remote, func() {})
 		if err != nil {
-			return false, err
+			return err
 		}
 		if near == nil || !far.Direct {
-			return false, errFrame // the origin has asked for keys, and was told that there are none
+			return errFrame // the origin has asked for keys, and was told that there are none
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		c.add(verbs.Write, r.Remote, far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: uint32(near.Key)}, t.width)
+		d := verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}
+		w.chain.add(verbs.Write, r.Remote, far.Key, d, t.width)
 		w.walk.Advance(n)
 	}
-	more := int32(writeLength - len(c.requests))
-	t.slots.Add(more)
-	t.q.tokens.Add(more)
-	return true, t.post(posted{buffer: none, done: w.x.Done}, c.requests, c.data)
+	return nil
 }
 
-// Read has no use here.
+// Read is for origins only.
 func (*target) Read(*transport.Transfer) error { return transport.ErrNotNative }
 
-// Atomic has no use here.
+// Atomic is for origins only.
 func (*target) Atomic(transport.AtomicOp, uintptr, uint64, int64, int64) (int64, error) {
 	return 0, transport.ErrNotNative
 }

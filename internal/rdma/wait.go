@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the progress thread waits for: completions on queues that it was asked to attend, ends that were lost, and what the
-// device has to say.
+// What the progress thread waits for: completions on the origins' queue if it was asked to attend to it, ends that were lost,
+// and asynchronous events of the device. And bells: eventfds that end a wait.
 package rdma
 
 import (
@@ -31,7 +31,7 @@ func drainBell(fd int) {
 
 // Attend asks Wait for the origins' queue; a data server sleeps on its own.
 func (f *Fabric) Attend(transport.Source) {
-	if err := f.origins.cq.Arm(); err != nil { // again if need be: who sleeps on the queue has taken what told of it
+	if err := f.origins.cq.Arm(); err != nil { // every time: a thread in Sleep may have taken the event meanwhile
 		log.Errorf("%v", err)
 		return
 	}
@@ -76,7 +76,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 // Wake ends Wait.
 func (f *Fabric) Wake() { ringBell(f.bell) }
 
-// hear takes what the device has to say.
+// hear handles asynchronous events of the device.
 func (f *Fabric) hear() {
 	for {
 		text, fatal, some := f.base.Context.Async()

@@ -100,17 +100,19 @@ func (p *Path) Leave() {
 	}
 }
 
-// AddRange caches that pair and key reach [lo, hi), around addr, of a rank. Call it between Enter and Leave.
+// AddRange caches that pair and key reach [lo, hi), around addr, of a rank.
 func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair *verbs.Pair) {
 	if p != nil {
+		p.Enter()
+		defer p.Leave()
 		C.rdma_fast.ranges[(uint32(rank)^uint32(addr>>22))%C.RDMA_FAST_RANGES] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
 			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair.Handle())}
 	}
 }
 
 // DropRank drops the ranges of a rank: C posts nothing there any more.
-func (p *Path) DropRank(rank int) {
-	p.drop(func(r int, _ unsafe.Pointer) bool { return r == rank })
+func (p *Path) DropRank(rank transport.Rank) {
+	p.drop(func(r int, _ unsafe.Pointer) bool { return r == int(rank) })
 }
 
 // DropPair drops the ranges that a queue pair reaches.
@@ -161,8 +163,8 @@ func (p *Path) Mine(e *verbs.Completion) bool {
 // Clear reports whether no put of C's is outstanding.
 func (p *Path) Clear() bool { return p == nil || pending.Load() == 0 }
 
-// Answered reports whether no get of C's is outstanding.
-func (p *Path) Answered() bool { return p == nil || get.Load() != C.RDMA_FAST_ASKED }
+// GetOpen reports whether a get that C has left to Go is outstanding.
+func (p *Path) GetOpen() bool { return p != nil && get.Load() == C.RDMA_FAST_ASKED }
 
-// Here reports whether the data of C's get has arrived.
-func (p *Path) Here() bool { return p != nil && get.Load() == C.RDMA_FAST_HERE }
+// GetDone reports whether its data has arrived.
+func (p *Path) GetDone() bool { return p != nil && get.Load() == C.RDMA_FAST_HERE }

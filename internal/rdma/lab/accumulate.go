@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulates by the origin's device alone: it takes the lock of a stripe of the target's memory by compare-and-swap, reads,
-// adds here, writes back and gives the lock back. No process of the target is disturbed; its processors keep out of
-// stripes that devices have (kernel.h). Many stripes are under way at once, since nobody waits for one while it keeps
-// another from being given back.
+// Device-locked accumulates: the origin takes the lock of a stripe of the target's memory by compare-and-swap, reads the
+// elements, adds to them here, writes them back and releases the lock, all by its device. No process of the target takes part;
+// its processors keep out of stripes that are locked by devices (kernel.h). A round locks many stripes at once. There is no
+// deadlock, since a round releases the locks it has got without waiting for the others.
 package lab
 
 import (
@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	LockBytes  = 64 // of a lock: a line with the processors' word, and 8 bytes behind it the devices'
+	LockBytes  = 64 // a cache line with the processors' word, and 8 bytes behind it the devices' word
 	mostLocks  = 16 // of a round
 	mostParts  = mostRequests - 2*mostLocks
-	wordsBytes = 16 // in the round's buffer, for each lock: what the devices' word was, the processors' word
+	wordsBytes = 16 // for each lock at the start of the buffer: the old devices' word, the processors' word
 
 	mostRequests = 64 // of a chain
 	mostBytes    = 1 << 30
 )
 
-// lock is one of a round.
+// lock is a lock of a round.
 type lock struct {
 	at        uintptr // of the line
 	end       uintptr // behind the last part of its stripe
 	got, done bool
 }
 
-// part is contiguous elements in one stripe.
+// part is contiguous elements of one stripe.
 type part struct {
 	local, remote uintptr
 	n             int
@@ -43,10 +43,10 @@ type part struct {
 	lock          int
 }
 
-// Locks are those of a target, and the round of a connection: what is under way at once, with its data in one buffer.
+// Locks are the locks of a target, and the current round: the parts that are under way at once, with their data in one buffer.
 type Locks struct {
 	all      Place
-	name     uint64 // what a lock holds while it is this process's
+	name     uint64 // the value of a lock that this process has
 	locks    []lock
 	parts    []part
 	buffer   int32
@@ -64,7 +64,7 @@ func NewLocks(p *Places, me transport.Rank) *Locks {
 	return &Locks{all: p.Locks, name: uint64(me) + 1}
 }
 
-// Accumulate adds local memory to remote memory. done is false if that is the server's to do.
+// Accumulate adds local memory to remote memory. done is false if nothing was done and the server has to do it.
 func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (done bool, err error) {
 	if l == nil {
 		return false, nil
@@ -87,29 +87,29 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 	return true, nil
 }
 
-// key is the registered memory of the target around an address.
-func key(x *transport.Transfer, addr uintptr) (*transport.Range, error) {
-	far, err := x.Key(addr, func() {})
-	if err == nil && !far.Direct {
+// reach returns the key of the memory at the walk, and for how many bytes of whole elements it is good.
+func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint32, n int, err error) {
+	far, err := x.Key(at.Remote, func() {})
+	if err != nil {
+		return 0, 0, err
+	}
+	n = min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes))) / grain * grain
+	if !far.Direct || n == 0 { // an element may be in two registered ranges
 		err = transport.ErrNotNative
 	}
-	return far, err
+	return uint32(far.Key), n, err
 }
 
 // reaches tells whether the device can be at every element.
 func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
 	l.walk.Set(&x.Local, &x.Remote, mostParts)
 	for at := l.walk.Peek(mostParts); at != nil; at = l.walk.Peek(mostParts) {
-		far, err := key(x, at.Remote)
+		_, n, err := reach(x, at, grain)
 		if errors.Is(err, transport.ErrNotNative) {
 			return false, nil
 		}
 		if err != nil {
 			return false, err
-		}
-		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes))/grain*grain)
-		if n == 0 {
-			return false, nil // an element in two registered ranges
 		}
 		l.walk.Advance(n)
 	}
@@ -120,30 +120,30 @@ func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
 func (l *Locks) fill(x *transport.Transfer, grain, size int) error {
 	l.locks, l.parts, l.used = l.locks[:0], l.parts[:0], mostLocks*wordsBytes
 	for at := l.walk.Peek(mostParts); at != nil && len(l.parts) < mostParts; at = l.walk.Peek(mostParts) {
-		far, err := key(x, at.Remote)
+		key, n, err := reach(x, at, grain)
 		if err != nil {
 			return err
 		}
-		n := min(at.Bytes, int(min(far.Hi-at.Remote, mostBytes)), inStripe(at.Remote, grain), size-l.used) / grain * grain
+		n = min(n, inStripe(at.Remote, grain), (size-l.used)/grain*grain)
 		i := l.lock(at.Remote, n)
 		if n == 0 || i < 0 {
 			return nil
 		}
-		l.parts = append(l.parts, part{at.Local, at.Remote, n, uint32(far.Key), l.used, i})
+		l.parts = append(l.parts, part{at.Local, at.Remote, n, key, l.used, i})
 		l.used += n
 		l.walk.Advance(n)
 	}
 	return nil
 }
 
-// inStripe is the bytes of the elements from an address on that begin in its stripe.
+// inStripe is the length of the elements, from an address on, that begin in its stripe.
 func inStripe(addr uintptr, grain int) int {
 	const stripe = 1 << kernel.StripeShift
 	room := stripe - int(addr&(stripe-1))
 	return (room + grain - 1) / grain * grain
 }
 
-// lock finds the lock for n bytes; -1 if they have to wait for the next round. No element is twice in a round.
+// lock returns the index of the lock for n bytes; -1 if they have to wait for the next round. No element is twice in a round.
 func (l *Locks) lock(addr uintptr, n int) int {
 	stripes := uintptr(l.all.Hi-l.all.Lo) / LockBytes
 	at := uintptr(l.all.Lo) + (addr>>kernel.StripeShift)%stripes*LockBytes
@@ -163,20 +163,20 @@ func (l *Locks) lock(addr uintptr, n int) int {
 	return len(l.locks) - 1
 }
 
-// round carries the parts out. It keeps trying the locks that others have; of those it has got it waits for processors
-// that were there before, which wait for nothing.
+// round carries the parts out. It retries the locks that others have. With a lock that it has got it waits until processors have
+// left the stripe, which were there before and wait for nothing.
 func (l *Locks) round(p Port, s transport.Scale) error {
 	for tries, left := 0, len(l.locks); ; tries++ {
 		l.take(p)
-		if err := l.run(p); err != nil {
+		if err := p.Run(l.requests, l.data, func() {}); err != nil {
 			return err
 		}
 		left -= l.add(p, s)
-		if left == 0 { // the buffer comes back when all has been written
+		if left == 0 { // the buffer is free again when all has been written
 			return p.Last(l.buffer, l.requests, l.data)
 		}
 		if len(l.requests) > 0 {
-			if err := l.run(p); err != nil {
+			if err := p.Run(l.requests, l.data, func() {}); err != nil {
 				return err
 			}
 		}
@@ -184,23 +184,14 @@ func (l *Locks) round(p Port, s transport.Scale) error {
 	}
 }
 
-// run posts the requests and waits until they are complete.
-func (l *Locks) run(p Port) error {
-	wait, err := p.Start(l.requests, l.data)
-	if err != nil {
-		return err
-	}
-	return wait()
-}
-
-// request appends one, whose data is n bytes of the buffer.
+// request appends a request whose data is n bytes of the buffer.
 func (l *Locks) request(p Port, q verbs.Request, at, n int) {
 	q.Pieces = 1
 	l.requests = append(l.requests, q)
 	l.data = append(l.data, p.Data(l.buffer, at, n))
 }
 
-// take asks for the locks that this round does not have yet, and reads what is theirs.
+// take makes requests that try the locks this round does not have yet, and read the elements.
 func (l *Locks) take(p Port) {
 	l.requests, l.data = l.requests[:0], l.data[:0]
 	for i := range l.locks {
@@ -221,8 +212,8 @@ func (l *Locks) take(p Port) {
 	}
 }
 
-// add adds where the locks are this round's and no processor is there, and prepares to write that back and to give the
-// locks back: so many.
+// add adds to the elements of stripes that are locked and without processors, and makes requests that write them back and
+// release the locks. It returns how many.
 func (l *Locks) add(p Port, s transport.Scale) (locks int) {
 	l.requests, l.data = l.requests[:0], l.data[:0]
 	b := p.Bytes(l.buffer)

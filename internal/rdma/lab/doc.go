@@ -8,22 +8,22 @@ package lab
 
 import "libarmci/internal/rdma/verbs"
 
-// Place is memory of a target; its Hi is 0 if there is none. Its size is fixed.
+// Place is registered memory of a target; Hi is 0 if there is none. Its encoding has a fixed size.
 type Place struct {
 	Lo, Hi uint64
 	Key    uint32
 }
 
-// Places are the words and slots of the eager ring, and the locks for accumulates: what a target tells an origin.
-type Places struct{ Words, Slots, Locks Place }
+// Places are the eager ring and the locks for accumulates: what a target tells an origin.
+type Places struct{ Ring, Locks Place }
 
 // Port is what the protocols need of an origin's connection. Its buffers are registered.
 type Port interface {
 	Buffer() (b int32, err error) // blocks
 	Bytes(b int32) []byte
 	Data(b int32, off, n int) verbs.Data
-	// Start posts a chain of requests; wait returns when it is complete.
-	Start(r []verbs.Request, d []verbs.Data) (wait func() error, err error)
-	// Last posts a chain that completes some time; then the buffer is free again.
+	// Run posts a chain of requests, calls meanwhile, and waits until the chain is complete.
+	Run(r []verbs.Request, d []verbs.Data, meanwhile func()) error
+	// Last posts a chain and returns. The buffer is free again when the chain is complete.
 	Last(b int32, r []verbs.Request, d []verbs.Data) error
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The eager ring of a target: slots that origins claim by atomics of its device, and fill by RDMA writes. A word counts
-// tickets: who adds one to it has the slot of that number, modulo the number of slots, as soon as what was in it has been
-// taken out, of which another word tells. Devices change the first word, the server the second one, so that no atomics
-// of different kinds meet.
+// The eager ring of a target: slots that origins claim by atomics of its device, and fill by RDMA writes. One word counts
+// tickets: an origin that adds one to it owns the slot of that number, modulo the number of slots, as soon as the slot has
+// been emptied. A second word counts emptied slots. Devices change the first word, the server the second one, so atomics of
+// different kinds never meet. Ring is the target's side. Slots is the origin's: it claims a slot, packs into a buffer of its
+// own while the claim travels, writes that into the slot, and sends the head of the frame after it.
 package lab
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,20 +20,20 @@ import (
 	"libarmci/internal/rdma/verbs"
 )
 
-// Places of the words in the ring's first page.
+// Offsets of the words in the ring's first page.
 const (
 	claimedAt  = 0
 	releasedAt = 64
 	pageBytes  = 4096
 )
 
-// Ring is used by who polls for the data server.
+// Ring is used by the thread that polls for the data server.
 type Ring struct {
-	memory  []byte // a page with the words, then the slots
-	size    int    // of a slot
-	regions []*verbs.Region
-	empty   []bool // slots that were emptied after one that was not
-	next    uint64 // ticket of the oldest slot that was not emptied
+	memory []byte // a page with the words, then the slots
+	size   int    // of a slot
+	region *verbs.Region
+	empty  []bool // by slot: emptied, though an older one is not
+	next   uint64 // ticket of the oldest slot that was not emptied
 }
 
 // OpenRing makes a ring of n slots.
@@ -40,29 +43,23 @@ func OpenRing(d *verbs.Domain, n, size int) (*Ring, error) {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
 	r := &Ring{memory: memory, size: size, empty: make([]bool, n)}
-	words, err := d.RegisterLocks(r.lo(), pageBytes)
-	if err == nil {
-		r.regions = append(r.regions, words)
-		if words, err = d.Register(r.lo()+pageBytes, int64(n*size), true); err == nil {
-			r.regions = append(r.regions, words)
-			return r, nil
-		}
+	if r.region, err = d.Register(r.lo(), int64(len(memory)), verbs.Remote); err != nil {
+		unix.Munmap(memory)
+		return nil, err
 	}
-	r.Close()
-	return nil, err
+	return r, nil
 }
 
 func (r *Ring) lo() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(r.memory))) }
 
-// Places tells where the words and the slots are.
-func (r *Ring) Places() (words, slots Place) {
-	lo := uint64(r.lo())
-	return Place{lo, lo + pageBytes, r.regions[0].RKey}, Place{lo + pageBytes, lo + uint64(len(r.memory)), r.regions[1].RKey}
+// Place tells where the ring is.
+func (r *Ring) Place() Place {
+	return Place{uint64(r.lo()), uint64(r.lo()) + uint64(len(r.memory)), r.region.RKey}
 }
 
 var errTicket = errors.New("a ticket of the eager ring that nobody has")
 
-// Body is what the slot of a ticket holds.
+// Body returns the first n bytes of the slot of a ticket.
 func (r *Ring) Body(ticket uint64, n int) ([]byte, error) {
 	if r == nil || ticket < r.next || ticket-r.next >= uint64(len(r.empty)) || n > r.size {
 		return nil, errTicket
@@ -74,7 +71,7 @@ func (r *Ring) Body(ticket uint64, n int) ([]byte, error) {
 	return r.memory[pageBytes+slot*r.size:][:n], nil
 }
 
-// Release says that the slot of a ticket is empty.
+// Release makes the slot of a ticket available again.
 func (r *Ring) Release(ticket uint64) {
 	n := uint64(len(r.empty))
 	r.empty[ticket%n] = true
@@ -84,10 +81,51 @@ func (r *Ring) Release(ticket uint64) {
 	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.memory[releasedAt])), r.next)
 }
 
-// Close ends the ring.
+// Close ends the ring; there may be none.
 func (r *Ring) Close() {
-	for _, g := range r.regions {
-		g.Close()
+	if r != nil {
+		r.region.Close()
+		unix.Munmap(r.memory)
 	}
-	unix.Munmap(r.memory)
+}
+
+// WordsBytes is the space at the start of a buffer that a claim needs for words it reads.
+const WordsBytes = 16
+
+// Slots are the slots of a target's eager ring.
+type Slots struct {
+	ring        Place
+	size, count uint64
+}
+
+// NewSlots is nil if the target has none.
+func NewSlots(p *Places, size int) *Slots {
+	if p.Ring.Hi == 0 {
+		return nil
+	}
+	return &Slots{ring: p.Ring, size: uint64(size), count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
+}
+
+// Claim claims a slot, calls meanwhile, and returns when the slot is empty. It uses the first WordsBytes of buffer b. The caller
+// takes the buffer first, since others wait for a slot that is claimed and not filled.
+func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
+	q := []verbs.Request{
+		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.Read},
+		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.FetchAdd, Operand: 1}}
+	d := []verbs.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
+	err = p.Run(q, d, meanwhile)
+	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
+		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)), binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		if ticket < released+s.count {
+			return ticket, nil
+		}
+		time.Sleep(pause)
+		err = p.Run(q[:1], d[:1], func() {}) // how many slots have been emptied by now
+	}
+	return 0, err
+}
+
+// Fill is the request that writes into the slot of a ticket.
+func (s *Slots) Fill(ticket uint64) verbs.Request {
+	return verbs.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key, Pieces: 1, Op: verbs.Write}
 }

@@ -37,7 +37,7 @@ type Limits struct {
 	MaxCQE, MaxSRQ    int  // entries of a queue
 	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
-	OnDemand          bool // memory need not be pinned: RegisterOnDemand
+	OnDemand          bool // memory need not be pinned: OnDemand
 }
 
 // Context is an open device.
@@ -146,38 +146,39 @@ type Region struct {
 	LKey, RKey uint32
 }
 
-// Register pins memory and lets the device at it; remote: on behalf of others too.
-func (d *Domain) Register(addr uintptr, nbytes int64, remote bool) (*Region, error) {
-	access := C.int(C.VB_LOCAL_WRITE)
-	if remote {
-		access |= C.VB_REMOTE_READ | C.VB_REMOTE_WRITE
-		if d.Atomics {
-			access |= C.VB_REMOTE_ATOMIC
-		}
+// Key packs both keys: the upper half is for this process, the lower half for others.
+func (r *Region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
+
+// Access is what the device may do with registered memory.
+type Access int
+
+// The kinds of registered memory.
+const (
+	Local    Access = C.VB_LOCAL_WRITE                              // used by this process
+	OnDemand        = Local | C.VB_ON_DEMAND                        // the same, not pinned, if the device can: see Limits
+	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC // others read it and change it by atomics
+	Remote          = Locks | C.VB_REMOTE_WRITE                     // others write it, too; no atomics if the device has none
+)
+
+// Register lets the device at memory, which is pinned unless access is OnDemand.
+func (d *Domain) Register(addr uintptr, nbytes int64, access Access) (*Region, error) {
+	if access == Remote && !d.Atomics {
+		access &^= C.VB_REMOTE_ATOMIC
 	}
-	return d.register(addr, nbytes, access)
-}
-
-// RegisterLocks is Register for others' reads and atomics.
-func (d *Domain) RegisterLocks(addr uintptr, nbytes int64) (*Region, error) {
-	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_REMOTE_READ|C.VB_REMOTE_ATOMIC)
-}
-
-// RegisterOnDemand lets the device at memory as it is whenever it is used. The device can: see Limits.
-func (d *Domain) RegisterOnDemand(addr uintptr, nbytes int64) (*Region, error) {
-	return d.register(addr, nbytes, C.VB_LOCAL_WRITE|C.VB_ON_DEMAND)
-}
-
-func (d *Domain) register(addr uintptr, nbytes int64, access C.int) (*Region, error) {
-	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), access)
+	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), C.int(access))
 	if p == nil {
 		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))
 	}
 	return &Region{p, uint32(p.lkey), uint32(p.rkey)}, nil
 }
 
-// Close ends the registration.
-func (r *Region) Close() error { return result("end a registration", C.vb_dereg_mr(r.p)) }
+// Close ends the registration; there may be none.
+func (r *Region) Close() error {
+	if r == nil {
+		return nil
+	}
+	return result("end a registration", C.vb_dereg_mr(r.p))
+}
 
 // Channel tells through a descriptor that completion queues have something.
 type Channel struct{ p *C.struct_vb_channel }

@@ -104,7 +104,12 @@ func (d *Domain) NewAddress(path *Path) (*Address, error) {
 }
 
 // Close ends it.
-func (a *Address) Close() error { return result("end an address", C.vb_destroy_ah(a.p)) }
+func (a *Address) Close() error {
+	if a == nil {
+		return nil
+	}
+	return result("end an address", C.vb_destroy_ah(a.p))
+}
 
 // SendDatagram sends a piece of registered memory to a datagram queue pair. The completion has the number id.
 func (q *Pair) SendDatagram(id uint64, piece Data, to *Address, pair uint32) error {

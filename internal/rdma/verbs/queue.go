@@ -161,8 +161,13 @@ func (d *Domain) NewShared(n int) (*Shared, error) {
 // Post offers buffers: data[i] gets the number ids[i].
 func (s *Shared) Post(ids []uint64, data []Data) error { return receive(s.p, nil, ids, data) }
 
-// Close ends the queue.
-func (s *Shared) Close() error { return result("end a shared receive queue", C.vb_destroy_srq(s.p)) }
+// Close ends the queue; there may be none.
+func (s *Shared) Close() error {
+	if s == nil {
+		return nil
+	}
+	return result("end a shared receive queue", C.vb_destroy_srq(s.p))
+}
 
 func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []Data) error {
 	return result("post receive buffers", C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
@@ -211,8 +216,13 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 	}
 }
 
-// Close ends the queue pair: nothing of it completes any more.
-func (q *Pair) Close() error { return result("end a queue pair", C.vb_destroy_qp(q.p)) }
+// Close ends the queue pair: nothing of it completes any more. There may be none.
+func (q *Pair) Close() error {
+	if q == nil {
+		return nil
+	}
+	return result("end a queue pair", C.vb_destroy_qp(q.p))
+}
 
 // Handle is the queue pair as C knows it.
 func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
