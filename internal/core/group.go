@@ -67,7 +67,7 @@ type groups struct {
 	all  []*Group // by id; nil = free
 	dflt int
 
-	founded atomic.Uint32 // groups that this rank has numbered
+	numbered atomic.Uint32 // groups that this rank has numbered
 }
 
 // World is group 0.

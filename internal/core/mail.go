@@ -25,12 +25,12 @@ const (
 
 // Tags of the library's own messages lie above those of applications, which are C ints.
 const (
-	tagGroup  = int64(1) << 33 // start of a group, to the members on a node
-	tagFound  = int64(2) << 33 // start of a group, among the nodes
-	TagRange  = int64(3) << 33 // for package msg
-	tagCredit = int64(1) << 40 // plus a rank; sent to myself: what I have sent to that rank so far has been delivered
-	tagPart   = int64(1) << 41 // plus a number: the rest of a message
-	tagTeam   = int64(1) << 61 // plus a group's number: its collectives among the nodes
+	tagGroup        = int64(1) << 33 // start of a group, to the members on a node
+	tagGroupLeaders = int64(2) << 33 // start of a group, among the nodes
+	TagRange        = int64(3) << 33 // for package msg
+	tagCredit       = int64(1) << 40 // plus a rank; sent to myself: what I have sent to that rank so far has been delivered
+	tagPart         = int64(1) << 41 // plus a number: the rest of a message
+	tagTeam         = int64(1) << 61 // plus a group's number: its collectives among the nodes
 )
 
 type mail struct {

@@ -12,8 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// founding is what members must know to start a team.
-type founding struct {
+// groupStart is what members must know to start a team.
+type groupStart struct {
 	start transport.TeamStart // Slot -1: no slot is free
 	id    int64               // of the group, in the job
 }
@@ -21,18 +21,18 @@ type founding struct {
 // joinTeam creates the group's team, on all members or on none.
 func (r *Runtime) joinTeam(g *Group) error {
 	l := r.layoutOf(g.Ranks)
-	var f founding
+	var f groupStart
 	if l.place[g.Me] == 0 {
-		f = r.found(g, l)
+		f = r.startGroup(g, l)
 		for _, m := range l.local[1:] {
 			r.mailbox.Send(m, tagGroup, f.encode())
 		}
 	} else {
-		body, leader := make([]byte, foundingBytes), l.leader[l.here]
+		body, leader := make([]byte, groupStartBytes), l.leader[l.here]
 		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
-		f = decodeFounding(body)
+		f = decodeGroupStart(body)
 	}
 	if f.start.Slot < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
@@ -43,24 +43,24 @@ func (r *Runtime) joinTeam(g *Group) error {
 	return r.addComm(g)
 }
 
-// found is called by leaders. The group's first member chooses its number: its rank and a count.
-func (r *Runtime) found(g *Group, l *layout) founding {
-	var f founding
+// startGroup is called by leaders. The group's first member chooses its number: its rank and a count.
+func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
+	var f groupStart
 	var err error
 	if f.start, err = r.Teams.ClaimTeam(); err != nil {
 		f.start.Slot = -1
 	}
 	if g.Me == 0 {
-		f.id = int64(r.Me)<<groupBits | int64(r.groups.founded.Add(1))%(1<<groupBits-1) + 1
+		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbered.Add(1))%(1<<groupBits-1) + 1
 	}
 	if len(l.leader) == 1 {
 		return f
 	}
-	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagFound}
+	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
 	all := top.Allgather(f.encode())
-	f.id = decodeFounding(all).id // the first member leads the first node
-	for at := 0; at < len(all); at += foundingBytes {
-		if decodeFounding(all[at:]).start.Slot >= 0 {
+	f.id = decodeGroupStart(all).id // the first member leads the first node
+	for at := 0; at < len(all); at += groupStartBytes {
+		if decodeGroupStart(all[at:]).start.Slot >= 0 {
 			continue
 		}
 		if f.start.Slot >= 0 { // another node has none: give mine back
@@ -102,17 +102,17 @@ func (r *Runtime) groupComm(g *Group) (uintptr, error) {
 	return r.Job.GroupComm(ranks, 0)
 }
 
-const foundingBytes = 32
+const groupStartBytes = 32
 
-func (f founding) encode() []byte {
-	b := make([]byte, foundingBytes)
+func (f groupStart) encode() []byte {
+	b := make([]byte, groupStartBytes)
 	for i, v := range []uint64{uint64(f.start.Slot), f.start.Phase, f.start.Step, uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
 	return b
 }
 
-func decodeFounding(b []byte) founding {
+func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return founding{transport.TeamStart{Slot: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
+	return groupStart{transport.TeamStart{Slot: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
 }
