@@ -46,7 +46,7 @@ func (g *Group) Masters() transport.Team {
 
 // Place finds a member: the place of its node among the group's nodes, and its own on that node.
 func (g *Group) Place(member int) (node, place int) {
-	if s, several := g.team.(*span); several {
+	if s, several := g.team.(*hierarchicalTeam); several {
 		return s.node[member], s.place[member]
 	}
 	return 0, member
@@ -91,7 +91,7 @@ func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 		g.top = top
 	}
 	if len(l.leader) > 1 {
-		g.team = &span{local: local, top: top, me: g.Me, node: l.node, place: l.place, count: l.count}
+		g.team = &hierarchicalTeam{local: local, top: top, me: g.Me, node: l.node, place: l.place, count: l.count}
 	}
 }
 
