@@ -56,8 +56,8 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	if len(l.leader) == 1 {
 		return f
 	}
-	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
-	all := top.Allgather(f.encode())
+	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
+	all := leaders.Allgather(f.encode())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
 		if decodeGroupStart(all[at:]).start.Slot >= 0 {

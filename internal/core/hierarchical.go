@@ -13,12 +13,12 @@ import (
 
 // hierarchicalTeam implements transport.Team.
 type hierarchicalTeam struct {
-	local transport.Team
-	top   *leaders // its me is my node's number, whether or not I am the leader
-	me    int      // my number among the members
-	node  []int    // by member: number of its node
-	place []int    // by member: number on its node
-	count []int    // by node: number of members
+	local   transport.Team
+	leaders *leaderTeam // its me is my node's number, whether or not I am the leader
+	me      int         // my number among the members
+	node    []int       // by member: number of its node
+	place   []int       // by member: number on its node
+	count   []int       // by node: number of members
 }
 
 // layout says on which nodes the members of a group are. Nodes are in the order of their first members.
@@ -69,7 +69,7 @@ func (s *hierarchicalTeam) Release(bool) { s.local.Release(s.leads()) }
 func (s *hierarchicalTeam) Barrier() {
 	s.local.Barrier()
 	if s.leads() {
-		s.top.Barrier()
+		s.leaders.Barrier()
 	}
 	s.local.Barrier()
 }
@@ -78,13 +78,13 @@ func (s *hierarchicalTeam) Barrier() {
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
 	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
-		if s.top.me == home && place != 0 { // the leader needs the data first
+		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
 		if s.leads() {
-			s.top.bcast(b, home)
+			s.leaders.bcast(b, home)
 		}
-		if s.top.me != home || place == 0 {
+		if s.leaders.me != home || place == 0 {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), 0)
 		}
 	}
@@ -100,7 +100,7 @@ func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 		for i, c := range s.count {
 			sizes[i] = c * size
 		}
-		blocks = s.top.gather(here, sizes)
+		blocks = s.leaders.gather(here, sizes)
 	}
 	s.local.Bcast(unsafe.Pointer(&blocks[0]), int64(len(blocks)), 0)
 	first := make([]int, len(s.count)) // by node: offset of its blocks
@@ -119,7 +119,7 @@ func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 func (s *hierarchicalTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	s.local.Allreduce(x, nelem, typ, red)
 	if s.leads() {
-		s.top.Allreduce(x, nelem, typ, red)
+		s.leaders.Allreduce(x, nelem, typ, red)
 	}
 	s.local.Bcast(x, nelem*int64(kernel.TypeSize(kernel.Type(typ))), 0)
 }
