@@ -46,7 +46,7 @@ const pieceBytes = 64 << 10
 func (l *leaderTeam) send(to int, body []byte) {
 	send := l.r.Send
 	if l.unordered {
-		send = l.r.sendLoose
+		send = l.r.sendUnordered
 	}
 	if err := send(l.ranks[to], l.tag+l.step, body); err != nil {
 		l.broken(l.ranks[to], err)

@@ -100,13 +100,13 @@ func mailBody(tag int64, total int, id, data []byte) []byte {
 	return append(append(body, id...), data...)
 }
 
-// sendLoose is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
-func (r *Runtime) sendLoose(to transport.Rank, tag int64, data []byte) error {
+// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
+func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
 	if len(data) > partBytes {
 		return r.Send(to, tag, data)
 	}
 	way := &r.routes[to]
-	return way.tr.Send(way.peer, transport.Msg{Kind: msgMail, Body: mailBody(tag, len(data), nil, data), Loose: true})
+	return way.tr.Send(way.peer, transport.Msg{Kind: msgMail, Body: mailBody(tag, len(data), nil, data), Unordered: true})
 }
 
 // begin counts a goroutine that Finalize waits for; false if Finalize has begun.

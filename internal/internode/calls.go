@@ -81,7 +81,7 @@ func (g *target) atomic(x *transport.RMW) error {
 // Send posts a message. An unordered one goes straight to the process, if that is connected to this one's data server:
 // there whoever waits for it reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
-	if m.Loose && t.server != nil && len(m.Body) <= maxMessage {
+	if m.Unordered && t.server != nil && len(m.Body) <= maxMessage {
 		if o := t.server.origin(t.peers[peer].Rank); o != nil && o.tell(m) {
 			return nil
 		}
@@ -127,7 +127,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 		r.expect()
 		h.id = r.id
 	}
-	err = g.parts(&h, m.Body, m.Loose)
+	err = g.parts(&h, m.Body, m.Unordered)
 	if r == nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 }
 
 // parts sends the frames of a message.
-func (g *target) parts(h *header, body []byte, loose bool) error {
+func (g *target) parts(h *header, body []byte, unordered bool) error {
 	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
 	defer func() { g.held = nil }()
 	var c kernel.Cursor
@@ -153,7 +153,7 @@ func (g *target) parts(h *header, body []byte, loose bool) error {
 		if err := g.credit(); err != nil {
 			return err
 		}
-		if !loose {
+		if !unordered {
 			g.posted.Store(g.sent.Load())
 		}
 		n := c.Left()

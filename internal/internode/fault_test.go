@@ -85,7 +85,7 @@ func (u *user) once(i int) error {
 		_, err := u.tr.Call(1, transport.Msg{Body: make([]byte, n)})
 		return err
 	case 5:
-		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Loose: i%2 == 0})
+		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Unordered: i%2 == 0})
 	}
 	return u.tr.Fence(1)
 }
