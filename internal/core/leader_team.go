@@ -54,7 +54,7 @@ func (l *leaderTeam) send(to int, body []byte) {
 }
 
 func (l *leaderTeam) recv(from int, body []byte) {
-	got, err := l.r.recvSoon(l.ranks[from], l.tag+l.step, body)
+	got, err := l.r.recvPolling(l.ranks[from], l.tag+l.step, body)
 	switch {
 	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(body):
 		l.mismatch(l.ranks[from], got.Total, len(body))

@@ -47,7 +47,7 @@ type Runtime struct {
 	lockserver lockserver
 	notified   notified
 	gpc        gpc
-	mail       mail
+	twoSided   twoSided
 	known      known
 	traffic    traffic
 	everyone   []int // all ranks
@@ -108,7 +108,7 @@ func (r *Runtime) init() {
 	r.handles.init()
 	r.notified.init(r.N)
 	r.known.init(r.N)
-	r.mail.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
+	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
 	if len(r.Topo.Nodes) > 1 {
 		r.aggregates.batches = make([]Batch, numBatches)
@@ -213,9 +213,9 @@ func (r *Runtime) Finalize() error {
 	r.Liveness.Ending(true)
 	r.Barrier()
 	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
-	r.mail.close()
+	r.twoSided.close()
 	r.closeTransports()
-	r.mail.running.Wait()
+	r.twoSided.running.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
 }

@@ -63,7 +63,7 @@ type Mailbox interface {
 type Received struct {
 	From  Rank
 	Bytes int // received now
-	Total int // of the message: more than Bytes only if it comes from another node in parts
+	Total int // of the message: more than Bytes only if it comes from another node in fragments
 }
 
 // Notifications are counters: each rank of the job has one at each rank of the node.
