@@ -131,7 +131,7 @@ func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
 		r.Locks.Lock(m, r.Me)
 		return nil
 	}
-	_, err = r.lockThere(s, msgLock, m, i, proc)
+	_, err = r.lockRemote(s, msgLock, m, i, proc)
 	return err
 }
 
@@ -144,7 +144,7 @@ func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	case r.Topo.SameNode(transport.Rank(proc)):
 		return r.Locks.TryLock(m, r.Me), nil
 	}
-	return r.lockThere(s, msgTryLock, m, i, proc)
+	return r.lockRemote(s, msgTryLock, m, i, proc)
 }
 
 // Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
@@ -158,7 +158,7 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		who, held := r.Locks.MutexOwner(m)
 		here = held && who == r.Me
 	}
-	if !here && !s.letGo(i, proc) {
+	if !here && !s.dropHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank", i, proc)
 	}
 	if err := r.settle(proc); err != nil {
