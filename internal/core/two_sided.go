@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a message travels in fragments,
-// and a window bounds what is on its way to one rank: a rank that does not receive blocks its senders, and its node need not
+// and a window bounds what is on its dest to one rank: a rank that does not receive blocks its senders, and its node need not
 // buffer more. A sender that waits receives meanwhile, so that two ranks that send to each other both go on.
 package core
 
@@ -46,7 +46,7 @@ func (m *twoSided) init(ranks, here int) {
 	m.out, m.in = make([]sendWindow, ranks), make([]recvQueue, here)
 }
 
-// sendWindow counts what is on its way to a rank of another node.
+// sendWindow counts what is on its dest to a rank of another node.
 type sendWindow struct {
 	mu      sync.Mutex
 	since   int // bytes sent since the last request for an acknowledgement
@@ -102,13 +102,13 @@ func fragmentBody(tag int64, total int, id, data []byte) []byte {
 	return append(append(body, id...), data...)
 }
 
-// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
+// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their dest.
 func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
 	if len(data) > fragmentBytes {
 		return r.Send(to, tag, data)
 	}
-	way := &r.routes[to]
-	return way.tr.Send(way.peer, transport.Msg{Kind: msgFragment, Body: fragmentBody(tag, len(data), nil, data), Unordered: true})
+	dest := &r.routes[to]
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: fragmentBody(tag, len(data), nil, data), Unordered: true})
 }
 
 // begin counts a goroutine that Finalize waits for; false if Finalize has begun.
@@ -162,9 +162,9 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 
 // recvPolling is Recv of a message of another node that is likely to come soon: it polls first.
 func (r *Runtime) recvPolling(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	way := &r.routes[from]
-	if way.watcher != nil {
-		defer way.watcher.Watch(way.peer, func() bool { return r.mailbox.Arrived(from, tag) })()
+	dest := &r.routes[from]
+	if dest.watcher != nil {
+		defer dest.watcher.Watch(dest.peer, func() bool { return r.mailbox.Arrived(from, tag) })()
 	}
 	return r.Recv(from, tag, body)
 }
@@ -218,7 +218,8 @@ func (r *Runtime) deliver(local int, p fragment) bool {
 	return r.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
 }
 
-// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking, so that it can end when the job does.
+// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking, so that it can end when
+// the job does.
 func (r *Runtime) deliverQueued(local int, in *recvQueue) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()

@@ -85,11 +85,11 @@ func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
 }
 
 func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
-	way := &r.routes[to]
-	return way.tr.Send(way.peer, transport.Msg{Kind: kind, Body: body})
+	dest := &r.routes[to]
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
 func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
-	way := &r.routes[to]
-	return way.tr.Call(way.peer, transport.Msg{Kind: kind, Body: body})
+	dest := &r.routes[to]
+	return dest.tr.Call(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
