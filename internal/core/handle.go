@@ -16,7 +16,7 @@ const Done int32 = 0
 
 // pending is an open operation and its description. Entries are reused when their last user has dropped them.
 type pending struct {
-	waiter
+	completion
 	op       Op
 	tr       transport.Transport
 	proc     int

@@ -75,13 +75,13 @@ func (r *Runtime) Do(o *Op) error {
 		o.Xfer.Done, o.Xfer.Later = nil, o.Soon
 		return r.post(o)
 	}
-	w := waiters.Get().(*waiter)
-	defer w.release()
-	o.Xfer.Done = w.finish
+	c := completions.Get().(*completion)
+	defer c.release()
+	o.Xfer.Done = c.finish
 	if err := r.post(o); err != nil {
 		return err
 	}
-	return o.failure(w.wait(to.tr))
+	return o.failure(c.wait(to.tr))
 }
 
 // post hands a checked operation to its transport.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a message travels in fragments,
-// and a window bounds what is on its dest to one rank: a rank that does not receive blocks its senders, and its node need not
+// and a window bounds what is on its way to one rank: a rank that does not receive blocks its senders, and its node need not
 // buffer more. A sender that waits receives meanwhile, so that two ranks that send to each other both go on.
 package core
 
@@ -46,7 +46,7 @@ func (m *twoSided) init(ranks, here int) {
 	m.out, m.in = make([]sendWindow, ranks), make([]recvQueue, here)
 }
 
-// sendWindow counts what is on its dest to a rank of another node.
+// sendWindow counts what is on its way to a rank of another node.
 type sendWindow struct {
 	mu      sync.Mutex
 	since   int // bytes sent since the last request for an acknowledgement
@@ -102,7 +102,7 @@ func fragmentBody(tag int64, total int, id, data []byte) []byte {
 	return append(append(body, id...), data...)
 }
 
-// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their dest.
+// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
 func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
 	if len(data) > fragmentBytes {
 		return r.Send(to, tag, data)
