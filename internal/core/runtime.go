@@ -139,7 +139,7 @@ func (r *Runtime) exchange(door string, memory int64, problem error) ([]card, er
 	for i, c := range cards {
 		ids[i], hosts[i], problems[i] = c.Node, c.Host, c.Problem
 	}
-	if err := verdict(problems, int(r.Me)); err != nil {
+	if err := consensusError(problems, int(r.Me)); err != nil {
 		return nil, err
 	}
 	if len(cards[0].Secret) != secretBytes {
@@ -155,11 +155,11 @@ func (r *Runtime) reach(p transport.Platform, cards []card) error {
 	c, err := r.chooseWire(p)
 	if err != nil {
 		p.Abandon()
-		return r.agree(err)
+		return r.consensus(err)
 	}
 	err = r.joinNode(p, cards)
 	if c == nil {
-		return r.agree(err)
+		return r.consensus(err)
 	}
 	var tr transport.Transport
 	var addr []byte
@@ -168,11 +168,11 @@ func (r *Runtime) reach(p transport.Platform, cards []card) error {
 			addr = tr.Info().Addr
 		}
 	}
-	addrs, err := r.agreeOn(addr, err)
+	addrs, err := r.consensusOn(addr, err)
 	if err != nil {
 		return err
 	}
-	return r.agree(r.connectWire(tr, addrs))
+	return r.consensus(r.connectWire(tr, addrs))
 }
 
 func (r *Runtime) joinNode(p transport.Platform, cards []card) error {

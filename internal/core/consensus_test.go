@@ -26,7 +26,7 @@ func TestVerdict(t *testing.T) {
 		{[]string{"", consequence + "gone", consequence + "lost"}, 1, "gone"},
 	} {
 		for me := range c.reports {
-			err := verdict(c.reports, me)
+			err := consensusError(c.reports, me)
 			if c.teller < 0 {
 				if err != nil {
 					t.Errorf("%q: %v", c.reports, err)
