@@ -96,7 +96,7 @@ func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem er
 func refused(name string, job bootstrap.Job, err error) {
 	var s *core.StartError
 	agreed := errors.As(err, &s)
-	if !agreed || s.Tell {
+	if !agreed || s.Print {
 		log.Errorf("%s: %v", name, err)
 		log.AwaitReader(time.Second)
 	}

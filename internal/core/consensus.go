@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Tell set.
+// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Print set.
 type StartError struct {
-	Text string
-	Tell bool
+	Text  string
+	Print bool
 }
 
 func (e *StartError) Error() string { return e.Text }

@@ -60,7 +60,7 @@ func startFails(t *testing.T, step string, rank int) {
 	errs := startAll(c, nil)
 	for r, err := range errs {
 		var s *StartError
-		if !errors.As(err, &s) || s.Text != broken.Error() || s.Tell != (r == rank) {
+		if !errors.As(err, &s) || s.Text != broken.Error() || s.Print != (r == rank) {
 			t.Errorf("rank %d: %v (%+v)", r, err, s)
 		}
 		var want []bool // who had joined takes its leave
@@ -116,7 +116,7 @@ func TestRefuse(t *testing.T) {
 	_, err := Start(settings(), c.Job(0), c.Platform(0))
 	for tell, err := range map[bool]error{false: err, true: <-refused} {
 		var s *StartError
-		if !errors.As(err, &s) || s.Tell != tell || s.Text != "ARMCI_SPIN is wrong" {
+		if !errors.As(err, &s) || s.Print != tell || s.Text != "ARMCI_SPIN is wrong" {
 			t.Errorf("%v (%+v)", err, s)
 		}
 	}

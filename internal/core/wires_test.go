@@ -66,11 +66,11 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 			t.Errorf("rank %d: %v", r, err)
 			continue
 		}
-		if s.Tell {
+		if s.Print {
 			told++
 		}
-		if s.Tell != (r == rank) && step != "probe" {
-			t.Errorf("rank %d tells: %v", r, s.Tell)
+		if s.Print != (r == rank) && step != "probe" {
+			t.Errorf("rank %d tells: %v", r, s.Print)
 		}
 		joined := step == "open" || step == "connect" || step == "join" && r != rank
 		if left := c.Node(r).Left(); slices.Equal(left, []bool{true}) != joined {
