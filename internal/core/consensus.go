@@ -54,7 +54,7 @@ func (r *Runtime) consensusOn(mine []byte, err error) ([][]byte, error) {
 	}
 	reports := []report{{text, mine}}
 	if r.N > 1 {
-		all, lost := swapJSON(r, reports[0])
+		all, lost := exchangeJSON(r, reports[0])
 		if lost != nil {
 			return nil, errors.Join(err, lost)
 		}

@@ -58,8 +58,8 @@ type Runtime struct {
 	over       chan struct{} // closed when this process has ended, in tests
 }
 
-// card is what ranks send each other first.
-type card struct {
+// rankInfo is what ranks send each other first.
+type rankInfo struct {
 	Node, Host, Door string
 	Secret           []byte
 	Memory           int64  // of its machine
@@ -84,13 +84,13 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 		dying: make(chan struct{}), over: make(chan struct{})}
 	defer close(r.started)
 	door, problem := p.Door()
-	cards, err := r.exchange(door, p.Memory(), problem)
+	infos, err := r.exchange(door, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
 		return nil, err
 	}
 	r.init()
-	if err := r.reach(p, cards); err != nil {
+	if err := r.reach(p, infos); err != nil {
 		r.ending.Do(func() {}) // the reason has been printed: a rank that leaves now is not lost
 		r.closeTransports()
 		if r.Liveness != nil {
@@ -126,45 +126,45 @@ func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	return err
 }
 
-func (r *Runtime) exchange(door string, memory int64, problem error) ([]card, error) {
-	mine := card{Door: door, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
+func (r *Runtime) exchange(door string, memory int64, problem error) ([]rankInfo, error) {
+	mine := rankInfo{Door: door, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
-	cards, err := swapJSON(r, mine)
+	infos, err := exchangeJSON(r, mine)
 	if err != nil {
 		return nil, fmt.Errorf("exchange of addresses: %w", err)
 	}
-	ids, hosts, problems := make([]string, len(cards)), make([]string, len(cards)), make([]string, len(cards))
-	for i, c := range cards {
+	ids, hosts, problems := make([]string, len(infos)), make([]string, len(infos)), make([]string, len(infos))
+	for i, c := range infos {
 		ids[i], hosts[i], problems[i] = c.Node, c.Host, c.Problem
 	}
 	if err := consensusError(problems, int(r.Me)); err != nil {
 		return nil, err
 	}
-	if len(cards[0].Secret) != secretBytes {
+	if len(infos[0].Secret) != secretBytes {
 		return nil, errors.New("rank 0 runs another version of this library")
 	}
 	r.Topo = newTopology(r.Me, ids, hosts)
-	return cards, nil
+	return infos, nil
 }
 
 // reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
 // collective, and succeeds on all ranks or on none.
-func (r *Runtime) reach(p transport.Platform, cards []card) error {
+func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
 	c, err := r.chooseWire(p)
 	if err != nil {
 		p.Abandon()
 		return r.consensus(err)
 	}
-	err = r.joinNode(p, cards)
+	err = r.joinNode(p, infos)
 	if c == nil {
 		return r.consensus(err)
 	}
 	var tr transport.Transport
 	var addr []byte
 	if err == nil {
-		if tr, err = r.openWire(c, cards[0].Secret); err == nil {
+		if tr, err = r.openWire(c, infos[0].Secret); err == nil {
 			addr = tr.Info().Addr
 		}
 	}
@@ -175,14 +175,14 @@ func (r *Runtime) reach(p transport.Platform, cards []card) error {
 	return r.consensus(r.connectWire(tr, addrs))
 }
 
-func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
+func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 	mine := r.Topo.Nodes[r.Topo.MyNode()]
 	doors := make([]string, len(mine))
 	for i, rank := range mine {
-		doors[i] = cards[rank].Door
+		doors[i] = infos[rank].Door
 	}
-	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(cards), Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
-		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(infos), Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
+		World: r.N, Shared: r.Topo.Shared, Secret: infos[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -198,9 +198,9 @@ func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 }
 
 // need is the address space that the arena of any node may use: each of its ranks may allocate all memory of the machine.
-func (r *Runtime) need(cards []card) (most int64) {
+func (r *Runtime) need(infos []rankInfo) (most int64) {
 	for _, ranks := range r.Topo.Nodes {
-		most = max(most, int64(len(ranks))*cards[ranks[0]].Memory)
+		most = max(most, int64(len(ranks))*infos[ranks[0]].Memory)
 	}
 	return most
 }

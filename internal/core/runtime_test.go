@@ -137,7 +137,7 @@ func (j oddJob) Exchange(mine []byte) ([][]byte, error) {
 func TestOddCards(t *testing.T) {
 	leaktest.Check(t)
 	for card, text := range map[string]string{
-		"no card": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
+		"no info": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
 	} {
 		c := transporttest.NewCluster(1)
 		j := oddJob{c.Job(0), func(all [][]byte) { all[0] = []byte(card) }}

@@ -12,8 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wireCard is what a rank sends the others about one of its wires.
-type wireCard struct {
+// wireInfo is what a rank sends the others about one of its wires.
+type wireInfo struct {
 	Name, Problem string
 	Hint          []byte
 }
@@ -30,14 +30,14 @@ func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
 		return nil, nil
 	}
 	wires, err := r.candidates(p)
-	mine := make([]wireCard, len(wires))
+	mine := make([]wireInfo, len(wires))
 	for i, w := range wires {
-		mine[i] = wireCard{Name: w.Name, Problem: textOf(w.Probe())}
+		mine[i] = wireInfo{Name: w.Name, Problem: textOf(w.Probe())}
 		if mine[i].Problem == "" {
 			mine[i].Hint = w.Hint()
 		}
 	}
-	all, lost := swapJSON(r, mine)
+	all, lost := exchangeJSON(r, mine)
 	switch {
 	case lost != nil:
 		return nil, fmt.Errorf("exchange of wires: %w", lost)
@@ -52,8 +52,8 @@ func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
 			continue
 		}
 		c := &chosen{wire: w, hints: make([][]byte, r.N)}
-		for rank, cards := range all {
-			c.hints[rank] = cards[i].Hint
+		for rank, infos := range all {
+			c.hints[rank] = infos[i].Hint
 		}
 		return c, nil
 	}
@@ -78,13 +78,13 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Wire, error) {
 }
 
 // unusable says why a rank cannot use the i-th wire, "" if all can. One reason is enough.
-func (r *Runtime) unusable(all [][]wireCard, i int) string {
-	for rank, cards := range all {
+func (r *Runtime) unusable(all [][]wireInfo, i int) string {
+	for rank, infos := range all {
 		switch {
-		case i >= len(cards) || cards[i].Name != all[r.Me][i].Name:
+		case i >= len(infos) || infos[i].Name != all[r.Me][i].Name:
 			return fmt.Sprintf("rank %d (%s) does not have it", rank, r.host(transport.Rank(rank)))
-		case cards[i].Problem != "":
-			return fmt.Sprintf("%s (rank %d, %s)", cards[i].Problem, rank, r.host(transport.Rank(rank)))
+		case infos[i].Problem != "":
+			return fmt.Sprintf("%s (rank %d, %s)", infos[i].Problem, rank, r.host(transport.Rank(rank)))
 		}
 	}
 	return ""
@@ -92,8 +92,8 @@ func (r *Runtime) unusable(all [][]wireCard, i int) string {
 
 func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
 
-// swapJSON exchanges a value of each rank.
-func swapJSON[T any](r *Runtime, mine T) ([]T, error) {
+// exchangeJSON exchanges a value of each rank.
+func exchangeJSON[T any](r *Runtime, mine T) ([]T, error) {
 	blob, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
