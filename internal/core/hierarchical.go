@@ -74,10 +74,10 @@ func (s *hierarchicalTeam) Barrier() {
 	s.local.Barrier()
 }
 
-// Bcast goes piece by piece, so that nodes work on different pieces at the same time.
+// Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
-	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), maxFragment) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}

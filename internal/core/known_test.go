@@ -86,11 +86,11 @@ func (r *tr) badTransfers(to int, good uintptr) {
 	_, err := r.Start(strided(Put, to, nowhere, good, 1024, 64, 4096), true)
 	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress, "are not within one allocation of rank")
 	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst", CodeAddress, "1048576 bytes at")
-	local, remote := make([]uintptr, 3*maxPieces), make([]uintptr, 3*maxPieces)
+	local, remote := make([]uintptr, 3*maxRanges), make([]uintptr, 3*maxRanges)
 	for i := range local {
 		local[i], remote[i] = nowhere, good
 	}
-	remote[2*maxPieces+7] = good + 60
+	remote[2*maxRanges+7] = good + 60
 	err = r.Do(vector(Put, to, 8, local, remote))
 	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress, fmt.Sprintf("8 bytes at %#x", good+60))
 	if got := r.c.Between.Count("put") + r.c.Between.Count("acc") - before; got != 0 {

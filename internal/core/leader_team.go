@@ -40,8 +40,8 @@ func (l *leaderTeam) begin(what string, nbytes int, unordered bool) {
 	}
 }
 
-// pieceBytes is the size of the pieces of a long buffer.
-const pieceBytes = 64 << 10
+// maxFragment is the size of the fragments in which a long buffer is sent.
+const maxFragment = 64 << 10
 
 func (l *leaderTeam) send(to int, body []byte) {
 	send := l.r.Send
@@ -112,15 +112,15 @@ func (l *leaderTeam) Barrier() {
 	}
 }
 
-// Bcast sends pieces along a binomial tree.
+// Bcast sends fragments along a binomial tree.
 func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), maxFragment) {
 		l.bcast(b, root)
 	}
 }
 
-// pieces divides a buffer into consecutive parts; the last one may be shorter.
-func pieces(b []byte, size int) func(func([]byte) bool) {
+// fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
+func fragments(b []byte, size int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for len(b) > 0 {
 			n := min(size, len(b))
@@ -184,12 +184,12 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 
-// Allreduce is recursive doubling, piece by piece. Leaders beyond the largest power of two send their part to another
+// Allreduce is recursive doubling, fragment by fragment. Leaders beyond the largest power of two send their part to another
 // one first, and receive the result at the end.
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	other := make([]byte, min(nelem*int64(size), pieceBytes))
+	other := make([]byte, min(nelem*int64(size), maxFragment))
 	combine := func(mine, theirs []byte, theirsFirst bool) {
 		if theirsFirst {
 			reduce(red, t, theirs, mine)
@@ -198,7 +198,7 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 		}
 		reduce(red, t, mine, theirs)
 	}
-	for b := range pieces(unsafe.Slice((*byte)(x), nelem*int64(size)), pieceBytes/size*size) {
+	for b := range fragments(unsafe.Slice((*byte)(x), nelem*int64(size)), maxFragment/size*size) {
 		l.allreduce(b, other[:len(b)], combine)
 	}
 	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
