@@ -77,7 +77,7 @@ func (s *hierarchicalTeam) Barrier() {
 // Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
-	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), maxFragment) {
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}

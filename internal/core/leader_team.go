@@ -40,8 +40,8 @@ func (l *leaderTeam) begin(what string, nbytes int, unordered bool) {
 	}
 }
 
-// maxFragment is the size of the fragments in which a long buffer is sent.
-const maxFragment = 64 << 10
+// pipelineBytes is the size of the fragments in which a long buffer is sent.
+const pipelineBytes = 64 << 10
 
 func (l *leaderTeam) send(to int, body []byte) {
 	send := l.r.Send
@@ -114,7 +114,7 @@ func (l *leaderTeam) Barrier() {
 
 // Bcast sends fragments along a binomial tree.
 func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), maxFragment) {
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
 		l.bcast(b, root)
 	}
 }
@@ -189,7 +189,7 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	other := make([]byte, min(nelem*int64(size), maxFragment))
+	other := make([]byte, min(nelem*int64(size), pipelineBytes))
 	combine := func(mine, theirs []byte, theirsFirst bool) {
 		if theirsFirst {
 			reduce(red, t, theirs, mine)
@@ -198,7 +198,7 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 		}
 		reduce(red, t, mine, theirs)
 	}
-	for b := range fragments(unsafe.Slice((*byte)(x), nelem*int64(size)), maxFragment/size*size) {
+	for b := range fragments(unsafe.Slice((*byte)(x), nelem*int64(size)), pipelineBytes/size*size) {
 		l.allreduce(b, other[:len(b)], combine)
 	}
 	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
