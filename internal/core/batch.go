@@ -56,7 +56,7 @@ func (r *Runtime) allow(a *aggregate, o *Op) {
 	if b == nil || !x.Known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	e, found := r.known.around(transport.Rank(o.Proc), x.Remote.Base)
+	e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base)
 	if n := uintptr(x.Count[0]); found && n <= e.hi-e.lo {
 		b.lock()
 		b.kind, b.proc, b.bytes = int32(o.Kind), int32(o.Proc), x.Count[0]

@@ -38,8 +38,8 @@ type Op struct {
 	Refuse  error  // another mistake, found by capi
 	Soon    bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
 
-	room []transport.Segments // for a list
-	far  extent               // the target's memory that a checked transfer touches; not of vectors
+	room   []transport.Segments // for a list
+	extent extent               // the target's memory that a checked transfer touches; not of vectors
 }
 
 // local and remote are the header's names for the two sides.
@@ -134,9 +134,9 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	case x.Remote.Base == 0:
 		return false, argErr(CodeArgument, o.remote(), "null pointer")
 	}
-	o.far = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
+	o.extent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
 	var err error
-	x.Known, err = r.checkRemote(o.remote(), o.Proc, o.far.lo, hi-lo)
+	x.Known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
 	return true, err
 }
 
@@ -210,7 +210,7 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	case n < 0 || addr > lastAddress || uintptr(n) > lastAddress-addr:
 		beyond = true
 	case !r.Topo.SameNode(rank):
-		known, beyond = r.known.has(rank, addr, n)
+		known, beyond = r.remote.contains(rank, addr, n)
 	case rank == r.Me && !r.Memory.Inside(addr):
 		return true, nil
 	default:

@@ -17,7 +17,7 @@ func (r *Runtime) addRange(o *Op) {
 		return
 	}
 	addr := x.Remote.Base
-	if e, found := r.known.around(transport.Rank(o.Proc), addr); found {
+	if e, found := r.remote.find(transport.Rank(o.Proc), addr); found {
 		to := &r.routes[o.Proc]
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 	}

@@ -125,7 +125,7 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
 	}
-	return r.learn(g, offers), nil
+	return r.addRemote(g, offers), nil
 }
 
 // reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
@@ -153,13 +153,13 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 	return offers, failed, err
 }
 
-// learn records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) learn(g *Group, offers []offer) []uintptr {
+// addRemote records the regions of members on other nodes as known, and returns all addresses.
+func (r *Runtime) addRemote(g *Group, offers []offer) []uintptr {
 	addrs := make([]uintptr, len(offers))
 	for i, o := range offers {
 		addrs[i] = o.addr
 		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
-			r.known.add(g.Ranks[i], o.addr, o.nbytes)
+			r.remote.add(g.Ranks[i], o.addr, o.nbytes)
 		}
 	}
 	return addrs
@@ -208,7 +208,7 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.unlearn(g, addr)
+	r.dropRemote(g, addr)
 	if addr == 0 {
 		return nil
 	}
@@ -219,8 +219,8 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// unlearn drops the known regions that members on other nodes free. It is a barrier, since all exchange what they free.
-func (r *Runtime) unlearn(g *Group, mine uintptr) {
+// dropRemote drops the known regions that members on other nodes free. It is a barrier, since all exchange what they free.
+func (r *Runtime) dropRemote(g *Group, mine uintptr) {
 	if len(r.Topo.Nodes) == 1 {
 		g.team.Barrier()
 		return
@@ -228,7 +228,7 @@ func (r *Runtime) unlearn(g *Group, mine uintptr) {
 	all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(mine)))
 	for i, w := range g.Ranks {
 		if !r.Topo.SameNode(w) {
-			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
+			r.remote.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
 			if to := &r.routes[w]; to.fast != nil {
 				to.fast.DropRanges(to.peer)
 			}

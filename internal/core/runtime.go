@@ -48,7 +48,7 @@ type Runtime struct {
 	notified   notified
 	gpc        gpc
 	twoSided   twoSided
-	known      known
+	remote     remoteRegions
 	traffic    traffic
 	everyone   []int // all ranks
 	world      *Group
@@ -107,7 +107,7 @@ func (r *Runtime) init() {
 	r.regions.init()
 	r.handles.init()
 	r.notified.init(r.N)
-	r.known.init(r.N)
+	r.remote.init(r.N)
 	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
 	if len(r.Topo.Nodes) > 1 {

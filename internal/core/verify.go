@@ -27,7 +27,7 @@ func (r *Runtime) verify(o *Op) error {
 	}
 	var body []byte
 	if o.Xfer.Vector == nil {
-		body = appendRange(body, o.far.lo, int64(o.far.hi-o.far.lo))
+		body = appendRange(body, o.extent.lo, int64(o.extent.hi-o.extent.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {

@@ -41,7 +41,7 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 				}
 				r.must(r.CheckFlag("f", to, mem[to]))
 				r.must(r.AllFence())
-				r.known.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
+				r.remote.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
 				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
 				if err := r.Fence(to); err == nil {
 					r.wrong("the fence tells nothing of a bad address")
@@ -111,7 +111,7 @@ func TestKnownMemory(t *testing.T) {
 			size := int64(8 + 8*i)
 			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) || knows(r, rank, there, 8) ||
 				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size), 1) {
-				r.wrong("what is known of rank %d: %v", i, r.known.list(rank))
+				r.wrong("what is known of rank %d: %v", i, r.remote.list(rank))
 			}
 			*long(buf) = 7
 			r.must(r.Do(op(Put, i, buf, there+8*uintptr(r.Me), 8)))
@@ -134,7 +134,7 @@ func TestKnownMemory(t *testing.T) {
 }
 
 func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
-	yes, _ := r.known.has(rank, addr, n)
+	yes, _ := r.remote.contains(rank, addr, n)
 	return yes
 }
 
