@@ -161,7 +161,7 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	if !here && !s.dropHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank", i, proc)
 	}
-	if err := r.settle(proc); err != nil {
+	if err := r.fenceForMessage(proc); err != nil {
 		return err
 	}
 	if here {

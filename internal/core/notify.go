@@ -25,7 +25,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	if err := r.checkRank("proc", proc); err != nil {
 		return 0, err
 	}
-	if err := r.settle(proc); err != nil {
+	if err := r.fenceForMessage(proc); err != nil {
 		return 0, err
 	}
 	to := transport.Rank(proc)
