@@ -49,18 +49,18 @@ func (t *regions) remove(addr uintptr, group int) error {
 	return nil
 }
 
-// offer is what members of the group send each other while they allocate.
-type offer struct {
+// allocation is what members of the group send each other while they allocate.
+type allocation struct {
 	addr   uintptr
 	nbytes int64
 	fresh  bool // they have to be reserved
 	failed bool
 }
 
-const offerBytes = 24
+const allocationBytes = 24
 
-func (o offer) encode() []byte {
-	b := make([]byte, offerBytes)
+func (o allocation) encode() []byte {
+	b := make([]byte, allocationBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
 	binary.LittleEndian.PutUint64(b[8:], uint64(o.nbytes))
 	for i, set := range []bool{o.fresh, o.failed} {
@@ -71,16 +71,16 @@ func (o offer) encode() []byte {
 	return b
 }
 
-// swapOffers exchanges offers in the group. It returns all of them, and how many have failed.
-func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
+// exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have failed.
+func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed int) {
 	all := g.team.Allgather(mine.encode())
-	offers = make([]offer, g.Size())
-	for i := range offers {
-		b := all[i*offerBytes:]
-		offers[i] = offer{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16] != 0, b[17] != 0}
+	allocs = make([]allocation, g.Size())
+	for i := range allocs {
+		b := all[i*allocationBytes:]
+		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16] != 0, b[17] != 0}
 		failed += int(b[17])
 	}
-	return offers, failed
+	return allocs, failed
 }
 
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
@@ -104,7 +104,7 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	if err := g.member(); err != nil {
 		return nil, err
 	}
-	mine := offer{nbytes: nbytes, failed: nbytes < 0}
+	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
 		if mine.addr, ok = r.allocator.Reuse(nbytes); !ok {
@@ -113,26 +113,26 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 			mine.failed = true
 		}
 	}
-	offers, failed := swapOffers(g, mine)
+	allocs, failed := exchangeAllocations(g, mine)
 	var err error
-	if failed == 0 && slices.ContainsFunc(offers, func(o offer) bool { return o.fresh }) {
-		offers, failed, err = r.reserve(g, &mine, offers, publish)
+	if failed == 0 && slices.ContainsFunc(allocs, func(o allocation) bool { return o.fresh }) {
+		allocs, failed, err = r.reserve(g, &mine, allocs, publish)
 	}
 	if failed > 0 {
 		r.unreserve(mine.addr)
-		return nil, mallocError(g, nbytes, offers, err)
+		return nil, mallocError(g, nbytes, allocs, err)
 	}
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
 	}
-	return r.addRemote(g, offers), nil
+	return r.addRemote(g, allocs), nil
 }
 
 // reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
 // one machine share its memory.
-func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(uintptr, int64) error) (_ []offer, failed int, err error) {
+func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation, publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
-	for i, o := range offers {
+	for i, o := range allocs {
 		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
 			here += o.nbytes
 		}
@@ -140,8 +140,8 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 	if here > 0 {
 		err = r.allocator.Room(here)
 	}
-	if offers, failed = swapOffers(g, offer{failed: err != nil}); failed > 0 {
-		return offers, failed, err
+	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
+		return allocs, failed, err
 	}
 	if mine.fresh {
 		if mine.addr, err = r.allocator.Grow(mine.nbytes); err == nil {
@@ -149,14 +149,14 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 		}
 		mine.failed = err != nil
 	}
-	offers, failed = swapOffers(g, *mine)
-	return offers, failed, err
+	allocs, failed = exchangeAllocations(g, *mine)
+	return allocs, failed, err
 }
 
 // addRemote records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) addRemote(g *Group, offers []offer) []uintptr {
-	addrs := make([]uintptr, len(offers))
-	for i, o := range offers {
+func (r *Runtime) addRemote(g *Group, allocs []allocation) []uintptr {
+	addrs := make([]uintptr, len(allocs))
+	for i, o := range allocs {
 		addrs[i] = o.addr
 		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
 			r.remote.add(g.Ranks[i], o.addr, o.nbytes)
@@ -173,9 +173,9 @@ func (r *Runtime) unreserve(addr uintptr) {
 }
 
 // mallocError is a member's error: its own mistake, or that others failed. The first that failed prints it for all.
-func mallocError(g *Group, nbytes int64, offers []offer, err error) error {
+func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 	first, failed := -1, 0
-	for i, o := range offers {
+	for i, o := range allocs {
 		if o.failed {
 			failed++
 			if first < 0 {
