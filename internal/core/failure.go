@@ -39,8 +39,8 @@ func (r *Runtime) lostFar(rank transport.Rank, reason string) {
 // end ends the job because of reason, unless it is ending already. It first waits, so that another rank may do so.
 func (r *Runtime) end(wait time.Duration, reason string) {
 	r.ending.Do(func() {
-		defer close(r.over)
-		close(r.dying)
+		defer close(r.jobEnded)
+		close(r.jobEnding)
 		time.Sleep(wait)
 		if r.Liveness.ClaimEnd() {
 			log.Errorf("%s: the job ends", reason)
@@ -116,12 +116,12 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 		return
 	}
 	select {
-	case <-r.dying:
+	case <-r.jobEnding:
 	case <-time.After(firstTime): // no rank ends the job: the rank has finalised, but is needed
 		r.end(turnTime*time.Duration(min(r.Topo.MyNode(), lastTurn)), fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
-	case <-r.over:
+	case <-r.jobEnded:
 	case <-time.After(endTime):
 	}
 }

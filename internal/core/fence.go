@@ -65,7 +65,7 @@ func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
 	all := r.traffic.all()
 	upTo := all.Posted.Load()
-	if e := r.fence(r.everyone); e != nil && err == nil {
+	if e := r.fence(r.allRanks); e != nil && err == nil {
 		err = e
 	}
 	all.fenced(upTo)

@@ -92,7 +92,7 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 // MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if these have any.
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
-		if r.declarer != nil && !r.allocator.Declare(addr, n) {
+		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is too much such memory", n)
 		}
 		return r.allocator.Publish(addr, n)

@@ -36,26 +36,26 @@ type Runtime struct {
 	mailbox       transport.Mailbox
 	notifications transport.Notifications
 
-	routes     []route
-	transports []transport.Transport
-	declarer   transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
-	groups     groups
-	regions    regions
-	handles    handles
-	aggregates aggregates
-	mutexes    mutexes
-	lockserver lockserver
-	notified   notified
-	gpc        gpc
-	twoSided   twoSided
-	remote     remoteRegions
-	traffic    traffic
-	everyone   []int // all ranks
-	world      *Group
-	started    chan struct{} // closed when it is known whether all ranks take part
-	ending     sync.Once
-	dying      chan struct{} // closed when the job begins to end because of a failure
-	over       chan struct{} // closed when this process has ended, in tests
+	routes        []route
+	transports    []transport.Transport
+	deviceAtomics transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
+	groups        groups
+	regions       regions
+	handles       handles
+	aggregates    aggregates
+	mutexes       mutexes
+	lockserver    lockserver
+	notified      notified
+	gpc           gpc
+	twoSided      twoSided
+	remote        remoteRegions
+	traffic       traffic
+	allRanks      []int // all ranks
+	world         *Group
+	started       chan struct{} // closed when it is known whether all ranks take part
+	ending        sync.Once
+	jobEnding     chan struct{} // closed when the job begins to end because of a failure
+	jobEnded      chan struct{} // closed when this process has ended, in tests
 }
 
 // rankInfo is what ranks send each other first.
@@ -81,7 +81,7 @@ func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 // start is the part of Start until all ranks know that all take part.
 func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{}),
-		dying: make(chan struct{}), over: make(chan struct{})}
+		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
 	door, problem := p.Door()
 	infos, err := r.exchange(door, p.Memory(), problem)
@@ -113,9 +113,9 @@ func (r *Runtime) init() {
 	if len(r.Topo.Nodes) > 1 {
 		r.aggregates.batches = make([]Batch, numBatches)
 	}
-	r.routes, r.everyone = make([]route, r.N), make([]int, r.N)
-	for i := range r.everyone {
-		r.everyone[i] = i
+	r.routes, r.allRanks = make([]route, r.N), make([]int, r.N)
+	for i := range r.allRanks {
+		r.allRanks[i] = i
 	}
 }
 

@@ -137,7 +137,7 @@ func (r *Runtime) connectWire(tr transport.Transport, addrs [][]byte) error {
 		return fmt.Errorf("transport %s: %w", info.Name, err)
 	}
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
-		r.declarer = tr
+		r.deviceAtomics = tr
 	}
 	return nil
 }
