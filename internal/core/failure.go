@@ -28,8 +28,8 @@ func (r *Runtime) lost(rank transport.Rank, reason string) {
 	r.end(r.turn(rank), reason)
 }
 
-// lostFar is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
-func (r *Runtime) lostFar(rank transport.Rank, reason string) {
+// lostAsync is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
+func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
 		r.lost(rank, reason)

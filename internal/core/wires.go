@@ -114,7 +114,7 @@ func exchangeJSON[T any](r *Runtime, mine T) ([]T, error) {
 // openWire opens the wire, so that other ranks can connect.
 func (r *Runtime) openWire(c *chosen, secret []byte) (transport.Transport, error) {
 	tr, err := c.wire.Open(transport.WireInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
-		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lostFar})
+		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.wire.Name, err)
 	}
