@@ -7,6 +7,7 @@ package core
 import (
 	"fmt"
 	"sync"
+	"unsafe"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -59,7 +60,7 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	return s, nil
 }
 
-func zero(addr uintptr, n int64) { clear(kernelBytes(addr, n)) }
+func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
 
 // FreeMutexes frees a set. Collective over its group.
 func (r *Runtime) FreeMutexes(s *MutexSet) error {
@@ -173,8 +174,4 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	}
 	r.traffic.posted(proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
-}
-
-func kernelBytes(addr uintptr, n int64) []byte {
-	return unsafeSlice(kernel.Ptr(addr), n)
 }

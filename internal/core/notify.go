@@ -6,7 +6,6 @@ package core
 import (
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"libarmci/internal/transport"
 )
@@ -54,5 +53,3 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	got := r.notifications.NotifyWait(transport.Rank(proc), want)
 	return int(got), int(want), nil
 }
-
-func unsafeSlice(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }

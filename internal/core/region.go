@@ -77,7 +77,8 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 	allocs = make([]allocation, g.Size())
 	for i := range allocs {
 		b := all[i*allocationBytes:]
-		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16] != 0, b[17] != 0}
+		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])),
+			b[16] != 0, b[17] != 0}
 		failed += int(b[17])
 	}
 	return allocs, failed
@@ -130,7 +131,8 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 
 // reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
 // one machine share its memory.
-func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation, publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
+func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
+	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
 	for i, o := range allocs {
 		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
