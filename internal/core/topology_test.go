@@ -25,7 +25,8 @@ func TestDomains(t *testing.T) {
 			if got := fmt.Sprint(top.Domains); got != want {
 				t.Errorf("%s: domains %s, expected %s", placement, got, want)
 			}
-			if interleaved := placement == "abab" || placement == "abba" || placement == "aaba"; top.Interleaved() != interleaved {
+			interleaved := placement == "abab" || placement == "abba" || placement == "aaba"
+			if top.Interleaved() != interleaved {
 				t.Errorf("%s: interleaved: %v", placement, top.Interleaved())
 			}
 			for id, ranks := range top.Domains {
