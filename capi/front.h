@@ -126,7 +126,7 @@ static inline void front_done(void *hdl)
 
 // A data operation for Go. local is the source of a put or accumulate, the destination of a get.
 enum { FRONT_PUT, FRONT_GET, FRONT_ACC };
-enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_SOON }; // SOON: nonblocking, but `local` is invalid after the call
+enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_TEMPORARY }; // TEMPORARY: nonblocking, but `local` is invalid after the call
 enum { FRONT_PLAIN, FRONT_STRIDED, FRONT_VECTOR }; // decides the names of the arguments in messages
 struct front_call {
 	const char *name; // of the public function, for messages

@@ -37,7 +37,7 @@ func (a *aggregate) next(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
 	*c = *o
-	c.Xfer, c.room = x, nil
+	c.Xfer, c.segments = x, nil
 	a.ops = append(a.ops, c)
 	return c
 }

@@ -27,19 +27,19 @@ const lastAddress = math.MaxInt64
 
 // Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
 type Op struct {
-	Kind    Kind
-	Proc    int
-	Xfer    transport.Xfer
-	Levels  int // as given; Count has Levels+1 entries
-	AccCode int // optype of an accumulate, either numbering
-	Scale   transport.Scale
-	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
-	Missing string // name of an array that was NULL, found by capi
-	Refuse  error  // another mistake, found by capi
-	Soon    bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
+	Kind           Kind
+	Proc           int
+	Xfer           transport.Xfer
+	Levels         int // as given; Count has Levels+1 entries
+	AccCode        int // optype of an accumulate, either numbering
+	Scale          transport.Scale
+	Suffix         string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
+	Missing        string // name of an array that was NULL, found by capi
+	Refuse         error  // another mistake, found by capi
+	TemporaryLocal bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
 
-	room   []transport.Segments // for a list
-	extent extent               // the target's memory that a checked transfer touches; not of vectors
+	segments []transport.Segments // for a list
+	extent   extent               // the target's memory that a checked transfer touches; not of vectors
 }
 
 // local and remote are the header's names for the two sides.

@@ -40,7 +40,7 @@ func (p *request) describe(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
 	p.op = *o
-	p.op.Xfer, p.op.room = x, nil
+	p.op.Xfer, p.op.segments = x, nil
 	p.op.Xfer.Done = p.finish
 }
 
