@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	tellTime  = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
-	firstTime = time.Second            // for the rank that may report the cause to end the job
-	endTime   = 20 * time.Second       // for the job to end
-	turnTime  = 500 * time.Millisecond // between the turns of two nodes
-	lastTurn  = 6                      // which all further nodes share
+	noticeTime = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
+	reportTime = time.Second            // for the rank that may report the cause to end the job
+	endTime    = 20 * time.Second       // for the job to end
+	reportTurn = 500 * time.Millisecond // between the turns of two nodes
+	maxTurns   = 6                      // which all further nodes share
 )
 
 // lost is called by the node when a rank has died. It may run on any goroutine, so it must not call MPI. While the job
@@ -67,7 +67,7 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	if r.Liveness.Exited() { // perhaps the data server, which would have received that the job ends
 		place += 2
 	}
-	return turnTime * time.Duration(min(place, lastTurn))
+	return reportTurn * time.Duration(min(place, maxTurns))
 }
 
 // tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
@@ -84,7 +84,7 @@ func (r *Runtime) tellNodes() {
 			}()
 		}
 	}
-	late := time.After(tellTime)
+	late := time.After(noticeTime)
 	for range others {
 		select {
 		case <-heard:
@@ -104,7 +104,7 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	go func() {
 		defer log.Guard()
 		<-r.started
-		r.end(firstTime, "")
+		r.end(reportTime, "")
 	}()
 	return true
 }
@@ -117,8 +117,8 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 	}
 	select {
 	case <-r.jobEnding:
-	case <-time.After(firstTime): // no rank ends the job: the rank has finalised, but is needed
-		r.end(turnTime*time.Duration(min(r.Topo.MyNode(), lastTurn)), fmt.Sprintf("%s: %v", function, err))
+	case <-time.After(reportTime): // no rank ends the job: the rank has finalised, but is needed
+		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)), fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
 	case <-r.jobEnded:
@@ -135,13 +135,13 @@ func (r *Runtime) Abort(text string, code int) {
 		}
 		r.tellNodes()
 	} else {
-		time.Sleep(firstTime)
+		time.Sleep(reportTime)
 	}
 	r.Job.Abort(code)
 }
 
 // AbortQuietly is Abort for a mistake that another rank reports.
 func (r *Runtime) AbortQuietly(code int) {
-	time.Sleep(firstTime)
+	time.Sleep(reportTime)
 	r.Abort("", code)
 }

@@ -75,7 +75,7 @@ func (l *leaderTeam) name() string {
 // the same time, so nodes take turns to report it.
 func (l *leaderTeam) mismatch(from transport.Rank, got, want int) {
 	r := l.r
-	r.end(turnTime*time.Duration(min(l.me, lastTurn)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
+	r.end(reportTurn*time.Duration(min(l.me, maxTurns)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
 		"has sent %d bytes instead of %d: the ranks of the group call different collectives, or with different sizes",
 		r.Me, r.host(r.Me), l.name(), from, r.host(from), got, want))
 	forever()
