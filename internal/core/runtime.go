@@ -182,7 +182,7 @@ func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 		doors[i] = infos[rank].Door
 	}
 	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(infos),
-		Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me), World: r.N, Shared: r.Topo.Shared,
+		Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
 		Secret: infos[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err

@@ -243,10 +243,10 @@ func TestTopology(t *testing.T) {
 	if topo.MyNode() != 1 || topo.Node(3) != 2 || topo.Local(5) != 2 || topo.Local(4) != 1 {
 		t.Errorf("%+v", topo)
 	}
-	if topo.Shared != 2 {
-		t.Errorf("%d ranks share my machine", topo.Shared)
+	if topo.MachineRanks != 2 {
+		t.Errorf("%d ranks share my machine", topo.MachineRanks)
 	}
-	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.Shared != 2 || len(two.Nodes) != 3 {
+	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.MachineRanks != 2 || len(two.Nodes) != 3 {
 		t.Errorf("two nodes on one machine: %+v", two)
 	}
 	for r, same := range []bool{false, true, false, false, true, false} {

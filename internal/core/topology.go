@@ -14,9 +14,9 @@ import (
 
 // Topology is constant after Start. Nodes are numbered by their lowest rank.
 type Topology struct {
-	Nodes  [][]transport.Rank // ranks of each node, ascending
-	Hosts  []string           // host name of each node
-	Shared int                // ranks on my machine, which may be several nodes (pretended, or containers)
+	Nodes        [][]transport.Rank // ranks of each node, ascending
+	Hosts        []string           // host name of each node
+	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
 	// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
 	// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
 	Domains     [][]transport.Rank
@@ -43,7 +43,7 @@ func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 		t.local[r] = len(t.Nodes[n])
 		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
 		if machine(id) == machine(ids[me]) {
-			t.Shared++
+			t.MachineRanks++
 			t.sameMachine[r] = true
 		}
 	}

@@ -25,18 +25,18 @@ import (
 
 // Options are what a rank needs to join its node.
 type Options struct {
-	Ranks  []transport.Rank // world ranks of the node, ascending
-	Doors  []string         // their doors' names
-	Self   int              // my local number
-	World  int              // ranks of the job
-	Shared int              // ranks of the job on this machine, those of pretended other nodes included
-	Secret []byte           // of the job, secretLen bytes
-	Arena  int64            // bytes of address space
-	Base   uintptr          // where to try first
-	Keep   int64            // bytes of freed memory that a rank keeps
-	Margin int64            // bytes always left to the machine
-	Spin   int              // polls before yielding; 0 = by the number of cores
-	Device bool             // network devices will take accumulate locks of this node
+	Ranks        []transport.Rank // world ranks of the node, ascending
+	Doors        []string         // their doors' names
+	Self         int              // my local number
+	World        int              // ranks of the job
+	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
+	Secret       []byte           // of the job, secretLen bytes
+	Arena        int64            // bytes of address space
+	Base         uintptr          // where to try first
+	Keep         int64            // bytes of freed memory that a rank keeps
+	Margin       int64            // bytes always left to the machine
+	Spin         int              // polls before yielding; 0 = by the number of cores
+	Device       bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed.

@@ -32,7 +32,7 @@ func (m *Machine) setPatience() {
 	switch {
 	case m.opt.Spin > 0:
 		C.set_spin(C.uint(m.opt.Spin))
-	case len(m.opt.Ranks) <= m.cores() && m.opt.Shared <= coresOfMachine():
+	case len(m.opt.Ranks) <= m.cores() && m.opt.MachineRanks <= coresOfMachine():
 		C.set_spin(patient)
 	}
 }

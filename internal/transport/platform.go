@@ -10,17 +10,17 @@ const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
-	Ranks  []Rank                         // world ranks of the node, ascending
-	Doors  []string                       // result of Door on each of them
-	Self   int                            // my local number
-	Node   int                            // number of the node
-	Nodes  int                            // of the job
-	Need   int64                          // address space that the arena of any node may use
-	World  int                            // ranks of the job
-	Shared int                            // ranks of the job on this machine, those of pretended other nodes included
-	Secret []byte                         // of the job
-	Lost   func(rank Rank, reason string) // called once when a rank of the node is lost
-	Handle Handler                        // receives active messages
+	Ranks        []Rank                         // world ranks of the node, ascending
+	Doors        []string                       // result of Door on each of them
+	Self         int                            // my local number
+	Node         int                            // number of the node
+	Nodes        int                            // of the job
+	Need         int64                          // address space that the arena of any node may use
+	World        int                            // ranks of the job
+	MachineRanks int                            // ranks of the job on this machine, those of pretended other nodes included
+	Secret       []byte                         // of the job
+	Lost         func(rank Rank, reason string) // called once when a rank of the node is lost
+	Handle       Handler                        // receives active messages
 }
 
 // WireInfo is what a rank must know to open a transport between nodes.
