@@ -57,7 +57,7 @@ struct front {
 	const int *local;      // local number of each rank, -1 on another node
 	_Atomic uint64_t key;  // changes when the fast path is opened or closed, which invalidates cached regions
 	struct k_stripes stripes;
-	struct shm_hold *world; // NULL unless all ranks are on this node
+	struct shm_team *world; // NULL unless all ranks are on this node
 	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting

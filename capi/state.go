@@ -5,7 +5,7 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world, struct traffic *traffic, struct front_batch *batches);
+// void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -156,9 +156,9 @@ func openFastPath(rt *core.Runtime) {
 			here++
 		}
 	}
-	var world *C.struct_shm_hold
+	var world *C.struct_shm_team
 	if here == rt.N {
-		world = (*C.struct_shm_hold)(rt.Teams.World().Pointer())
+		world = (*C.struct_shm_team)(rt.Teams.World().Pointer())
 	}
 	traffic := rt.Traffic()
 	lib.shared.Unpin()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Group creation. On every node the first member, the leader, claims a team slot and sends it to the other members. Leaders
-// tell each other whether all have a slot, and agree on the group's number in the job.
+// Group creation. On every node the first member, the leader, allocates a collective context and sends it to the other members. Leaders
+// tell each other whether all have a context, and agree on the group's number in the job.
 package core
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // groupStart is what members must know to start a team.
 type groupStart struct {
-	start transport.TeamStart // Slot -1: no slot is free
+	start transport.TeamStart // Context -1: none is free
 	id    int64               // of the group, in the job
 }
 
@@ -34,10 +34,10 @@ func (r *Runtime) joinTeam(g *Group) error {
 		}
 		f = decodeGroupStart(body)
 	}
-	if f.start.Slot < 0 {
+	if f.start.Context < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
 	}
-	local := r.Teams.HoldTeam(f.start, l.local, l.place[g.Me])
+	local := r.Teams.AttachTeam(f.start, l.local, l.place[g.Me])
 	local.Barrier()
 	r.setTeam(g, l, local, f.id)
 	return r.addComm(g)
@@ -47,8 +47,8 @@ func (r *Runtime) joinTeam(g *Group) error {
 func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
-	if f.start, err = r.Teams.ClaimTeam(); err != nil {
-		f.start.Slot = -1
+	if f.start, err = r.Teams.AllocContext(); err != nil {
+		f.start.Context = -1
 	}
 	if g.Me == 0 {
 		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbered.Add(1))%(1<<groupBits-1) + 1
@@ -60,13 +60,13 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	all := leaders.Allgather(f.encode())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
-		if decodeGroupStart(all[at:]).start.Slot >= 0 {
+		if decodeGroupStart(all[at:]).start.Context >= 0 {
 			continue
 		}
-		if f.start.Slot >= 0 { // another node has none: give mine back
-			r.Teams.HoldTeam(f.start, l.local, 0).Release(true)
+		if f.start.Context >= 0 { // another node has none: give mine back
+			r.Teams.AttachTeam(f.start, l.local, 0).Release(true)
 		}
-		f.start.Slot = -1
+		f.start.Context = -1
 	}
 	return f
 }
@@ -106,7 +106,7 @@ const groupStartBytes = 32
 
 func (f groupStart) encode() []byte {
 	b := make([]byte, groupStartBytes)
-	for i, v := range []uint64{uint64(f.start.Slot), f.start.Phase, f.start.Step, uint64(f.id)} {
+	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step, uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
 	return b
@@ -114,5 +114,5 @@ func (f groupStart) encode() []byte {
 
 func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return groupStart{transport.TeamStart{Slot: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
+	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
 }

@@ -132,9 +132,9 @@ func (m *Machine) attach() error {
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
 		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
 		func(s span) { punch(m.fd, lo, s) })
-	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // world has slot 0
+	m.world = m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // world has context 0
 	if me == 0 {
-		C.shm_team_claim()
+		C.shm_context_alloc()
 	}
 	m.setPatience()
 	return nil

@@ -28,7 +28,7 @@ typedef _Atomic uint64_t shm_u64;
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
  *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
- *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
+ *   context_off  contexts, each context_bytes long            barriers and collectives of teams (struct shm_context)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
@@ -41,13 +41,13 @@ struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
-	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, team_off;
-	uint64_t region_cap, ring_bytes, team_bytes;
-	uint32_t stripes, teams, world; // world: ranks of the job
+	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, context_off;
+	uint64_t region_cap, ring_bytes, context_bytes;
+	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;                // 1: network devices take accumulate locks, too
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
-	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
+	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
 	SHM_ALIGNED shm_u32 declared;      // how many of these there are
 	struct shm_region ranges[SHM_RANGES]; // memory whose longs only devices change atomically: never taken back
 };
@@ -175,19 +175,20 @@ struct shm_member {
 	SHM_ALIGNED shm_u64 done;  // last step this member has finished
 	struct shm_slot small[SHM_SMALL_SLOTS];
 };
-struct shm_team {
+// What the members of a team share: a collective context.
+struct shm_context {
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
 };
-// One process's private state of a team; one collective at a time per team and process.
-struct shm_hold {
-	struct shm_team *team;
+// A process's own state of a team; one collective at a time per team and process.
+struct shm_team {
+	struct shm_context *context;
 	uint8_t *bulk;
 	int n, me;
-	int slot;        // team slot number
+	int id;          // of the context
 	int *local;      // local numbers of the members, malloc'ed
 	uint64_t phase;  // barriers I have entered
 	uint64_t step;   // steps I have begun
@@ -195,15 +196,16 @@ struct shm_hold {
 	uint64_t uses;   // bulk slots used so far
 	uint64_t freed[SHM_BULK_SLOTS]; // a bulk slot may be overwritten once every member has finished this step
 };
-int shm_team_claim(void);                       // a free team slot, -1 when none is left
-void shm_team_release(int slot);                // by one process, after a barrier of the members
-void shm_team_start(int slot, uint64_t *phase, uint64_t *step); // the counters that its new members start from; called by the claimer
-struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
-void shm_team_let_go(struct shm_hold *h);
-void shm_barrier(struct shm_hold *h);
-void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root);
-void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
-void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
+int shm_context_alloc(void);   // a free context, -1 when none is left
+void shm_context_free(int id); // by one process, after a barrier of the members
+// The counters from which its new members start; called by the process that has allocated it.
+void shm_context_start(int id, uint64_t *phase, uint64_t *step);
+struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
+void shm_team_detach(struct shm_team *h);
+void shm_barrier(struct shm_team *h);
+void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root);
+void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
+void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
 
 /* messages: one ring per ordered pair of processes. A message from another node travels in the ring of the process that
  * delivers it, so each message names its source ------------------------------------------------------------------- */

@@ -22,32 +22,32 @@ import (
 
 // team implements transport.Team. room is C memory for gathered data, so that calls need not be checked for Go pointers.
 type team struct {
-	h    *C.struct_shm_hold
+	h    *C.struct_shm_team
 	room []byte
 }
 
-// ClaimTeam allocates a team slot of the node.
-func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
-	slot := C.shm_team_claim()
-	if slot < 0 {
-		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.teams)
+// AllocContext allocates a collective context of the node for a new team.
+func (m *Machine) AllocContext() (transport.TeamStart, error) {
+	id := C.shm_context_alloc()
+	if id < 0 {
+		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.contexts)
 	}
 	var phase, step C.uint64_t
-	C.shm_team_start(slot, &phase, &step)
-	return transport.TeamStart{Slot: int64(slot), Phase: uint64(phase), Step: uint64(step)}, nil
+	C.shm_context_start(id, &phase, &step)
+	return transport.TeamStart{Context: int64(id), Phase: uint64(phase), Step: uint64(step)}, nil
 }
 
-// HoldTeam joins a team whose slot another member has claimed.
-func (m *Machine) HoldTeam(s transport.TeamStart, members []int, me int) transport.Team {
-	return m.hold(s, members, me)
+// AttachTeam joins a team whose context a member has allocated.
+func (m *Machine) AttachTeam(s transport.TeamStart, members []int, me int) transport.Team {
+	return m.attachTeam(s, members, me)
 }
 
-func (m *Machine) hold(s transport.TeamStart, members []int, me int) *team {
+func (m *Machine) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	local := make([]C.int, len(members))
 	for i, l := range members {
 		local[i] = C.int(l)
 	}
-	h := C.shm_team_hold(C.int(s.Slot), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
+	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
 	if h == nil {
 		panic("out of memory for a group")
 	}
@@ -80,9 +80,9 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 
 func (t *team) Release(last bool) {
 	if last {
-		C.shm_team_release(t.h.slot)
+		C.shm_context_free(t.h.id)
 	}
-	C.shm_team_let_go(t.h)
+	C.shm_team_detach(t.h)
 	C.free(unsafe.Pointer(&t.room[0]))
 	*t = team{}
 }

@@ -44,9 +44,9 @@ type Allocator interface {
 
 // Teams creates teams: the members of a group on this node.
 type Teams interface {
-	ClaimTeam() (TeamStart, error)
-	HoldTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me: my index among them
-	World() Team                                      // all ranks of the node
+	AllocContext() (TeamStart, error)
+	AttachTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me: my index among them
+	World() Team                                        // all ranks of the node
 }
 
 // Mailbox carries two-sided messages to ranks of the node, by local number, from any rank of the job.
@@ -103,9 +103,9 @@ type LocalAtomics interface {
 	RMW(p Peer, r *RMW) error
 }
 
-// TeamStart is what the members of a new team must agree on; the member that has called ClaimTeam sends it to them.
+// TeamStart is what the members of a new team must agree on; the member that has called AllocContext sends it to them.
 type TeamStart struct {
-	Slot        int64
+	Context     int64
 	Phase, Step uint64
 }
 
