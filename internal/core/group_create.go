@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Group creation. On every node the first member, the leader, allocates a collective context and sends it to the other members. Leaders
-// tell each other whether all have a context, and agree on the group's number in the job.
+// Group creation. On every node the first member, the leader, allocates a collective context and sends it to the other
+// members. Leaders tell each other whether all have a context, and agree on the group's number in the job.
 package core
 
 import (
