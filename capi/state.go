@@ -124,7 +124,7 @@ func greet(rt *core.Runtime, p *drivers.Platform) {
 		}
 		log.SetLevel(log.LevelInfo)
 		log.Infof("libarmci %s: %s, arena %s at %#x, fast path %s", config.Version, rt.Summary(),
-			config.SizeText(p.Machine.Bytes()), p.Machine.Base(), fast)
+			config.SizeText(p.Node.Bytes()), p.Node.Base(), fast)
 		if rt.Topo.Interleaved() {
 			log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
 		}

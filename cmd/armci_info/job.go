@@ -124,7 +124,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		}
 		fmt.Fprintf(out, "  %s: in use %s\n", t.Name, where)
 	}
-	m := p.Machine
+	m := p.Node
 	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",
 		config.SizeText(m.Bytes()), m.Base(), config.SizeText(m.SliceBytes()))
 	fmt.Fprintf(out, "  a memory file without a name: /dev/shm and its size do not matter\n")

@@ -18,10 +18,10 @@ type Slots = shm.Slots
 
 // Platform is this machine, with the settings of the job.
 type Platform struct {
-	cfg     *config.Set
-	door    *shm.Door
-	Machine *shm.Machine // after Join
-	Slots   Slots        // after Join: addresses of the arenas of all nodes
+	cfg   *config.Set
+	door  *shm.Door
+	Node  *shm.Node // after Join
+	Slots Slots     // after Join: addresses of the arenas of all nodes
 }
 
 // New makes a Platform; nothing is opened yet.
@@ -48,7 +48,7 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 		p.door.Close()
 		return nil, nil, err
 	}
-	p.Machine = m
+	p.Node = m
 	return m, shm.NewDriver(m, j.Handle), nil
 }
 
@@ -80,7 +80,7 @@ func (p *Platform) reporter() bool {
 
 // Abandon closes the listening socket of a rank that does not join.
 func (p *Platform) Abandon() {
-	if p.door != nil && p.Machine == nil {
+	if p.door != nil && p.Node == nil {
 		p.door.Close()
 	}
 }
@@ -106,7 +106,7 @@ func (p *Platform) between(network string) internode.Options {
 	cfg := p.cfg.For(network)
 	return internode.Options{Timeout: cfg.Duration("ARMCI_TIMEOUT"), Poll: cfg.Duration("ARMCI_POLL"),
 		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
-		Looks:  func() int { return p.Machine.Polls() },
+		Looks:  func() int { return p.Node.Polls() },
 		Unbind: func() { _ = shm.Unbind() }} // after an error the thread stays bound, which is only slower
 }
 

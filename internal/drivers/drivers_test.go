@@ -51,8 +51,8 @@ func TestOneRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Machine.Bytes() != 1<<30 || len(p.Wires()) != 2 {
-			t.Errorf("an arena of %d bytes, %d wires", p.Machine.Bytes(), len(p.Wires()))
+		if p.Node.Bytes() != 1<<30 || len(p.Wires()) != 2 {
+			t.Errorf("an arena of %d bytes, %d wires", p.Node.Bytes(), len(p.Wires()))
 		}
 		w, err := r.Group(core.World)
 		if err != nil {
@@ -132,8 +132,8 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Machine.Bytes() < 1<<30 {
-		t.Errorf("an arena of %d bytes", p.Machine.Bytes())
+	if p.Node.Bytes() < 1<<30 {
+		t.Errorf("an arena of %d bytes", p.Node.Bytes())
 	}
 	if err := r.Finalize(); err != nil {
 		t.Error(err)

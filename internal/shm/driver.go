@@ -24,15 +24,15 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Driver implements transport.Transport over a Machine.
+// Driver implements transport.Transport over a Node.
 type Driver struct {
-	m       *Machine
+	m       *Node
 	stripes kernel.Stripes
 	peers   []int // Peer -> local number
 }
 
 // NewDriver creates the node's transport; messages go to h.
-func NewDriver(m *Machine, h transport.Handler) *Driver {
+func NewDriver(m *Node, h transport.Handler) *Driver {
 	m.Handle(h)
 	return &Driver{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
 		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1,
@@ -140,7 +140,7 @@ func (d *Driver) Progress(wait time.Duration) (int, error) {
 	return 0, nil
 }
 
-// Close is idempotent. The arena outlives the transport: Machine.Leave unmaps it.
+// Close is idempotent. The arena outlives the transport: Node.Leave unmaps it.
 func (d *Driver) Close() error { return nil }
 
 var _ transport.Transport = (*Driver)(nil)

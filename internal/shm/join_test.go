@@ -203,7 +203,7 @@ func failToJoin(r *rank) {
 	if err == nil {
 		r.Fatal("joined")
 	}
-	r.Machine = nil
+	r.Node = nil
 	r.say("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
 	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
@@ -327,7 +327,7 @@ func FuzzReceive(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		violated := false
-		m := &Machine{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
+		m := &Node{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
 		rest := b
 		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)

@@ -47,7 +47,7 @@ var joined = map[string]func(*rank){
 	"leave alone": leaveAlone,
 }
 
-func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
+func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
 	mem, err := m.Grow(transporttest.MemBytes)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
 }
 
 func serveConformance(r *rank) {
-	e := end(r, r.Machine, &transporttest.Inbox{})
+	e := end(r, r.Node, &transporttest.Inbox{})
 	r.World().Barrier() // all have a handler
 	if err := transporttest.Serve(e); err != nil {
 		r.Error(err)

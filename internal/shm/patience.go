@@ -21,7 +21,7 @@ import (
 const patient = 2000 // polls, some 30 microseconds
 
 // setPatience is collective over the node.
-func (m *Machine) setPatience() {
+func (m *Node) setPatience() {
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) == nil {
 		for i, word := range mine[:C.SHM_CPUS/64] {
@@ -38,7 +38,7 @@ func (m *Machine) setPatience() {
 }
 
 // Polls is how often a waiter of this rank looks before it yields.
-func (m *Machine) Polls() int { return int(C.get_spin()) }
+func (m *Node) Polls() int { return int(C.get_spin()) }
 
 // coresOfMachine counts the CPUs that the job could use here if no rank were bound.
 func coresOfMachine() int {
@@ -54,7 +54,7 @@ func cpusOf(local int) []uint64 {
 }
 
 // cores counts the CPUs that the ranks of this node may use between them.
-func (m *Machine) cores() int {
+func (m *Node) cores() int {
 	n := 0
 	for word := range C.SHM_CPUS / 64 {
 		var all uint64

@@ -65,7 +65,7 @@ func (o *order) options() Options {
 // rank is what a scenario works with. It is also the testing.TB of the process.
 type rank struct {
 	testing.TB
-	*Machine
+	*Node
 	order    order
 	door     *Door
 	parent   *bufio.Scanner
@@ -103,7 +103,7 @@ func (r *rank) join() error {
 	opt := r.order.options()
 	opt.Lost = func(who transport.Rank, reason string) { r.lost <- fmt.Sprintf("rank %d: %s", who, reason) }
 	m, err := r.door.Join(opt)
-	r.Machine = m
+	r.Node = m
 	return err
 }
 
@@ -126,7 +126,7 @@ func rankMain() int {
 		run = joined[r.order.Scenario]
 	}
 	run(r)
-	if r.Machine != nil {
+	if r.Node != nil {
 		r.World().Barrier()
 		r.Leave(true)
 		select {

@@ -42,7 +42,7 @@ func obituary(who transport.Rank, pid int) string {
 }
 
 // startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
-func (m *Machine) startReporter() []int {
+func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
 	if !m.opt.Reporter || n == 1 {
 		return nil
@@ -85,7 +85,7 @@ func closeFds(fds []int) {
 }
 
 // launchReporter starts it with every line that it may have to write.
-func (m *Machine) launchReporter(watched []int) error {
+func (m *Node) launchReporter(watched []int) error {
 	n := len(watched)
 	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
 	fds := make([]C.int, n)
@@ -123,7 +123,7 @@ func awaitReporter(end int) error {
 }
 
 // pidOf is the process at the other end of a connection.
-func (m *Machine) pidOf(local int) int {
+func (m *Node) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
@@ -135,7 +135,7 @@ func (m *Machine) pidOf(local int) int {
 }
 
 // release tells the members that the control block is ready, and sends them their connections to the reporter.
-func (m *Machine) release() {
+func (m *Node) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
 		if c == nil {
@@ -154,7 +154,7 @@ func (m *Machine) release() {
 }
 
 // awaitRelease is the members' side of release.
-func (m *Machine) awaitRelease(c *net.UnixConn) error {
+func (m *Node) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
 	if err != nil {
@@ -199,7 +199,7 @@ func aloft(fd int) int {
 }
 
 // tellReporter writes a word to the reporter, once: it ignores everything after the first.
-func (m *Machine) tellReporter(word byte) {
+func (m *Node) tellReporter(word byte) {
 	if m.reporter >= 0 {
 		m.word.Do(func() { say(m.reporter, word) })
 	}

@@ -28,7 +28,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (m *Machine) watch() {
+func (m *Node) watch() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
 		m.listen(0, m.leader)
@@ -42,7 +42,7 @@ func (m *Machine) watch() {
 }
 
 // listen waits on a connection to a rank until it says goodbye or is gone.
-func (m *Machine) listen(local int, c *net.UnixConn) {
+func (m *Node) listen(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
@@ -64,7 +64,7 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 const mournTime = 2 * time.Second
 
 // exited withdraws the memory of a rank that has exited without finalising. A rank that uses it afterwards ends the job (Owns).
-func (m *Machine) exited(local int) {
+func (m *Node) exited(local int) {
 	time.Sleep(mournTime)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *Machine) exited(local int) {
 }
 
 // forgotten ends the job because memory of an exited rank is used. It returns only if there is no such rank.
-func (m *Machine) forgotten(local int) {
+func (m *Node) forgotten(local int) {
 	if C.how_left(C.int(local)) != C.SHM_FORGOTTEN {
 		return
 	}
@@ -84,12 +84,12 @@ func (m *Machine) forgotten(local int) {
 }
 
 // gone reports that a rank is lost: once in this process, and not after its own goodbye.
-func (m *Machine) gone(local int, reason func() string) {
+func (m *Node) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
 // Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false) revokes that.
-func (m *Machine) Ending(yes bool) {
+func (m *Node) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)
 	} else {
@@ -98,7 +98,7 @@ func (m *Machine) Ending(yes bool) {
 }
 
 // goodbye tells the ranks that watch this one that its end is regular.
-func (m *Machine) goodbye(clean bool) {
+func (m *Node) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
@@ -126,7 +126,7 @@ func (m *Machine) goodbye(clean bool) {
 }
 
 // Exited tells whether a rank of the node has exited without finalising.
-func (m *Machine) Exited() bool {
+func (m *Node) Exited() bool {
 	for local := range m.opt.Ranks {
 		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
 			return true
@@ -136,7 +136,7 @@ func (m *Machine) Exited() bool {
 }
 
 // ClaimEnd is true for the first rank of the node that calls it. The reporter prints nothing then.
-func (m *Machine) ClaimEnd() bool {
+func (m *Node) ClaimEnd() bool {
 	first := C.claim_end(C.int(m.opt.Self)) != 0
 	if first {
 		m.tellReporter(wordTold)
@@ -162,4 +162,4 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	})
 }
 
-var _ transport.Node = (*Machine)(nil)
+var _ transport.Node = (*Node)(nil)

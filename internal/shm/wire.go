@@ -33,7 +33,7 @@ type outgoing struct {
 // A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
-func (m *Machine) accept() {
+func (m *Node) accept() {
 	defer log.Guard()
 	for {
 		c, err := m.door.l.AcceptUnix()
@@ -58,7 +58,7 @@ func (w *wires) keep(c net.Conn) bool {
 	return !w.closed
 }
 
-func (m *Machine) receive(c net.Conn, local int) {
+func (m *Node) receive(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
@@ -85,7 +85,7 @@ func (m *Machine) receive(c net.Conn, local int) {
 }
 
 // violation treats a rank of this node that sends a malformed message as lost.
-func (m *Machine) violation(c net.Conn, local int, n uint32) {
+func (m *Node) violation(c net.Conn, local int, n uint32) {
 	c.Close()
 	m.gone(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, where %d are the most: its memory is damaged",
@@ -94,13 +94,13 @@ func (m *Machine) violation(c net.Conn, local int, n uint32) {
 }
 
 // Handle sets the handler of messages. It is called before the first message can be sent.
-func (m *Machine) Handle(h transport.Handler) {
+func (m *Node) Handle(h transport.Handler) {
 	m.wires.mu.Lock()
 	m.wires.handler = h
 	m.wires.mu.Unlock()
 }
 
-func (m *Machine) post(local int, msg transport.Msg) error {
+func (m *Node) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
 	}
@@ -119,7 +119,7 @@ func (m *Machine) post(local int, msg transport.Msg) error {
 	return nil
 }
 
-func (m *Machine) wireTo(local int) (*outgoing, error) {
+func (m *Node) wireTo(local int) (*outgoing, error) {
 	w := &m.wires
 	w.mu.Lock()
 	defer w.mu.Unlock()
