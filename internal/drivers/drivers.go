@@ -49,7 +49,7 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 		return nil, nil, err
 	}
 	p.Node = m
-	return m, shm.NewDriver(m, j.Handle), nil
+	return m, shm.NewTransport(m, j.Handle), nil
 }
 
 // slots divides the address space among nodes; an address or a size that is set takes precedence.

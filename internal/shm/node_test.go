@@ -52,7 +52,7 @@ func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &transporttest.End{Transport: NewDriver(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem, Inbox: in}
+	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem, Inbox: in}
 }
 
 func serveConformance(r *rank) {
