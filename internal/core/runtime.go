@@ -60,10 +60,10 @@ type Runtime struct {
 
 // rankInfo is what ranks send each other first.
 type rankInfo struct {
-	Node, Host, Door string
-	Secret           []byte
-	Memory           int64  // of its machine
-	Problem          string // why this rank cannot take part
+	Node, Host, Listener string
+	Secret               []byte
+	Memory               int64  // of its machine
+	Problem              string // why this rank cannot take part
 }
 
 // secretBytes is the length of a job's secret.
@@ -83,8 +83,8 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{}),
 		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
-	door, problem := p.Door()
-	infos, err := r.exchange(door, p.Memory(), problem)
+	listener, problem := p.Listen()
+	infos, err := r.exchange(listener, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
 		return nil, err
@@ -126,8 +126,8 @@ func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	return err
 }
 
-func (r *Runtime) exchange(door string, memory int64, problem error) ([]rankInfo, error) {
-	mine := rankInfo{Door: door, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
+func (r *Runtime) exchange(listener string, memory int64, problem error) ([]rankInfo, error) {
+	mine := rankInfo{Listener: listener, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
@@ -177,12 +177,12 @@ func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
 
 func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 	mine := r.Topo.Nodes[r.Topo.MyNode()]
-	doors := make([]string, len(mine))
+	listeners := make([]string, len(mine))
 	for i, rank := range mine {
-		doors[i] = infos[rank].Door
+		listeners[i] = infos[rank].Listener
 	}
 	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(infos),
-		Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
+		Ranks: mine, Listeners: listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
 		Secret: infos[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func TestStart(t *testing.T) {
 
 // Start of two ranks, of which one fails in one step: both get the error, the one that has failed is to print it.
 func TestStartFails(t *testing.T) {
-	for _, step := range []string{"door", "join", "connect"} {
+	for _, step := range []string{"listen", "join", "connect"} {
 		for rank := range 2 {
 			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) { startFails(t, step, rank) })
 		}

@@ -18,34 +18,34 @@ type Slots = shm.Slots
 
 // Platform is this machine, with the settings of the job.
 type Platform struct {
-	cfg   *config.Set
-	door  *shm.Door
-	Node  *shm.Node // after Join
-	Slots Slots     // after Join: addresses of the arenas of all nodes
+	cfg      *config.Set
+	listener *shm.Listener
+	Node     *shm.Node // after Join
+	Slots    Slots     // after Join: addresses of the arenas of all nodes
 }
 
 // New makes a Platform; nothing is opened yet.
 func New(cfg *config.Set) *Platform { return &Platform{cfg: cfg} }
 
-// Door opens the rank's listening socket for its node.
-func (p *Platform) Door() (string, error) {
+// Listen opens the rank's listening socket for its node.
+func (p *Platform) Listen() (string, error) {
 	var err error
-	if p.door, err = shm.OpenDoor(); err != nil {
+	if p.listener, err = shm.Listen(); err != nil {
 		return "", err
 	}
-	return p.door.Name, nil
+	return p.listener.Name, nil
 }
 
 // Join joins the node.
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	p.Slots = p.slots(j)
 	base, arena := p.Slots.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
-	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, MachineRanks: j.MachineRanks,
+	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World, MachineRanks: j.MachineRanks,
 		Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
 		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {
-		p.door.Close()
+		p.listener.Close()
 		return nil, nil, err
 	}
 	p.Node = m
@@ -80,8 +80,8 @@ func (p *Platform) reporter() bool {
 
 // Abandon closes the listening socket of a rank that does not join.
 func (p *Platform) Abandon() {
-	if p.door != nil && p.Node == nil {
-		p.door.Close()
+	if p.listener != nil && p.Node == nil {
+		p.listener.Close()
 	}
 }
 

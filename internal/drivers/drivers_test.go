@@ -96,7 +96,7 @@ func TestReadmeTransports(t *testing.T) {
 	}
 }
 
-// A rank that cannot join closes its door again.
+// A rank that cannot join closes its listener again.
 func TestCannotJoin(t *testing.T) {
 	leaktest.Check(t)
 	p := New(settings(t, "ARMCI_SHM_ARENA=1m"))
@@ -110,7 +110,7 @@ type lonely struct{ single }
 
 func (*lonely) Exchange([]byte) ([][]byte, error) { return nil, errors.New("nobody there") }
 
-// A rank that does not come as far as joining closes its door too.
+// A rank that does not come as far as joining closes its listener too.
 func TestNothingToJoin(t *testing.T) {
 	var kept []*Platform // else the collector might close them
 	t.Cleanup(func() { runtime.KeepAlive(kept) })

@@ -21,10 +21,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// openDoor is a door that the test closes.
-func openDoor(t *testing.T) *Door {
+// openDoor is a listener that the test closes.
+func openDoor(t *testing.T) *Listener {
 	t.Helper()
-	d, err := OpenDoor()
+	d, err := Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func openDoor(t *testing.T) *Door {
 }
 
 // admitted connects as told and returns what admit says.
-func admitted(t *testing.T, d *Door, nlocal int, connect func() error) (frame, error) {
+func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (frame, error) {
 	t.Helper()
 	called := make(chan error, 1)
 	go func() { called <- connect() }()
@@ -113,7 +113,7 @@ func TestOtherUser(t *testing.T) {
 	}
 	defer theirs.Close()
 	if _, err := call(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
-		t.Errorf("a door of another user: %v", err)
+		t.Errorf("a listener of another user: %v", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestGather(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	o := order{Doors: make([]string, 3), Secret: testSecret()}
+	o := order{Listeners: make([]string, 3), Secret: testSecret()}
 	opt := o.options()
 	conns, err := d.gather(&opt)
 	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
@@ -161,7 +161,7 @@ func TestGather(t *testing.T) {
 func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
 	d := openDoor(t)
-	o := order{Doors: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
+	o := order{Listeners: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "reach rank 2") {
 		t.Errorf("%v", err)
 	}
@@ -170,7 +170,7 @@ func TestNoLeader(t *testing.T) {
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
 	d := openDoor(t)
-	o := order{Doors: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
+	o := order{Listeners: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "too small") ||
 		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
 		t.Errorf("%v", err)
@@ -188,7 +188,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := call(r.order.Doors[0], purposeJoin, 2, r.order.Secret); err != nil {
+		if _, err := call(r.order.Listeners[0], purposeJoin, 2, r.order.Secret); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)

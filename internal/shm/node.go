@@ -26,7 +26,7 @@ import (
 // Options are what a rank needs to join its node.
 type Options struct {
 	Ranks        []transport.Rank // world ranks of the node, ascending
-	Doors        []string         // their doors' names
+	Listeners    []string         // names of their listening sockets
 	Self         int              // my local number
 	World        int              // ranks of the job
 	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
@@ -45,18 +45,18 @@ type Options struct {
 
 // Node implements transport.Node.
 type Node struct {
-	opt    Options
-	door   *Door
-	fd     int // of the file my slice is
-	place  place
-	own    *slice
-	head   *C.struct_shm_head
-	world  *team
-	leader *net.UnixConn   // a member's connection to the leader
-	member []*net.UnixConn // the leader's connections
-	wires  wires
-	once   sync.Once
-	lost   sync.Once
+	opt      Options
+	listener *Listener
+	fd       int // of the file my slice is
+	place    place
+	own      *slice
+	head     *C.struct_shm_head
+	world    *team
+	leader   *net.UnixConn   // a member's connection to the leader
+	member   []*net.UnixConn // the leader's connections
+	wires    wires
+	once     sync.Once
+	lost     sync.Once
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
 	reporter int
 	word     sync.Once
@@ -71,8 +71,8 @@ var current *Node // for the C callback; set while joined
 const SecretBytes = secretLen
 
 // Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
-func (d *Door) Join(o Options) (*Node, error) {
-	m := &Node{opt: o, door: d, fd: -1, reporter: -1}
+func (d *Listener) Join(o Options) (*Node, error) {
+	m := &Node{opt: o, listener: d, fd: -1, reporter: -1}
 	var err error
 	if o.Self == 0 {
 		m.fd, m.place, m.member, err = d.lead(&o)

@@ -68,10 +68,10 @@ func TestConformance(t *testing.T) {
 	leaktest.Check(t)
 	d := openDoor(t)
 	others := start(t, 1, 2)
-	o := order{Scenario: "conformance", Doors: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
+	o := order{Scenario: "conformance", Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
-		o.Doors = append(o.Doors, p.hear(t))
+		o.Listeners = append(o.Listeners, p.hear(t))
 	}
 	for _, p := range others {
 		o.Self = p.Local

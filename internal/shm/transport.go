@@ -41,7 +41,7 @@ func NewTransport(m *Node, h transport.Handler) *Transport {
 
 // Info: everything is immediate.
 func (d *Transport) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.door.Name), Immediate: true}
+	return transport.Info{Name: "shm", Addr: []byte(d.m.listener.Name), Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.

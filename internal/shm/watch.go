@@ -118,7 +118,7 @@ func (m *Node) goodbye(clean bool) {
 		}
 	}
 	if clean {
-		m.door.Close()
+		m.listener.Close()
 		if m.reporter >= 0 {
 			unix.Close(m.reporter)
 		}

@@ -36,7 +36,7 @@ const messageHead = 5
 func (m *Node) accept() {
 	defer log.Guard()
 	for {
-		c, err := m.door.l.AcceptUnix()
+		c, err := m.listener.l.AcceptUnix()
 		if err != nil {
 			return // closed
 		}
@@ -129,7 +129,7 @@ func (m *Node) wireTo(local int) (*outgoing, error) {
 	if o := w.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := call(m.opt.Doors[local], purposeMessages, m.opt.Self, m.opt.Secret)
+	c, err := call(m.opt.Listeners[local], purposeMessages, m.opt.Self, m.opt.Secret)
 	if err != nil {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
 	}

@@ -11,7 +11,7 @@ const Procs = 8
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
 	Ranks        []Rank                         // world ranks of the node, ascending
-	Doors        []string                       // result of Door on each of them
+	Listeners    []string                       // result of Listen on each of them
 	Self         int                            // my local number
 	Node         int                            // number of the node
 	Nodes        int                            // of the job
@@ -52,7 +52,7 @@ type Wire struct {
 // Platform is an argument of core.Start: package drivers has that of real machines, tests have stand-ins.
 type Platform interface {
 	Memory() int64                          // of this machine, in bytes
-	Door() (string, error)                  // opens a listening socket for ranks of the node, and returns its name
+	Listen() (string, error)                // opens a listening socket for ranks of the node, and returns its name
 	Join(JoinInfo) (Node, Transport, error) // collective over the node
 	Wires() []Wire                          // in order of preference
 	Abandon()                               // closes that socket if Join will not be called

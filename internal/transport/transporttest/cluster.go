@@ -27,7 +27,7 @@ const (
 type Cluster struct {
 	N    int
 	Opts Options // of the transport
-	// Fail, if set, is asked before a step that can fail: "exchange", "door", "join", "room", "grow", "publish",
+	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room", "grow", "publish",
 	// "team", "comm", "probe", "open". An error makes the step fail at that rank.
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
@@ -159,17 +159,17 @@ type platform struct {
 
 func (p platform) Memory() int64 { return 1 << 30 }
 
-func (p platform) Door() (string, error) {
-	return fmt.Sprintf("door %d", p.rank), p.c.fail("door", p.rank)
+func (p platform) Listen() (string, error) {
+	return fmt.Sprintf("listener %d", p.rank), p.c.fail("listen", p.rank)
 }
 
 func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	if err := p.c.fail("join", p.rank); err != nil {
 		return nil, nil, err
 	}
-	for i, d := range j.Doors {
-		if want := fmt.Sprintf("door %d", j.Ranks[i]); d != want {
-			return nil, nil, fmt.Errorf("rank %d was told %q is the door of rank %d", p.rank, d, j.Ranks[i])
+	for i, d := range j.Listeners {
+		if want := fmt.Sprintf("listener %d", j.Ranks[i]); d != want {
+			return nil, nil, fmt.Errorf("rank %d was told %q is the listener of rank %d", p.rank, d, j.Ranks[i])
 		}
 	}
 	p.c.mu.Lock()
