@@ -40,8 +40,8 @@ func (p *Platform) Listen() (string, error) {
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	p.Slots = p.slots(j)
 	base, arena := p.Slots.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
-	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World, MachineRanks: j.MachineRanks,
-		Secret: j.Secret, Lost: j.Lost,
+	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World,
+		MachineRanks: j.MachineRanks, Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
 		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {

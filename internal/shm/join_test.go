@@ -21,8 +21,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// openDoor is a listener that the test closes.
-func openDoor(t *testing.T) *Listener {
+// openListener is a listener that the test closes.
+func openListener(t *testing.T) *Listener {
 	t.Helper()
 	d, err := Listen()
 	if err != nil {
@@ -51,7 +51,7 @@ func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (fram
 
 func TestAdmit(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	say := func(b []byte) func() error {
 		return func() error {
 			c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.Name, Net: "unix"})
@@ -87,7 +87,7 @@ func TestOtherUser(t *testing.T) {
 		t.Skip("only root can be another user for a moment")
 	}
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	good := append(frame{kind: fHello, from: 1}.encode(), testSecret()...)
 	_, err := admitted(t, d, 2, asNobody(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -136,7 +136,7 @@ func asNobody(do func() error) func() error {
 // Strangers and repeated callers do not disturb the joining.
 func TestGather(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	for _, hello := range []struct {
 		self    int
 		purpose uint64
@@ -160,7 +160,7 @@ func TestGather(t *testing.T) {
 // A rank that does not find its leader says so.
 func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	o := order{Listeners: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "reach rank 2") {
 		t.Errorf("%v", err)
@@ -169,7 +169,7 @@ func TestNoLeader(t *testing.T) {
 
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	o := order{Listeners: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "too small") ||
 		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {

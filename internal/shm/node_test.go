@@ -52,7 +52,8 @@ func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem, Inbox: in}
+	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem,
+		Inbox: in}
 }
 
 func serveConformance(r *rank) {
@@ -66,7 +67,7 @@ func serveConformance(r *rank) {
 // The test itself is local rank 0.
 func TestConformance(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	others := start(t, 1, 2)
 	o := order{Scenario: "conformance", Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
