@@ -173,7 +173,7 @@ func TestFullRing(t *testing.T) {
 // violation: a rank that announces more than any message has is reported like one that is lost.
 func violation(r *rank) {
 	if r.Self() == 1 {
-		o, err := r.wireTo(0)
+		o, err := r.connectionTo(0)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -54,7 +54,7 @@ type Node struct {
 	world    *team
 	leader   *net.UnixConn   // a member's connection to the leader
 	member   []*net.UnixConn // the leader's connections
-	wires    wires
+	conns    connections
 	once     sync.Once
 	lost     sync.Once
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
@@ -265,7 +265,7 @@ func (m *Node) Leave(clean bool) {
 		if !clean {
 			return // the process is exiting: other threads may still touch the arena
 		}
-		m.wires.close()
+		m.conns.close()
 		m.world.Release(false)
 		m.mu.Lock()
 		m.detached = true

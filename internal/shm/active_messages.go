@@ -16,8 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wires are the outgoing connections, made on first use, and the incoming ones.
-type wires struct {
+// connections are the outgoing connections, made on first use, and the incoming ones.
+type connections struct {
 	mu      sync.Mutex
 	out     map[int]*outgoing
 	in      []net.Conn
@@ -41,7 +41,7 @@ func (m *Node) accept() {
 			return // closed
 		}
 		f, err := admit(c, m.opt.Secret, len(m.opt.Ranks))
-		if err != nil || f.a != purposeMessages || !m.wires.keep(c) {
+		if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
 			c.Close()
 			continue
 		}
@@ -49,7 +49,7 @@ func (m *Node) accept() {
 	}
 }
 
-func (w *wires) keep(c net.Conn) bool {
+func (w *connections) keep(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
@@ -75,9 +75,9 @@ func (m *Node) receive(c net.Conn, local int) {
 		if _, err := io.ReadFull(c, body); err != nil {
 			return
 		}
-		m.wires.mu.Lock()
-		h := m.wires.handler
-		m.wires.mu.Unlock()
+		m.conns.mu.Lock()
+		h := m.conns.handler
+		m.conns.mu.Unlock()
 		if h != nil {
 			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body}, nil)
 		}
@@ -95,16 +95,16 @@ func (m *Node) violation(c net.Conn, local int, n uint32) {
 
 // Handle sets the handler of messages. It is called before the first message can be sent.
 func (m *Node) Handle(h transport.Handler) {
-	m.wires.mu.Lock()
-	m.wires.handler = h
-	m.wires.mu.Unlock()
+	m.conns.mu.Lock()
+	m.conns.handler = h
+	m.conns.mu.Unlock()
 }
 
 func (m *Node) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
 	}
-	o, err := m.wireTo(local)
+	o, err := m.connectionTo(local)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (m *Node) post(local int, msg transport.Msg) error {
 	return nil
 }
 
-func (m *Node) wireTo(local int) (*outgoing, error) {
-	w := &m.wires
+func (m *Node) connectionTo(local int) (*outgoing, error) {
+	w := &m.conns
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -140,7 +140,7 @@ func (m *Node) wireTo(local int) (*outgoing, error) {
 	return w.out[local], nil
 }
 
-func (w *wires) close() {
+func (w *connections) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
