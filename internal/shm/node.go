@@ -136,7 +136,7 @@ func (m *Node) attach() error {
 	if me == 0 {
 		C.shm_context_alloc()
 	}
-	m.setPatience()
+	m.setSpin()
 	return nil
 }
 

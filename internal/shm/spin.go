@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const patient = 2000 // polls, some 30 microseconds
+const spinPolls = 2000 // polls, some 30 microseconds
 
-// setPatience is collective over the node.
-func (m *Node) setPatience() {
+// setSpin is collective over the node.
+func (m *Node) setSpin() {
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) == nil {
 		for i, word := range mine[:C.SHM_CPUS/64] {
@@ -33,7 +33,7 @@ func (m *Node) setPatience() {
 	case m.opt.Spin > 0:
 		C.set_spin(C.uint(m.opt.Spin))
 	case len(m.opt.Ranks) <= m.cores() && m.opt.MachineRanks <= coresOfMachine():
-		C.set_spin(patient)
+		C.set_spin(spinPolls)
 	}
 }
 
