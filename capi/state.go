@@ -78,7 +78,7 @@ func start(name string, comm *uintptr) error {
 		return err
 	}
 	lib.rt.Store(rt)
-	identifyArenas(rt.Topo, p.Slots)
+	identifyArenas(rt.Topo, p.ArenaRanges)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	greet(rt, p)
 	return nil

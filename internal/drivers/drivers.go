@@ -13,15 +13,15 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Slots are the addresses of the arenas of all nodes.
-type Slots = shm.Slots
+// ArenaRanges are the addresses of the arenas of all nodes.
+type ArenaRanges = shm.ArenaRanges
 
 // Platform is this machine, with the settings of the job.
 type Platform struct {
-	cfg      *config.Set
-	listener *shm.Listener
-	Node     *shm.Node // after Join
-	Slots    Slots     // after Join: addresses of the arenas of all nodes
+	cfg         *config.Set
+	listener    *shm.Listener
+	Node        *shm.Node   // after Join
+	ArenaRanges ArenaRanges // after Join: addresses of the arenas of all nodes
 }
 
 // New makes a Platform; nothing is opened yet.
@@ -38,8 +38,8 @@ func (p *Platform) Listen() (string, error) {
 
 // Join joins the node.
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
-	p.Slots = p.slots(j)
-	base, arena := p.Slots.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
+	p.ArenaRanges = p.arenaRanges(j)
+	base, arena := p.ArenaRanges.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
 	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World,
 		MachineRanks: j.MachineRanks, Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
@@ -52,8 +52,8 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	return m, shm.NewTransport(m, j.Handle), nil
 }
 
-// slots divides the address space among nodes; an address or a size that is set takes precedence.
-func (p *Platform) slots(j transport.JoinInfo) shm.Slots {
+// arenaRanges divides the address space among nodes; an address or a size that is set takes precedence.
+func (p *Platform) arenaRanges(j transport.JoinInfo) shm.ArenaRanges {
 	need, nodes := j.Need, j.Nodes
 	if p.cfg.IsSet("ARMCI_SHM_ARENA") {
 		need = p.cfg.Size("ARMCI_SHM_ARENA")
@@ -61,7 +61,7 @@ func (p *Platform) slots(j transport.JoinInfo) shm.Slots {
 	if p.cfg.IsSet("ARMCI_SHM_BASE") {
 		nodes = 1
 	}
-	return shm.Spread(p.cfg.Address("ARMCI_SHM_BASE"), need, j.Node, nodes)
+	return shm.DivideAddresses(p.cfg.Address("ARMCI_SHM_BASE"), need, j.Node, nodes)
 }
 
 // Memory is that of the machine.

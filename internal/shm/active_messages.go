@@ -64,7 +64,7 @@ func (m *Node) receive(c net.Conn, local int) {
 	head := make([]byte, messageHead)
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {
-			return // the sender has left; if it died, watch.go reports it
+			return // the sender has left; if it died, liveness.go reports it
 		}
 		n := binary.LittleEndian.Uint32(head)
 		if n > transport.MaxMessage {

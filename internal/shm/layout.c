@@ -166,11 +166,11 @@ int shm_region_add(uint64_t lo, uint64_t hi)
 }
 
 // Of several callers only one changes the table, whose owner may have exited during a change.
-void shm_forget(int local)
+void shm_withdraw_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];
 	uint32_t how = SHM_EXITED;
-	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_FORGOTTEN))
+	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_WITHDRAWN))
 		return;
 	uint64_t odd = atomic_load(&r->gen) | 1;
 	atomic_store(&r->gen, odd);

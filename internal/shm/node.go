@@ -208,7 +208,7 @@ func (m *Node) Withdraw(addr uintptr) error {
 func (m *Node) Owns(local int, addr uintptr, n int64) bool {
 	var f C.struct_shm_found
 	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
-		m.forgotten(local)
+		m.checkWithdrawn(local)
 		return false
 	}
 	return uint64(n) <= uint64(f.hi)-uint64(addr)

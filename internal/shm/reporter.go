@@ -2,7 +2,7 @@
 
 // The ranks' side of the reporter, a process of the node that outlives all ranks by a moment (reporter.c). The leader
 // starts it while the ranks join; each rank has a connection to it and writes one byte (a word) before it ends. Without a
-// reporter the ranks report deaths themselves (watch.go).
+// reporter the ranks report deaths themselves (liveness.go).
 package shm
 
 // #include <stdlib.h>
@@ -36,8 +36,8 @@ const (
 	reporterStart = 5 * time.Second // it may take to start, on a busy machine
 )
 
-// obituary is the line about a rank whose connection ends without a goodbye.
-func obituary(who transport.Rank, pid int) string {
+// deathText is the line about a rank whose connection ends without a goodbye.
+func deathText(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
 }
 
@@ -91,7 +91,7 @@ func (m *Node) launchReporter(watched []int) error {
 	fds := make([]C.int, n)
 	argv[0] = C.CString(reporterName)
 	for i, rank := range m.opt.Ranks {
-		argv[i+1] = C.CString(log.Line("%s: the job ends", obituary(rank, m.pidOf(i))))
+		argv[i+1] = C.CString(log.Line("%s: the job ends", deathText(rank, m.pidOf(i))))
 		fds[i] = C.int(watched[i])
 	}
 	bad, err := C.shm_reporter_start(&argv[0], C.int(n), &fds[0])

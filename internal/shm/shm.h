@@ -71,7 +71,7 @@ enum shm_left {
 	SHM_ENDING,
 	SHM_FINALISED,
 	SHM_EXITED,    // status 0, not finalised
-	SHM_FORGOTTEN, // the same, and its memory has been withdrawn
+	SHM_WITHDRAWN, // the same, and its memory has been withdrawn
 };
 
 // One rank. Line 1 is written at allocation only, line 2 by ranks that wake it, line 3 at start and end.
@@ -119,7 +119,7 @@ struct shm_found {
 bool shm_find(int local, uint64_t addr, struct shm_found *out); // the live region of rank `local` that holds addr
 int shm_region_add(uint64_t lo, uint64_t hi);                   // to my own table; one thread at a time. -1: table full
 int shm_region_drop(uint64_t lo);                               // -1: no region of mine starts there
-void shm_forget(int local); // empties the table of a rank that has exited; called by other ranks
+void shm_withdraw_rank(int local); // empties the table of a rank that has exited; called by other ranks
 static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 
 /* waiting ------------------------------------------------------------------------------------------------------- */

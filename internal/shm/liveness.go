@@ -55,27 +55,27 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 		if m.reporter >= 0 {
 			C.claim_end(C.int(m.opt.Self)) // the reporter prints it
 		}
-		return obituary(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
+		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
-// mournTime is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
+// exitGrace is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
 // ranks exit one after the other without finalising.
-const mournTime = 2 * time.Second
+const exitGrace = 2 * time.Second
 
 // exited withdraws the memory of a rank that has exited without finalising. A rank that uses it afterwards ends the job (Owns).
 func (m *Node) exited(local int) {
-	time.Sleep(mournTime)
+	time.Sleep(exitGrace)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.detached {
-		C.shm_forget(C.int(local))
+		C.shm_withdraw_rank(C.int(local))
 	}
 }
 
-// forgotten ends the job because memory of an exited rank is used. It returns only if there is no such rank.
-func (m *Node) forgotten(local int) {
-	if C.how_left(C.int(local)) != C.SHM_FORGOTTEN {
+// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is no such rank.
+func (m *Node) checkWithdrawn(local int) {
+	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
 	m.gone(local, func() string {
@@ -128,7 +128,7 @@ func (m *Node) goodbye(clean bool) {
 // Exited tells whether a rank of the node has exited without finalising.
 func (m *Node) Exited() bool {
 	for local := range m.opt.Ranks {
-		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
+		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 		return
 	}
 	how := "called"
-	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
+	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
 	m.gone(int(peer), func() string {
