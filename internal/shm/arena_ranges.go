@@ -15,8 +15,8 @@ type ArenaRanges struct {
 	Mine  int
 }
 
-// DivideAddresses returns the range of a node. need is the address space that a node may use. If there are more nodes than ranges of
-// that size, several nodes have the same range.
+// DivideAddresses returns the range of a node. need is the address space that a node may use. If there are more nodes than
+// ranges of that size, several nodes have the same range.
 func DivideAddresses(base uintptr, need int64, node, nodes int) ArenaRanges {
 	count := max(int(min(window/max(need, smallestArena), int64(nodes))), 1)
 	return ArenaRanges{base, window / int64(count) &^ (1<<30 - 1), count, node % count}

@@ -17,7 +17,8 @@ func TestSpread(t *testing.T) {
 		for node := range c.nodes {
 			s := DivideAddresses(base, c.need, node, c.nodes)
 			if s.Count != c.ranges || s.Mine != node%c.ranges {
-				t.Fatalf("need %d, node %d of %d: range %d of %d, expected of %d", c.need, node, c.nodes, s.Mine, s.Count, c.ranges)
+				t.Fatalf("need %d, node %d of %d: range %d of %d, expected of %d",
+					c.need, node, c.nodes, s.Mine, s.Count, c.ranges)
 			}
 			at, size := s.Arena(16 << 40)
 			if s.Count > 1 && (at != base+uintptr(s.Mine)*uintptr(s.Bytes) || size > s.Bytes || size < c.need ||

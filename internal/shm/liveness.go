@@ -103,10 +103,10 @@ func (m *Node) goodbye(clean bool) {
 	if clean {
 		f.a = 1
 		C.leave_as(C.SHM_FINALISED)
-		m.tellReporter(wordFinalised)
+		m.tellReporter(statusFinalised)
 	} else {
 		C.leave_as(C.SHM_EXITED)
-		m.tellReporter(wordLeft)
+		m.tellReporter(statusLeft)
 	}
 	m.lost.Do(func() {}) // from here on the end of other ranks is ignored
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
@@ -139,7 +139,7 @@ func (m *Node) Exited() bool {
 func (m *Node) ClaimEnd() bool {
 	first := C.claim_end(C.int(m.opt.Self)) != 0
 	if first {
-		m.tellReporter(wordTold)
+		m.tellReporter(statusReported)
 	}
 	return first
 }

@@ -58,11 +58,11 @@ type Node struct {
 	once     sync.Once
 	lost     sync.Once
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
-	reporter int
-	word     sync.Once
-	mu       sync.Mutex // region table, and the next
-	detached bool
-	look     look
+	reporter   int
+	statusOnce sync.Once
+	mu         sync.Mutex // region table, and the next
+	detached   bool
+	look       look
 }
 
 var current *Node // for the C callback; set while joined
@@ -83,7 +83,7 @@ func (d *Listener) Join(o Options) (*Node, error) {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
-		m.tellReporter(wordTold) // the error that follows
+		m.tellReporter(statusReported) // the error that follows
 		closeAll(append(m.member, m.leader))
 		unmap(m.place)
 		unix.Close(m.fd)

@@ -35,7 +35,7 @@ SECTION static void say(const char *line)
 }
 
 // The first connection that ends without a word is the death: events are listed in the order in which they happened, and
-// the launcher kills afterwards (aloft in reporter.go). A rank that has exited without finalising is named, too: it may be
+// the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited without finalising is named, too: it may be
 // the reason why others end.
 SECTION static void watch(char **line, long n)
 {
@@ -52,7 +52,7 @@ SECTION static void watch(char **line, long n)
 			continue;
 		long who = (long)e.data.u64;
 		got = sys(SYS_read, who + 3, &word, 1, NULL);
-		if (got == 1 && word == REPORTER_TOLD)
+		if (got == 1 && word == REPORTER_REPORTED)
 			return;
 		if (got != 1) {
 			if (leaver >= 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ranks' side of the reporter, a process of the node that outlives all ranks by a moment (reporter.c). The leader
-// starts it while the ranks join; each rank has a connection to it and writes one byte (a word) before it ends. Without a
+// starts it while the ranks join; each rank has a connection to it and writes one byte, its status, before it ends. Without a
 // reporter the ranks report deaths themselves (liveness.go).
 package shm
 
@@ -23,17 +23,17 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A rank's words, see reporter.h.
+// A rank's status, see reporter.h.
 const (
-	wordFinalised = C.REPORTER_FINALISED
-	wordLeft      = C.REPORTER_LEFT
-	wordTold      = C.REPORTER_TOLD
+	statusFinalised = C.REPORTER_FINALISED
+	statusLeft      = C.REPORTER_LEFT
+	statusReported  = C.REPORTER_REPORTED
 )
 
 const (
-	reporterName  = "armci-reporter"
-	aboveOthers   = 256
-	reporterStart = 5 * time.Second // it may take to start, on a busy machine
+	reporterName   = "armci-reporter"
+	highDescriptor = 256
+	reporterStart  = 5 * time.Second // it may take to start, on a busy machine
 )
 
 // deathText is the line about a rank whose connection ends without a goodbye.
@@ -57,7 +57,7 @@ func (m *Node) startReporter() []int {
 	}
 	if err != nil {
 		if len(ranks) > 0 {
-			say(ranks[0], wordTold) // perhaps it has started, but late
+			sendStatus(ranks[0], statusReported) // perhaps it has started, but late
 		}
 		closeFds(ranks)
 		log.Infof("no reporter (%v): the launcher may end the job before a rank can say why", err)
@@ -148,7 +148,7 @@ func (m *Node) release() {
 		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
 	}
 	if ends != nil {
-		m.reporter = aloft(ends[0]) // the leader's number is 0
+		m.reporter = dupHigh(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
 }
@@ -168,7 +168,7 @@ func (m *Node) awaitRelease(c *net.UnixConn) error {
 	}
 	end, err := received(oob[:oobn])
 	if err == nil {
-		m.reporter = aloft(end)
+		m.reporter = dupHigh(end)
 	}
 	return err
 }
@@ -187,10 +187,10 @@ func received(oob []byte) (int, error) {
 	return fds[0], nil
 }
 
-// aloft duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
+// dupHigh duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
 // reporter notices the end before the launcher does, and before the launcher kills other ranks.
-func aloft(fd int) int {
-	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, aboveOthers)
+func dupHigh(fd int) int {
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, highDescriptor)
 	if err != nil { // the limit of descriptors is too low
 		return fd
 	}
@@ -198,11 +198,13 @@ func aloft(fd int) int {
 	return high
 }
 
-// tellReporter writes a word to the reporter, once: it ignores everything after the first.
-func (m *Node) tellReporter(word byte) {
+// tellReporter writes a status to the reporter, once: it ignores everything after the first.
+func (m *Node) tellReporter(status byte) {
 	if m.reporter >= 0 {
-		m.word.Do(func() { say(m.reporter, word) })
+		m.statusOnce.Do(func() { sendStatus(m.reporter, status) })
 	}
 }
 
-func say(end int, word byte) { unix.SendmsgN(end, []byte{word}, nil, nil, unix.MSG_NOSIGNAL) }
+func sendStatus(end int, status byte) {
+	unix.SendmsgN(end, []byte{status}, nil, nil, unix.MSG_NOSIGNAL)
+}

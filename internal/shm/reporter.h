@@ -10,7 +10,7 @@
 // The byte that a rank writes before its connection ends.
 #define REPORTER_FINALISED 'f'
 #define REPORTER_LEFT      'l' // exits with status 0 without finalising
-#define REPORTER_TOLD      't' // the job ends and another rank has printed why: the reporter ends silently
+#define REPORTER_REPORTED      't' // the job ends and another rank has printed why: the reporter ends silently
 
 // Starts the reporter with argv, its name and n lines, to watch connections watched[n]. 0, or -1 with errno set.
 int shm_reporter_start(char **argv, int n, const int *watched);
