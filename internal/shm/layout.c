@@ -33,7 +33,7 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
 	p->region_off = off = page_up(off + n * world * sizeof(uint32_t));
-	p->mail_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
+	p->ring_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
 	p->context_off = off = page_up(off + n * n * p->ring_bytes);
 	off += p->contexts * p->context_bytes;
 	p->slice_off = (off + (2u << 20) - 1) & ~((2ull << 20) - 1);
@@ -61,13 +61,13 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.polls = UINT32_MAX;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
-	shm_mail_open();
+	shm_messages_open();
 	return 0;
 }
 
 void shm_detach(void)
 {
-	shm_mail_reset();
+	shm_messages_reset();
 	memset(&shm, 0, sizeof shm);
 }
 

@@ -27,7 +27,7 @@ typedef _Atomic uint64_t shm_u64;
  *   stripe_off   lines [stripes]                              accumulate locks, a word or two a line (kernel.h)
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
- *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
+ *   ring_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
  *   context_off  contexts, each context_bytes long            barriers and collectives of teams (struct shm_context)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
@@ -41,7 +41,7 @@ struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
-	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, context_off;
+	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off;
 	uint64_t region_cap, ring_bytes, context_bytes;
 	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;                // 1: network devices take accumulate locks, too
@@ -214,20 +214,20 @@ struct shm_ring {
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
 	SHM_ALIGNED uint8_t data[];
 };
-struct shm_mail {
+struct shm_message {
 	int from; // world rank
 	int64_t tag;
 	size_t nbytes, total; // bytes here; bytes of the whole message, whose rest comes by other means
 };
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
 // The same on behalf of any rank. Without `wait` it returns false if there is no room, or another thread is sending there.
-bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait);
+bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait);
 // Receives the oldest message with m->tag from world rank m->from (-1: any), and writes the rest of *m. Returns -1 and leaves
 // the message unread (in the unexpected list) if it has more than cap bytes in total.
-int shm_recv(struct shm_mail *m, void *buf, size_t cap);
+int shm_recv(struct shm_message *m, void *buf, size_t cap);
 bool shm_arrived(int from, int64_t tag); // would shm_recv return at once?
-void shm_mail_open(void);
-void shm_mail_reset(void); // forget messages never received
+void shm_messages_open(void);
+void shm_messages_reset(void); // forget messages never received
 
 /* notify --------------------------------------------------------------------------------------------------------- */
 uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how often it has notified local rank `to`

@@ -94,13 +94,13 @@ func (m *Node) Send(to int, tag int64, body []byte) {
 
 // Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
 func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
-	l := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
+	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
 	return bool(C.shm_deliver(C.int(to), &l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
 func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	got := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag)}
+	got := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag)}
 	code := C.shm_recv(&got, unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
 	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
 	if code != 0 {

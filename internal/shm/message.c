@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mail.h"
+#include "message.h"
 
 struct match;
-// A message whose label has arrived; complete when got == mail.nbytes. data is its own memory, or the buffer of a waiting
+// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or the buffer of a waiting
 // receiver; then no other receiver may take it.
-struct letter {
-	struct letter *next;
-	struct shm_mail mail;
+struct queued {
+	struct queued *next;
+	struct shm_message msg;
 	size_t got;
 	struct match *receiver;
 	uint8_t *data;
@@ -24,49 +24,49 @@ struct letter {
 // still arriving.
 static struct {
 	pthread_mutex_t lock;
-	struct letter *first, **last;
-	struct letter **open;
+	struct queued *first, **last;
+	struct queued **open;
 } inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // data: the buffer of the message; NULL: memory of its own.
-static struct letter *new_letter(const struct shm_mail *m, uint8_t *data)
+static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 {
-	struct letter *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
+	struct queued *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
 	if (!l)
 		abort();
-	*l = (struct letter){.mail = *m, .data = data ? data : l->own};
+	*l = (struct queued){.msg = *m, .data = data ? data : l->own};
 	*inbox.last = l;
 	inbox.last = &l->next;
 	return l;
 }
 
-static struct shm_mail mail_of(const struct label *b)
+static struct shm_message message_of(const struct message_header *b)
 {
-	return (struct shm_mail){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
+	return (struct shm_message){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
 }
 
-// Moves what has arrived from one rank into letters. True if there was something.
+// Moves what has arrived from one rank into queued messages. True if there was something.
 static bool drain_ring(int from)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, from);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), start = tail;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
 	while (head - tail > 0) {
-		struct letter *l = inbox.open[from];
+		struct queued *l = inbox.open[from];
 		if (!l) {
-			struct label b;
+			struct message_header b;
 			if (head - tail < sizeof b)
 				break;
 			shm_ring_copy(r, tail, &b, sizeof b, false);
 			tail += sizeof b;
-			struct shm_mail m = mail_of(&b);
-			inbox.open[from] = l = new_letter(&m, NULL);
+			struct shm_message m = message_of(&b);
+			inbox.open[from] = l = new_queued(&m, NULL);
 		}
-		size_t n = l->mail.nbytes - l->got < head - tail ? l->mail.nbytes - l->got : head - tail;
+		size_t n = l->msg.nbytes - l->got < head - tail ? l->msg.nbytes - l->got : head - tail;
 		shm_ring_copy(r, tail, l->data + l->got, n, false);
 		l->got += n;
 		tail += n;
-		if (l->got == l->mail.nbytes)
+		if (l->got == l->msg.nbytes)
 			inbox.open[from] = NULL;
 	}
 	if (tail == start)
@@ -83,17 +83,17 @@ static void drain(void)
 			drain_ring(i);
 }
 
-void shm_mail_drain(void)
+void shm_messages_drain(void)
 {
 	pthread_mutex_lock(&inbox.lock);
 	drain();
 	pthread_mutex_unlock(&inbox.lock);
 }
 
-void shm_mail_keep(const struct shm_mail *m, const void *buf)
+void shm_messages_keep(const struct shm_message *m, const void *buf)
 {
 	pthread_mutex_lock(&inbox.lock);
-	struct letter *l = new_letter(m, NULL);
+	struct queued *l = new_queued(m, NULL);
 	if (m->nbytes > 0)
 		memcpy(l->data, buf, m->nbytes);
 	l->got = m->nbytes;
@@ -101,20 +101,20 @@ void shm_mail_keep(const struct shm_mail *m, const void *buf)
 }
 
 struct match {
-	struct shm_mail *mail; // source and tag to match; once done, those of the message
+	struct shm_message *msg; // source and tag to match; once done, those of the message
 	int local;             // local rank of the source, -1 if it is any or of another node
 	uint8_t *buf;
 	size_t cap;
 	bool done;
-	struct letter *found; // the message; NULL: it is too long, and stays in the list
+	struct queued *found; // the message; NULL: it is too long, and stays in the list
 };
 
-// The list's pointer to the oldest letter that matches, complete or not; NULL if there is none.
-static struct letter **oldest(const struct match *m)
+// The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
+static struct queued **oldest(const struct match *m)
 {
-	for (struct letter **p = &inbox.first; *p; p = &(*p)->next) {
-		const struct letter *l = *p;
-		if (l->mail.tag == m->mail->tag && (m->mail->from < 0 || l->mail.from == m->mail->from) &&
+	for (struct queued **p = &inbox.first; *p; p = &(*p)->next) {
+		const struct queued *l = *p;
+		if (l->msg.tag == m->msg->tag && (m->msg->from < 0 || l->msg.from == m->msg->from) &&
 		    (!l->receiver || l->receiver == m))
 			return p;
 	}
@@ -126,21 +126,21 @@ static void aim(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-	struct label b;
+	struct message_header b;
 	if (m->local == shm.me || inbox.open[m->local] ||
 	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
 		return;
 	shm_ring_copy(r, tail, &b, sizeof b, false);
-	if (b.from != m->mail->from || b.tag != m->mail->tag || b.total > m->cap || b.nbytes == 0)
+	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
 		return;
 	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
-	struct shm_mail mail = mail_of(&b);
-	struct letter *l = new_letter(&mail, m->buf);
+	struct shm_message msg = message_of(&b);
+	struct queued *l = new_queued(&msg, m->buf);
 	l->receiver = m;
 	inbox.open[m->local] = l;
 }
 
-// Removes the matching letter from the list once it is complete, if it fits into the buffer.
+// Removes the matching message from the list once it is complete, if it fits into the buffer.
 static bool matched(void *arg)
 {
 	struct match *m = arg;
@@ -148,45 +148,45 @@ static bool matched(void *arg)
 	if (m->local >= 0)
 		aim(m);
 	drain();
-	struct letter **p = oldest(m);
-	m->done = p && (*p)->got == (*p)->mail.nbytes;
-	if (m->done && (*p)->mail.total <= m->cap) {
+	struct queued **p = oldest(m);
+	m->done = p && (*p)->got == (*p)->msg.nbytes;
+	if (m->done && (*p)->msg.total <= m->cap) {
 		m->found = *p;
 		*p = m->found->next;
 		if (!*p)
 			inbox.last = p;
 	}
 	if (m->done)
-		*m->mail = m->found ? m->found->mail : (*p)->mail;
+		*m->msg = m->found ? m->found->msg : (*p)->msg;
 	pthread_mutex_unlock(&inbox.lock);
 	return m->done;
 }
 
-int shm_recv(struct shm_mail *mail, void *buf, size_t cap)
+int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 {
-	struct match m = {.mail = mail, .local = mail->from < 0 ? -1 : shm_local_of(mail->from), .buf = buf, .cap = cap};
+	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
 	shm_wait(matched, &m, "armci_msg_rcv", m.local);
 	if (!m.found)
 		return -1;
-	if (m.found->data != buf && mail->nbytes > 0)
-		memcpy(buf, m.found->data, mail->nbytes);
+	if (m.found->data != buf && msg->nbytes > 0)
+		memcpy(buf, m.found->data, msg->nbytes);
 	free(m.found);
 	return 0;
 }
 
 bool shm_arrived(int from, int64_t tag)
 {
-	struct shm_mail mail = {.from = from, .tag = tag};
-	const struct match m = {.mail = &mail};
+	struct shm_message msg = {.from = from, .tag = tag};
+	const struct match m = {.msg = &msg};
 	pthread_mutex_lock(&inbox.lock);
 	drain();
-	struct letter **p = oldest(&m);
-	bool whole = p && (*p)->got == (*p)->mail.nbytes;
+	struct queued **p = oldest(&m);
+	bool whole = p && (*p)->got == (*p)->msg.nbytes;
 	pthread_mutex_unlock(&inbox.lock);
 	return whole;
 }
 
-void shm_mail_open(void)
+void shm_messages_open(void)
 {
 	inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
 	if (!inbox.open)
@@ -196,10 +196,10 @@ void shm_mail_open(void)
 	shm_send_open();
 }
 
-void shm_mail_reset(void)
+void shm_messages_reset(void)
 {
 	pthread_mutex_lock(&inbox.lock);
-	for (struct letter *l = inbox.first, *next; l; l = next) {
+	for (struct queued *l = inbox.first, *next; l; l = next) {
 		next = l->next;
 		free(l);
 	}
