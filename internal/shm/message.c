@@ -26,7 +26,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct queued *first, **last;
 	struct queued **open;
-} inbox = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} unexpected = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // data: the buffer of the message; NULL: memory of its own.
 static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
@@ -35,8 +35,8 @@ static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 	if (!l)
 		abort();
 	*l = (struct queued){.msg = *m, .data = data ? data : l->own};
-	*inbox.last = l;
-	inbox.last = &l->next;
+	*unexpected.last = l;
+	unexpected.last = &l->next;
 	return l;
 }
 
@@ -52,7 +52,7 @@ static bool drain_ring(int from)
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), start = tail;
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
 	while (head - tail > 0) {
-		struct queued *l = inbox.open[from];
+		struct queued *l = unexpected.open[from];
 		if (!l) {
 			struct message_header b;
 			if (head - tail < sizeof b)
@@ -60,14 +60,14 @@ static bool drain_ring(int from)
 			shm_ring_copy(r, tail, &b, sizeof b, false);
 			tail += sizeof b;
 			struct shm_message m = message_of(&b);
-			inbox.open[from] = l = new_queued(&m, NULL);
+			unexpected.open[from] = l = new_queued(&m, NULL);
 		}
 		size_t n = l->msg.nbytes - l->got < head - tail ? l->msg.nbytes - l->got : head - tail;
 		shm_ring_copy(r, tail, l->data + l->got, n, false);
 		l->got += n;
 		tail += n;
 		if (l->got == l->msg.nbytes)
-			inbox.open[from] = NULL;
+			unexpected.open[from] = NULL;
 	}
 	if (tail == start)
 		return false;
@@ -85,19 +85,19 @@ static void drain(void)
 
 void shm_messages_drain(void)
 {
-	pthread_mutex_lock(&inbox.lock);
+	pthread_mutex_lock(&unexpected.lock);
 	drain();
-	pthread_mutex_unlock(&inbox.lock);
+	pthread_mutex_unlock(&unexpected.lock);
 }
 
 void shm_messages_keep(const struct shm_message *m, const void *buf)
 {
-	pthread_mutex_lock(&inbox.lock);
+	pthread_mutex_lock(&unexpected.lock);
 	struct queued *l = new_queued(m, NULL);
 	if (m->nbytes > 0)
 		memcpy(l->data, buf, m->nbytes);
 	l->got = m->nbytes;
-	pthread_mutex_unlock(&inbox.lock);
+	pthread_mutex_unlock(&unexpected.lock);
 }
 
 struct match {
@@ -112,7 +112,7 @@ struct match {
 // The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
 static struct queued **oldest(const struct match *m)
 {
-	for (struct queued **p = &inbox.first; *p; p = &(*p)->next) {
+	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
 		const struct queued *l = *p;
 		if (l->msg.tag == m->msg->tag && (m->msg->from < 0 || l->msg.from == m->msg->from) &&
 		    (!l->receiver || l->receiver == m))
@@ -127,7 +127,7 @@ static void aim(struct match *m)
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	struct message_header b;
-	if (m->local == shm.me || inbox.open[m->local] ||
+	if (m->local == shm.me || unexpected.open[m->local] ||
 	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
 		return;
 	shm_ring_copy(r, tail, &b, sizeof b, false);
@@ -137,14 +137,14 @@ static void aim(struct match *m)
 	struct shm_message msg = message_of(&b);
 	struct queued *l = new_queued(&msg, m->buf);
 	l->receiver = m;
-	inbox.open[m->local] = l;
+	unexpected.open[m->local] = l;
 }
 
 // Removes the matching message from the list once it is complete, if it fits into the buffer.
 static bool matched(void *arg)
 {
 	struct match *m = arg;
-	pthread_mutex_lock(&inbox.lock);
+	pthread_mutex_lock(&unexpected.lock);
 	if (m->local >= 0)
 		aim(m);
 	drain();
@@ -154,11 +154,11 @@ static bool matched(void *arg)
 		m->found = *p;
 		*p = m->found->next;
 		if (!*p)
-			inbox.last = p;
+			unexpected.last = p;
 	}
 	if (m->done)
 		*m->msg = m->found ? m->found->msg : (*p)->msg;
-	pthread_mutex_unlock(&inbox.lock);
+	pthread_mutex_unlock(&unexpected.lock);
 	return m->done;
 }
 
@@ -178,34 +178,34 @@ bool shm_arrived(int from, int64_t tag)
 {
 	struct shm_message msg = {.from = from, .tag = tag};
 	const struct match m = {.msg = &msg};
-	pthread_mutex_lock(&inbox.lock);
+	pthread_mutex_lock(&unexpected.lock);
 	drain();
 	struct queued **p = oldest(&m);
 	bool whole = p && (*p)->got == (*p)->msg.nbytes;
-	pthread_mutex_unlock(&inbox.lock);
+	pthread_mutex_unlock(&unexpected.lock);
 	return whole;
 }
 
 void shm_messages_open(void)
 {
-	inbox.open = calloc((size_t)shm.nlocal, sizeof *inbox.open);
-	if (!inbox.open)
+	unexpected.open = calloc((size_t)shm.nlocal, sizeof *unexpected.open);
+	if (!unexpected.open)
 		abort();
-	inbox.first = NULL;
-	inbox.last = &inbox.first;
+	unexpected.first = NULL;
+	unexpected.last = &unexpected.first;
 	shm_send_open();
 }
 
 void shm_messages_reset(void)
 {
-	pthread_mutex_lock(&inbox.lock);
-	for (struct queued *l = inbox.first, *next; l; l = next) {
+	pthread_mutex_lock(&unexpected.lock);
+	for (struct queued *l = unexpected.first, *next; l; l = next) {
 		next = l->next;
 		free(l);
 	}
-	free(inbox.open);
-	inbox.first = NULL;
-	inbox.open = NULL;
-	pthread_mutex_unlock(&inbox.lock);
+	free(unexpected.open);
+	unexpected.first = NULL;
+	unexpected.open = NULL;
+	pthread_mutex_unlock(&unexpected.lock);
 	shm_send_reset();
 }
