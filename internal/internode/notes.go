@@ -24,7 +24,7 @@ func notes(d transport.Driver, o Options) string {
 // noMemory is a node without memory of its own.
 type noMemory struct{}
 
-func (noMemory) Hold()                             {}
+func (noMemory) KeepPages()                        {}
 func (noMemory) Inside(uintptr) bool               { return false }
 func (noMemory) Owns(int, uintptr, int64) bool     { return false }
 func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }

@@ -63,7 +63,7 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 	return 0, 0
 }
 
-func (g *ground) Hold() {}
+func (g *ground) KeepPages() {}
 
 func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 

@@ -58,11 +58,11 @@ type Node struct {
 	once     sync.Once
 	lost     sync.Once
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
-	reporter   int
-	statusOnce sync.Once
-	mu         sync.Mutex // region table, and the next
-	detached   bool
-	look       look
+	reporter    int
+	statusOnce  sync.Once
+	mu          sync.Mutex // region table, and the next
+	detached    bool
+	memoryCheck memoryCheck
 }
 
 var current *Node // for the C callback; set while joined
@@ -168,7 +168,7 @@ func (m *Node) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) 
 
 // Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept memory first.
 func (m *Node) Room(nbytes int64) error {
-	if nbytes > 0 && m.look.room(nbytes, m.opt.Margin) != nil {
+	if nbytes > 0 && m.memoryCheck.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
 		return roomFor(nbytes, m.opt.Margin)
 	}
@@ -179,7 +179,7 @@ func (m *Node) Room(nbytes int64) error {
 func (m *Node) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
 
 // Return frees an allocation.
-func (m *Node) Return(addr uintptr) { m.own.giveBack(addr) }
+func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 
 // MemoryUse counts this rank's bytes.
 func (m *Node) MemoryUse() (live, kept, high int64) { return m.own.use() }
@@ -255,8 +255,8 @@ func (m *Node) Extent(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(f.lo), int64(f.hi - f.lo)
 }
 
-// Hold keeps the pages of all memory of this rank from now on, freed memory included.
-func (m *Node) Hold() { m.own.hold() }
+// KeepPages keeps the pages of all memory of this rank from now on, freed memory included.
+func (m *Node) KeepPages() { m.own.keepPages() }
 
 // Leave says goodbye and releases everything; the Node may not be used afterwards. Idempotent.
 func (m *Node) Leave(clean bool) {

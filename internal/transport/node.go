@@ -24,7 +24,7 @@ type NodeMemory interface {
 	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
 	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
-	Hold()                                       // devices have pinned pages: from now on this rank returns none to the machine
+	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
 	Declared(addr uintptr) (lo uintptr, n int64) // the memory declared for device atomics around an address; n = 0: none
 }
