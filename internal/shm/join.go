@@ -52,7 +52,7 @@ func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
 	if err == nil {
 		var fd int
 		var p place
-		if fd, p, err = settle(o, conns); err == nil {
+		if fd, p, err = createArena(o, conns); err == nil {
 			return fd, p, conns, nil
 		}
 	}
@@ -68,9 +68,9 @@ func closeAll(conns []*net.UnixConn) {
 	}
 }
 
-// settle finds a place for the arena and creates it there.
-func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
-	p, err := agree(o, conns)
+// createArena finds a place for the arena and creates it there.
+func createArena(o *Options, conns []*net.UnixConn) (int, place, error) {
+	p, err := choosePlace(o, conns)
 	if err != nil {
 		return -1, p, err
 	}
@@ -85,11 +85,11 @@ func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 	return fd, p, err
 }
 
-// agree tries one place after the other until all have reserved it.
-func agree(o *Options, conns []*net.UnixConn) (place, error) {
+// choosePlace tries one place after the other until all have reserved it.
+func choosePlace(o *Options, conns []*net.UnixConn) (place, error) {
 	last := fmt.Errorf("an arena of %s is too small, or the limit of address space or file size is", config.SizeText(o.Arena))
 	for _, p := range places(o.Arena, o.Base) {
-		if last = offer(p, conns, o.Ranks); last == nil {
+		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
 		if errors.Is(last, errGone) {
@@ -125,8 +125,8 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, error) {
 	return conns, nil
 }
 
-// offer reserves p in this process and all members, or in none.
-func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
+// offerPlace reserves p in this process and all members, or in none.
+func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	err := reserve(p)
 	reserved := err == nil
 	for _, c := range conns {
@@ -167,7 +167,7 @@ func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 
 // follow receives the arena from the leader.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = call(o.Listeners[0], purposeJoin, o.Self, o.Secret); err != nil {
+	if c, err = dial(o.Listeners[0], purposeJoin, o.Self, o.Secret); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w", o.Ranks[0], err)
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))

@@ -112,7 +112,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := call(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
+	if _, err := dial(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("a listener of another user: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestGather(t *testing.T) {
 		purpose uint64
 		secret  string
 	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"}, {2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
-		c, err := call(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
+		c, err := dial(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := call(r.order.Listeners[0], purposeJoin, 2, r.order.Secret); err != nil {
+		if _, err := dial(r.order.Listeners[0], purposeJoin, 2, r.order.Secret); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
