@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"libarmci/internal/log"
+	"libarmci/internal/transport"
 )
 
 // regions are the allocations of this process, by base address.
@@ -34,10 +35,25 @@ func (t *regions) add(addr uintptr, g region) {
 	t.mu.Unlock()
 }
 
+// check returns an error unless an allocation of that group begins at an address.
+func (t *regions) check(addr uintptr, group int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.checkLocked(addr, group)
+}
+
 // remove removes an allocation, if it is of that group.
 func (t *regions) remove(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.checkLocked(addr, group); err != nil {
+		return err
+	}
+	delete(t.live, addr)
+	return nil
+}
+
+func (t *regions) checkLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
 		return argErr(CodeAddress, "ptr", "%#x is not the start of an allocation of this rank", addr)
@@ -45,7 +61,6 @@ func (t *regions) remove(addr uintptr, group int) error {
 	if g.group != group {
 		return argErr(CodeArgument, "ptr", "%#x was allocated on another group or by another function", addr)
 	}
-	delete(t.live, addr)
 	return nil
 }
 
@@ -210,8 +225,16 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.dropRemote(g, addr)
-	if addr == 0 {
+	var mistake error
+	if addr != 0 {
+		mistake = r.regions.check(addr, g.ID)
+	}
+	first := r.exchangeFreed(g, addr, mistake != nil)
+	switch {
+	case mistake != nil:
+		mistake.(*ArgError).Quiet = g.Me != first
+		return mistake
+	case addr == 0:
 		return nil
 	}
 	if err := r.regions.remove(addr, g.ID); err != nil {
@@ -221,22 +244,40 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// dropRemote drops the known regions that members on other nodes free. It is a barrier, since all exchange what they free.
-func (r *Runtime) dropRemote(g *Group, mine uintptr) {
-	if len(r.Topo.Nodes) == 1 {
-		g.team.Barrier()
-		return
+// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the remote regions that are freed,
+// and returns the first member whose address is wrong, -1 if there is none: that one prints the error for all.
+func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
+	const entry = 9 // uint64 address, 1 if it is wrong
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0, entry), uint64(mine))
+	if wrong {
+		body = append(body, 1)
+	} else {
+		body = append(body, 0)
 	}
-	all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(mine)))
-	for i, w := range g.Ranks {
-		if !r.Topo.SameNode(w) {
-			r.remote.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
-			if to := &r.routes[w]; to.fast != nil {
-				to.fast.DropRanges(to.peer)
-			}
+	all := g.team.Allgather(body)
+	first = -1
+	for i := range g.Ranks {
+		if freed := all[entry*i:]; freed[entry-1] == 0 {
+			r.dropRemote(g.Ranks[i], uintptr(binary.LittleEndian.Uint64(freed)))
+		} else if first < 0 {
+			first = i
 		}
 	}
-	r.closeBatches()
+	if len(r.Topo.Nodes) > 1 {
+		r.closeBatches()
+	}
+	return first
+}
+
+// dropRemote forgets a region that a rank of another node frees.
+func (r *Runtime) dropRemote(rank transport.Rank, addr uintptr) {
+	if r.Topo.SameNode(rank) {
+		return
+	}
+	r.remote.drop(rank, addr)
+	if to := &r.routes[rank]; to.fast != nil {
+		to.fast.DropRanges(to.peer)
+	}
 }
 
 // MallocLocal allocates memory on this rank alone, for the local side of transfers.
