@@ -244,7 +244,11 @@ func end(name string, err error) {
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {
 		rt.AbortQuietly(-core.CodeOf(err))
 	}
-	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
+	text, status := fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err)
+	if rt := lib.rt.Load(); rt != nil {
+		rt.AbortInTurn(text, status) // does not return
+	}
+	abort(text, status)
 }
 
 // abort ends every rank; a status of 0 becomes -1, since an aborted job has failed.

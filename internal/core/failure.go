@@ -140,6 +140,13 @@ func (r *Runtime) Abort(text string, code int) {
 	r.Job.Abort(code)
 }
 
+// AbortInTurn is Abort for a mistake that ranks of several nodes may make at the same time: one node after the other would
+// report it, so one line is printed.
+func (r *Runtime) AbortInTurn(text string, code int) {
+	time.Sleep(reportTurn * time.Duration(min(r.Topo.MyNode(), maxTurns)))
+	r.Abort(text, code)
+}
+
 // AbortQuietly is Abort for a mistake that another rank reports.
 func (r *Runtime) AbortQuietly(code int) {
 	time.Sleep(reportTime)
