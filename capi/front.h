@@ -124,6 +124,9 @@ static inline void front_done(void *hdl)
 		*(int32_t *)hdl = FRONT_DONE;
 }
 
+// Most bytes of a procedure call's header, and of its data. procedures.go compares it with core.MaxProcedure.
+#define FRONT_GPC_BYTES (32 << 20)
+
 // A data operation for Go. local is the source of a put or accumulate, the destination of a get.
 enum { FRONT_PUT, FRONT_GET, FRONT_ACC };
 enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_TEMPORARY }; // TEMPORARY: nonblocking, but `local` is invalid after the call
