@@ -105,7 +105,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	defer showMemory(out, cfg)
 	p := drivers.New(cfg)
 	fmt.Fprintf(out, "Transports\n")
-	for _, w := range p.Wires() {
+	for _, w := range p.Providers() {
 		if err := w.Probe(); err != nil {
 			fmt.Fprintf(out, "  %s: not usable: %v\n", w.Name, err)
 		} else {

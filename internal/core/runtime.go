@@ -152,7 +152,7 @@ func (r *Runtime) exchange(listener string, memory int64, problem error) ([]rank
 // reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
 // collective, and succeeds on all ranks or on none.
 func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
-	c, err := r.chooseWire(p)
+	c, err := r.chooseProvider(p)
 	if err != nil {
 		p.Abandon()
 		return r.consensus(err)
@@ -164,7 +164,7 @@ func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
 	var tr transport.Transport
 	var addr []byte
 	if err == nil {
-		if tr, err = r.openWire(c, infos[0].Secret); err == nil {
+		if tr, err = r.openProvider(c, infos[0].Secret); err == nil {
 			addr = tr.Info().Addr
 		}
 	}
@@ -172,7 +172,7 @@ func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
 	if err != nil {
 		return err
 	}
-	return r.consensus(r.connectWire(tr, addrs))
+	return r.consensus(r.connectProvider(tr, addrs))
 }
 
 func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {

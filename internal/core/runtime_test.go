@@ -148,12 +148,12 @@ func TestOddCards(t *testing.T) {
 	}
 }
 
-// Ranks on several nodes need a wire; the error says which were looked at and why they are of no use.
+// Ranks on several nodes need a transport between nodes; the error says which were looked at and why they are of no use.
 func TestNoWire(t *testing.T) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(2)
 	defer c.Close()
-	c.WireList = []transport.Wire{
+	c.ProviderList = []transport.Provider{
 		{Name: "rdma", Probe: func() error { return errors.New("no device") }},
 		{Name: "tcp", Probe: func() error { return errors.New("no network") }},
 	}

@@ -85,8 +85,8 @@ func (p *Platform) Abandon() {
 	}
 }
 
-// Wires lists the transports between nodes, the best first.
-func (p *Platform) Wires() []transport.Wire {
+// Providers lists the transports between nodes, the best first.
+func (p *Platform) Providers() []transport.Provider {
 	direct := rdma.Driver(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
 		Pin: p.cfg.Size("ARMCI_RDMA_PIN"), Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"),
 		Strided: p.cfg.String("ARMCI_RDMA_STRIDED"), DeviceAcc: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
@@ -98,7 +98,7 @@ func (p *Platform) Wires() []transport.Wire {
 		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
 	forTCP := p.between("tcp")
 	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
-	return []transport.Wire{internode.Wire(direct, forRDMA), internode.Wire(sockets, forTCP)}
+	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(sockets, forTCP)}
 }
 
 // between is the settings that all networks have, for one of them.

@@ -51,8 +51,8 @@ func TestOneRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Node.Bytes() != 1<<30 || len(p.Wires()) != 2 {
-			t.Errorf("an arena of %d bytes, %d wires", p.Node.Bytes(), len(p.Wires()))
+		if p.Node.Bytes() != 1<<30 || len(p.Providers()) != 2 {
+			t.Errorf("an arena of %d bytes, %d providers", p.Node.Bytes(), len(p.Providers()))
 		}
 		w, err := r.Group(core.World)
 		if err != nil {
@@ -88,8 +88,8 @@ func TestReadmeTransports(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllSubmatch(sentence[1], -1) {
 		said = append(said, string(name[1]))
 	}
-	for _, wire := range New(settings(t)).Wires() {
-		there = append(there, wire.Name)
+	for _, p := range New(settings(t)).Providers() {
+		there = append(there, p.Name)
 	}
 	if !slices.Equal(said, there) {
 		t.Errorf("README.md: between nodes %q, but there are %q", said, there)

@@ -34,7 +34,7 @@ func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 // calibrate measures the cost model; ok is false for a fabric that needs none.
 func calibrate(d transport.Driver, o Options) (c costs, ok bool, err error) {
 	o.Buffer, o.Looks = 0, nil
-	o.WireInfo = transport.WireInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
+	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
 		Secret: []byte("calibration"), Node: noMemory{}, Lost: func(transport.Rank, string) {}}
 	var ends [2]*Transport
 	var peers []transport.PeerAddr

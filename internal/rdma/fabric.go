@@ -62,7 +62,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	cfg.Node.KeepPages()
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
-	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.WireInfo), onDemand)
+	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.OpenInfo), onDemand)
 	f.arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = newBell(); err == nil {
 		err = f.openOrigins()

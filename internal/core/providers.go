@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: all ranks choose the same transport between nodes ("wire"), open it and exchange
+// The start of a job on several nodes: all ranks choose the same transport between nodes , open it and exchange
 // addresses. All take part, or all fail. The platform lists the transports.
 package core
 
@@ -12,27 +12,27 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wireInfo is what a rank sends the others about one of its wires.
-type wireInfo struct {
+// providerInfo is what a rank sends the others about one of its providers.
+type providerInfo struct {
 	Name, Problem string
 	Hint          []byte
 }
 
-// chosen is the wire all ranks use; nil if there is one node only.
+// chosen is the provider that all ranks use; nil if there is one node only.
 type chosen struct {
-	wire  transport.Wire
-	hints [][]byte // by rank
+	provider transport.Provider
+	hints    [][]byte // by rank
 }
 
-// chooseWire is collective: the first wire that every rank can use. Its error is the same on all ranks.
-func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
+// chooseProvider is collective: the first provider that every rank can use. Its error is the same on all ranks.
+func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 	if len(r.Topo.Nodes) == 1 {
 		return nil, nil
 	}
-	wires, err := r.candidates(p)
-	mine := make([]wireInfo, len(wires))
-	for i, w := range wires {
-		mine[i] = wireInfo{Name: w.Name, Problem: textOf(w.Probe())}
+	providers, err := r.candidates(p)
+	mine := make([]providerInfo, len(providers))
+	for i, w := range providers {
+		mine[i] = providerInfo{Name: w.Name, Problem: textOf(w.Probe())}
 		if mine[i].Problem == "" {
 			mine[i].Hint = w.Hint()
 		}
@@ -40,18 +40,18 @@ func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
 	all, lost := exchangeJSON(r, mine)
 	switch {
 	case lost != nil:
-		return nil, fmt.Errorf("exchange of wires: %w", lost)
+		return nil, fmt.Errorf("exchange of transports: %w", lost)
 	case err != nil:
 		return nil, err
 	}
 	reasons := ""
-	for i, w := range wires {
+	for i, w := range providers {
 		reason := r.unusable(all, i)
 		if reason != "" {
 			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
 			continue
 		}
-		c := &chosen{wire: w, hints: make([][]byte, r.N)}
+		c := &chosen{provider: w, hints: make([][]byte, r.N)}
 		for rank, infos := range all {
 			c.hints[rank] = infos[i].Hint
 		}
@@ -61,24 +61,24 @@ func (r *Runtime) chooseWire(p transport.Platform) (*chosen, error) {
 		r.Topo, reasons)
 }
 
-// candidates are all wires of the platform, or the one that ARMCI_TRANSPORT names.
-func (r *Runtime) candidates(p transport.Platform) ([]transport.Wire, error) {
-	name, wires := r.Cfg.String("ARMCI_TRANSPORT"), p.Wires()
+// candidates are all providers of the platform, or the one that ARMCI_TRANSPORT names.
+func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error) {
+	name, providers := r.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
 	if name == "auto" {
-		return wires, nil
+		return providers, nil
 	}
-	if i := slices.IndexFunc(wires, func(w transport.Wire) bool { return w.Name == name }); i >= 0 {
-		return wires[i : i+1], nil
+	if i := slices.IndexFunc(providers, func(p transport.Provider) bool { return p.Name == name }); i >= 0 {
+		return providers[i : i+1], nil
 	}
 	names := ""
-	for _, w := range wires {
+	for _, w := range providers {
 		names += " " + w.Name
 	}
 	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
 }
 
-// unusable says why a rank cannot use the i-th wire, "" if all can. One reason is enough.
-func (r *Runtime) unusable(all [][]wireInfo, i int) string {
+// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough.
+func (r *Runtime) unusable(all [][]providerInfo, i int) string {
 	for rank, infos := range all {
 		switch {
 		case i >= len(infos) || infos[i].Name != all[r.Me][i].Name:
@@ -111,19 +111,19 @@ func exchangeJSON[T any](r *Runtime, mine T) ([]T, error) {
 	return values, nil
 }
 
-// openWire opens the wire, so that other ranks can connect.
-func (r *Runtime) openWire(c *chosen, secret []byte) (transport.Transport, error) {
-	tr, err := c.wire.Open(transport.WireInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
+// openProvider opens the transport, so that other ranks can connect.
+func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
+	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
 		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Lost: r.lostAsync})
 	if err != nil {
-		return nil, fmt.Errorf("transport %s: %w", c.wire.Name, err)
+		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}
 	r.transports = append(r.transports, tr)
 	return tr, nil
 }
 
-// connectWire gives the wire the addresses of the ranks of other nodes, and routes operations to them through it.
-func (r *Runtime) connectWire(tr transport.Transport, addrs [][]byte) error {
+// connectProvider gives the transport the addresses of the ranks of other nodes, and routes operations to them through it.
+func (r *Runtime) connectProvider(tr transport.Transport, addrs [][]byte) error {
 	peers := make([]transport.PeerAddr, r.N)
 	info := tr.Info()
 	for i := range peers {
