@@ -52,10 +52,10 @@ func (a *aggregate) add(o *Op) {
 	var to *transport.Xfer
 	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc && a.ops[n-1].Xfer.Vector != nil {
 		to = &a.ops[n-1].Xfer
-		to.Known = to.Known && x.Known
+		a.ops[n-1].known = a.ops[n-1].known && o.known
 	} else {
 		to = &a.next(o).Xfer
-		*to = transport.Xfer{Vector: to.Vector[:0], Known: x.Known}
+		*to = transport.Xfer{Vector: to.Vector[:0]}
 	}
 	for _, s := range x.Vector {
 		to.Vector = appendSegments(to.Vector, s.Bytes, s.Local, s.Remote)

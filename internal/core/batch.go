@@ -53,7 +53,7 @@ func (s *aggregates) assign(handle uintptr) *Batch {
 // openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is contiguous and known.
 func (r *Runtime) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
-	if b == nil || !x.Known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
+	if b == nil || !o.known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
 	e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base)
@@ -75,7 +75,7 @@ func (a *aggregate) drain() {
 	defer b.unlock()
 	if b.n > 0 {
 		o := NewOp()
-		o.Kind, o.Proc, o.Xfer.Known = Kind(b.kind), int(b.proc), true
+		o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
 		o.Xfer.Vector = append(o.Segments(), transport.Segments{Local: b.local[:b.n], Remote: b.remote[:b.n], Bytes: int(b.bytes)})
 		a.add(o)
 		o.Release()

@@ -39,6 +39,7 @@ type Op struct {
 	TemporaryLocal bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
 
 	segments []transport.Segments // for a list
+	known    bool                 // the remote memory is known to be valid, or its owner has been asked
 	extent   extent               // the target's memory that a checked transfer touches; not of vectors
 }
 
@@ -136,7 +137,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	}
 	o.extent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
 	var err error
-	x.Known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
+	o.known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
 	return true, err
 }
 
@@ -144,7 +145,7 @@ func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some, all := false, int64(0)
-	o.Xfer.Known = true
+	o.known = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
 			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i, s.Bytes)
@@ -169,7 +170,7 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		o.Xfer.Known = o.Xfer.Known && known
+		o.known = o.known && known
 		some = some || len(s.Local) > 0
 	}
 	return some, nil

@@ -2,7 +2,7 @@
 
 // Transfers to and from memory of another node that this rank does not know: the owner is asked before the first byte
 // travels. So a wrong address costs one round trip, and no local memory is read, whose address may be as wrong. A transport
-// between nodes only gets transfers whose remote memory is known (Xfer.Known); the data server checks every address again.
+// between nodes only gets transfers whose remote memory is known (Op.known); the data server checks every address again.
 package core
 
 import (
@@ -22,7 +22,7 @@ const (
 // verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
 func (r *Runtime) verify(o *Op) error {
 	to := &r.routes[o.Proc]
-	if o.Xfer.Known || to.immediate {
+	if o.known || to.immediate {
 		return nil
 	}
 	var body []byte
@@ -39,7 +39,7 @@ func (r *Runtime) verify(o *Op) error {
 			return err
 		}
 	}
-	o.Xfer.Known = true
+	o.known = true
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (u *user) once(i int) error {
 	n := []int{8, 100, 3000, 40000, 200000}[i/7%5]
 	x := plain(u.mine+uintptr(i%64), u.there, n)
 	if i%3 == 0 {
-		x = &transport.Xfer{Known: true, Count: []int32{int32(n/8 + 8), 7},
+		x = &transport.Xfer{Count: []int32{int32(n/8 + 8), 7},
 			Local:  transport.Section{Base: u.mine, Stride: []int32{int32(n/8 + 16)}},
 			Remote: transport.Section{Base: u.there, Stride: []int32{int32(n/8 + 24)}}}
 	}

@@ -289,8 +289,7 @@ func options(info transport.OpenInfo, change func(*Options)) Options {
 
 // plain is a contiguous transfer whose addresses are known to be good.
 func plain(local, remote uintptr, n int) *transport.Xfer {
-	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)},
-		Known: true}
+	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
 }
 
 // scaleOf is the factor of an accumulate.

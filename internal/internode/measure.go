@@ -88,7 +88,7 @@ func (g *target) measure(c *costs, get bool, mine uintptr) error {
 	}
 	g.keys.Add(list...)
 	transfer := func(a patch) *transport.Xfer {
-		return &transport.Xfer{Known: true, Count: []int32{int32(a.row), int32(a.rows)},
+		return &transport.Xfer{Count: []int32{int32(a.row), int32(a.rows)},
 			Local:  transport.Section{Base: mine, Stride: []int32{scratchStride}},
 			Remote: transport.Section{Base: list[0].Lo, Stride: []int32{scratchStride}}}
 	}
