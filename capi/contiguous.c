@@ -140,7 +140,7 @@ int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int p
 }
 WEAK(ARMCI_NbAcc);
 
-// A scalar is stored and loaded as one access, aligned or not. If Go has to put it, a nonblocking call is FRONT_SOON, since
+// A scalar is stored and loaded as one access, aligned or not. If Go has to put it, a nonblocking call is FRONT_TEMPORARY, since
 // the argument is invalid after the call.
 #define VALUE_OPS(Type, type)                                                                                    \
 	SECOND int put_##type(const char *name, type v, void *dst, int proc, int when)                           \
@@ -170,7 +170,7 @@ WEAK(ARMCI_NbAcc);
 			memcpy(dst, &src, sizeof src);                                                           \
 			return 0;                                                                                \
 		}                                                                                                \
-		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc, FRONT_SOON);                         \
+		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc, FRONT_TEMPORARY);                         \
 	}                                                                                                        \
 	WEAK(ARMCI_NbPutValue##Type);                                                                            \
 	type PARMCI_GetValue##Type(void *src, int proc)                                                          \

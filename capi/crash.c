@@ -215,29 +215,29 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 
 static struct {
 	uintptr_t lo, bytes;
-	int slots;
+	int ranges;
 	const char **whose;
 } arenas;
 
-void crash_arenas(uintptr_t lo, uintptr_t bytes, int slots, const char **whose)
+void crash_arenas(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose)
 {
-	arenas.slots = 0;
+	arenas.ranges = 0;
 	arenas.lo = lo;
 	arenas.bytes = bytes;
 	arenas.whose = whose;
-	arenas.slots = slots;
+	arenas.ranges = ranges;
 }
 
 // A dereferenced pointer of another node: prints, once, whose memory it is.
 static void tell_foreign(uintptr_t address)
 {
 	static _Atomic int said;
-	uintptr_t slot = arenas.slots && address >= arenas.lo ? (address - arenas.lo) / arenas.bytes : (uintptr_t)-1;
-	if (slot >= (uintptr_t)arenas.slots || !arenas.whose[slot] || getpid() != owner || atomic_exchange(&said, 1))
+	uintptr_t i = arenas.ranges && address >= arenas.lo ? (address - arenas.lo) / arenas.bytes : (uintptr_t)-1;
+	if (i >= (uintptr_t)arenas.ranges || !arenas.whose[i] || getpid() != owner || atomic_exchange(&said, 1))
 		return;
 	char line[600];
 	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %s: only its ranks can dereference it, "
-		"others use ARMCI_Get and ARMCI_Put\n", prefix, (unsigned long)address, arenas.whose[slot]);
+		"others use ARMCI_Get and ARMCI_Put\n", prefix, (unsigned long)address, arenas.whose[i]);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
 		return;
 }

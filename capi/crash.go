@@ -62,22 +62,22 @@ func identifyCrashes(rank int, host string) {
 
 // identifyArenas gives the signal handler the addresses of other nodes' arenas. It is called once, and its data never
 // changes afterwards, since the handler may run at any time.
-func identifyArenas(topo *core.Topology, s drivers.Slots) {
+func identifyArenas(topo *core.Topology, s drivers.ArenaRanges) {
 	if s.Count < 2 {
 		return
 	}
 	whose := unsafe.Slice((**C.char)(C.calloc(C.size_t(s.Count), C.size_t(unsafe.Sizeof((*C.char)(nil))))), s.Count)
 	for node, ranks := range topo.Nodes {
-		switch slot := node % s.Count; {
-		case slot == s.Mine:
-		case whose[slot] != nil:
-			whose[slot] = C.CString("another node") // several nodes have this slot
+		switch i := node % s.Count; {
+		case i == s.Mine:
+		case whose[i] != nil:
+			whose[i] = C.CString("another node") // several nodes have this range
 		default:
 			text := fmt.Sprintf("rank %d (host %s)", ranks[0], topo.Hosts[node])
 			if len(ranks) > 1 {
 				text = fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1, topo.Hosts[node])
 			}
-			whose[slot] = C.CString(fmt.Sprintf("%.400s", text))
+			whose[i] = C.CString(fmt.Sprintf("%.400s", text))
 		}
 	}
 	C.crash_arenas(C.uintptr_t(s.Base), C.uintptr_t(s.Bytes), C.int(s.Count), &whose[0])

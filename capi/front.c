@@ -33,7 +33,7 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 }
 
 // Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic and batches are Go's.
-void front_open(int me, int ranks, int *local, struct shm_hold *world, struct traffic *traffic,
+void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
 	struct front_batch *batches)
 {
 	front.traffic = traffic;

@@ -57,7 +57,7 @@ struct front {
 	const int *local;      // local number of each rank, -1 on another node
 	_Atomic uint64_t key;  // changes when the fast path is opened or closed, which invalidates cached regions
 	struct k_stripes stripes;
-	struct shm_hold *world; // NULL unless all ranks are on this node
+	struct shm_team *world; // NULL unless all ranks are on this node
 	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
@@ -124,9 +124,12 @@ static inline void front_done(void *hdl)
 		*(int32_t *)hdl = FRONT_DONE;
 }
 
+// Most bytes of a procedure call's header, and of its data. procedures.go compares it with core.MaxProcedure.
+#define FRONT_GPC_BYTES (32 << 20)
+
 // A data operation for Go. local is the source of a put or accumulate, the destination of a get.
 enum { FRONT_PUT, FRONT_GET, FRONT_ACC };
-enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_SOON }; // SOON: nonblocking, but `local` is invalid after the call
+enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_TEMPORARY }; // TEMPORARY: nonblocking, but `local` is invalid after the call
 enum { FRONT_PLAIN, FRONT_STRIDED, FRONT_VECTOR }; // decides the names of the arguments in messages
 struct front_call {
 	const char *name; // of the public function, for messages

@@ -35,7 +35,7 @@ PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
 
 PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 {
-	struct shm_mail got = {.from = from, .tag = tag};
+	struct shm_message got = {.from = from, .tag = tag};
 	if (!(likely(front_message(buf, cap, from)) && shm_recv(&got, buf, (size_t)cap) == 0)) {
 		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // reports a message that is too long, and leaves it unread
 		return;
@@ -90,19 +90,19 @@ static inline bool sum_here(void *x, int n, const char *op, int ktype)
 	return true;
 }
 
-#define GOPS(letter, type, code, ktype)                                                                      \
-	PUBLIC void armci_msg_##letter##gop(type *x, int n, char *op)                                        \
+#define GOPS(message, type, code, ktype)                                                                      \
+	PUBLIC void armci_msg_##message##gop(type *x, int n, char *op)                                        \
 	{                                                                                                    \
 		if (!likely(sum_here(x, n, op, ktype)))                                                      \
-			gop("armci_msg_" #letter "gop", SCOPE_ALL, x, n, op, code, WORLD);                   \
+			gop("armci_msg_" #message "gop", SCOPE_ALL, x, n, op, code, WORLD);                   \
 	}                                                                                                    \
-	PUBLIC void armci_msg_group_##letter##gop(type *x, int n, char *op, ARMCI_Group *group)              \
+	PUBLIC void armci_msg_group_##message##gop(type *x, int n, char *op, ARMCI_Group *group)              \
 	{                                                                                                    \
-		gop("armci_msg_group_" #letter "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
+		gop("armci_msg_group_" #message "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
 	}                                                                                                    \
-	PUBLIC void armci_msg_clus_##letter##gop(type *x, int n, char *op)                                   \
+	PUBLIC void armci_msg_clus_##message##gop(type *x, int n, char *op)                                   \
 	{                                                                                                    \
-		gop("armci_msg_clus_" #letter "gop", SCOPE_NODE, x, n, op, code, WORLD);                     \
+		gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, WORLD);                     \
 	}
 
 GOPS(i, int, ARMCI_INT, K_INT)

@@ -113,7 +113,7 @@ func carryOut(c *C.struct_front_call) error {
 
 func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 	if c.nonblocking != C.FRONT_NONBLOCKING {
-		o.Soon = c.nonblocking == C.FRONT_SOON
+		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY
 		return rt.Do(o)
 	}
 	if c.hdl == nil {

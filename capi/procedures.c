@@ -44,10 +44,8 @@ PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dle
 	return armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh);
 }
 
-#define GPC_LIMIT (32 << 20) // bytes of header and of data: core.MaxProcedure
-
-PUBLIC int ARMCI_Get_gpc_hlen(void) { return GPC_LIMIT; }
-PUBLIC int ARMCI_Get_gpc_dlen(void) { return GPC_LIMIT; }
+PUBLIC int ARMCI_Get_gpc_hlen(void) { return FRONT_GPC_BYTES; }
+PUBLIC int ARMCI_Get_gpc_dlen(void) { return FRONT_GPC_BYTES; }
 PUBLIC void ARMCI_Gpc_init_handle(gpc_hdl_t *nbh) { memset(nbh, 0, sizeof *nbh); }
 PUBLIC void ARMCI_Gpc_wait(gpc_hdl_t *nbh) { armcigo_gpc_wait(nbh); }
 

@@ -17,6 +17,12 @@ import (
 	"libarmci/internal/core"
 )
 
+// C and Go have the same limit: the build fails if either is greater.
+var (
+	_ [core.MaxProcedure - C.FRONT_GPC_BYTES]struct{}
+	_ [C.FRONT_GPC_BYTES - core.MaxProcedure]struct{}
+)
+
 // calls are the nonblocking calls that wait for their reply.
 var calls struct {
 	mu   sync.Mutex

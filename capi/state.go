@@ -5,7 +5,7 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_hold *world, struct traffic *traffic, struct front_batch *batches);
+// void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -78,7 +78,7 @@ func start(name string, comm *uintptr) error {
 		return err
 	}
 	lib.rt.Store(rt)
-	identifyArenas(rt.Topo, p.Slots)
+	identifyArenas(rt.Topo, p.ArenaRanges)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	greet(rt, p)
 	return nil
@@ -96,7 +96,7 @@ func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem er
 func refused(name string, job bootstrap.Job, err error) {
 	var s *core.StartError
 	agreed := errors.As(err, &s)
-	if !agreed || s.Tell {
+	if !agreed || s.Print {
 		log.Errorf("%s: %v", name, err)
 		log.AwaitReader(time.Second)
 	}
@@ -124,8 +124,8 @@ func greet(rt *core.Runtime, p *drivers.Platform) {
 		}
 		log.SetLevel(log.LevelInfo)
 		log.Infof("libarmci %s: %s, arena %s at %#x, fast path %s", config.Version, rt.Summary(),
-			config.SizeText(p.Machine.Bytes()), p.Machine.Base(), fast)
-		if rt.Topo.Dealt() {
+			config.SizeText(p.Node.Bytes()), p.Node.Base(), fast)
+		if rt.Topo.Interleaved() {
 			log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
 		}
 	}
@@ -156,9 +156,9 @@ func openFastPath(rt *core.Runtime) {
 			here++
 		}
 	}
-	var world *C.struct_shm_hold
+	var world *C.struct_shm_team
 	if here == rt.N {
-		world = (*C.struct_shm_hold)(rt.Teams.World().Pointer())
+		world = (*C.struct_shm_team)(rt.Teams.World().Pointer())
 	}
 	traffic := rt.Traffic()
 	lib.shared.Unpin()
@@ -244,7 +244,11 @@ func end(name string, err error) {
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {
 		rt.AbortQuietly(-core.CodeOf(err))
 	}
-	abort(fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err))
+	text, status := fmt.Sprintf("%s: %v: the job ends", name, err), -core.CodeOf(err)
+	if rt := lib.rt.Load(); rt != nil {
+		rt.AbortInTurn(text, status) // does not return
+	}
+	abort(text, status)
 }
 
 // abort ends every rank; a status of 0 becomes -1, since an aborted job has failed.

@@ -105,7 +105,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	defer showMemory(out, cfg)
 	p := drivers.New(cfg)
 	fmt.Fprintf(out, "Transports\n")
-	for _, w := range p.Wires() {
+	for _, w := range p.Providers() {
 		if err := w.Probe(); err != nil {
 			fmt.Fprintf(out, "  %s: not usable: %v\n", w.Name, err)
 		} else {
@@ -124,7 +124,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		}
 		fmt.Fprintf(out, "  %s: in use %s\n", t.Name, where)
 	}
-	m := p.Machine
+	m := p.Node
 	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",
 		config.SizeText(m.Bytes()), m.Base(), config.SizeText(m.SliceBytes()))
 	fmt.Fprintf(out, "  a memory file without a name: /dev/shm and its size do not matter\n")

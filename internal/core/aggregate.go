@@ -37,7 +37,7 @@ func (a *aggregate) next(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
 	*c = *o
-	c.Xfer, c.room = x, nil
+	c.Xfer, c.segments = x, nil
 	a.ops = append(a.ops, c)
 	return c
 }
@@ -52,10 +52,10 @@ func (a *aggregate) add(o *Op) {
 	var to *transport.Xfer
 	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc && a.ops[n-1].Xfer.Vector != nil {
 		to = &a.ops[n-1].Xfer
-		to.Known = to.Known && x.Known
+		a.ops[n-1].known = a.ops[n-1].known && o.known
 	} else {
 		to = &a.next(o).Xfer
-		*to = transport.Xfer{Vector: to.Vector[:0], Known: x.Known}
+		*to = transport.Xfer{Vector: to.Vector[:0]}
 	}
 	for _, s := range x.Vector {
 		to.Vector = appendSegments(to.Vector, s.Bytes, s.Local, s.Remote)
@@ -92,7 +92,7 @@ func (r *Runtime) SetAggregate(handle uintptr) bool {
 	if r.aggregates.set[handle] != nil {
 		return false
 	}
-	r.aggregates.set[handle] = &aggregate{batch: r.aggregates.claim(handle)}
+	r.aggregates.set[handle] = &aggregate{batch: r.aggregates.assign(handle)}
 	r.aggregates.any.Store(true)
 	return true
 }
@@ -109,7 +109,7 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 	delete(r.aggregates.set, handle)
 	r.aggregates.any.Store(len(r.aggregates.set) > 0)
 	if a.batch != nil {
-		a.absorb()
+		a.drain()
 		a.batch.handle.Store(0)
 		a.batch = nil
 	}
@@ -133,9 +133,9 @@ func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
 		return true, err
 	}
 	r.aggregates.mu.Lock()
-	a.absorb()
+	a.drain()
 	a.add(o)
-	r.allow(a, o)
+	r.openBatch(a, o)
 	r.aggregates.mu.Unlock()
 	if o.Kind == Acc {
 		return true, r.WaitAggregate(handle)
@@ -149,7 +149,7 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 	a := r.aggregates.set[handle]
 	var ops []*Op
 	if a != nil {
-		a.absorb()
+		a.drain()
 		ops, a.ops = a.ops, nil
 	}
 	r.aggregates.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	batchRoom  = 1024 // transfers
-	numBatches = 8
+	batchCapacity = 1024 // transfers
+	numBatches    = 8
 )
 
 // Batch is transfers of one kind, rank and size, whose remote side lies in one known region. C knows it as struct
@@ -24,7 +24,7 @@ type Batch struct {
 	kind, proc, bytes int32
 	n                 int32
 	lo, span          uintptr // a transfer may begin at remote addresses lo to lo+span; no addresses: it is closed
-	local, remote     [batchRoom]uintptr
+	local, remote     [batchCapacity]uintptr
 }
 
 func (b *Batch) lock() {
@@ -38,8 +38,8 @@ func (b *Batch) unlock() { b.busy.Store(0) }
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
 func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
 
-// claim gives the handle at an address the batch of its hash, by which C finds it, too, if that is free.
-func (s *aggregates) claim(handle uintptr) *Batch {
+// assign gives the handle at an address the batch of its hash, by which C finds it, too, if that is free.
+func (s *aggregates) assign(handle uintptr) *Batch {
 	if len(s.batches) == 0 {
 		return nil
 	}
@@ -50,13 +50,13 @@ func (s *aggregates) claim(handle uintptr) *Batch {
 	return b
 }
 
-// allow opens the batch of an aggregate for transfers like o, which has been checked, if it is contiguous and known.
-func (r *Runtime) allow(a *aggregate, o *Op) {
+// openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is contiguous and known.
+func (r *Runtime) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
-	if b == nil || !x.Known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
+	if b == nil || !o.known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	e, found := r.known.around(transport.Rank(o.Proc), x.Remote.Base)
+	e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base)
 	if n := uintptr(x.Count[0]); found && n <= e.hi-e.lo {
 		b.lock()
 		b.kind, b.proc, b.bytes = int32(o.Kind), int32(o.Proc), x.Count[0]
@@ -65,8 +65,8 @@ func (r *Runtime) allow(a *aggregate, o *Op) {
 	}
 }
 
-// absorb moves what C has added to the aggregate, and closes the batch.
-func (a *aggregate) absorb() {
+// drain moves what C has added to the aggregate, and closes the batch.
+func (a *aggregate) drain() {
 	b := a.batch
 	if b == nil {
 		return
@@ -75,7 +75,7 @@ func (a *aggregate) absorb() {
 	defer b.unlock()
 	if b.n > 0 {
 		o := NewOp()
-		o.Kind, o.Proc, o.Xfer.Known = Kind(b.kind), int(b.proc), true
+		o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
 		o.Xfer.Vector = append(o.Segments(), transport.Segments{Local: b.local[:b.n], Remote: b.remote[:b.n], Bytes: int(b.bytes)})
 		a.add(o)
 		o.Release()
@@ -88,6 +88,6 @@ func (r *Runtime) closeBatches() {
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
 	for _, a := range r.aggregates.set {
-		a.absorb()
+		a.drain()
 	}
 }

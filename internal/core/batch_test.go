@@ -14,7 +14,7 @@ func (r *tr) add(handle uintptr, o *Op) bool {
 	}
 	defer b.busy.Store(0)
 	x := &o.Xfer
-	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.bytes != x.Count[0] || b.n >= batchRoom ||
+	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.bytes != x.Count[0] || b.n >= batchCapacity ||
 		x.Remote.Base-b.lo >= b.span || x.Local.Base == 0 {
 		return false
 	}
@@ -37,7 +37,7 @@ func (r *tr) bundle(handle uintptr, o *Op) bool {
 // Many puts are one vector, however many of them fit into a batch.
 func TestBatch(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
-		const n = 2*batchRoom + 100
+		const n = 2*batchCapacity + 100
 		mem, buf := r.alloc(8*n), r.local(8*n)
 		if r.Me == 0 {
 			for round := range 3 {

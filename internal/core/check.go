@@ -27,19 +27,20 @@ const lastAddress = math.MaxInt64
 
 // Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
 type Op struct {
-	Kind    Kind
-	Proc    int
-	Xfer    transport.Xfer
-	Levels  int // as given; Count has Levels+1 entries
-	AccCode int // optype of an accumulate, either numbering
-	Scale   transport.Scale
-	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
-	Missing string // name of an array that was NULL, found by capi
-	Refuse  error  // another mistake, found by capi
-	Soon    bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
+	Kind           Kind
+	Proc           int
+	Xfer           transport.Xfer
+	Levels         int // as given; Count has Levels+1 entries
+	AccCode        int // optype of an accumulate, either numbering
+	Scale          transport.Scale
+	Suffix         string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
+	Missing        string // name of an array that was NULL, found by capi
+	Refuse         error  // another mistake, found by capi
+	TemporaryLocal bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
 
-	room []transport.Segments // for a list
-	far  extent               // the target's memory that a checked transfer touches; not of vectors
+	segments []transport.Segments // for a list
+	known    bool                 // the remote memory is known to be valid, or its owner has been asked
+	extent   extent               // the target's memory that a checked transfer touches; not of vectors
 }
 
 // local and remote are the header's names for the two sides.
@@ -134,9 +135,9 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	case x.Remote.Base == 0:
 		return false, argErr(CodeArgument, o.remote(), "null pointer")
 	}
-	o.far = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
+	o.extent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
 	var err error
-	x.Known, err = r.checkRemote(o.remote(), o.Proc, o.far.lo, hi-lo)
+	o.known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
 	return true, err
 }
 
@@ -144,7 +145,7 @@ func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some, all := false, int64(0)
-	o.Xfer.Known = true
+	o.known = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
 			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i, s.Bytes)
@@ -169,7 +170,7 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		o.Xfer.Known = o.Xfer.Known && known
+		o.known = o.known && known
 		some = some || len(s.Local) > 0
 	}
 	return some, nil
@@ -210,7 +211,7 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	case n < 0 || addr > lastAddress || uintptr(n) > lastAddress-addr:
 		beyond = true
 	case !r.Topo.SameNode(rank):
-		known, beyond = r.known.has(rank, addr, n)
+		known, beyond = r.remote.contains(rank, addr, n)
 	case rank == r.Me && !r.Memory.Inside(addr):
 		return true, nil
 	default:
@@ -235,5 +236,5 @@ func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if known || err != nil {
 		return err
 	}
-	return r.askOwner(proc, arg, appendPiece(nil, addr, 4))
+	return r.askOwner(proc, arg, appendRange(nil, addr, 4))
 }

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	tellTime  = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
-	firstTime = time.Second            // for the rank that may report the cause to end the job
-	endTime   = 20 * time.Second       // for the job to end
-	turnTime  = 500 * time.Millisecond // between the turns of two nodes
-	lastTurn  = 6                      // which all further nodes share
+	noticeTime = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
+	reportTime = time.Second            // for the rank that may report the cause to end the job
+	endTime    = 20 * time.Second       // for the job to end
+	reportTurn = 500 * time.Millisecond // between the turns of two nodes
+	maxTurns   = 6                      // which all further nodes share
 )
 
 // lost is called by the node when a rank has died. It may run on any goroutine, so it must not call MPI. While the job
@@ -28,8 +28,8 @@ func (r *Runtime) lost(rank transport.Rank, reason string) {
 	r.end(r.turn(rank), reason)
 }
 
-// lostFar is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
-func (r *Runtime) lostFar(rank transport.Rank, reason string) {
+// lostAsync is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
+func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
 		r.lost(rank, reason)
@@ -39,8 +39,8 @@ func (r *Runtime) lostFar(rank transport.Rank, reason string) {
 // end ends the job because of reason, unless it is ending already. It first waits, so that another rank may do so.
 func (r *Runtime) end(wait time.Duration, reason string) {
 	r.ending.Do(func() {
-		defer close(r.over)
-		close(r.dying)
+		defer close(r.jobEnded)
+		close(r.jobEnding)
 		time.Sleep(wait)
 		if r.Liveness.ClaimEnd() {
 			log.Errorf("%s: the job ends", reason)
@@ -67,7 +67,7 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	if r.Liveness.Exited() { // perhaps the data server, which would have received that the job ends
 		place += 2
 	}
-	return turnTime * time.Duration(min(place, lastTurn))
+	return reportTurn * time.Duration(min(place, maxTurns))
 }
 
 // tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
@@ -84,7 +84,7 @@ func (r *Runtime) tellNodes() {
 			}()
 		}
 	}
-	late := time.After(tellTime)
+	late := time.After(noticeTime)
 	for range others {
 		select {
 		case <-heard:
@@ -104,7 +104,7 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	go func() {
 		defer log.Guard()
 		<-r.started
-		r.end(firstTime, "")
+		r.end(reportTime, "")
 	}()
 	return true
 }
@@ -116,12 +116,12 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 		return
 	}
 	select {
-	case <-r.dying:
-	case <-time.After(firstTime): // no rank ends the job: the rank has finalised, but is needed
-		r.end(turnTime*time.Duration(min(r.Topo.MyNode(), lastTurn)), fmt.Sprintf("%s: %v", function, err))
+	case <-r.jobEnding:
+	case <-time.After(reportTime): // no rank ends the job: the rank has finalised, but is needed
+		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)), fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
-	case <-r.over:
+	case <-r.jobEnded:
 	case <-time.After(endTime):
 	}
 }
@@ -135,13 +135,20 @@ func (r *Runtime) Abort(text string, code int) {
 		}
 		r.tellNodes()
 	} else {
-		time.Sleep(firstTime)
+		time.Sleep(reportTime)
 	}
 	r.Job.Abort(code)
 }
 
+// AbortInTurn is Abort for a mistake that ranks of several nodes may make at the same time: one node after the other would
+// report it, so one line is printed.
+func (r *Runtime) AbortInTurn(text string, code int) {
+	time.Sleep(reportTurn * time.Duration(min(r.Topo.MyNode(), maxTurns)))
+	r.Abort(text, code)
+}
+
 // AbortQuietly is Abort for a mistake that another rank reports.
 func (r *Runtime) AbortQuietly(code int) {
-	time.Sleep(firstTime)
+	time.Sleep(reportTime)
 	r.Abort("", code)
 }

@@ -122,6 +122,19 @@ func TestOtherNodesAreTold(t *testing.T) {
 	})
 }
 
+// A mistake of all ranks at the same time: one node reports it, and the others learn of it before their turn.
+func TestAbortInTurn(t *testing.T) {
+	lines := logged(t)
+	shape{nodes: 3, ranks: 6}.run(t, nil, func(r *tr) {
+		r.barrier()
+		r.AbortInTurn("all make a mistake", 5)
+		r.barrier()
+	})
+	if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "all make a mistake") {
+		t.Errorf("%q", got)
+	}
+}
+
 // awaitEnds waits until all ranks have ended.
 func awaitEnds(r *tr) {
 	limit := time.Now().Add(20 * time.Second)

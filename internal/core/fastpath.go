@@ -13,11 +13,11 @@ import (
 // addRange makes the memory of a small contiguous put or get known to the C fast path: the next one often goes there, too.
 func (r *Runtime) addRange(o *Op) {
 	x := &o.Xfer
-	if o.Kind == Acc || !x.Known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > transport.FastBytes {
+	if o.Kind == Acc || !o.known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > transport.FastBytes {
 		return
 	}
 	addr := x.Remote.Base
-	if e, found := r.known.around(transport.Rank(o.Proc), addr); found {
+	if e, found := r.remote.find(transport.Rank(o.Proc), addr); found {
 		to := &r.routes[o.Proc]
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 	}

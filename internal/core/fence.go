@@ -65,7 +65,7 @@ func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
 	all := r.traffic.all()
 	upTo := all.Posted.Load()
-	if e := r.fence(r.everyone); e != nil && err == nil {
+	if e := r.fence(r.allRanks); e != nil && err == nil {
 		err = e
 	}
 	all.fenced(upTo)
@@ -88,8 +88,8 @@ func (r *Runtime) GroupFence(g *Group) error {
 	return first
 }
 
-// settle makes sure that the next message to proc is handled after everything that this rank has stored there.
-func (r *Runtime) settle(proc int) error {
+// fenceForMessage makes sure that the next message to proc is handled after everything that this rank has stored there.
+func (r *Runtime) fenceForMessage(proc int) error {
 	if r.routes[proc].ordered && !r.routes[proc].immediate {
 		return r.WaitProc(proc)
 	}

@@ -90,7 +90,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 	if err := checkProcedure(len(head), len(data), headCap, dataCap); err != nil {
 		return nil, err
 	}
-	if err := r.settle(proc); err != nil {
+	if err := r.fenceForMessage(proc); err != nil {
 		return nil, err
 	}
 	reply := make(chan gpcReply, 1)

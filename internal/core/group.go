@@ -15,13 +15,13 @@ import (
 
 // Group is what a handle stands for. Constant once created, except for the state of its team.
 type Group struct {
-	ID    int
-	Ranks []transport.Rank // by group rank
-	Me    int              // my group rank, -1 if I am not a member
-	Comm  uintptr          // MPI communicator handed out, 0 if there is none
-	team  transport.Team   // nil if I am not a member
-	local transport.Team   // the members on my node
-	top   *leaders         // the leaders of its nodes, if I am one of them
+	ID      int
+	Ranks   []transport.Rank // by group rank
+	Me      int              // my group rank, -1 if I am not a member
+	Comm    uintptr          // MPI communicator handed out, 0 if there is none
+	team    transport.Team   // nil if I am not a member
+	local   transport.Team   // the members on my node
+	leaders *leaderTeam      // the leaders of its nodes, if I am one of them
 }
 
 // Size is the number of members.
@@ -38,15 +38,15 @@ func (g *Group) NodeTeam() transport.Team { return g.local }
 
 // Masters is the team of the first members of all nodes, nil if the caller is not one of them.
 func (g *Group) Masters() transport.Team {
-	if g.top == nil {
+	if g.leaders == nil {
 		return nil
 	}
-	return g.top
+	return g.leaders
 }
 
 // Place finds a member: the place of its node among the group's nodes, and its own on that node.
 func (g *Group) Place(member int) (node, place int) {
-	if s, several := g.team.(*span); several {
+	if s, several := g.team.(*hierarchicalTeam); several {
 		return s.node[member], s.place[member]
 	}
 	return 0, member
@@ -67,7 +67,7 @@ type groups struct {
 	all  []*Group // by id; nil = free
 	dflt int
 
-	founded atomic.Uint32 // groups that this rank has numbered
+	numbered atomic.Uint32 // groups that this rank has numbered
 }
 
 // World is group 0.
@@ -86,12 +86,12 @@ func (r *Runtime) makeWorld() {
 // setTeam sets a group's team, given that of my node. id is the group's number in the job.
 func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.local = local, local
-	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
+	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
 	if l.place[g.Me] == 0 {
-		g.top = top
+		g.leaders = leaders
 	}
 	if len(l.leader) > 1 {
-		g.team = &span{local: local, top: top, me: g.Me, node: l.node, place: l.place, count: l.count}
+		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, node: l.node, place: l.place, count: l.count}
 	}
 }
 

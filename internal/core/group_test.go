@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Groups: members, non-members, children, splits and duplicates; handles used again; communicators and team slots
+// Groups: members, non-members, children, splits and duplicates; handles used again; communicators and collective contexts
 // given back.
 package core
 
@@ -76,7 +76,7 @@ func TestGroups(t *testing.T) {
 		r.must(r.GroupFree(g.ID))
 		r.barrier()
 		if n := r.c.Teams(); n != 0 {
-			r.wrong("%d team slots are still in use", n)
+			r.wrong("%d collective contexts are still in use", n)
 		}
 		made, freed := r.Job.(*transporttest.Job).Comms()
 		if len(made) != len(freed) {
@@ -223,7 +223,7 @@ func TestGroupWithoutComm(t *testing.T) {
 		}
 		r.barrier()
 		if n := r.c.Teams(); n != 0 {
-			r.wrong("%d team slots are still in use", n)
+			r.wrong("%d collective contexts are still in use", n)
 		}
 		wantArg(r, "its handle", r.GroupFree(1), "group", CodeArgument, fmt.Sprint(1))
 	})

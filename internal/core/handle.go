@@ -14,18 +14,18 @@ import (
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
 
-// pending is an open operation and its description. Entries are reused when their last user has dropped them.
-type pending struct {
-	waiter
+// request is an open operation and its description. Entries are reused when their last user has dropped them.
+type request struct {
+	completion
 	op       Op
 	tr       transport.Transport
 	proc     int
 	implicit bool
-	users    int // references of goroutines that start or wait for it; under the lock
+	refs     int // references of goroutines that start or wait for it; under the lock
 }
 
-func newPending() *pending {
-	p := &pending{}
+func newRequest() *request {
+	p := &request{}
 	p.finish = func(err error) {
 		p.err = p.op.failure(err)
 		p.done.Store(true)
@@ -33,40 +33,40 @@ func newPending() *pending {
 	return p
 }
 
-var pendings = sync.Pool{New: func() any { return newPending() }}
+var requests = sync.Pool{New: func() any { return newRequest() }}
 
 // describe copies an operation into the memory of the entry's former one.
-func (p *pending) describe(o *Op) {
+func (p *request) describe(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
 	p.op = *o
-	p.op.Xfer, p.op.room = x, nil
+	p.op.Xfer, p.op.segments = x, nil
 	p.op.Xfer.Done = p.finish
 }
 
-func (p *pending) release() {
+func (p *request) release() {
 	p.done.Store(false)
 	p.op.Scale = transport.Scale{}
-	pendings.Put(p)
+	requests.Put(p)
 }
 
 type handles struct {
 	mu   sync.Mutex
 	next int32
-	open map[int32]*pending
+	open map[int32]*request
 }
 
 // init starts the numbers at a random place, so that garbage is unlikely to name a live operation.
 func (h *handles) init() {
-	h.open = map[int32]*pending{}
+	h.open = map[int32]*request{}
 	h.next = rand.Int32()
 }
 
 // add gives an operation a number. The caller holds a reference.
-func (h *handles) add(p *pending) int32 {
+func (h *handles) add(p *request) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p.users = 1
+	p.refs = 1
 	for {
 		h.next++
 		if _, taken := h.open[h.next]; !taken && h.next != Done {
@@ -77,24 +77,24 @@ func (h *handles) add(p *pending) int32 {
 }
 
 // find returns an open operation with a reference for the caller; nil if there is none of this number.
-func (h *handles) find(id int32) *pending {
+func (h *handles) find(id int32) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.open[id]
 	if p != nil {
-		p.users++
+		p.refs++
 	}
 	return p
 }
 
-// leave drops a reference. An operation that is complete is removed.
-func (h *handles) leave(id int32, p *pending, over bool) {
+// unref drops a reference. An operation that is complete is removed.
+func (h *handles) unref(id int32, p *request, over bool) {
 	h.mu.Lock()
 	if over && h.open[id] == p {
 		delete(h.open, id)
 	}
-	p.users--
-	free := p.users == 0 && h.open[id] != p
+	p.refs--
+	free := p.refs == 0 && h.open[id] != p
 	h.mu.Unlock()
 	if free && p.err == nil { // after an error the transport may still use it
 		p.release()
@@ -117,7 +117,7 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		o.Xfer.Done = nil
 		return Done, r.post(o)
 	}
-	p := pendings.Get().(*pending)
+	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
 	p.describe(o)
 	id := r.handles.add(p)
@@ -125,7 +125,7 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
 		p.err = err
 		p.done.Store(true) // for WaitAll
 	}
-	r.handles.leave(id, p, err != nil)
+	r.handles.unref(id, p, err != nil)
 	if err != nil {
 		return Done, err
 	}
@@ -142,7 +142,7 @@ func (r *Runtime) Wait(id int32) error {
 		return nil
 	}
 	err := p.wait(p.tr)
-	r.handles.leave(id, p, true)
+	r.handles.unref(id, p, true)
 	return err
 }
 
@@ -156,11 +156,11 @@ func (r *Runtime) Test(id int32) (bool, error) {
 		p.tr.Progress(0)
 	}
 	if !p.done.Load() {
-		r.handles.leave(id, p, false)
+		r.handles.unref(id, p, false)
 		return false, nil
 	}
 	err := p.err
-	r.handles.leave(id, p, true)
+	r.handles.unref(id, p, true)
 	return true, err
 }
 
@@ -169,13 +169,13 @@ func (r *Runtime) WaitProc(proc int) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
 	}
-	return r.waitImplicit(func(p *pending) bool { return p.proc == proc })
+	return r.waitImplicit(func(p *request) bool { return p.proc == proc })
 }
 
 // WaitAll completes all implicit operations.
-func (r *Runtime) WaitAll() error { return r.waitImplicit(func(*pending) bool { return true }) }
+func (r *Runtime) WaitAll() error { return r.waitImplicit(func(*request) bool { return true }) }
 
-func (r *Runtime) waitImplicit(want func(*pending) bool) error {
+func (r *Runtime) waitImplicit(want func(*request) bool) error {
 	r.handles.mu.Lock()
 	if len(r.handles.open) == 0 {
 		r.handles.mu.Unlock()

@@ -80,12 +80,12 @@ func TestHandleNumbers(t *testing.T) {
 	var h handles
 	h.init()
 	h.next = math.MaxInt32 - 1
-	h.open[math.MinInt32] = &pending{}
-	if a, b := h.add(&pending{}), h.add(&pending{}); a != math.MaxInt32 || b != math.MinInt32+1 {
+	h.open[math.MinInt32] = &request{}
+	if a, b := h.add(&request{}), h.add(&request{}); a != math.MaxInt32 || b != math.MinInt32+1 {
 		t.Errorf("%d, %d", a, b)
 	}
 	h.next = -1
-	if a := h.add(&pending{}); a != 1 {
+	if a := h.add(&request{}); a != 1 {
 		t.Errorf("after -1 comes %d", a)
 	}
 	if len(h.open) != 4 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Mutexes of another node. The caller sends a message to the process that serves that node, which locks the mutex on its
-// behalf. A few callers of a mutex at a time wait in the node's own queue; the others wait in a line here, first come, first
-// served.
+// behalf. A few callers of a mutex at a time wait in the node's own queue; the others wait in a FIFO queue
+// here.
 package core
 
 import (
@@ -22,8 +22,8 @@ const (
 
 func lockBody(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// lockThere locks a mutex of another node and records that this rank holds it.
-func (r *Runtime) lockThere(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
+// lockRemote locks a mutex of another node and records that this rank holds it.
+func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
 	answer, err := r.call(transport.Rank(proc), kind, lockBody(m))
 	switch {
 	case err != nil:
@@ -42,8 +42,8 @@ func (r *Runtime) lockThere(s *MutexSet, kind uint8, m uintptr, i, proc int) (bo
 	return true, nil
 }
 
-// letGo removes the record that this rank holds a mutex of another node; false if there is none.
-func (s *MutexSet) letGo(i, proc int) bool {
+// dropHeld removes the record that this rank holds a mutex of another node; false if there is none.
+func (s *MutexSet) dropHeld(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	had := s.held[[2]int{i, proc}]
@@ -54,19 +54,19 @@ func (s *MutexSet) letGo(i, proc int) bool {
 // maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a thread of this process.
 const maxQueued = 8
 
-// lockserver has a line for each mutex that ranks of other nodes wait for.
+// lockserver has a queue for each mutex that ranks of other nodes wait for.
 type lockserver struct {
-	mu    sync.Mutex
-	lines map[uintptr]*line
+	mu     sync.Mutex
+	queues map[uintptr]*lockQueue
 }
 
-type line struct {
-	waiting []claim
+type lockQueue struct {
+	waiting []lockRequest
 	queued  int
 }
 
-// claim is a rank that waits for a mutex.
-type claim struct {
+// lockRequest is a rank's request of a mutex that it waits for.
+type lockRequest struct {
 	who   transport.Rank
 	reply func([]byte)
 }
@@ -97,7 +97,7 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 		}
 		reply(got)
 	default:
-		r.queue(addr, claim{from, reply})
+		r.queue(addr, lockRequest{from, reply})
 	}
 	return true
 }
@@ -105,64 +105,64 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 func (l *lockserver) awaited(m uintptr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lines[m] != nil
+	return l.queues[m] != nil
 }
 
 // queue grants the mutex at once if no rank of another node waits and it is free, or becomes free within microseconds.
-func (r *Runtime) queue(m uintptr, c claim) {
+func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.lines[m]
-	if at == nil {
+	q := l.queues[m]
+	if q == nil {
 		ticket, got := r.Locks.LockSoon(m, c.who)
 		if got {
 			c.reply([]byte{lockGot})
 			return
 		}
-		if l.lines == nil {
-			l.lines = map[uintptr]*line{}
+		if l.queues == nil {
+			l.queues = map[uintptr]*lockQueue{}
 		}
-		at = &line{queued: 1}
-		l.lines[m] = at
-		go r.grantQueued(m, at, c, ticket)
+		q = &lockQueue{queued: 1}
+		l.queues[m] = q
+		go r.grantQueued(m, q, c, ticket)
 		return
 	}
-	at.waiting = append(at.waiting, c)
-	if at.queued < maxQueued {
-		at.queued++
-		go r.grant(m, at)
+	q.waiting = append(q.waiting, c)
+	if q.queued < maxQueued {
+		q.queued++
+		go r.grant(m, q)
 	}
 }
 
-// grantQueued waits for the mutex with a ticket that was taken for one caller, then serves the line.
-func (r *Runtime) grantQueued(m uintptr, at *line, c claim, ticket uint32) {
+// grantQueued waits for the mutex with a ticket that was taken for one caller, then serves the queue.
+func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint32) {
 	defer log.Guard()
 	r.Locks.LockQueued(m, c.who, ticket)
 	c.reply([]byte{lockGot})
-	r.grantAll(m, at)
+	r.grantAll(m, q)
 }
 
-// grant starts to serve the line.
-func (r *Runtime) grant(m uintptr, at *line) {
+// grant starts to serve the queue.
+func (r *Runtime) grant(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	r.grantAll(m, at)
+	r.grantAll(m, q)
 }
 
 // grantAll locks the mutex for one waiting rank after the other.
-func (r *Runtime) grantAll(m uintptr, at *line) {
+func (r *Runtime) grantAll(m uintptr, q *lockQueue) {
 	l := &r.lockserver
 	for {
 		l.mu.Lock()
-		if len(at.waiting) == 0 {
-			if at.queued--; at.queued == 0 {
-				delete(l.lines, m)
+		if len(q.waiting) == 0 {
+			if q.queued--; q.queued == 0 {
+				delete(l.queues, m)
 			}
 			l.mu.Unlock()
 			return
 		}
-		c := at.waiting[0]
-		at.waiting = at.waiting[1:]
+		c := q.waiting[0]
+		q.waiting = q.waiting[1:]
 		l.mu.Unlock()
 		r.Locks.Lock(m, c.who)
 		c.reply([]byte{lockGot})

@@ -7,6 +7,7 @@ package core
 import (
 	"fmt"
 	"sync"
+	"unsafe"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -59,7 +60,7 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	return s, nil
 }
 
-func zero(addr uintptr, n int64) { clear(kernelBytes(addr, n)) }
+func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
 
 // FreeMutexes frees a set. Collective over its group.
 func (r *Runtime) FreeMutexes(s *MutexSet) error {
@@ -131,7 +132,7 @@ func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
 		r.Locks.Lock(m, r.Me)
 		return nil
 	}
-	_, err = r.lockThere(s, msgLock, m, i, proc)
+	_, err = r.lockRemote(s, msgLock, m, i, proc)
 	return err
 }
 
@@ -144,7 +145,7 @@ func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	case r.Topo.SameNode(transport.Rank(proc)):
 		return r.Locks.TryLock(m, r.Me), nil
 	}
-	return r.lockThere(s, msgTryLock, m, i, proc)
+	return r.lockRemote(s, msgTryLock, m, i, proc)
 }
 
 // Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
@@ -158,10 +159,10 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		who, held := r.Locks.MutexOwner(m)
 		here = held && who == r.Me
 	}
-	if !here && !s.letGo(i, proc) {
+	if !here && !s.dropHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank", i, proc)
 	}
-	if err := r.settle(proc); err != nil {
+	if err := r.fenceForMessage(proc); err != nil {
 		return err
 	}
 	if here {
@@ -173,8 +174,4 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 	}
 	r.traffic.posted(proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
-}
-
-func kernelBytes(addr uintptr, n int64) []byte {
-	return unsafeSlice(kernel.Ptr(addr), n)
 }

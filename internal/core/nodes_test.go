@@ -262,8 +262,8 @@ func TestLockLine(t *testing.T) {
 		running.Wait()
 		r.barrier()
 		r.lockserver.mu.Lock()
-		if len(r.lockserver.lines) != 0 {
-			r.wrong("%d lines are left", len(r.lockserver.lines))
+		if len(r.lockserver.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockserver.queues))
 		}
 		r.lockserver.mu.Unlock()
 		if r.Me == 1 {

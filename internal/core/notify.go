@@ -6,7 +6,6 @@ package core
 import (
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"libarmci/internal/transport"
 )
@@ -25,7 +24,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	if err := r.checkRank("proc", proc); err != nil {
 		return 0, err
 	}
-	if err := r.settle(proc); err != nil {
+	if err := r.fenceForMessage(proc); err != nil {
 		return 0, err
 	}
 	to := transport.Rank(proc)
@@ -54,5 +53,3 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	got := r.notifications.NotifyWait(transport.Rank(proc), want)
 	return int(got), int(want), nil
 }
-
-func unsafeSlice(p unsafe.Pointer, n int64) []byte { return unsafe.Slice((*byte)(p), n) }

@@ -20,18 +20,18 @@ func NewOp() *Op { return operations.Get().(*Op) }
 
 // Release returns an operation that is not in use any more, as after Do, Start and Collect without an error.
 func (o *Op) Release() {
-	room := o.room
-	clear(room[:cap(room)]) // it has addresses of the caller's arrays
-	*o = Op{room: room}
+	segments := o.segments
+	clear(segments[:cap(segments)]) // it has addresses of the caller's arrays
+	*o = Op{segments: segments}
 	operations.Put(o)
 }
 
 // Segments is an empty list for the transfer; its memory belongs to the operation.
 func (o *Op) Segments() []transport.Segments {
-	if o.room == nil {
-		o.room = make([]transport.Segments, 0, 16)
+	if o.segments == nil {
+		o.segments = make([]transport.Segments, 0, 16)
 	}
-	return o.room
+	return o.segments
 }
 
 // route is how one rank is reached: one transport for the whole run.
@@ -72,16 +72,16 @@ func (r *Runtime) Do(o *Op) error {
 		defer r.addRange(o)
 	}
 	if to.atOnce(o) {
-		o.Xfer.Done, o.Xfer.Later = nil, o.Soon
+		o.Xfer.Done, o.Xfer.Later = nil, o.TemporaryLocal
 		return r.post(o)
 	}
-	w := waiters.Get().(*waiter)
-	defer w.release()
-	o.Xfer.Done = w.finish
+	c := completions.Get().(*completion)
+	defer c.release()
+	o.Xfer.Done = c.finish
 	if err := r.post(o); err != nil {
 		return err
 	}
-	return o.failure(w.wait(to.tr))
+	return o.failure(c.wait(to.tr))
 }
 
 // post hands a checked operation to its transport.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"libarmci/internal/log"
+	"libarmci/internal/transport"
 )
 
 // regions are the allocations of this process, by base address.
@@ -34,10 +35,25 @@ func (t *regions) add(addr uintptr, g region) {
 	t.mu.Unlock()
 }
 
+// check returns an error unless an allocation of that group begins at an address.
+func (t *regions) check(addr uintptr, group int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.checkLocked(addr, group)
+}
+
 // remove removes an allocation, if it is of that group.
 func (t *regions) remove(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err := t.checkLocked(addr, group); err != nil {
+		return err
+	}
+	delete(t.live, addr)
+	return nil
+}
+
+func (t *regions) checkLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
 		return argErr(CodeAddress, "ptr", "%#x is not the start of an allocation of this rank", addr)
@@ -45,22 +61,21 @@ func (t *regions) remove(addr uintptr, group int) error {
 	if g.group != group {
 		return argErr(CodeArgument, "ptr", "%#x was allocated on another group or by another function", addr)
 	}
-	delete(t.live, addr)
 	return nil
 }
 
-// offer is what members of the group send each other while they allocate.
-type offer struct {
+// allocation is what members of the group send each other while they allocate.
+type allocation struct {
 	addr   uintptr
 	nbytes int64
 	fresh  bool // they have to be reserved
 	failed bool
 }
 
-const offerBytes = 24
+const allocationBytes = 24
 
-func (o offer) encode() []byte {
-	b := make([]byte, offerBytes)
+func (o allocation) encode() []byte {
+	b := make([]byte, allocationBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
 	binary.LittleEndian.PutUint64(b[8:], uint64(o.nbytes))
 	for i, set := range []bool{o.fresh, o.failed} {
@@ -71,16 +86,17 @@ func (o offer) encode() []byte {
 	return b
 }
 
-// swapOffers exchanges offers in the group. It returns all of them, and how many have failed.
-func swapOffers(g *Group, mine offer) (offers []offer, failed int) {
+// exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have failed.
+func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed int) {
 	all := g.team.Allgather(mine.encode())
-	offers = make([]offer, g.Size())
-	for i := range offers {
-		b := all[i*offerBytes:]
-		offers[i] = offer{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), b[16] != 0, b[17] != 0}
+	allocs = make([]allocation, g.Size())
+	for i := range allocs {
+		b := all[i*allocationBytes:]
+		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])),
+			b[16] != 0, b[17] != 0}
 		failed += int(b[17])
 	}
-	return offers, failed
+	return allocs, failed
 }
 
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
@@ -92,7 +108,7 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 // MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if these have any.
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
-		if r.declarer != nil && !r.allocator.Declare(addr, n) {
+		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is too much such memory", n)
 		}
 		return r.allocator.Publish(addr, n)
@@ -104,7 +120,7 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	if err := g.member(); err != nil {
 		return nil, err
 	}
-	mine := offer{nbytes: nbytes, failed: nbytes < 0}
+	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
 		if mine.addr, ok = r.allocator.Reuse(nbytes); !ok {
@@ -113,26 +129,27 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 			mine.failed = true
 		}
 	}
-	offers, failed := swapOffers(g, mine)
+	allocs, failed := exchangeAllocations(g, mine)
 	var err error
-	if failed == 0 && slices.ContainsFunc(offers, func(o offer) bool { return o.fresh }) {
-		offers, failed, err = r.reserve(g, &mine, offers, publish)
+	if failed == 0 && slices.ContainsFunc(allocs, func(o allocation) bool { return o.fresh }) {
+		allocs, failed, err = r.reserve(g, &mine, allocs, publish)
 	}
 	if failed > 0 {
 		r.unreserve(mine.addr)
-		return nil, mallocError(g, nbytes, offers, err)
+		return nil, mallocError(g, nbytes, allocs, err)
 	}
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
 	}
-	return r.learn(g, offers), nil
+	return r.addRemote(g, allocs), nil
 }
 
 // reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
 // one machine share its memory.
-func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(uintptr, int64) error) (_ []offer, failed int, err error) {
+func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
+	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
-	for i, o := range offers {
+	for i, o := range allocs {
 		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
 			here += o.nbytes
 		}
@@ -140,8 +157,8 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 	if here > 0 {
 		err = r.allocator.Room(here)
 	}
-	if offers, failed = swapOffers(g, offer{failed: err != nil}); failed > 0 {
-		return offers, failed, err
+	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
+		return allocs, failed, err
 	}
 	if mine.fresh {
 		if mine.addr, err = r.allocator.Grow(mine.nbytes); err == nil {
@@ -149,17 +166,17 @@ func (r *Runtime) reserve(g *Group, mine *offer, offers []offer, publish func(ui
 		}
 		mine.failed = err != nil
 	}
-	offers, failed = swapOffers(g, *mine)
-	return offers, failed, err
+	allocs, failed = exchangeAllocations(g, *mine)
+	return allocs, failed, err
 }
 
-// learn records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) learn(g *Group, offers []offer) []uintptr {
-	addrs := make([]uintptr, len(offers))
-	for i, o := range offers {
+// addRemote records the regions of members on other nodes as known, and returns all addresses.
+func (r *Runtime) addRemote(g *Group, allocs []allocation) []uintptr {
+	addrs := make([]uintptr, len(allocs))
+	for i, o := range allocs {
 		addrs[i] = o.addr
 		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
-			r.known.add(g.Ranks[i], o.addr, o.nbytes)
+			r.remote.add(g.Ranks[i], o.addr, o.nbytes)
 		}
 	}
 	return addrs
@@ -173,9 +190,9 @@ func (r *Runtime) unreserve(addr uintptr) {
 }
 
 // mallocError is a member's error: its own mistake, or that others failed. The first that failed prints it for all.
-func mallocError(g *Group, nbytes int64, offers []offer, err error) error {
+func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 	first, failed := -1, 0
-	for i, o := range offers {
+	for i, o := range allocs {
 		if o.failed {
 			failed++
 			if first < 0 {
@@ -208,8 +225,16 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.unlearn(g, addr)
-	if addr == 0 {
+	var mistake error
+	if addr != 0 {
+		mistake = r.regions.check(addr, g.ID)
+	}
+	first := r.exchangeFreed(g, addr, mistake != nil)
+	switch {
+	case mistake != nil:
+		mistake.(*ArgError).Quiet = g.Me != first
+		return mistake
+	case addr == 0:
 		return nil
 	}
 	if err := r.regions.remove(addr, g.ID); err != nil {
@@ -219,22 +244,40 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// unlearn drops the known regions that members on other nodes free. It is a barrier, since all exchange what they free.
-func (r *Runtime) unlearn(g *Group, mine uintptr) {
-	if len(r.Topo.Nodes) == 1 {
-		g.team.Barrier()
-		return
+// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the remote regions that are freed,
+// and returns the first member whose address is wrong, -1 if there is none: that one prints the error for all.
+func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
+	const entry = 9 // uint64 address, 1 if it is wrong
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0, entry), uint64(mine))
+	if wrong {
+		body = append(body, 1)
+	} else {
+		body = append(body, 0)
 	}
-	all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(mine)))
-	for i, w := range g.Ranks {
-		if !r.Topo.SameNode(w) {
-			r.known.drop(w, uintptr(binary.LittleEndian.Uint64(all[8*i:])))
-			if to := &r.routes[w]; to.fast != nil {
-				to.fast.DropRanges(to.peer)
-			}
+	all := g.team.Allgather(body)
+	first = -1
+	for i := range g.Ranks {
+		if freed := all[entry*i:]; freed[entry-1] == 0 {
+			r.dropRemote(g.Ranks[i], uintptr(binary.LittleEndian.Uint64(freed)))
+		} else if first < 0 {
+			first = i
 		}
 	}
-	r.closeBatches()
+	if len(r.Topo.Nodes) > 1 {
+		r.closeBatches()
+	}
+	return first
+}
+
+// dropRemote forgets a region that a rank of another node frees.
+func (r *Runtime) dropRemote(rank transport.Rank, addr uintptr) {
+	if r.Topo.SameNode(rank) {
+		return
+	}
+	r.remote.drop(rank, addr)
+	if to := &r.routes[rank]; to.fast != nil {
+		to.fast.DropRanges(to.peer)
+	}
 }
 
 // MallocLocal allocates memory on this rank alone, for the local side of transfers.

@@ -163,7 +163,20 @@ func TestFreeMistakes(t *testing.T) {
 		r.must(err)
 		local, err := r.MallocLocal(64)
 		r.must(err)
-		wantArg(r, "inside", r.Free(g, mine+8), "ptr", CodeAddress, "not the start of an allocation of this rank")
+		err = r.Free(g, mine+8)
+		wantArg(r, "inside", err, "ptr", CodeAddress, "not the start of an allocation of this rank")
+		if IsQuiet(err) != (r.Me != 0) {
+			r.wrong("a mistake of all ranks: quiet %v", IsQuiet(err))
+		}
+		if r.Me == 1 { // the only one that is wrong prints it
+			err = r.Free(g, mine+8)
+			wantArg(r, "one wrong", err, "ptr", CodeAddress, "not the start")
+			if IsQuiet(err) {
+				r.wrong("a mistake of one rank is quiet")
+			}
+		} else {
+			r.must(r.Free(g, 0))
+		}
 		wantArg(r, "other rank's", r.Free(g, mem[1-r.Me]), "ptr", CodeAddress, "not the start")
 		wantArg(r, "other group", r.Free(other, mine), "ptr", CodeArgument, "another group")
 		wantArg(r, "local memory", r.Free(g, local), "ptr", CodeArgument, "another function")

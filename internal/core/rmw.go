@@ -37,9 +37,9 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 		return err
 	}
 	tr, peer := r.routes[proc].tr, r.routes[proc].peer
-	if r.declarer != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
+	if r.deviceAtomics != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
 		if _, n := r.Memory.Declared(x.Addr); n > 0 {
-			tr, peer = r.declarer, transport.Peer(proc)
+			tr, peer = r.deviceAtomics, transport.Peer(proc)
 		}
 	}
 	if err := tr.RMW(peer, x); errors.Is(err, transport.ErrBadAddr) {

@@ -36,34 +36,34 @@ type Runtime struct {
 	mailbox       transport.Mailbox
 	notifications transport.Notifications
 
-	routes     []route
-	transports []transport.Transport
-	declarer   transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
-	groups     groups
-	regions    regions
-	handles    handles
-	aggregates aggregates
-	mutexes    mutexes
-	lockserver lockserver
-	notified   notified
-	gpc        gpc
-	mail       mail
-	known      known
-	traffic    traffic
-	everyone   []int // all ranks
-	world      *Group
-	started    chan struct{} // closed when it is known whether all ranks take part
-	ending     sync.Once
-	dying      chan struct{} // closed when the job begins to end because of a failure
-	over       chan struct{} // closed when this process has ended, in tests
+	routes        []route
+	transports    []transport.Transport
+	deviceAtomics transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
+	groups        groups
+	regions       regions
+	handles       handles
+	aggregates    aggregates
+	mutexes       mutexes
+	lockserver    lockserver
+	notified      notified
+	gpc           gpc
+	twoSided      twoSided
+	remote        remoteRegions
+	traffic       traffic
+	allRanks      []int // all ranks
+	world         *Group
+	started       chan struct{} // closed when it is known whether all ranks take part
+	ending        sync.Once
+	jobEnding     chan struct{} // closed when the job begins to end because of a failure
+	jobEnded      chan struct{} // closed when this process has ended, in tests
 }
 
-// card is what ranks send each other first.
-type card struct {
-	Node, Host, Door string
-	Secret           []byte
-	Memory           int64  // of its machine
-	Problem          string // why this rank cannot take part
+// rankInfo is what ranks send each other first.
+type rankInfo struct {
+	Node, Host, Listener string
+	Secret               []byte
+	Memory               int64  // of its machine
+	Problem              string // why this rank cannot take part
 }
 
 // secretBytes is the length of a job's secret.
@@ -81,16 +81,16 @@ func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 // start is the part of Start until all ranks know that all take part.
 func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{}),
-		dying: make(chan struct{}), over: make(chan struct{})}
+		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
-	door, problem := p.Door()
-	cards, err := r.exchange(door, p.Memory(), problem)
+	listener, problem := p.Listen()
+	infos, err := r.exchange(listener, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
 		return nil, err
 	}
 	r.init()
-	if err := r.reach(p, cards); err != nil {
+	if err := r.reach(p, infos); err != nil {
 		r.ending.Do(func() {}) // the reason has been printed: a rank that leaves now is not lost
 		r.closeTransports()
 		if r.Liveness != nil {
@@ -107,15 +107,15 @@ func (r *Runtime) init() {
 	r.regions.init()
 	r.handles.init()
 	r.notified.init(r.N)
-	r.known.init(r.N)
-	r.mail.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
+	r.remote.init(r.N)
+	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
 	if len(r.Topo.Nodes) > 1 {
 		r.aggregates.batches = make([]Batch, numBatches)
 	}
-	r.routes, r.everyone = make([]route, r.N), make([]int, r.N)
-	for i := range r.everyone {
-		r.everyone[i] = i
+	r.routes, r.allRanks = make([]route, r.N), make([]int, r.N)
+	for i := range r.allRanks {
+		r.allRanks[i] = i
 	}
 }
 
@@ -126,63 +126,64 @@ func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	return err
 }
 
-func (r *Runtime) exchange(door string, memory int64, problem error) ([]card, error) {
-	mine := card{Door: door, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
+func (r *Runtime) exchange(listener string, memory int64, problem error) ([]rankInfo, error) {
+	mine := rankInfo{Listener: listener, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
 	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), mine.Host)
 	rand.Read(mine.Secret)
-	cards, err := swapJSON(r, mine)
+	infos, err := exchangeJSON(r, mine)
 	if err != nil {
 		return nil, fmt.Errorf("exchange of addresses: %w", err)
 	}
-	ids, hosts, problems := make([]string, len(cards)), make([]string, len(cards)), make([]string, len(cards))
-	for i, c := range cards {
+	ids, hosts, problems := make([]string, len(infos)), make([]string, len(infos)), make([]string, len(infos))
+	for i, c := range infos {
 		ids[i], hosts[i], problems[i] = c.Node, c.Host, c.Problem
 	}
-	if err := verdict(problems, int(r.Me)); err != nil {
+	if err := consensusError(problems, int(r.Me)); err != nil {
 		return nil, err
 	}
-	if len(cards[0].Secret) != secretBytes {
+	if len(infos[0].Secret) != secretBytes {
 		return nil, errors.New("rank 0 runs another version of this library")
 	}
 	r.Topo = newTopology(r.Me, ids, hosts)
-	return cards, nil
+	return infos, nil
 }
 
 // reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
 // collective, and succeeds on all ranks or on none.
-func (r *Runtime) reach(p transport.Platform, cards []card) error {
-	c, err := r.chooseWire(p)
+func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
+	c, err := r.chooseProvider(p)
 	if err != nil {
 		p.Abandon()
-		return r.agree(err)
+		return r.consensus(err)
 	}
-	err = r.joinNode(p, cards)
+	err = r.joinNode(p, infos)
 	if c == nil {
-		return r.agree(err)
+		return r.consensus(err)
 	}
 	var tr transport.Transport
 	var addr []byte
 	if err == nil {
-		if tr, err = r.openWire(c, cards[0].Secret); err == nil {
+		if tr, err = r.openProvider(c, infos[0].Secret); err == nil {
 			addr = tr.Info().Addr
 		}
 	}
-	addrs, err := r.agreeOn(addr, err)
+	addrs, err := r.consensusOn(addr, err)
 	if err != nil {
 		return err
 	}
-	return r.agree(r.connectWire(tr, addrs))
+	return r.consensus(r.connectProvider(tr, addrs))
 }
 
-func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
+func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 	mine := r.Topo.Nodes[r.Topo.MyNode()]
-	doors := make([]string, len(mine))
+	listeners := make([]string, len(mine))
 	for i, rank := range mine {
-		doors[i] = cards[rank].Door
+		listeners[i] = infos[rank].Listener
 	}
-	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(cards), Ranks: mine, Doors: doors, Self: r.Topo.Local(r.Me),
-		World: r.N, Shared: r.Topo.Shared, Secret: cards[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(infos),
+		Ranks: mine, Listeners: listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
+		Secret: infos[0].Secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -198,9 +199,9 @@ func (r *Runtime) joinNode(p transport.Platform, cards []card) error {
 }
 
 // need is the address space that the arena of any node may use: each of its ranks may allocate all memory of the machine.
-func (r *Runtime) need(cards []card) (most int64) {
+func (r *Runtime) need(infos []rankInfo) (most int64) {
 	for _, ranks := range r.Topo.Nodes {
-		most = max(most, int64(len(ranks))*cards[ranks[0]].Memory)
+		most = max(most, int64(len(ranks))*infos[ranks[0]].Memory)
 	}
 	return most
 }
@@ -213,9 +214,9 @@ func (r *Runtime) Finalize() error {
 	r.Liveness.Ending(true)
 	r.Barrier()
 	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
-	r.mail.close()
+	r.twoSided.close()
 	r.closeTransports()
-	r.mail.running.Wait()
+	r.twoSided.running.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
 }

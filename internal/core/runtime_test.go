@@ -36,7 +36,7 @@ func TestStart(t *testing.T) {
 
 // Start of two ranks, of which one fails in one step: both get the error, the one that has failed is to print it.
 func TestStartFails(t *testing.T) {
-	for _, step := range []string{"door", "join", "connect"} {
+	for _, step := range []string{"listen", "join", "connect"} {
 		for rank := range 2 {
 			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) { startFails(t, step, rank) })
 		}
@@ -60,7 +60,7 @@ func startFails(t *testing.T, step string, rank int) {
 	errs := startAll(c, nil)
 	for r, err := range errs {
 		var s *StartError
-		if !errors.As(err, &s) || s.Text != broken.Error() || s.Tell != (r == rank) {
+		if !errors.As(err, &s) || s.Text != broken.Error() || s.Print != (r == rank) {
 			t.Errorf("rank %d: %v (%+v)", r, err, s)
 		}
 		var want []bool // who had joined takes its leave
@@ -116,7 +116,7 @@ func TestRefuse(t *testing.T) {
 	_, err := Start(settings(), c.Job(0), c.Platform(0))
 	for tell, err := range map[bool]error{false: err, true: <-refused} {
 		var s *StartError
-		if !errors.As(err, &s) || s.Tell != tell || s.Text != "ARMCI_SPIN is wrong" {
+		if !errors.As(err, &s) || s.Print != tell || s.Text != "ARMCI_SPIN is wrong" {
 			t.Errorf("%v (%+v)", err, s)
 		}
 	}
@@ -137,7 +137,7 @@ func (j oddJob) Exchange(mine []byte) ([][]byte, error) {
 func TestOddCards(t *testing.T) {
 	leaktest.Check(t)
 	for card, text := range map[string]string{
-		"no card": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
+		"no info": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
 	} {
 		c := transporttest.NewCluster(1)
 		j := oddJob{c.Job(0), func(all [][]byte) { all[0] = []byte(card) }}
@@ -148,12 +148,12 @@ func TestOddCards(t *testing.T) {
 	}
 }
 
-// Ranks on several nodes need a wire; the error says which were looked at and why they are of no use.
+// Ranks on several nodes need a transport between nodes; the error says which were looked at and why they are of no use.
 func TestNoWire(t *testing.T) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(2)
 	defer c.Close()
-	c.WireList = []transport.Wire{
+	c.ProviderList = []transport.Provider{
 		{Name: "rdma", Probe: func() error { return errors.New("no device") }},
 		{Name: "tcp", Probe: func() error { return errors.New("no network") }},
 	}
@@ -243,10 +243,10 @@ func TestTopology(t *testing.T) {
 	if topo.MyNode() != 1 || topo.Node(3) != 2 || topo.Local(5) != 2 || topo.Local(4) != 1 {
 		t.Errorf("%+v", topo)
 	}
-	if topo.Shared != 2 {
-		t.Errorf("%d ranks share my machine", topo.Shared)
+	if topo.MachineRanks != 2 {
+		t.Errorf("%d ranks share my machine", topo.MachineRanks)
 	}
-	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.Shared != 2 || len(two.Nodes) != 3 {
+	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.MachineRanks != 2 || len(two.Nodes) != 3 {
 		t.Errorf("two nodes on one machine: %+v", two)
 	}
 	for r, same := range []bool{false, true, false, false, true, false} {

@@ -14,22 +14,22 @@ import (
 
 // Topology is constant after Start. Nodes are numbered by their lowest rank.
 type Topology struct {
-	Nodes  [][]transport.Rank // ranks of each node, ascending
-	Hosts  []string           // host name of each node
-	Shared int                // ranks on my machine, which may be several nodes (pretended, or containers)
+	Nodes        [][]transport.Rank // ranks of each node, ascending
+	Hosts        []string           // host name of each node
+	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
 	// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
 	// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
-	Domains [][]transport.Rank
-	nodeOf  []int  // by rank
-	local   []int  // by rank: its number among the ranks of its node
-	near    []bool // by rank: is it on my machine?
-	me      transport.Rank
+	Domains     [][]transport.Rank
+	nodeOf      []int  // by rank
+	local       []int  // by rank: its number among the ranks of its node
+	sameMachine []bool // by rank: is it on my machine?
+	me          transport.Rank
 }
 
 // newTopology groups ranks by their node's identity.
 func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 	t := &Topology{nodeOf: make([]int, len(ids)), local: make([]int, len(ids)), me: me,
-		near: make([]bool, len(ids))}
+		sameMachine: make([]bool, len(ids))}
 	number := map[string]int{}
 	for r, id := range ids {
 		n, known := number[id]
@@ -43,12 +43,12 @@ func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 		t.local[r] = len(t.Nodes[n])
 		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
 		if machine(id) == machine(ids[me]) {
-			t.Shared++
-			t.near[r] = true
+			t.MachineRanks++
+			t.sameMachine[r] = true
 		}
 	}
 	t.Domains = t.Nodes
-	if !t.blocks() {
+	if !t.consecutive() {
 		t.Domains = make([][]transport.Rank, len(ids))
 		for r := range ids {
 			t.Domains[r] = []transport.Rank{transport.Rank(r)}
@@ -57,8 +57,8 @@ func newTopology(me transport.Rank, ids, hosts []string) *Topology {
 	return t
 }
 
-// blocks tells whether the ranks of each node are consecutive.
-func (t *Topology) blocks() bool {
+// consecutive tells whether the ranks of each node are consecutive.
+func (t *Topology) consecutive() bool {
 	for _, ranks := range t.Nodes {
 		if int(ranks[len(ranks)-1]-ranks[0]) != len(ranks)-1 {
 			return false
@@ -75,8 +75,8 @@ func (t *Topology) Domain(r transport.Rank) int {
 	return int(r)
 }
 
-// Dealt tells whether domains are not nodes, because the ranks of a node are not consecutive.
-func (t *Topology) Dealt() bool { return len(t.Domains) != len(t.Nodes) }
+// Interleaved tells whether domains are not nodes, because the ranks of a node are not consecutive.
+func (t *Topology) Interleaved() bool { return len(t.Domains) != len(t.Nodes) }
 
 // Node is the node number of a rank.
 func (t *Topology) Node(r transport.Rank) int { return t.nodeOf[r] }
@@ -91,7 +91,7 @@ func (t *Topology) MyNode() int { return t.nodeOf[t.me] }
 func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.MyNode() }
 
 // SameMachine tells whether a rank is on the caller's machine, perhaps on another (pretended) node of it.
-func (t *Topology) SameMachine(r transport.Rank) bool { return t.near[r] }
+func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[r] }
 
 // String is the node map in one line.
 func (t *Topology) String() string {

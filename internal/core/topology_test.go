@@ -25,8 +25,9 @@ func TestDomains(t *testing.T) {
 			if got := fmt.Sprint(top.Domains); got != want {
 				t.Errorf("%s: domains %s, expected %s", placement, got, want)
 			}
-			if dealt := placement == "abab" || placement == "abba" || placement == "aaba"; top.Dealt() != dealt {
-				t.Errorf("%s: dealt out: %v", placement, top.Dealt())
+			interleaved := placement == "abab" || placement == "abba" || placement == "aaba"
+			if top.Interleaved() != interleaved {
+				t.Errorf("%s: interleaved: %v", placement, top.Interleaved())
 			}
 			for id, ranks := range top.Domains {
 				for _, r := range ranks {

@@ -2,7 +2,7 @@
 
 // Transfers to and from memory of another node that this rank does not know: the owner is asked before the first byte
 // travels. So a wrong address costs one round trip, and no local memory is read, whose address may be as wrong. A transport
-// between nodes only gets transfers whose remote memory is known (Xfer.Known); the data server checks every address again.
+// between nodes only gets transfers whose remote memory is known (Op.known); the data server checks every address again.
 package core
 
 import (
@@ -12,38 +12,38 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A question is a list of pieces of memory: uint64 address, uint64 bytes. The answer is the uint32 number of pieces before
+// A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32 number of ranges before
 // the first bad one.
 const (
-	pieceHead = 16
-	maxPieces = 2048 // in a question
+	rangeBytes = 16
+	maxRanges  = 2048 // in a question
 )
 
 // verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
 func (r *Runtime) verify(o *Op) error {
 	to := &r.routes[o.Proc]
-	if o.Xfer.Known || to.immediate {
+	if o.known || to.immediate {
 		return nil
 	}
 	var body []byte
 	if o.Xfer.Vector == nil {
-		body = appendPiece(body, o.far.lo, int64(o.far.hi-o.far.lo))
+		body = appendRange(body, o.extent.lo, int64(o.extent.hi-o.extent.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {
-			body = appendPiece(body, addr, int64(s.Bytes))
+			body = appendRange(body, addr, int64(s.Bytes))
 		}
 	}
-	for part := range pieces(body, maxPieces*pieceHead) {
-		if err := r.askOwner(o.Proc, o.remote(), part); err != nil {
+	for question := range fragments(body, maxRanges*rangeBytes) {
+		if err := r.askOwner(o.Proc, o.remote(), question); err != nil {
 			return err
 		}
 	}
-	o.Xfer.Known = true
+	o.known = true
 	return nil
 }
 
-// askOwner asks a rank whether pieces of memory are its own. arg is the name of the argument, for the error.
+// askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for the error.
 func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	answer, err := r.call(transport.Rank(proc), msgOwns, question)
 	if err != nil {
@@ -52,30 +52,30 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	if len(answer) != 4 {
 		return fmt.Errorf("rank %d does not say which memory is its own", proc)
 	}
-	good := int(binary.LittleEndian.Uint32(answer)) * pieceHead
+	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
 		return nil
 	}
-	addr, n := pieceAt(question[good:])
+	addr, n := rangeAt(question[good:])
 	return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
 }
 
-func appendPiece(b []byte, addr uintptr, n int64) []byte {
+func appendRange(b []byte, addr uintptr, n int64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)), uint64(n))
 }
 
-func pieceAt(b []byte) (uintptr, int64) {
+func rangeAt(b []byte) (uintptr, int64) {
 	return uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
 // handleOwns answers such a question for a rank of this node.
 func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
-	if reply == nil || len(m.Body)%pieceHead != 0 {
+	if reply == nil || len(m.Body)%rangeBytes != 0 {
 		return false
 	}
 	good := 0
-	for at := 0; at < len(m.Body); at += pieceHead {
-		addr, n := pieceAt(m.Body[at:])
+	for at := 0; at < len(m.Body); at += rangeBytes {
+		addr, n := rangeAt(m.Body[at:])
 		if n < 0 || n > 0 && !r.Memory.Owns(r.Topo.Local(to), addr, n) {
 			break
 		}

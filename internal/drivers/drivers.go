@@ -13,47 +13,47 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Slots are the addresses of the arenas of all nodes.
-type Slots = shm.Slots
+// ArenaRanges are the addresses of the arenas of all nodes.
+type ArenaRanges = shm.ArenaRanges
 
 // Platform is this machine, with the settings of the job.
 type Platform struct {
-	cfg     *config.Set
-	door    *shm.Door
-	Machine *shm.Machine // after Join
-	Slots   Slots        // after Join: addresses of the arenas of all nodes
+	cfg         *config.Set
+	listener    *shm.Listener
+	Node        *shm.Node   // after Join
+	ArenaRanges ArenaRanges // after Join: addresses of the arenas of all nodes
 }
 
 // New makes a Platform; nothing is opened yet.
 func New(cfg *config.Set) *Platform { return &Platform{cfg: cfg} }
 
-// Door opens the rank's listening socket for its node.
-func (p *Platform) Door() (string, error) {
+// Listen opens the rank's listening socket for its node.
+func (p *Platform) Listen() (string, error) {
 	var err error
-	if p.door, err = shm.OpenDoor(); err != nil {
+	if p.listener, err = shm.Listen(); err != nil {
 		return "", err
 	}
-	return p.door.Name, nil
+	return p.listener.Name, nil
 }
 
 // Join joins the node.
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
-	p.Slots = p.slots(j)
-	base, arena := p.Slots.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
-	m, err := p.door.Join(shm.Options{Ranks: j.Ranks, Doors: j.Doors, Self: j.Self, World: j.World, Shared: j.Shared,
-		Secret: j.Secret, Lost: j.Lost,
+	p.ArenaRanges = p.arenaRanges(j)
+	base, arena := p.ArenaRanges.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
+	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World,
+		MachineRanks: j.MachineRanks, Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
 		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
 	if err != nil {
-		p.door.Close()
+		p.listener.Close()
 		return nil, nil, err
 	}
-	p.Machine = m
-	return m, shm.NewDriver(m, j.Handle), nil
+	p.Node = m
+	return m, shm.NewTransport(m, j.Handle), nil
 }
 
-// slots divides the address space among nodes; an address or a size that is set takes precedence.
-func (p *Platform) slots(j transport.JoinInfo) shm.Slots {
+// arenaRanges divides the address space among nodes; an address or a size that is set takes precedence.
+func (p *Platform) arenaRanges(j transport.JoinInfo) shm.ArenaRanges {
 	need, nodes := j.Need, j.Nodes
 	if p.cfg.IsSet("ARMCI_SHM_ARENA") {
 		need = p.cfg.Size("ARMCI_SHM_ARENA")
@@ -61,7 +61,7 @@ func (p *Platform) slots(j transport.JoinInfo) shm.Slots {
 	if p.cfg.IsSet("ARMCI_SHM_BASE") {
 		nodes = 1
 	}
-	return shm.Spread(p.cfg.Address("ARMCI_SHM_BASE"), need, j.Node, nodes)
+	return shm.DivideAddresses(p.cfg.Address("ARMCI_SHM_BASE"), need, j.Node, nodes)
 }
 
 // Memory is that of the machine.
@@ -80,13 +80,13 @@ func (p *Platform) reporter() bool {
 
 // Abandon closes the listening socket of a rank that does not join.
 func (p *Platform) Abandon() {
-	if p.door != nil && p.Machine == nil {
-		p.door.Close()
+	if p.listener != nil && p.Node == nil {
+		p.listener.Close()
 	}
 }
 
-// Wires lists the transports between nodes, the best first.
-func (p *Platform) Wires() []transport.Wire {
+// Providers lists the transports between nodes, the best first.
+func (p *Platform) Providers() []transport.Provider {
 	direct := rdma.Driver(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
 		Pin: p.cfg.Size("ARMCI_RDMA_PIN"), Contiguous: p.cfg.String("ARMCI_RDMA_CONTIGUOUS"),
 		Strided: p.cfg.String("ARMCI_RDMA_STRIDED"), DeviceAcc: p.cfg.String("ARMCI_RDMA_ACC") == "device"})
@@ -98,7 +98,7 @@ func (p *Platform) Wires() []transport.Wire {
 		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
 	forTCP := p.between("tcp")
 	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
-	return []transport.Wire{internode.Wire(direct, forRDMA), internode.Wire(sockets, forTCP)}
+	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(sockets, forTCP)}
 }
 
 // between is the settings that all networks have, for one of them.
@@ -106,7 +106,7 @@ func (p *Platform) between(network string) internode.Options {
 	cfg := p.cfg.For(network)
 	return internode.Options{Timeout: cfg.Duration("ARMCI_TIMEOUT"), Poll: cfg.Duration("ARMCI_POLL"),
 		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
-		Looks:  func() int { return p.Machine.Polls() },
+		Looks:  func() int { return p.Node.Polls() },
 		Unbind: func() { _ = shm.Unbind() }} // after an error the thread stays bound, which is only slower
 }
 

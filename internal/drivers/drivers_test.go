@@ -51,8 +51,8 @@ func TestOneRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Machine.Bytes() != 1<<30 || len(p.Wires()) != 2 {
-			t.Errorf("an arena of %d bytes, %d wires", p.Machine.Bytes(), len(p.Wires()))
+		if p.Node.Bytes() != 1<<30 || len(p.Providers()) != 2 {
+			t.Errorf("an arena of %d bytes, %d providers", p.Node.Bytes(), len(p.Providers()))
 		}
 		w, err := r.Group(core.World)
 		if err != nil {
@@ -88,15 +88,15 @@ func TestReadmeTransports(t *testing.T) {
 	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllSubmatch(sentence[1], -1) {
 		said = append(said, string(name[1]))
 	}
-	for _, wire := range New(settings(t)).Wires() {
-		there = append(there, wire.Name)
+	for _, p := range New(settings(t)).Providers() {
+		there = append(there, p.Name)
 	}
 	if !slices.Equal(said, there) {
 		t.Errorf("README.md: between nodes %q, but there are %q", said, there)
 	}
 }
 
-// A rank that cannot join closes its door again.
+// A rank that cannot join closes its listener again.
 func TestCannotJoin(t *testing.T) {
 	leaktest.Check(t)
 	p := New(settings(t, "ARMCI_SHM_ARENA=1m"))
@@ -110,7 +110,7 @@ type lonely struct{ single }
 
 func (*lonely) Exchange([]byte) ([][]byte, error) { return nil, errors.New("nobody there") }
 
-// A rank that does not come as far as joining closes its door too.
+// A rank that does not come as far as joining closes its listener too.
 func TestNothingToJoin(t *testing.T) {
 	var kept []*Platform // else the collector might close them
 	t.Cleanup(func() { runtime.KeepAlive(kept) })
@@ -132,8 +132,8 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Machine.Bytes() < 1<<30 {
-		t.Errorf("an arena of %d bytes", p.Machine.Bytes())
+	if p.Node.Bytes() < 1<<30 {
+		t.Errorf("an arena of %d bytes", p.Node.Bytes())
 	}
 	if err := r.Finalize(); err != nil {
 		t.Error(err)

@@ -34,7 +34,7 @@ func (d *adder) add(mem transport.LocalAtomics, to transport.Peer, at *kernel.Cu
 
 // describe makes a transfer of a part of the target's memory and as many bytes at an address.
 func (d *adder) describe(p *kernel.Part, at uintptr) {
-	d.x = transport.Xfer{Known: true}
+	d.x = transport.Xfer{}
 	if p.Addrs != nil {
 		d.from = d.from[:0]
 		for i := range p.Addrs {

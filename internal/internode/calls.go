@@ -84,7 +84,7 @@ func (g *target) atomic(x *transport.RMW) error {
 // Send posts a message. An unordered one goes straight to the process, if that is connected to this one's data server:
 // there whoever waits for it reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
-	if m.Loose && t.server != nil && len(m.Body) <= maxMessage {
+	if m.Unordered && t.server != nil && len(m.Body) <= maxMessage {
 		if o := t.server.origin(t.peers[peer].Rank); o != nil && o.tell(m) {
 			return nil
 		}
@@ -122,16 +122,16 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	defer g.mu.Unlock()
 	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
 	if k == kindSend {
-		return nil, g.sendParts(nil, &h, m.Body, m.Loose)
+		return nil, g.sendParts(nil, &h, m.Body, m.Unordered)
 	}
 	if r, err = g.open(nil, kindReply); err == nil {
-		r.finish(g.sendParts(r, &h, m.Body, m.Loose))
+		r.finish(g.sendParts(r, &h, m.Body, m.Unordered))
 	}
 	return r, err
 }
 
 // sendParts sends the frames of a message.
-func (g *target) sendParts(r *request, h *header, body []byte, loose bool) error {
+func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) error {
 	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
 	defer func() { g.held = nil }()
 	var c kernel.Cursor
@@ -140,7 +140,7 @@ func (g *target) sendParts(r *request, h *header, body []byte, loose bool) error
 		if err := g.credit(); err != nil {
 			return err
 		}
-		if !loose {
+		if !unordered {
 			g.posted.Store(g.sent.Load())
 		}
 		h.addr, h.bytes = h.arg-uint64(c.Left()), uint64(min(c.Left(), int64(g.payload)))

@@ -14,7 +14,7 @@ import (
 
 // newEnds opens nodes of so many ranks each over a network.
 func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *transporttest.Ends {
-	return transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
+	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
 		return Open(net.Driver(), options(info, change))
 	})
 }

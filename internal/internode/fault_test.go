@@ -64,7 +64,7 @@ func (u *user) once(i int) error {
 	n := []int{8, 100, 3000, 40000, 200000}[i/7%5]
 	x := plain(u.mine+uintptr(i%64), u.there, n)
 	if i%3 == 0 {
-		x = &transport.Xfer{Known: true, Count: []int32{int32(n/8 + 8), 7},
+		x = &transport.Xfer{Count: []int32{int32(n/8 + 8), 7},
 			Local:  transport.Section{Base: u.mine, Stride: []int32{int32(n/8 + 16)}},
 			Remote: transport.Section{Base: u.there, Stride: []int32{int32(n/8 + 24)}}}
 	}
@@ -85,7 +85,7 @@ func (u *user) once(i int) error {
 		_, err := u.tr.Call(1, transport.Msg{Body: make([]byte, n)})
 		return err
 	case 5:
-		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Loose: i%2 == 0})
+		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Unordered: i%2 == 0})
 	}
 	return u.tr.Fence(1)
 }

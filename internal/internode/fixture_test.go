@@ -24,7 +24,7 @@ const patience = 20 * time.Second // far more than anything here takes
 type stranger struct {
 	transport.Transport // none; for Ends
 	t                   testing.TB
-	info                transport.WireInfo
+	info                transport.OpenInfo
 	fabric              transport.Fabric
 	listener            transport.Listener
 	serve               func(s *stranger, e transport.Endpoint, f reply) // what it does with a frame as a server
@@ -99,11 +99,11 @@ func (s *stranger) poll(src transport.Source) {
 }
 
 // newStranger opens the network for a rank.
-func newStranger(t testing.TB, net *pipe.Net, info transport.WireInfo) (*stranger, error) {
+func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*stranger, error) {
 	s := &stranger{t: t, info: info}
 	s.changed = sync.NewCond(&s.mu)
 	var err error
-	s.fabric, err = net.Open(transport.FabricConfig{WireInfo: info, Serves: true, Timeout: time.Second, Eager: 8 << 10,
+	s.fabric, err = net.Open(transport.FabricConfig{OpenInfo: info, Serves: true, Timeout: time.Second, Eager: 8 << 10,
 		Await: func(_ transport.Endpoint, done func() bool) {
 			for !done() {
 				time.Sleep(50 * time.Microsecond)
@@ -257,7 +257,7 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int, strange
 	for i := range ranks {
 		ranks[i] = 1
 	}
-	ends := transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
+	ends := transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
 		for _, r := range strangers {
 			if transport.Rank(r) == info.Me {
 				s, err := newStranger(t, net, info)
@@ -278,8 +278,8 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int, strange
 }
 
 // options are those of a rank of a test.
-func options(info transport.WireInfo, change func(*Options)) Options {
-	o := Options{WireInfo: info, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
+func options(info transport.OpenInfo, change func(*Options)) Options {
+	o := Options{OpenInfo: info, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
 		Looks: func() int { return 20 }}
 	if change != nil {
 		change(&o)
@@ -289,8 +289,7 @@ func options(info transport.WireInfo, change func(*Options)) Options {
 
 // plain is a contiguous transfer whose addresses are known to be good.
 func plain(local, remote uintptr, n int) *transport.Xfer {
-	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)},
-		Known: true}
+	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
 }
 
 // scaleOf is the factor of an accumulate.

@@ -194,7 +194,7 @@ func TestManySegments(t *testing.T) {
 			v.Remote = append(v.Remote, u.there+uintptr(24*i))
 			*(*uint64)(kernel.Ptr(u.mine + uintptr(8*i))) = uint64(i)
 		}
-		if err := u.finish(&transport.Xfer{Known: true, Vector: []transport.Segments{v}}, u.tr.Put); err != nil {
+		if err := u.finish(&transport.Xfer{Vector: []transport.Segments{v}}, u.tr.Put); err != nil {
 			t.Fatal(err)
 		}
 		if err := u.tr.Fence(1); err != nil {

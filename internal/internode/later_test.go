@@ -20,7 +20,7 @@ func TestLaterCompletes(t *testing.T) {
 			near, far := ends.Alloc(t, 0, 1<<20), ends.Alloc(t, 1, 1<<20)
 			done := make(chan error, 1)
 			for range 3 {
-				x := &transport.Xfer{Known: true, Later: true, Count: []int32{100000}, Done: func(err error) { done <- err },
+				x := &transport.Xfer{Later: true, Count: []int32{100000}, Done: func(err error) { done <- err },
 					Local: transport.Section{Base: near}, Remote: transport.Section{Base: far}}
 				if err := ends.Open[0].Get(1, x); err != nil {
 					t.Fatal(err)

@@ -116,7 +116,7 @@ func (g *target) measure(c *costs, get bool) error {
 	sample := func(by string, all ...patch) line {
 		for i := range all {
 			p := &all[i]
-			x := transport.Xfer{Known: true, Count: []int32{p.row, p.rows},
+			x := transport.Xfer{Count: []int32{p.row, p.rows},
 				Local:  transport.Section{Base: here[0].Lo, Stride: []int32{stride}},
 				Remote: transport.Section{Base: there[0].Lo, Stride: []int32{stride}}}
 			once := func() {

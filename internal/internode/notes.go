@@ -42,7 +42,7 @@ func (c *costs) fromRow(get bool, rows int64) int64 {
 // noMemory is a node without memory of its own.
 type noMemory struct{}
 
-func (noMemory) Hold()                             {}
+func (noMemory) KeepPages()                        {}
 func (noMemory) Inside(uintptr) bool               { return false }
 func (noMemory) Owns(int, uintptr, int64) bool     { return false }
 func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }
@@ -52,7 +52,7 @@ func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 // calibrate measures the cost model; nil for a fabric that needs none.
 func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.Buffer, o.Looks = 0, nil
-	o.WireInfo = transport.WireInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
+	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
 		Secret: []byte("calibration"), Node: noMemory{}, Lost: func(transport.Rank, string) {}}
 	var ends [2]*Transport
 	var peers []transport.PeerAddr

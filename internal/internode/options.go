@@ -12,7 +12,7 @@ import (
 
 // Options are described in docs/configuration.md.
 type Options struct {
-	transport.WireInfo
+	transport.OpenInfo
 
 	Servers int           // data servers per node: its first ranks
 	Timeout time.Duration // a host that does not answer for so long is given up

@@ -43,12 +43,12 @@ type Transport struct {
 	loss    sync.Once
 }
 
-// Wire is the transport over a fabric, with the settings in o; what concerns the job is filled in when it is opened.
-func Wire(d transport.Driver, o Options) transport.Wire {
-	return transport.Wire{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint,
-		Open: func(info transport.WireInfo) (transport.Transport, error) {
+// Provider is the transport over a fabric, with the settings in o; what concerns the job is filled in when it is opened.
+func Provider(d transport.Driver, o Options) transport.Provider {
+	return transport.Provider{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint,
+		Open: func(info transport.OpenInfo) (transport.Transport, error) {
 			o := o
-			o.WireInfo = info
+			o.OpenInfo = info
 			return Open(d, o)
 		}}
 }
@@ -68,7 +68,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 		}
 		t.costs.Store(c)
 	}
-	fabric, err := d.Open(transport.FabricConfig{WireInfo: o.WireInfo, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
+	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
 		Eager: t.opt.Eager, Looks: o.Looks, Unbind: o.Unbind, Await: t.await, Fatal: t.failAll})
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func newWatchTest(t *testing.T, o pipe.Options, change func(*Options)) *watchTes
 
 func (w *watchTest) say() {
 	w.t.Helper()
-	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("loose"), Loose: true}); err != nil {
+	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("unordered"), Unordered: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -94,7 +94,7 @@ func TestWatchMissesNothing(t *testing.T) {
 			for wanted.Load() <= n && !t.Failed() {
 				time.Sleep(time.Microsecond)
 			}
-			w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Loose: true})
+			w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Unordered: true})
 		}
 	})
 	for n := 1; n <= rounds; n++ { // each as soon as the one before has come, while who read that is still about it

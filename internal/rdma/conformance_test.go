@@ -50,8 +50,8 @@ func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	someDevice(t)
 	leaktest.Check(t)
 	j := &job{}
-	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
-		s := settings{Options: internode.Options{WireInfo: info, Timeout: 10 * time.Second, Poll: 20 * time.Microsecond,
+	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
+		s := settings{Options: internode.Options{OpenInfo: info, Timeout: 10 * time.Second, Poll: 20 * time.Microsecond,
 			Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}
 		if change != nil {
 			change(&s)

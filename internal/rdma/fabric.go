@@ -61,10 +61,10 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	if f.base, err = w.open(); err != nil {
 		return nil, err
 	}
-	cfg.Node.Hold()
+	cfg.Node.KeepPages()
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
-	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.WireInfo), onDemand)
+	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.OpenInfo), onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = newBell(); err == nil {
 		err = f.openOrigins()

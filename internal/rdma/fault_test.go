@@ -19,7 +19,7 @@ const patience = 20 * time.Second // far more than anything here takes
 
 func plain(local, remote uintptr, n int) *transport.Xfer {
 	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote},
-		Count: []int32{int32(n)}, Known: true}
+		Count: []int32{int32(n)}}
 }
 
 // touch reads a word of the peer, which must succeed.

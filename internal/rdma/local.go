@@ -43,7 +43,7 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 	return r, nil
 }
 
-func pinBudget(o *Options, w *transport.WireInfo) int64 {
+func pinBudget(o *Options, w *transport.OpenInfo) int64 {
 	if o.Pin > 0 {
 		return o.Pin
 	}

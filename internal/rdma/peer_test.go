@@ -63,7 +63,7 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 	return 0, 0
 }
 
-func (g *ground) Hold() {}
+func (g *ground) KeepPages() {}
 
 func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 
@@ -73,7 +73,7 @@ func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
 func alone(rank int, g *ground) internode.Options {
 	o := internode.Options{Timeout: peerTimeout, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,
 		Looks: func() int { return 100 }}
-	o.WireInfo = transport.WireInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
+	o.OpenInfo = transport.OpenInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
 		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},
 		Handle: func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {
 			if reply != nil {

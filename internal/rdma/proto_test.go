@@ -28,7 +28,7 @@ const field = 1 << 20
 
 // someShape is a strided or vector transfer between two fields, of which no byte is named twice at either side.
 func someShape(r *rand.Rand, local, remote uintptr) *transport.Xfer {
-	x := &transport.Xfer{Known: true, Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}}
+	x := &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}}
 	row, count := 1+r.IntN(1<<r.IntN(12)), 1+r.IntN(40)
 	if r.IntN(3) == 0 {
 		s := transport.Segments{Bytes: row}
@@ -112,7 +112,7 @@ func TestManyAtOnce(t *testing.T) {
 				failed := make(chan error, many)
 				for i := range many {
 					at := uintptr(i * rows * stride)
-					x := &transport.Xfer{Known: true, Later: true, Count: []int32{row, rows}, Done: func(err error) { failed <- err },
+					x := &transport.Xfer{Later: true, Count: []int32{row, rows}, Done: func(err error) { failed <- err },
 						Local:  transport.Section{Base: addrOf(private) + at, Stride: []int32{stride}},
 						Remote: transport.Section{Base: far + at, Stride: []int32{stride}}}
 					all.Go(func() {

@@ -21,21 +21,21 @@ type span struct{ lo, hi uintptr }
 
 func (s span) size() int64 { return int64(s.hi - s.lo) }
 
-// slice is a rank's own part of the arena. kept is freed memory that still has its pages, bare is freed address space
+// slice is a rank's own part of the arena. kept is freed memory that still has its pages, unbacked is freed address space
 // without pages; both are sorted by address, neighbours merged. Above brk nothing was ever used.
 type slice struct {
-	mu         sync.Mutex
-	all        span
-	brk        uintptr
-	kept, bare []span
-	live       map[uintptr]uintptr // allocations: lo -> hi
-	liveBytes  int64
-	keptBytes  int64
-	high       int64
-	budget     int64
-	held       bool // devices hold the pages: none is dropped
-	populate   func(span) error
-	punch      func(span)
+	mu             sync.Mutex
+	all            span
+	brk            uintptr
+	kept, unbacked []span
+	live           map[uintptr]uintptr // allocations: lo -> hi
+	liveBytes      int64
+	keptBytes      int64
+	high           int64
+	budget         int64
+	keepAll        bool // devices have pinned pages: none is dropped
+	populate       func(span) error
+	punch          func(span)
 }
 
 func newSlice(all span, budget int64, populate func(span) error, punch func(span)) *slice {
@@ -54,11 +54,11 @@ func (s *slice) reuse(nbytes int64) (uintptr, bool) {
 		return 0, false
 	}
 	s.keptBytes -= int64(n)
-	s.hand(got)
+	s.record(got)
 	return got.lo, true
 }
 
-func (s *slice) hand(got span) {
+func (s *slice) record(got span) {
 	s.live[got.lo] = got.hi
 	s.liveBytes += got.size()
 	s.high = max(s.high, s.liveBytes)
@@ -77,23 +77,23 @@ func (s *slice) grow(nbytes int64) (uintptr, error) {
 		return 0, s.tooSmall()
 	}
 	got, ok := s.space(pagesOf(nbytes))
-	if !ok { // kept memory may lie between two bare spans
-		s.bareKept()
+	if !ok { // kept memory may lie between two unbacked spans
+		s.dropKeptLocked()
 		if got, ok = s.space(pagesOf(nbytes)); !ok {
 			return 0, s.tooSmall()
 		}
 	}
 	if err := s.populate(got); err != nil {
-		s.makeBare(got)
+		s.dropPages(got)
 		return 0, err
 	}
-	s.hand(got)
+	s.record(got)
 	return got.lo, nil
 }
 
 // space allocates address space without pages.
 func (s *slice) space(n uintptr) (span, bool) {
-	got, ok := cut(&s.bare, n)
+	got, ok := cut(&s.unbacked, n)
 	if !ok && n <= s.all.hi-s.brk {
 		got, ok = span{s.brk, s.brk + n}, true
 		s.brk += n
@@ -101,18 +101,18 @@ func (s *slice) space(n uintptr) (span, bool) {
 	return got, ok
 }
 
-// makeBare drops a span's pages. A span that ends at brk lowers brk.
-func (s *slice) makeBare(f span) {
+// dropPages drops a span's pages. A span that ends at brk lowers brk.
+func (s *slice) dropPages(f span) {
 	s.punch(f)
-	add(&s.bare, f)
-	if last := len(s.bare) - 1; s.bare[last].hi == s.brk {
-		s.brk = s.bare[last].lo
-		s.bare = s.bare[:last]
+	add(&s.unbacked, f)
+	if last := len(s.unbacked) - 1; s.unbacked[last].hi == s.brk {
+		s.brk = s.unbacked[last].lo
+		s.unbacked = s.unbacked[:last]
 	}
 }
 
-// giveBack frees a range: keeps it for reuse, or drops its pages when the budget is spent.
-func (s *slice) giveBack(lo uintptr) bool {
+// free frees a range: keeps it for reuse, or drops its pages when the budget is spent.
+func (s *slice) free(lo uintptr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hi, ok := s.live[lo]
@@ -122,8 +122,8 @@ func (s *slice) giveBack(lo uintptr) bool {
 	delete(s.live, lo)
 	freed := span{lo, hi}
 	s.liveBytes -= freed.size()
-	if s.keptBytes+freed.size() > s.budget && !s.held {
-		s.makeBare(freed)
+	if s.keptBytes+freed.size() > s.budget && !s.keepAll {
+		s.dropPages(freed)
 		return true
 	}
 	s.keptBytes += freed.size()
@@ -135,23 +135,23 @@ func (s *slice) giveBack(lo uintptr) bool {
 func (s *slice) dropKept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bareKept()
+	s.dropKeptLocked()
 }
 
-func (s *slice) bareKept() {
-	if s.held {
+func (s *slice) dropKeptLocked() {
+	if s.keepAll {
 		return
 	}
 	for _, k := range s.kept {
-		s.makeBare(k)
+		s.dropPages(k)
 	}
 	s.kept, s.keptBytes = nil, 0
 }
 
-// hold stops the dropping of pages.
-func (s *slice) hold() {
+// keepPages stops the dropping of pages.
+func (s *slice) keepPages() {
 	s.mu.Lock()
-	s.held = true
+	s.keepAll = true
 	s.mu.Unlock()
 }
 

@@ -92,7 +92,7 @@ func (m *model) check() {
 		m.t.Fatalf("use: live %d kept %d high %d; model: live %d, populated %d, budget %d", live, kept, high, bytes,
 			len(m.held)*page, m.s.budget)
 	}
-	for _, list := range [][]span{m.s.kept, m.s.bare} {
+	for _, list := range [][]span{m.s.kept, m.s.unbacked} {
 		for i, f := range list {
 			if f.lo >= f.hi || i > 0 && list[i-1].hi >= f.lo {
 				m.t.Fatalf("free list is not sorted and merged: %x", list)
@@ -117,7 +117,7 @@ func (m *model) alloc(nbytes int64) bool {
 }
 
 func (m *model) free(i int) {
-	if !m.s.giveBack(m.live[i].lo) {
+	if !m.s.free(m.live[i].lo) {
 		m.t.Fatalf("%#x is not known", m.live[i].lo)
 	}
 	m.live = append(m.live[:i], m.live[i+1:]...)
@@ -154,8 +154,8 @@ func TestAllocator(t *testing.T) {
 		}
 		m.s.dropKept()
 		m.check()
-		if len(m.held) != 0 || len(m.s.bare) != 0 || m.s.brk != m.all.lo {
-			t.Errorf("%d pages left, free %x, brk %#x", len(m.held), m.s.bare, m.s.brk)
+		if len(m.held) != 0 || len(m.s.unbacked) != 0 || m.s.brk != m.all.lo {
+			t.Errorf("%d pages left, free %x, brk %#x", len(m.held), m.s.unbacked, m.s.brk)
 		}
 		if !m.alloc(250 * page) {
 			t.Error("all was freed, but not all can be had again")
@@ -174,7 +174,7 @@ func TestAllocatorLimits(t *testing.T) {
 		t.Error("ten pages hold one byte and nine pages, and no more")
 	}
 	for _, lo := range []uintptr{0, m.live[0].lo + 1, m.live[1].lo + page} {
-		if m.s.giveBack(lo) {
+		if m.s.free(lo) {
 			t.Errorf("%#x was taken back", lo)
 		}
 	}
@@ -186,7 +186,7 @@ func TestAllocatorLimits(t *testing.T) {
 	if lo, ok := m.s.reuse(1); !ok || lo != m.all.lo {
 		t.Error("one page within the budget was not kept")
 	}
-	if m.s.giveBack(m.all.lo); m.s.giveBack(m.all.lo) {
+	if m.s.free(m.all.lo); m.s.free(m.all.lo) {
 		t.Error("freed twice")
 	}
 	if _, ok := m.s.reuse(page + 1); ok {
@@ -228,7 +228,7 @@ func TestCut(t *testing.T) {
 func TestHold(t *testing.T) {
 	p := &pages{t: t, all: span{0x10000, 0x10000 + 64*page}, held: map[uintptr]bool{}}
 	s := newSlice(p.all, 2*page, p.populate, p.punch)
-	s.hold()
+	s.keepPages()
 	var all []uintptr
 	for range 16 {
 		at, err := s.grow(4 * page)
@@ -238,7 +238,7 @@ func TestHold(t *testing.T) {
 		all = append(all, at)
 	}
 	for _, at := range all {
-		s.giveBack(at)
+		s.free(at)
 	}
 	s.dropKept()
 	if len(p.held) != 64 {

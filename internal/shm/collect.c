@@ -12,7 +12,7 @@
 #define REDUCE_LEAST (64u << 10) // bytes of a step of a reduction, at least; at most SHM_BULK
 #define FOLD (8u << 10)          // bytes folded and published at a time
 
-static void bcast_small(struct shm_hold *h, void *buf, size_t n, int root)
+static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	uint8_t *slot = shm_small(h, root, k);
@@ -26,7 +26,7 @@ static void bcast_small(struct shm_hold *h, void *buf, size_t n, int root)
 	shm_done(h, k);
 }
 
-static void bcast_bulk(struct shm_hold *h, uint8_t *buf, size_t n, int root)
+static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, int root)
 {
 	unsigned at = shm_take_bulk(h);
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
@@ -35,14 +35,14 @@ static void bcast_bulk(struct shm_hold *h, uint8_t *buf, size_t n, int root)
 		shm_stream(slot, buf, n);
 		shm_post(h, k);
 	} else {
-		shm_team_wait(h, &h->team->member[root].post, k);
+		shm_team_wait(h, &h->context->member[root].post, k);
 		memcpy(buf, slot, n);
 	}
 	shm_bulk_until(h, at, k);
 	shm_done(h, k);
 }
 
-void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root)
+void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
 {
 	uint8_t *p = buf;
 	if (h->n == 1)
@@ -55,7 +55,7 @@ void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root)
 	for (size_t at = 0; at < nbytes; at += piece) bcast_bulk(h, p + at, nbytes - at < piece ? nbytes - at : piece, root);
 }
 
-void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all)
+void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	memcpy(shm_small(h, h->me, k), mine, nbytes);
@@ -66,7 +66,7 @@ void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *al
 }
 
 // Every member publishes all of its data and folds all: one exchange, best for small data.
-static void reduce_small(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
+static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	memcpy(shm_small(h, h->me, k), x, nelem * esize);
@@ -94,7 +94,7 @@ struct piece {
 };
 
 // Publishes what others fold.
-static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize)
+static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize)
 {
 	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = shm_take_bulk(h)};
 	uint8_t *mine = shm_bulk(h, h->me, p.slot);
@@ -108,7 +108,7 @@ static struct piece publish(struct shm_hold *h, uint8_t *x, size_t nelem, size_t
 }
 
 // Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn, then into that.
-static void fold_some(struct shm_hold *h, const struct piece *p, size_t at, size_t n, int type, int red)
+static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type, int red)
 {
 	_Alignas(SHM_LINE) uint8_t buf[FOLD];
 	uint8_t *x = p->x + at;
@@ -122,7 +122,7 @@ static void fold_some(struct shm_hold *h, const struct piece *p, size_t at, size
 }
 
 // Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where no other part was.
-static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
+static void fold(struct shm_team *h, const struct piece *p, int type, int red)
 {
 	size_t from, to, most = FOLD / p->esize;
 	part(p->nelem, h->n, h->me, &from, &to);
@@ -130,13 +130,13 @@ static void fold(struct shm_hold *h, const struct piece *p, int type, int red)
 }
 
 // Copies the parts that the others have folded and published as step k.
-static void collect(struct shm_hold *h, const struct piece *p, uint64_t k)
+static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 {
 	for (int turn = 1; turn < h->n; turn++) {
 		int i = (h->me + turn) % h->n; // members start with different sources
 		size_t from, to;
 		part(p->nelem, h->n, i, &from, &to);
-		shm_team_wait(h, &h->team->member[i].post, k);
+		shm_team_wait(h, &h->context->member[i].post, k);
 		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize, (to - from) * p->esize);
 	}
 	shm_done(h, k);
@@ -151,7 +151,7 @@ static size_t piece_bytes(size_t nbytes)
 }
 
 // Piece by piece, in the same order of steps on every member. The next piece is published before one is folded.
-static void reduce_bulk(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
+static void reduce_bulk(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
 {
 	size_t most = piece_bytes(nelem * esize) / esize, at = nelem < most ? nelem : most;
 	struct piece now = publish(h, x, at, esize), next = now;
@@ -171,7 +171,7 @@ static void reduce_bulk(struct shm_hold *h, uint8_t *x, size_t nelem, size_t esi
 	}
 }
 
-void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red)
+void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 {
 	size_t esize = k_type_size(type);
 	if (h->n == 1) {

@@ -20,7 +20,7 @@ var elsewhere = []transport.Rank{0, 4, testWorld - 1}
 
 func foreign(from transport.Rank, to int, i int) []byte { return letterOf(int(from), to, 7, i) }
 
-// delivery: local rank 0 delivers for three ranks at once what fits and waits for the rest, and sends letters of its own
+// delivery: local rank 0 delivers for three ranks at once what fits and waits for the rest, and sends queued messages of its own
 // with the same tag meanwhile; everybody, itself included, tells them apart.
 func delivery(r *rank) {
 	const n, tag = 20, 7
@@ -47,7 +47,7 @@ func delivery(r *rank) {
 			for i := range n {
 				l, err := r.Recv(from, tag, buf)
 				if err != nil || l.From != from || l.Total != l.Bytes || !bytes.Equal(buf[:l.Bytes], foreign(from, r.Self(), i)) {
-					r.Errorf("letter %d from rank %d: %+v, %v, or other bytes", i, from, l, err)
+					r.Errorf("message %d from rank %d: %+v, %v, or other bytes", i, from, l, err)
 				}
 			}
 		})
@@ -173,7 +173,7 @@ func TestFullRing(t *testing.T) {
 // violation: a rank that announces more than any message has is reported like one that is lost.
 func violation(r *rank) {
 	if r.Self() == 1 {
-		o, err := r.wireTo(0)
+		o, err := r.connectionTo(0)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestDocumentedHead(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| (\\d+) \\| `(\\w+)` \\|").FindAllStringSubmatch(string(text), -1) {
 		shown[row[2]], _ = strconv.Atoi(row[1])
 	}
-	machine := reflect.TypeFor[Machine]()
+	machine := reflect.TypeFor[Node]()
 	field, _ := machine.FieldByName("head")
 	head := field.Type.Elem()
 	if size := "`struct shm_head` | " + strconv.Itoa(int(head.Size())) + " bytes"; !strings.Contains(string(text), size) {

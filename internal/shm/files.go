@@ -51,7 +51,7 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 	}
 	for i, c := range conns { // one after the other, so that few files are on their way at a time
 		if c != nil && err == nil {
-			err = hand(fds, c, ranks[i])
+			err = sendFiles(fds, c, ranks[i])
 		}
 	}
 	if err != nil {
@@ -63,8 +63,8 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 	return fds[1], nil
 }
 
-// hand sends a member the files, in the order of their addresses, and waits until it has mapped them.
-func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
+// sendFiles sends a member the files, in the order of their addresses, and waits until it has mapped them.
+func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	for rest := fds; len(rest) > 0; {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
@@ -88,7 +88,7 @@ func hand(fds []int, c *net.UnixConn, to transport.Rank) error {
 
 // takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's own slice.
 func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
-	mine, err := mapHanded(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
+	mine, err := receiveFiles(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
 	vote := frame{kind: fVote, from: uint32(self)}
 	if err == nil {
 		vote.a = 1
@@ -102,8 +102,8 @@ func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
 	return mine, err
 }
 
-// mapHanded returns file number keep, also with an error; -1 if it was not received.
-func mapHanded(c *net.UnixConn, left span, keep int) (mine int, err error) {
+// receiveFiles returns file number keep, also with an error; -1 if it was not received.
+func receiveFiles(c *net.UnixConn, left span, keep int) (mine int, err error) {
 	mine = -1
 	for n, more := 0, true; more; {
 		fds, rest, err := readFiles(c)

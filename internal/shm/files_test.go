@@ -60,7 +60,7 @@ func files(r *rank) {
 	for _, m := range mapped {
 		inodes[strings.Fields(m)[2]] = true
 	}
-	if n := len(r.order.Doors) + 1; len(mapped) != n || len(inodes) != n {
+	if n := len(r.order.Listeners) + 1; len(mapped) != n || len(inodes) != n {
 		r.Errorf("%d files at %d places, expected %d: %q", len(inodes), len(mapped), n, mapped)
 	}
 	if own := fmt.Sprintf("%x-%x 00000000 ", r.own.all.lo, r.own.all.hi); !strings.Contains(strings.Join(mapped, "\n"), own) {

@@ -117,7 +117,7 @@ func sameUser(c *net.UnixConn) error {
 	return nil
 }
 
-func call(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
+func dial(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 	if err != nil {
 		return nil, err

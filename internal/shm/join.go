@@ -22,14 +22,14 @@ import (
 
 const joinTimeout = 60 * time.Second
 
-// Door is a rank's listening socket. Its name is published to the ranks of the node before they join.
-type Door struct {
+// Listener is a rank's listening socket. Its name is published to the ranks of the node before they join.
+type Listener struct {
 	Name string
 	l    *net.UnixListener
 }
 
-// OpenDoor listens under a random abstract name.
-func OpenDoor() (*Door, error) {
+// Listen listens under a random abstract name.
+func Listen() (*Listener, error) {
 	var r [12]byte
 	rand.Read(r[:])
 	name := "armci-" + hex.EncodeToString(r[:])
@@ -37,22 +37,22 @@ func OpenDoor() (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the ranks of this node: %w", err)
 	}
-	return &Door{name, l}, nil
+	return &Listener{name, l}, nil
 }
 
 // Close stops listening.
-func (d *Door) Close() { d.l.Close() }
+func (d *Listener) Close() { d.l.Close() }
 
 // errGone: a member has ended, or does not answer, while joining. Another place would not help.
 var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
 // lead creates the arena and has all members map it. The returned connections are indexed by local number.
-func (d *Door) lead(o *Options) (int, place, []*net.UnixConn, error) {
+func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
 	conns, err := d.gather(o)
 	if err == nil {
 		var fd int
 		var p place
-		if fd, p, err = settle(o, conns); err == nil {
+		if fd, p, err = createArena(o, conns); err == nil {
 			return fd, p, conns, nil
 		}
 	}
@@ -68,9 +68,9 @@ func closeAll(conns []*net.UnixConn) {
 	}
 }
 
-// settle finds a place for the arena and creates it there.
-func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
-	p, err := agree(o, conns)
+// createArena finds a place for the arena and creates it there.
+func createArena(o *Options, conns []*net.UnixConn) (int, place, error) {
+	p, err := choosePlace(o, conns)
 	if err != nil {
 		return -1, p, err
 	}
@@ -85,11 +85,11 @@ func settle(o *Options, conns []*net.UnixConn) (int, place, error) {
 	return fd, p, err
 }
 
-// agree tries one place after the other until all have reserved it.
-func agree(o *Options, conns []*net.UnixConn) (place, error) {
+// choosePlace tries one place after the other until all have reserved it.
+func choosePlace(o *Options, conns []*net.UnixConn) (place, error) {
 	last := fmt.Errorf("an arena of %s is too small, or the limit of address space or file size is", config.SizeText(o.Arena))
 	for _, p := range places(o.Arena, o.Base) {
-		if last = offer(p, conns, o.Ranks); last == nil {
+		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
 		if errors.Is(last, errGone) {
@@ -105,7 +105,7 @@ func agree(o *Options, conns []*net.UnixConn) (place, error) {
 }
 
 // gather accepts connections of all other ranks of the node.
-func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
+func (d *Listener) gather(o *Options) ([]*net.UnixConn, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	d.l.SetDeadline(time.Now().Add(joinTimeout))
 	defer d.l.SetDeadline(time.Time{})
@@ -125,8 +125,8 @@ func (d *Door) gather(o *Options) ([]*net.UnixConn, error) {
 	return conns, nil
 }
 
-// offer reserves p in this process and all members, or in none.
-func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
+// offerPlace reserves p in this process and all members, or in none.
+func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	err := reserve(p)
 	reserved := err == nil
 	for _, c := range conns {
@@ -167,7 +167,7 @@ func offer(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 
 // follow receives the arena from the leader.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = call(o.Doors[0], purposeJoin, o.Self, o.Secret); err != nil {
+	if c, err = dial(o.Listeners[0], purposeJoin, o.Self, o.Secret); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w", o.Ranks[0], err)
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))

@@ -21,10 +21,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// openDoor is a door that the test closes.
-func openDoor(t *testing.T) *Door {
+// openListener is a listener that the test closes.
+func openListener(t *testing.T) *Listener {
 	t.Helper()
-	d, err := OpenDoor()
+	d, err := Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func openDoor(t *testing.T) *Door {
 }
 
 // admitted connects as told and returns what admit says.
-func admitted(t *testing.T, d *Door, nlocal int, connect func() error) (frame, error) {
+func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (frame, error) {
 	t.Helper()
 	called := make(chan error, 1)
 	go func() { called <- connect() }()
@@ -51,7 +51,7 @@ func admitted(t *testing.T, d *Door, nlocal int, connect func() error) (frame, e
 
 func TestAdmit(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	say := func(b []byte) func() error {
 		return func() error {
 			c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.Name, Net: "unix"})
@@ -87,7 +87,7 @@ func TestOtherUser(t *testing.T) {
 		t.Skip("only root can be another user for a moment")
 	}
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	good := append(frame{kind: fHello, from: 1}.encode(), testSecret()...)
 	_, err := admitted(t, d, 2, asNobody(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -112,8 +112,8 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := call(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
-		t.Errorf("a door of another user: %v", err)
+	if _, err := dial(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
+		t.Errorf("a listener of another user: %v", err)
 	}
 }
 
@@ -136,19 +136,19 @@ func asNobody(do func() error) func() error {
 // Strangers and repeated callers do not disturb the joining.
 func TestGather(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	for _, hello := range []struct {
 		self    int
 		purpose uint64
 		secret  string
 	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"}, {2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
-		c, err := call(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
+		c, err := dial(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 	}
-	o := order{Doors: make([]string, 3), Secret: testSecret()}
+	o := order{Listeners: make([]string, 3), Secret: testSecret()}
 	opt := o.options()
 	conns, err := d.gather(&opt)
 	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
@@ -160,8 +160,8 @@ func TestGather(t *testing.T) {
 // A rank that does not find its leader says so.
 func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
-	o := order{Doors: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
+	d := openListener(t)
+	o := order{Listeners: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "reach rank 2") {
 		t.Errorf("%v", err)
 	}
@@ -169,8 +169,8 @@ func TestNoLeader(t *testing.T) {
 
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
-	o := order{Doors: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
+	d := openListener(t)
+	o := order{Listeners: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
 	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "too small") ||
 		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
 		t.Errorf("%v", err)
@@ -188,7 +188,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := call(r.order.Doors[0], purposeJoin, 2, r.order.Secret); err != nil {
+		if _, err := dial(r.order.Listeners[0], purposeJoin, 2, r.order.Secret); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -203,7 +203,7 @@ func failToJoin(r *rank) {
 	if err == nil {
 		r.Fatal("joined")
 	}
-	r.Machine = nil
+	r.Node = nil
 	r.say("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
 	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
@@ -327,7 +327,7 @@ func FuzzReceive(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		violated := false
-		m := &Machine{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
+		m := &Node{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
 		rest := b
 		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)

@@ -21,21 +21,21 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->world = world;
 	p->arena_bytes = arena_bytes;
 	p->stripes = 4096;
-	p->teams = 4096;
+	p->contexts = 4096;
 	p->region_cap = 1u << 20;
 	p->ring_bytes = 64u << 10;
-	p->team_bytes = page_up(sizeof(struct shm_team) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
-	// A small arena (RLIMIT_AS, or a setting) has fewer teams and shorter tables; one that is too small even then is refused.
-	while (p->teams > 64 && p->teams * p->team_bytes > arena_bytes / 8) p->teams /= 2;
+	p->context_bytes = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
+	// A small arena (RLIMIT_AS, or a setting) has fewer contexts and shorter tables; one that is too small even then is refused.
+	while (p->contexts > 64 && p->contexts * p->context_bytes > arena_bytes / 8) p->contexts /= 2;
 	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
 	while (p->ring_bytes > 8192 && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
 	p->rank_off = page_up(sizeof *p);
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
 	p->region_off = off = page_up(off + n * world * sizeof(uint32_t));
-	p->mail_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
-	p->team_off = off = page_up(off + n * n * p->ring_bytes);
-	off += p->teams * p->team_bytes;
+	p->ring_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
+	p->context_off = off = page_up(off + n * n * p->ring_bytes);
+	off += p->contexts * p->context_bytes;
 	p->slice_off = (off + (2u << 20) - 1) & ~((2ull << 20) - 1);
 	if (p->slice_off >= arena_bytes / 2)
 		return 0;
@@ -61,13 +61,13 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.polls = UINT32_MAX;
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
-	shm_mail_open();
+	shm_messages_open();
 	return 0;
 }
 
 void shm_detach(void)
 {
-	shm_mail_reset();
+	shm_messages_reset();
 	memset(&shm, 0, sizeof shm);
 }
 
@@ -166,11 +166,11 @@ int shm_region_add(uint64_t lo, uint64_t hi)
 }
 
 // Of several callers only one changes the table, whose owner may have exited during a change.
-void shm_forget(int local)
+void shm_withdraw_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];
 	uint32_t how = SHM_EXITED;
-	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_FORGOTTEN))
+	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_WITHDRAWN))
 		return;
 	uint64_t odd = atomic_load(&r->gen) | 1;
 	atomic_store(&r->gen, odd);

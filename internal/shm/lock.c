@@ -6,7 +6,7 @@
 // SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured with 4 and
 // 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times the rate; shorter patience
 // costs rate, longer patience costs fairness.)
-// It does not detect dead owners: a rank that dies ends the job (watch.go).
+// It does not detect dead owners: a rank that dies ends the job (liveness.go).
 #define _GNU_SOURCE
 #include <sched.h>
 #include <time.h>

@@ -43,7 +43,7 @@ func roomFor(nbytes, margin int64) error {
 
 // Reading how much memory is left takes as long as populating a hundred pages. So the result serves later requests for a
 // while, as long as these are small compared to it.
-type look struct {
+type memoryCheck struct {
 	mu    sync.Mutex
 	at    time.Time
 	left  int64 // beyond the margin
@@ -51,15 +51,15 @@ type look struct {
 }
 
 const (
-	lookLasts = 100 * time.Millisecond
-	lookPart  = 16 // this part of what was left may be granted without reading again
+	checkLasts = 100 * time.Millisecond
+	checkPart  = 16 // this part of what was left may be granted without reading again
 )
 
 // room is roomFor, by an earlier result if that suffices.
-func (l *look) room(nbytes, margin int64) error {
+func (l *memoryCheck) room(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.at) < lookLasts && nbytes <= l.left/lookPart-l.given {
+	if time.Since(l.at) < checkLasts && nbytes <= l.left/checkPart-l.given {
 		l.given += nbytes
 		return nil
 	}

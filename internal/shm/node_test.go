@@ -17,27 +17,27 @@ import (
 
 // joined are the scenarios of ranks that have joined.
 var joined = map[string]func(*rank){
-	"conformance":   serveConformance,
-	"memory":        memory,
-	"files":         files,
-	"file limit":    fileLimit,
-	"regions":       regions,
-	"collectives":   collectives,
-	"teams":         teams,
-	"wide":          wide,
-	"mutex":         mutexes,
-	"hog":           hog,
-	"mail":          mail,
-	"mail words":    mailWords,
-	"short buffers": shortBuffers,
-	"notify":        notify,
-	"delivery":      delivery,
-	"full ring":     fullRing,
-	"violation":     violation,
-	"leave":         func(*rank) {},
-	"wait to die":   waitToDie,
-	"exit early":    exitEarly,
-	"end late":      endLate,
+	"conformance":        serveConformance,
+	"memory":             memory,
+	"files":              files,
+	"file limit":         fileLimit,
+	"regions":            regions,
+	"collectives":        collectives,
+	"teams":              teams,
+	"wide":               wide,
+	"mutex":              mutexes,
+	"hog":                hog,
+	"messages":           messages,
+	"messages in pieces": messagesInPieces,
+	"short buffers":      shortBuffers,
+	"notify":             notify,
+	"delivery":           delivery,
+	"full ring":          fullRing,
+	"violation":          violation,
+	"leave":              func(*rank) {},
+	"wait to die":        waitToDie,
+	"exit early":         exitEarly,
+	"end late":           endLate,
 
 	"finalise early":   finaliseEarly,
 	"barrier too many": barrierTooMany,
@@ -47,16 +47,17 @@ var joined = map[string]func(*rank){
 	"leave alone": leaveAlone,
 }
 
-func end(t testing.TB, m *Machine, in *transporttest.Inbox) *transporttest.End {
+func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
 	mem, err := m.Grow(transporttest.MemBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &transporttest.End{Transport: NewDriver(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem, Inbox: in}
+	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem,
+		Inbox: in}
 }
 
 func serveConformance(r *rank) {
-	e := end(r, r.Machine, &transporttest.Inbox{})
+	e := end(r, r.Node, &transporttest.Inbox{})
 	r.World().Barrier() // all have a handler
 	if err := transporttest.Serve(e); err != nil {
 		r.Error(err)
@@ -66,12 +67,12 @@ func serveConformance(r *rank) {
 // The test itself is local rank 0.
 func TestConformance(t *testing.T) {
 	leaktest.Check(t)
-	d := openDoor(t)
+	d := openListener(t)
 	others := start(t, 1, 2)
-	o := order{Scenario: "conformance", Doors: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
+	o := order{Scenario: "conformance", Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
-		o.Doors = append(o.Doors, p.hear(t))
+		o.Listeners = append(o.Listeners, p.hear(t))
 	}
 	for _, p := range others {
 		o.Self = p.Local

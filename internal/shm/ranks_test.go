@@ -37,15 +37,15 @@ func TestMain(m *testing.M) {
 
 // order is what a rank is told.
 type order struct {
-	Scenario string
-	Doors    []string
-	Self     int
-	Secret   []byte
-	Arena    int64
-	Base     uintptr
-	Keep     int64
-	Margin   int64
-	Reporter bool
+	Scenario  string
+	Listeners []string
+	Self      int
+	Secret    []byte
+	Arena     int64
+	Base      uintptr
+	Keep      int64
+	Margin    int64
+	Reporter  bool
 }
 
 const testWorld = 100 // ranks of the job, of which most are elsewhere
@@ -54,20 +54,20 @@ const testWorld = 100 // ranks of the job, of which most are elsewhere
 func worldRank(local int) transport.Rank { return transport.Rank(3*local + 2) }
 
 func (o *order) options() Options {
-	ranks := make([]transport.Rank, len(o.Doors))
+	ranks := make([]transport.Rank, len(o.Listeners))
 	for i := range ranks {
 		ranks[i] = worldRank(i)
 	}
-	return Options{Ranks: ranks, Doors: o.Doors, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
+	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
 		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.
 type rank struct {
 	testing.TB
-	*Machine
+	*Node
 	order    order
-	door     *Door
+	listener *Listener
 	parent   *bufio.Scanner
 	lost     chan string // "rank N: reason"
 	cleanups []func()
@@ -102,8 +102,8 @@ func (r *rank) hear() string {
 func (r *rank) join() error {
 	opt := r.order.options()
 	opt.Lost = func(who transport.Rank, reason string) { r.lost <- fmt.Sprintf("rank %d: %s", who, reason) }
-	m, err := r.door.Join(opt)
-	r.Machine = m
+	m, err := r.listener.Join(opt)
+	r.Node = m
 	return err
 }
 
@@ -111,10 +111,10 @@ func rankMain() int {
 	r := &rank{parent: bufio.NewScanner(os.Stdin), lost: make(chan string, 10)}
 	leaktest.Check(r)
 	var err error
-	if r.door, err = OpenDoor(); err != nil {
+	if r.listener, err = Listen(); err != nil {
 		r.Fatal(err)
 	}
-	r.say("%s", r.door.Name)
+	r.say("%s", r.listener.Name)
 	if err := json.Unmarshal([]byte(r.hear()), &r.order); err != nil {
 		r.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func rankMain() int {
 		run = joined[r.order.Scenario]
 	}
 	run(r)
-	if r.Machine != nil {
+	if r.Node != nil {
 		r.World().Barrier()
 		r.Leave(true)
 		select {
@@ -135,7 +135,7 @@ func rankMain() int {
 		default:
 		}
 	}
-	r.door.Close()
+	r.listener.Close()
 	for _, f := range r.cleanups {
 		f()
 	}
@@ -214,7 +214,7 @@ func launch(t testing.TB, n int, scenario string, change func(*order)) []*proces
 	all := start(t, 0, n)
 	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase, Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range all {
-		o.Doors = append(o.Doors, p.hear(t))
+		o.Listeners = append(o.Listeners, p.hear(t))
 	}
 	for i, p := range all {
 		mine := o

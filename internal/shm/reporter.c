@@ -35,24 +35,24 @@ SECTION static void say(const char *line)
 }
 
 // The first connection that ends without a word is the death: events are listed in the order in which they happened, and
-// the launcher kills afterwards (aloft in reporter.go). A rank that has exited without finalising is named, too: it may be
+// the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited without finalising is named, too: it may be
 // the reason why others end.
 SECTION static void watch(char **line, long n)
 {
 	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL), left = n, leaver = -1, got;
 	struct epoll_event e;
-	char word = REPORTER_READY;
+	char status = REPORTER_READY;
 	for (e.data.u64 = 0; e.data.u64 < (uint64_t)n; e.data.u64++) {
 		e.events = EPOLLIN;
 		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_ADD, (long)e.data.u64 + 3, &e);
 	}
-	sys(SYS_write, 3, &word, 1, NULL);
+	sys(SYS_write, 3, &status, 1, NULL);
 	while (left > 0) {
 		if (sys(SYS_epoll_wait, poll, &e, 1, (void *)-1) != 1)
 			continue;
 		long who = (long)e.data.u64;
-		got = sys(SYS_read, who + 3, &word, 1, NULL);
-		if (got == 1 && word == REPORTER_TOLD)
+		got = sys(SYS_read, who + 3, &status, 1, NULL);
+		if (got == 1 && status == REPORTER_REPORTED)
 			return;
 		if (got != 1) {
 			if (leaver >= 0)
@@ -60,7 +60,7 @@ SECTION static void watch(char **line, long n)
 			say(line[who]);
 			return;
 		}
-		if (word == REPORTER_LEFT && leaver < 0)
+		if (status == REPORTER_LEFT && leaver < 0)
 			leaver = who;
 		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_DEL, who + 3, &e);
 		left--;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ranks' side of the reporter, a process of the node that outlives all ranks by a moment (reporter.c). The leader
-// starts it while the ranks join; each rank has a connection to it and writes one byte (a word) before it ends. Without a
-// reporter the ranks report deaths themselves (watch.go).
+// starts it while the ranks join; each rank has a connection to it and writes one byte, its status, before it ends. Without a
+// reporter the ranks report deaths themselves (liveness.go).
 package shm
 
 // #include <stdlib.h>
@@ -23,26 +23,26 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A rank's words, see reporter.h.
+// A rank's status, see reporter.h.
 const (
-	wordFinalised = C.REPORTER_FINALISED
-	wordLeft      = C.REPORTER_LEFT
-	wordTold      = C.REPORTER_TOLD
+	statusFinalised = C.REPORTER_FINALISED
+	statusLeft      = C.REPORTER_LEFT
+	statusReported  = C.REPORTER_REPORTED
 )
 
 const (
-	reporterName  = "armci-reporter"
-	aboveOthers   = 256
-	reporterStart = 5 * time.Second // it may take to start, on a busy machine
+	reporterName   = "armci-reporter"
+	highDescriptor = 256
+	reporterStart  = 5 * time.Second // it may take to start, on a busy machine
 )
 
-// obituary is the line about a rank whose connection ends without a goodbye.
-func obituary(who transport.Rank, pid int) string {
+// deathText is the line about a rank whose connection ends without a goodbye.
+func deathText(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
 }
 
 // startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
-func (m *Machine) startReporter() []int {
+func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
 	if !m.opt.Reporter || n == 1 {
 		return nil
@@ -57,7 +57,7 @@ func (m *Machine) startReporter() []int {
 	}
 	if err != nil {
 		if len(ranks) > 0 {
-			say(ranks[0], wordTold) // perhaps it has started, but late
+			sendStatus(ranks[0], statusReported) // perhaps it has started, but late
 		}
 		closeFds(ranks)
 		log.Infof("no reporter (%v): the launcher may end the job before a rank can say why", err)
@@ -85,13 +85,13 @@ func closeFds(fds []int) {
 }
 
 // launchReporter starts it with every line that it may have to write.
-func (m *Machine) launchReporter(watched []int) error {
+func (m *Node) launchReporter(watched []int) error {
 	n := len(watched)
 	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
 	fds := make([]C.int, n)
 	argv[0] = C.CString(reporterName)
 	for i, rank := range m.opt.Ranks {
-		argv[i+1] = C.CString(log.Line("%s: the job ends", obituary(rank, m.pidOf(i))))
+		argv[i+1] = C.CString(log.Line("%s: the job ends", deathText(rank, m.pidOf(i))))
 		fds[i] = C.int(watched[i])
 	}
 	bad, err := C.shm_reporter_start(&argv[0], C.int(n), &fds[0])
@@ -123,7 +123,7 @@ func awaitReporter(end int) error {
 }
 
 // pidOf is the process at the other end of a connection.
-func (m *Machine) pidOf(local int) int {
+func (m *Node) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
@@ -135,7 +135,7 @@ func (m *Machine) pidOf(local int) int {
 }
 
 // release tells the members that the control block is ready, and sends them their connections to the reporter.
-func (m *Machine) release() {
+func (m *Node) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
 		if c == nil {
@@ -148,13 +148,13 @@ func (m *Machine) release() {
 		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
 	}
 	if ends != nil {
-		m.reporter = aloft(ends[0]) // the leader's number is 0
+		m.reporter = dupHigh(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
 }
 
 // awaitRelease is the members' side of release.
-func (m *Machine) awaitRelease(c *net.UnixConn) error {
+func (m *Node) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *Machine) awaitRelease(c *net.UnixConn) error {
 	}
 	end, err := received(oob[:oobn])
 	if err == nil {
-		m.reporter = aloft(end)
+		m.reporter = dupHigh(end)
 	}
 	return err
 }
@@ -187,10 +187,10 @@ func received(oob []byte) (int, error) {
 	return fds[0], nil
 }
 
-// aloft duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
+// dupHigh duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
 // reporter notices the end before the launcher does, and before the launcher kills other ranks.
-func aloft(fd int) int {
-	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, aboveOthers)
+func dupHigh(fd int) int {
+	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, highDescriptor)
 	if err != nil { // the limit of descriptors is too low
 		return fd
 	}
@@ -198,11 +198,13 @@ func aloft(fd int) int {
 	return high
 }
 
-// tellReporter writes a word to the reporter, once: it ignores everything after the first.
-func (m *Machine) tellReporter(word byte) {
+// tellReporter writes a status to the reporter, once: it ignores everything after the first.
+func (m *Node) tellReporter(status byte) {
 	if m.reporter >= 0 {
-		m.word.Do(func() { say(m.reporter, word) })
+		m.statusOnce.Do(func() { sendStatus(m.reporter, status) })
 	}
 }
 
-func say(end int, word byte) { unix.SendmsgN(end, []byte{word}, nil, nil, unix.MSG_NOSIGNAL) }
+func sendStatus(end int, status byte) {
+	unix.SendmsgN(end, []byte{status}, nil, nil, unix.MSG_NOSIGNAL)
+}

@@ -61,7 +61,7 @@ func (p *process) kill(t *testing.T) {
 	}
 }
 
-func (p *process) obituary() string { return obituary(worldRank(p.Local), p.cmd.Process.Pid) }
+func (p *process) deathText() string { return deathText(worldRank(p.Local), p.cmd.Process.Pid) }
 
 // reporterOf finds the directory of a job's reporter under /proc.
 func reporterOf(t *testing.T, p *process) string {
@@ -70,7 +70,7 @@ func reporterOf(t *testing.T, p *process) string {
 	for _, dir := range dirs {
 		name, _ := os.ReadFile(dir + "/comm")
 		line, _ := os.ReadFile(dir + "/cmdline")
-		if string(name) == reporterName+"\n" && strings.Contains(string(line), p.obituary()) {
+		if string(name) == reporterName+"\n" && strings.Contains(string(line), p.deathText()) {
 			return dir
 		}
 	}
@@ -92,7 +92,7 @@ func TestReporterNamesTheFirst(t *testing.T) {
 			p.end(t, true)
 		}
 		got := all[0].err.String()
-		if !strings.Contains(got, "] "+all[victim].obituary()+": the job ends\n") || strings.Count(got, "\n") != 1 {
+		if !strings.Contains(got, "] "+all[victim].deathText()+": the job ends\n") || strings.Count(got, "\n") != 1 {
 			t.Errorf("victim %d: %q", victim, got)
 		}
 	}
@@ -165,8 +165,8 @@ func TestReporterNamesWhoLeft(t *testing.T) {
 	all[0].kill(t)
 	all[2].end(t, true)
 	all[0].end(t, true)
-	left := strings.Index(all[0].err.String(), all[1].obituary())
-	dead := strings.Index(all[0].err.String(), all[2].obituary())
+	left := strings.Index(all[0].err.String(), all[1].deathText())
+	dead := strings.Index(all[0].err.String(), all[2].deathText())
 	if left < 0 || dead < left {
 		t.Errorf("%q", all[0].err.String())
 	}

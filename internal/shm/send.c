@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mail.h"
+#include "message.h"
 
 // One message at a time is written to a ring. Each ring has a lock, so that a receiver that does not read blocks only its
 // own senders.
@@ -25,12 +25,12 @@ static bool has_space(void *arg)
 	struct space *s = arg;
 	if (space_in(s->ring, s->head) >= s->need)
 		return true;
-	shm_mail_drain();
+	shm_messages_drain();
 	return false;
 }
 
-// Writes the label and, if it is short, the message at once; there is room.
-static void push_at(int to, struct shm_ring *r, uint64_t head, const struct label *b, const void *buf)
+// Writes the header and, if it is short, the message at once; there is room.
+static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b, const void *buf)
 {
 	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
 	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
@@ -38,7 +38,7 @@ static void push_at(int to, struct shm_ring *r, uint64_t head, const struct labe
 	shm_ring(to);
 }
 
-static void push_short(int to, const struct label *b, const void *buf)
+static void push_short(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -47,7 +47,7 @@ static void push_short(int to, const struct label *b, const void *buf)
 	push_at(to, r, head, b, buf);
 }
 
-static bool try_push(int to, const struct label *b, const void *buf)
+static bool try_push(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
@@ -75,7 +75,7 @@ static void push(int to, const void *buf, size_t nbytes)
 	}
 }
 
-static void push_all(int to, const struct label *b, const void *buf)
+static void push_all(int to, const struct message_header *b, const void *buf)
 {
 	if (b->nbytes <= shm_room() / 4) {
 		push_short(to, b, buf);
@@ -85,14 +85,14 @@ static void push_all(int to, const struct label *b, const void *buf)
 	}
 }
 
-bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait)
+bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait)
 {
 	if (to == shm.me) {
-		shm_mail_keep(m, buf);
+		shm_messages_keep(m, buf);
 		shm_ring(shm.me); // another thread of mine may be waiting for it
 		return true;
 	}
-	struct label b = {.nbytes = m->nbytes, .total = m->total, .tag = m->tag, .from = m->from};
+	struct message_header b = {.nbytes = m->nbytes, .total = m->total, .tag = m->tag, .from = m->from};
 	bool done = true;
 	if (wait)
 		pthread_mutex_lock(&sending[to]);
@@ -108,7 +108,7 @@ bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait)
 
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
 {
-	struct shm_mail m = {.from = shm.rank[shm.me].world, .tag = tag, .nbytes = nbytes, .total = nbytes};
+	struct shm_message m = {.from = shm.rank[shm.me].world, .tag = tag, .nbytes = nbytes, .total = nbytes};
 	shm_deliver(to, &m, buf, true);
 }
 

@@ -27,8 +27,8 @@ typedef _Atomic uint64_t shm_u64;
  *   stripe_off   lines [stripes]                              accumulate locks, a word or two a line (kernel.h)
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
- *   mail_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
- *   team_off     team [teams], each team_bytes long           barriers and collectives (struct shm_team)
+ *   ring_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
+ *   context_off  contexts, each context_bytes long            barriers and collectives of teams (struct shm_context)
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
@@ -41,13 +41,13 @@ struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
-	uint64_t rank_off, stripe_off, notify_off, region_off, mail_off, team_off;
-	uint64_t region_cap, ring_bytes, team_bytes;
-	uint32_t stripes, teams, world; // world: ranks of the job
+	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off;
+	uint64_t region_cap, ring_bytes, context_bytes;
+	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;                // 1: network devices take accumulate locks, too
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
-	SHM_ALIGNED shm_u64 team_used[64]; // bit set: team slot in use (4096 at most)
+	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
 	SHM_ALIGNED shm_u32 declared;      // how many of these there are
 	struct shm_region ranges[SHM_RANGES]; // memory whose longs only devices change atomically: never taken back
 };
@@ -71,7 +71,7 @@ enum shm_left {
 	SHM_ENDING,
 	SHM_FINALISED,
 	SHM_EXITED,    // status 0, not finalised
-	SHM_FORGOTTEN, // the same, and its memory has been withdrawn
+	SHM_WITHDRAWN, // the same, and its memory has been withdrawn
 };
 
 // One rank. Line 1 is written at allocation only, line 2 by ranks that wake it, line 3 at start and end.
@@ -119,7 +119,7 @@ struct shm_found {
 bool shm_find(int local, uint64_t addr, struct shm_found *out); // the live region of rank `local` that holds addr
 int shm_region_add(uint64_t lo, uint64_t hi);                   // to my own table; one thread at a time. -1: table full
 int shm_region_drop(uint64_t lo);                               // -1: no region of mine starts there
-void shm_forget(int local); // empties the table of a rank that has exited; called by other ranks
+void shm_withdraw_rank(int local); // empties the table of a rank that has exited; called by other ranks
 static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
@@ -175,19 +175,20 @@ struct shm_member {
 	SHM_ALIGNED shm_u64 done;  // last step this member has finished
 	struct shm_slot small[SHM_SMALL_SLOTS];
 };
-struct shm_team {
+// What the members of a team share: a collective context.
+struct shm_context {
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
 };
-// One process's private state of a team; one collective at a time per team and process.
-struct shm_hold {
-	struct shm_team *team;
+// A process's own state of a team; one collective at a time per team and process.
+struct shm_team {
+	struct shm_context *context;
 	uint8_t *bulk;
 	int n, me;
-	int slot;        // team slot number
+	int id;          // of the context
 	int *local;      // local numbers of the members, malloc'ed
 	uint64_t phase;  // barriers I have entered
 	uint64_t step;   // steps I have begun
@@ -195,15 +196,16 @@ struct shm_hold {
 	uint64_t uses;   // bulk slots used so far
 	uint64_t freed[SHM_BULK_SLOTS]; // a bulk slot may be overwritten once every member has finished this step
 };
-int shm_team_claim(void);                       // a free team slot, -1 when none is left
-void shm_team_release(int slot);                // by one process, after a barrier of the members
-void shm_team_start(int slot, uint64_t *phase, uint64_t *step); // the counters that its new members start from; called by the claimer
-struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
-void shm_team_let_go(struct shm_hold *h);
-void shm_barrier(struct shm_hold *h);
-void shm_bcast(struct shm_hold *h, void *buf, size_t nbytes, int root);
-void shm_allgather(struct shm_hold *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
-void shm_allreduce(struct shm_hold *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
+int shm_context_alloc(void);   // a free context, -1 when none is left
+void shm_context_free(int id); // by one process, after a barrier of the members
+// The counters from which its new members start; called by the process that has allocated it.
+void shm_context_start(int id, uint64_t *phase, uint64_t *step);
+struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase, uint64_t step); // NULL: no memory
+void shm_team_detach(struct shm_team *h);
+void shm_barrier(struct shm_team *h);
+void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root);
+void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all); // nbytes <= SHM_SMALL
+void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
 
 /* messages: one ring per ordered pair of processes. A message from another node travels in the ring of the process that
  * delivers it, so each message names its source ------------------------------------------------------------------- */
@@ -212,20 +214,20 @@ struct shm_ring {
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
 	SHM_ALIGNED uint8_t data[];
 };
-struct shm_mail {
+struct shm_message {
 	int from; // world rank
 	int64_t tag;
 	size_t nbytes, total; // bytes here; bytes of the whole message, whose rest comes by other means
 };
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
 // The same on behalf of any rank. Without `wait` it returns false if there is no room, or another thread is sending there.
-bool shm_deliver(int to, const struct shm_mail *m, const void *buf, bool wait);
+bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait);
 // Receives the oldest message with m->tag from world rank m->from (-1: any), and writes the rest of *m. Returns -1 and leaves
 // the message unread (in the unexpected list) if it has more than cap bytes in total.
-int shm_recv(struct shm_mail *m, void *buf, size_t cap);
+int shm_recv(struct shm_message *m, void *buf, size_t cap);
 bool shm_arrived(int from, int64_t tag); // would shm_recv return at once?
-void shm_mail_open(void);
-void shm_mail_reset(void); // forget messages never received
+void shm_messages_open(void);
+void shm_messages_reset(void); // forget messages never received
 
 /* notify --------------------------------------------------------------------------------------------------------- */
 uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how often it has notified local rank `to`

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int shm_team_claim(void)
+int shm_context_alloc(void)
 {
-	for (uint32_t i = 0; i < shm.head->teams; i++) {
-		shm_u64 *word = &shm.head->team_used[i / 64];
+	for (uint32_t i = 0; i < shm.head->contexts; i++) {
+		shm_u64 *word = &shm.head->context_used[i / 64];
 		uint64_t bit = 1ull << (i % 64);
 		if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) && !(atomic_fetch_or(word, bit) & bit))
 			return (int)i;
@@ -20,15 +20,15 @@ int shm_team_claim(void)
 	return -1;
 }
 
-static struct shm_team *team_at(int slot)
+static struct shm_context *context_at(int id)
 {
-	return (struct shm_team *)(shm.base + shm.head->team_off + (uint64_t)slot * shm.head->team_bytes);
+	return (struct shm_context *)(shm.base + shm.head->context_off + (uint64_t)id * shm.head->context_bytes);
 }
 
-// A team slot's counters only grow: a member of its former group may still read them when the next group starts.
-void shm_team_start(int slot, uint64_t *phase, uint64_t *step)
+// A collective context's counters only grow: a member of its former group may still read them when the next group starts.
+void shm_context_start(int id, uint64_t *phase, uint64_t *step)
 {
-	struct shm_team *t = team_at(slot);
+	struct shm_context *t = context_at(id);
 	*phase = atomic_load(&t->phase);
 	*step = 0;
 	for (int i = 0; i < shm.nlocal; i++) {
@@ -38,15 +38,15 @@ void shm_team_start(int slot, uint64_t *phase, uint64_t *step)
 	}
 }
 
-void shm_team_release(int slot)
+void shm_context_free(int id)
 {
-	atomic_fetch_and(&shm.head->team_used[slot / 64], ~(1ull << (slot % 64)));
+	atomic_fetch_and(&shm.head->context_used[id / 64], ~(1ull << (id % 64)));
 }
 
-struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64_t phase, uint64_t step)
+struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase, uint64_t step)
 {
-	struct shm_team *t = team_at(slot);
-	struct shm_hold *h = malloc(sizeof *h);
+	struct shm_context *t = context_at(id);
+	struct shm_team *h = malloc(sizeof *h);
 	int *members = malloc((size_t)n * sizeof *members);
 	if (!h || !members) {
 		free(h);
@@ -54,17 +54,17 @@ struct shm_hold *shm_team_hold(int slot, int n, const int *local, int me, uint64
 		return NULL;
 	}
 	memcpy(members, local, (size_t)n * sizeof *members);
-	*h = (struct shm_hold){.team = t, .n = n, .me = me, .slot = slot, .local = members};
+	*h = (struct shm_team){.context = t, .n = n, .me = me, .id = id, .local = members};
 	h->phase = phase;
 	h->step = h->known = step;
-	h->bulk = (uint8_t *)t + shm.head->team_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
+	h->bulk = (uint8_t *)t + shm.head->context_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
 	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);
 	return h;
 }
 
-void shm_team_let_go(struct shm_hold *h)
+void shm_team_detach(struct shm_team *h)
 {
 	free(h->local);
 	free(h);
@@ -72,9 +72,9 @@ void shm_team_let_go(struct shm_hold *h)
 
 // The local rank that has left, so that `word` will never have the awaited value; -1 if there is none. A member's counter
 // depends on that member only, the barrier's common counter on all. The last thing that a rank does is the world's barrier.
-static int gone(struct shm_hold *h, const shm_u64 *word)
+static int gone(struct shm_team *h, const shm_u64 *word)
 {
-	struct shm_team *t = h->team;
+	struct shm_context *t = h->context;
 	int from = 0, to = h->n;
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
 		return -1;
@@ -85,14 +85,14 @@ static int gone(struct shm_hold *h, const shm_u64 *word)
 		barrier = word == &t->member[from].phase;
 	}
 	for (int i = from; i < to; i++)
-		if (shm_gone(h->local[i], barrier && h->slot == 0))
+		if (shm_gone(h->local[i], barrier && h->id == 0))
 			return h->local[i];
 	return -1;
 }
 
-static void sleep_for(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
-	struct shm_team *t = h->team;
+	struct shm_context *t = h->context;
 	atomic_fetch_add(&t->sleepers, 1);
 	for (int because = -1;; because = gone(h, word)) {
 		uint32_t seen = atomic_load(&t->event);
@@ -105,7 +105,7 @@ static void sleep_for(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 	atomic_fetch_sub(&t->sleepers, 1);
 }
 
-void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
 	for (unsigned i = shm_polls(); i > 0; i--) {
 		if (atomic_load_explicit(word, memory_order_acquire) >= want) {
@@ -124,7 +124,7 @@ void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want)
 }
 
 // `word` is one of the team's counters. The exchange is the full barrier between setting it and reading sleepers.
-void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
+void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
 	if (atomic_load_explicit(&t->sleepers, memory_order_relaxed)) {
@@ -134,18 +134,18 @@ void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value)
 }
 
 // A flag per member: all flags travel at the same time.
-static void barrier_by_flags(struct shm_hold *h, uint64_t mine)
+static void barrier_by_flags(struct shm_team *h, uint64_t mine)
 {
-	shm_team_set(h->team, &shm_mine(h)->phase, mine);
+	shm_team_set(h->context, &shm_mine(h)->phase, mine);
 	for (int turn = 1; turn < h->n; turn++) {
 		int i = h->me + turn < h->n ? h->me + turn : h->me + turn - h->n;
-		shm_team_wait(h, &h->team->member[i].phase, mine);
+		shm_team_wait(h, &h->context->member[i].phase, mine);
 	}
 }
 
-void shm_barrier(struct shm_hold *h)
+void shm_barrier(struct shm_team *h)
 {
-	struct shm_team *t = h->team;
+	struct shm_context *t = h->context;
 	uint64_t mine = ++h->phase;
 	if (h->n == 1)
 		return;
@@ -160,11 +160,11 @@ void shm_barrier(struct shm_hold *h)
 }
 
 // Waits until all have finished step `need`, and notes the step that all have finished, which may be a later one.
-static uint64_t finished_by_all(struct shm_hold *h, uint64_t need)
+static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 {
 	uint64_t least = h->step;
 	for (int i = 0; i < h->n; i++) {
-		const shm_u64 *done = &h->team->member[i].done;
+		const shm_u64 *done = &h->context->member[i].done;
 		shm_team_wait(h, done, need);
 		uint64_t d = atomic_load_explicit(done, memory_order_acquire);
 		least = d < least ? d : least;
@@ -172,7 +172,7 @@ static uint64_t finished_by_all(struct shm_hold *h, uint64_t need)
 	return least;
 }
 
-uint64_t shm_step(struct shm_hold *h, uint64_t slots)
+uint64_t shm_step(struct shm_team *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
 	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the last use of the slot, and the step after it, have ended
@@ -181,7 +181,7 @@ uint64_t shm_step(struct shm_hold *h, uint64_t slots)
 	return k;
 }
 
-unsigned shm_take_bulk(struct shm_hold *h)
+unsigned shm_take_bulk(struct shm_team *h)
 {
 	unsigned slot = (unsigned)(h->uses++ % SHM_BULK_SLOTS);
 	if (h->known < h->freed[slot])
@@ -189,14 +189,14 @@ unsigned shm_take_bulk(struct shm_hold *h)
 	return slot;
 }
 
-void shm_await_posts(struct shm_hold *h, uint64_t k)
+void shm_await_posts(struct shm_team *h, uint64_t k)
 {
-	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->team->member[i].post, k);
+	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->context->member[i].post, k);
 	if (h->known < k - 1) // a member that has begun step k has finished the one before
 		h->known = k - 1;
 }
 
-void shm_await_all_small(struct shm_hold *h, uint64_t k)
+void shm_await_all_small(struct shm_team *h, uint64_t k)
 {
 	for (int i = 0; i < h->n; i++) shm_await_small(h, i, k);
 	if (h->known < k - 1)

@@ -22,32 +22,32 @@ import (
 
 // team implements transport.Team. room is C memory for gathered data, so that calls need not be checked for Go pointers.
 type team struct {
-	h    *C.struct_shm_hold
+	h    *C.struct_shm_team
 	room []byte
 }
 
-// ClaimTeam allocates a team slot of the node.
-func (m *Machine) ClaimTeam() (transport.TeamStart, error) {
-	slot := C.shm_team_claim()
-	if slot < 0 {
-		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.teams)
+// AllocContext allocates a collective context of the node for a new team.
+func (m *Node) AllocContext() (transport.TeamStart, error) {
+	id := C.shm_context_alloc()
+	if id < 0 {
+		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.contexts)
 	}
 	var phase, step C.uint64_t
-	C.shm_team_start(slot, &phase, &step)
-	return transport.TeamStart{Slot: int64(slot), Phase: uint64(phase), Step: uint64(step)}, nil
+	C.shm_context_start(id, &phase, &step)
+	return transport.TeamStart{Context: int64(id), Phase: uint64(phase), Step: uint64(step)}, nil
 }
 
-// HoldTeam joins a team whose slot another member has claimed.
-func (m *Machine) HoldTeam(s transport.TeamStart, members []int, me int) transport.Team {
-	return m.hold(s, members, me)
+// AttachTeam joins a team whose context a member has allocated.
+func (m *Node) AttachTeam(s transport.TeamStart, members []int, me int) transport.Team {
+	return m.attachTeam(s, members, me)
 }
 
-func (m *Machine) hold(s transport.TeamStart, members []int, me int) *team {
+func (m *Node) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	local := make([]C.int, len(members))
 	for i, l := range members {
 		local[i] = C.int(l)
 	}
-	h := C.shm_team_hold(C.int(s.Slot), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
+	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
 	if h == nil {
 		panic("out of memory for a group")
 	}
@@ -56,7 +56,7 @@ func (m *Machine) hold(s transport.TeamStart, members []int, me int) *team {
 }
 
 // World is the team of all ranks of the node.
-func (m *Machine) World() transport.Team { return m.world }
+func (m *Node) World() transport.Team { return m.world }
 
 func (t *team) Size() int               { return int(t.h.n) }
 func (t *team) Rank() int               { return int(t.h.me) }
@@ -80,27 +80,27 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 
 func (t *team) Release(last bool) {
 	if last {
-		C.shm_team_release(t.h.slot)
+		C.shm_context_free(t.h.id)
 	}
-	C.shm_team_let_go(t.h)
+	C.shm_team_detach(t.h)
 	C.free(unsafe.Pointer(&t.room[0]))
 	*t = team{}
 }
 
 // Send sends a message to a rank of the node; it may wait for the receiver when the message is large.
-func (m *Machine) Send(to int, tag int64, body []byte) {
+func (m *Node) Send(to int, tag int64, body []byte) {
 	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
 }
 
 // Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
-func (m *Machine) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
-	l := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
+func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
+	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
 	return bool(C.shm_deliver(C.int(to), &l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
-func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	got := C.struct_shm_mail{from: C.int(from), tag: C.int64_t(tag)}
+func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
+	got := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag)}
 	code := C.shm_recv(&got, unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
 	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
 	if code != 0 {
@@ -110,17 +110,17 @@ func (m *Machine) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 }
 
 // Arrived tells whether a message with a tag has come from a rank, or from any (-1), and can be received.
-func (m *Machine) Arrived(from transport.Rank, tag int64) bool {
+func (m *Node) Arrived(from transport.Rank, tag int64) bool {
 	return bool(C.shm_arrived(C.int(from), C.int64_t(tag)))
 }
 
 // Notify raises the counter that a rank of the job has at a rank of the node, and returns it.
-func (m *Machine) Notify(to int, from transport.Rank) uint32 {
+func (m *Node) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
 // NotifyWait waits until a rank has notified this one often enough.
-func (m *Machine) NotifyWait(from transport.Rank, want uint32) uint32 {
+func (m *Node) NotifyWait(from transport.Rank, want uint32) uint32 {
 	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))
 }
 
@@ -129,38 +129,38 @@ func mutexAt(addr uintptr) *C.struct_shm_mutex {
 }
 
 // MutexBytes is the size of a mutex.
-func (m *Machine) MutexBytes() int64 { return int64(C.mutex_bytes()) }
+func (m *Node) MutexBytes() int64 { return int64(C.mutex_bytes()) }
 
 // RankMutex is a mutex that every rank has.
-func (m *Machine) RankMutex(local int) uintptr {
+func (m *Node) RankMutex(local int) uintptr {
 	return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local))))
 }
 
 // Lock waits for a mutex.
-func (m *Machine) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
+func (m *Node) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
 
 // LockSoon is Lock that waits for a few microseconds at most. If it fails, the caller is in the queue and must call LockQueued.
-func (m *Machine) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
+func (m *Node) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
 	var t C.uint32_t
 	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))
 	return uint32(t), got
 }
 
 // LockQueued waits for a mutex with the ticket of LockSoon.
-func (m *Machine) LockQueued(addr uintptr, who transport.Rank, ticket uint32) {
+func (m *Node) LockQueued(addr uintptr, who transport.Rank, ticket uint32) {
 	C.shm_lock_queued(mutexAt(addr), C.uint32_t(who+1), C.uint32_t(ticket))
 }
 
 // TryLock takes a mutex if it is free and its queue is empty.
-func (m *Machine) TryLock(addr uintptr, who transport.Rank) bool {
+func (m *Node) TryLock(addr uintptr, who transport.Rank) bool {
 	return bool(C.shm_trylock(mutexAt(addr), C.uint32_t(who+1)))
 }
 
 // Unlock releases a mutex.
-func (m *Machine) Unlock(addr uintptr) { C.unlock(mutexAt(addr)) }
+func (m *Node) Unlock(addr uintptr) { C.unlock(mutexAt(addr)) }
 
 // MutexOwner tells who holds a mutex.
-func (m *Machine) MutexOwner(addr uintptr) (transport.Rank, bool) {
+func (m *Node) MutexOwner(addr uintptr) (transport.Rank, bool) {
 	w := C.mutex_owner(mutexAt(addr))
 	return transport.Rank(int(w) - 1), w != 0
 }

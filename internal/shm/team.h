@@ -9,39 +9,39 @@
 #include "shm.h"
 #include "stream.h"
 
-void shm_team_set(struct shm_team *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
-void shm_team_wait_slow(struct shm_hold *h, const shm_u64 *word, uint64_t want);
-uint64_t shm_step(struct shm_hold *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
-unsigned shm_take_bulk(struct shm_hold *h);            // my next bulk slot; no member reads it any more
-void shm_await_posts(struct shm_hold *h, uint64_t k);     // until every member has published bulk step k
-void shm_await_all_small(struct shm_hold *h, uint64_t k); // the same for a small step
+void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
+void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
+uint64_t shm_step(struct shm_team *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
+unsigned shm_take_bulk(struct shm_team *h);            // my next bulk slot; no member reads it any more
+void shm_await_posts(struct shm_team *h, uint64_t k);     // until every member has published bulk step k
+void shm_await_all_small(struct shm_team *h, uint64_t k); // the same for a small step
 
-static inline void shm_team_wait(struct shm_hold *h, const shm_u64 *word, uint64_t want)
+static inline void shm_team_wait(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
 	if (atomic_load_explicit(word, memory_order_acquire) < want)
 		shm_team_wait_slow(h, word, want);
 }
-static inline struct shm_member *shm_mine(struct shm_hold *h) { return &h->team->member[h->me]; }
-static inline struct shm_slot *shm_slot(struct shm_hold *h, int member, uint64_t k)
+static inline struct shm_member *shm_mine(struct shm_team *h) { return &h->context->member[h->me]; }
+static inline struct shm_slot *shm_slot(struct shm_team *h, int member, uint64_t k)
 {
-	return &h->team->member[member].small[k % SHM_SMALL_SLOTS];
+	return &h->context->member[member].small[k % SHM_SMALL_SLOTS];
 }
-static inline uint8_t *shm_small(struct shm_hold *h, int member, uint64_t k) { return shm_slot(h, member, k)->data; }
-static inline uint8_t *shm_bulk(struct shm_hold *h, int member, unsigned slot)
+static inline uint8_t *shm_small(struct shm_team *h, int member, uint64_t k) { return shm_slot(h, member, k)->data; }
+static inline uint8_t *shm_bulk(struct shm_team *h, int member, unsigned slot)
 {
 	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * SHM_BULK;
 }
-static inline void shm_bulk_until(struct shm_hold *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }
-static inline void shm_post_small(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_slot(h, h->me, k)->step, k); }
-static inline void shm_await_small(struct shm_hold *h, int member, uint64_t k)
+static inline void shm_bulk_until(struct shm_team *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }
+static inline void shm_post_small(struct shm_team *h, uint64_t k) { shm_team_set(h->context, &shm_slot(h, h->me, k)->step, k); }
+static inline void shm_await_small(struct shm_team *h, int member, uint64_t k)
 {
 	shm_team_wait(h, &shm_slot(h, member, k)->step, k);
 }
-static inline void shm_post(struct shm_hold *h, uint64_t k)
+static inline void shm_post(struct shm_team *h, uint64_t k)
 {
 	shm_stream_end();
-	shm_team_set(h->team, &shm_mine(h)->post, k);
+	shm_team_set(h->context, &shm_mine(h)->post, k);
 }
-static inline void shm_done(struct shm_hold *h, uint64_t k) { shm_team_set(h->team, &shm_mine(h)->done, k); }
+static inline void shm_done(struct shm_team *h, uint64_t k) { shm_team_set(h->context, &shm_mine(h)->done, k); }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Collectives of teams of one to six processes against plain loops, in random sequences, sizes around every step's
-// limit, on team slots that are used again at once by other members.
+// limit, on collective contexts that are used again at once by other members.
 package shm
 
 import (
@@ -28,10 +28,10 @@ func form(r *rank, members []int) transport.Team {
 	var s transport.TeamStart
 	if me == 0 {
 		var err error
-		if s, err = r.ClaimTeam(); err != nil {
+		if s, err = r.AllocContext(); err != nil {
 			r.Fatal(err)
 		}
-		binary.NativeEndian.PutUint64(body, uint64(s.Slot))
+		binary.NativeEndian.PutUint64(body, uint64(s.Context))
 		binary.NativeEndian.PutUint64(body[8:], s.Phase)
 		binary.NativeEndian.PutUint64(body[16:], s.Step)
 		for _, m := range members[1:] {
@@ -41,10 +41,10 @@ func form(r *rank, members []int) transport.Team {
 		if _, err := r.Recv(worldRank(members[0]), tagStart, body); err != nil {
 			r.Fatal(err)
 		}
-		s = transport.TeamStart{Slot: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),
+		s = transport.TeamStart{Context: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),
 			Step: binary.NativeEndian.Uint64(body[16:])}
 	}
-	t := r.HoldTeam(s, members, me)
+	t := r.AttachTeam(s, members, me)
 	t.Barrier()
 	if t.Size() != len(members) || t.Rank() != me {
 		r.Errorf("member %d of %d, not of %v", t.Rank(), t.Size(), members)
@@ -256,17 +256,17 @@ func teams(r *rank) {
 	for range 2 {
 		taken := map[int64]transport.Team{}
 		for {
-			s, err := r.ClaimTeam()
+			s, err := r.AllocContext()
 			if err != nil {
 				if !errors.Is(err, transport.ErrNoMemory) {
 					r.Error(err)
 				}
 				break
 			}
-			if taken[s.Slot] != nil || s.Slot == 0 {
-				r.Fatalf("slot %d twice", s.Slot)
+			if taken[s.Context] != nil || s.Context == 0 {
+				r.Fatalf("slot %d twice", s.Context)
 			}
-			taken[s.Slot] = r.HoldTeam(s, []int{0}, 0)
+			taken[s.Context] = r.AttachTeam(s, []int{0}, 0)
 		}
 		if len(taken) < 63 {
 			r.Errorf("only %d groups", len(taken))

@@ -46,7 +46,7 @@ func soon() time.Time { return time.Now().Add(10 * time.Second) }
 
 // config is what a fabric of the tests is told.
 func config(me transport.Rank, node int) transport.FabricConfig {
-	return transport.FabricConfig{WireInfo: transport.WireInfo{Me: me, Nodes: testNodes, MyNode: node,
+	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes, MyNode: node,
 		Hosts: []string{"here", "there"}, Hints: loopbackHints, Secret: []byte("secret")},
 		Timeout: 10 * time.Second, Buffer: 16 << 20, Eager: 8 << 10, Looks: func() int { return 50 }}
 }

@@ -40,7 +40,7 @@ func benchOps(b *testing.B, opt Options, op string, count, stride []int32, span 
 	j := newEnds(b, opt, func(o *internode.Options) { o.Buffer = 64 << 20 }, 1, 1)
 	j.ConnectAll(b)
 	me := j.Open[0]
-	x := transport.Xfer{Known: true, Count: count,
+	x := transport.Xfer{Count: count,
 		Local:  transport.Section{Base: j.Alloc(b, 0, span), Stride: stride},
 		Remote: transport.Section{Base: j.Alloc(b, 1, span), Stride: stride}}
 	b.SetBytes(x.Bytes())

@@ -20,8 +20,8 @@ func newEnds(t testing.TB, opt Options, change func(*internode.Options), ranks .
 			hints = append(hints, makeHint())
 		}
 	}
-	return transporttest.NewEnds(t, ranks, func(info transport.WireInfo) (transport.Transport, error) {
-		o := internode.Options{WireInfo: info, Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond,
+	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
+		o := internode.Options{OpenInfo: info, Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond,
 			Eager: 8 << 10, Buffer: 16 << 20, Looks: func() int { return 100 }}
 		o.Hints = hints
 		if change != nil {

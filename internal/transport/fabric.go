@@ -24,7 +24,7 @@ type Driver struct {
 
 // FabricConfig is what a fabric must know of the job and of the process.
 type FabricConfig struct {
-	WireInfo
+	OpenInfo
 	Serves  bool          // this process runs a data server: Listen follows
 	Timeout time.Duration // a host that does not answer for so long is given up
 	Buffer  int64         // most bytes that the process may have in buffers

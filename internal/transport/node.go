@@ -24,7 +24,7 @@ type NodeMemory interface {
 	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
 	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
-	Hold()                                       // devices have pinned pages: from now on this rank returns none to the machine
+	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
 	Declared(addr uintptr) (lo uintptr, n int64) // the memory declared for device atomics around an address; n = 0: none
 }
@@ -44,9 +44,9 @@ type Allocator interface {
 
 // Teams creates teams: the members of a group on this node.
 type Teams interface {
-	ClaimTeam() (TeamStart, error)
-	HoldTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me: my index among them
-	World() Team                                      // all ranks of the node
+	AllocContext() (TeamStart, error)
+	AttachTeam(s TeamStart, members []int, me int) Team // members as local numbers in team order; me: my index among them
+	World() Team                                        // all ranks of the node
 }
 
 // Mailbox carries two-sided messages to ranks of the node, by local number, from any rank of the job.
@@ -63,7 +63,7 @@ type Mailbox interface {
 type Received struct {
 	From  Rank
 	Bytes int // received now
-	Total int // of the message: more than Bytes only if it comes from another node in parts
+	Total int // of the message: more than Bytes only if it comes from another node in fragments
 }
 
 // Notifications are counters: each rank of the job has one at each rank of the node.
@@ -103,9 +103,9 @@ type LocalAtomics interface {
 	RMW(p Peer, r *RMW) error
 }
 
-// TeamStart is what the members of a new team must agree on; the member that has called ClaimTeam sends it to them.
+// TeamStart is what the members of a new team must agree on; the member that has called AllocContext sends it to them.
 type TeamStart struct {
-	Slot        int64
+	Context     int64
 	Phase, Step uint64
 }
 

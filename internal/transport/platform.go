@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How core opens the node and the transports between nodes ("wires") without knowing any transport by name.
+// How core opens the node and the transports between nodes without knowing any transport by name.
 package transport
 
 // Procs is the GOMAXPROCS of a process, whatever the machine; set by capi and by tests of transports. Few goroutines run at
@@ -10,26 +10,26 @@ const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
-	Ranks  []Rank                         // world ranks of the node, ascending
-	Doors  []string                       // result of Door on each of them
-	Self   int                            // my local number
-	Node   int                            // number of the node
-	Nodes  int                            // of the job
-	Need   int64                          // address space that the arena of any node may use
-	World  int                            // ranks of the job
-	Shared int                            // ranks of the job on this machine, those of pretended other nodes included
-	Secret []byte                         // of the job
-	Lost   func(rank Rank, reason string) // called once when a rank of the node is lost
-	Handle Handler                        // receives active messages
+	Ranks        []Rank                         // world ranks of the node, ascending
+	Listeners    []string                       // result of Listen on each of them
+	Self         int                            // my local number
+	Node         int                            // number of the node
+	Nodes        int                            // of the job
+	Need         int64                          // address space that the arena of any node may use
+	World        int                            // ranks of the job
+	MachineRanks int                            // ranks of the job on this machine, those of pretended other nodes included
+	Secret       []byte                         // of the job
+	Lost         func(rank Rank, reason string) // called once when a rank of the node is lost
+	Handle       Handler                        // receives active messages
 }
 
-// WireInfo is what a rank must know to open a transport between nodes.
-type WireInfo struct {
+// OpenInfo is what a rank must know to open a transport between nodes.
+type OpenInfo struct {
 	Me     Rank
 	Nodes  [][]Rank     // ranks of each node, ascending
 	MyNode int          // index into Nodes
 	Hosts  []string     // host name of each node, for messages
-	Hints  [][]byte     // by rank: result of its Wire's Hint
+	Hints  [][]byte     // by rank: result of its Provider's Hint
 	Secret []byte       // of the job: connecting processes prove that they know it; never sent
 	Node   NodeMemory   // what a data server accesses, for any rank of its node
 	Memory LocalAtomics // by which it does accumulates and read-modify-writes, for any rank of its node
@@ -38,22 +38,22 @@ type WireInfo struct {
 	Lost func(rank Rank, reason string)
 }
 
-// Wire is a transport between nodes that may or may not be usable here.
-type Wire struct {
+// Provider opens a transport between nodes, which may or may not be usable here.
+type Provider struct {
 	Name  string
 	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
 	Hint  func() []byte // sent to the other ranks before they open theirs, such as this host's network addresses
 	// Open opens the transport, so that others can connect; then the ranks exchange Info().Addr and call Connect with all
 	// ranks of the job. The index of a Peer is its rank; ranks of the caller's node have no Addr.
-	Open func(WireInfo) (Transport, error)
+	Open func(OpenInfo) (Transport, error)
 }
 
 // Platform is an argument of core.Start: package drivers has that of real machines, tests have stand-ins.
 type Platform interface {
 	Memory() int64                          // of this machine, in bytes
-	Door() (string, error)                  // opens a listening socket for ranks of the node, and returns its name
+	Listen() (string, error)                // opens a listening socket for ranks of the node, and returns its name
 	Join(JoinInfo) (Node, Transport, error) // collective over the node
-	Wires() []Wire                          // in order of preference
+	Providers() []Provider                  // in order of preference
 	Abandon()                               // closes that socket if Join will not be called
 }

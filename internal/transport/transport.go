@@ -32,13 +32,13 @@ type Info struct {
 
 // Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes.
 type Msg struct {
-	Kind  uint8
-	Body  []byte
-	Loose bool // Send: unordered, also with respect to other messages
+	Kind      uint8
+	Body      []byte
+	Unordered bool // Send: unordered, also with respect to other messages
 }
 
-// Handler receives messages, in order for each sender except loose ones. It must not block: what may block runs in a
-// goroutine. It is called on the application's threads for loose messages only. to is the rank that the message is for; it
+// Handler receives messages, in order for each sender except unordered ones. It must not block: what may block runs in a
+// goroutine. It is called on the application's threads for unordered messages only. to is the rank that the message is for; it
 // may be another rank of the handler's node, since one process serves its node. The handler may keep Body. reply is nil for
 // Send; for Call it must be called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
@@ -47,7 +47,7 @@ type Handler func(from, to Rank, m Msg, reply func(body []byte))
 // progress themselves; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
 // Order: what is posted after the Done of an earlier operation to the same peer takes effect after it; operations that
 // are open at the same time have no order, and messages have none with respect to data (core fences before it sends).
-// A fence also waits for messages, except loose ones, unless the transport is Immediate.
+// A fence also waits for messages, except unordered ones, unless the transport is Immediate.
 type Transport interface {
 	Info() Info
 	Connect(peers []PeerAddr) error           // gives addresses; connections may be made on first use
@@ -68,7 +68,7 @@ type DeviceAtomics interface {
 	DeviceAtomics() bool // false: this device has no atomics
 }
 
-// Watcher is a Transport whose loose messages may stay unread at the receiving process until a thread there polls.
+// Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.
 type Watcher interface {
 	// Watch polls for messages of a peer on the caller's thread until met() is true, or until that seems to take long. Then
 	// messages are received without the caller's help until it calls end. The caller must always call end.

@@ -28,16 +28,13 @@ type Xfer struct {
 	Local, Remote Section
 	Count         []int32
 	Vector        []Segments
-	// Known says that the caller knows that the remote addresses are valid. core asks the owner if it does not know, so all
-	// its transfers between nodes are Known. The target checks in any case. If Known, ErrBadAddr may be reported late, by
-	// Fence; otherwise by Done.
-	Known bool
 	// Later says that no thread waits for this transfer now: the call returns at once, and the transfer may be sent together
 	// with later ones, but soon. Otherwise the call may wait until it is complete.
 	Later bool
 	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
 	// the data (get). If the transfer completes at once, it is called before the call returns. It is not called if the call
-	// fails. It must not call the transport.
+	// fails. It must not call the transport. The target checks the remote addresses; if they are wrong, a store may report
+	// ErrBadAddr late, by Fence.
 	Done func(error)
 }
 

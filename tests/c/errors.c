@@ -212,7 +212,7 @@ static void collective(void)
 	ARMCI_Group g;
 	int self = me, rank;
 	BAD_ONCE(FAIL3, ARMCI_Malloc, "bytes", ARMCI_Malloc(base, -1));
-	BAD(FAIL8, ARMCI_Free, "ptr", ARMCI_Free(near));
+	BAD_ONCE(FAIL8, ARMCI_Free, "ptr", ARMCI_Free(near));
 	BAD_ONCE(FAIL, ARMCI_Destroy_mutexes, "", ARMCI_Destroy_mutexes());
 	BAD_ONCE(FAIL3, ARMCI_Create_mutexes, "num", ARMCI_Create_mutexes(-1));
 	CHECK_OK(ARMCI_Create_mutexes(1));

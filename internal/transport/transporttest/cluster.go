@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Cluster stands in for one machine or several: its ranks are goroutines of this process, the arenas are memory outside
-// the Go heap. Who shares a machine is what they say when they join; between machines there is a Fake (wire.go). It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
+// the Go heap. Who shares a machine is what they say when they join; between machines there is a Fake (provider.go). It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
 package transporttest
 
 import (
@@ -27,14 +27,14 @@ const (
 type Cluster struct {
 	N    int
 	Opts Options // of the transport
-	// Fail, if set, is asked before a step that can fail: "exchange", "door", "join", "room", "grow", "publish",
+	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room", "grow", "publish",
 	// "team", "comm", "probe", "open". An error makes the step fail at that rank.
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
 	Wrap func(rank int, t transport.Transport) transport.Transport
-	// Wire says what the wire between nodes is like; without it there is none. WireList stands in its place.
-	Wire     *Options
-	WireList []transport.Wire
+	// Wire says what the wire between nodes is like; without it there is none. ProviderList stands in its place.
+	Wire         *Options
+	ProviderList []transport.Provider
 
 	Net     *Net // of the nodes, made when the first rank joins
 	Between *Net // between nodes, made when the first rank opens it
@@ -48,7 +48,7 @@ type Cluster struct {
 	private []int // bytes of private memory handed out, by rank
 	nodes   []*Node
 	joins   []transport.JoinInfo
-	opened  []transport.WireInfo
+	opened  []transport.OpenInfo
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
@@ -66,7 +66,7 @@ func NewCluster(n int) *Cluster {
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
 		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, counts: map[[2]int]uint32{},
-		joins: make([]transport.JoinInfo, n), opened: make([]transport.WireInfo, n), world: newTeamState(n)}
+		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n), world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)
 	for i := range n {
@@ -159,17 +159,17 @@ type platform struct {
 
 func (p platform) Memory() int64 { return 1 << 30 }
 
-func (p platform) Door() (string, error) {
-	return fmt.Sprintf("door %d", p.rank), p.c.fail("door", p.rank)
+func (p platform) Listen() (string, error) {
+	return fmt.Sprintf("listener %d", p.rank), p.c.fail("listen", p.rank)
 }
 
 func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	if err := p.c.fail("join", p.rank); err != nil {
 		return nil, nil, err
 	}
-	for i, d := range j.Doors {
-		if want := fmt.Sprintf("door %d", j.Ranks[i]); d != want {
-			return nil, nil, fmt.Errorf("rank %d was told %q is the door of rank %d", p.rank, d, j.Ranks[i])
+	for i, d := range j.Listeners {
+		if want := fmt.Sprintf("listener %d", j.Ranks[i]); d != want {
+			return nil, nil, fmt.Errorf("rank %d was told %q is the listener of rank %d", p.rank, d, j.Ranks[i])
 		}
 	}
 	p.c.mu.Lock()
@@ -190,11 +190,11 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	return p.c.nodes[p.rank], t, nil
 }
 
-func (p platform) Wires() []transport.Wire {
+func (p platform) Providers() []transport.Provider {
 	if p.c.Wire == nil {
-		return p.c.WireList
+		return p.c.ProviderList
 	}
-	return []transport.Wire{p.c.wire(p.rank)}
+	return []transport.Provider{p.c.provider(p.rank)}
 }
 
 func (p platform) Abandon() {}

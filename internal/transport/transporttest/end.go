@@ -101,14 +101,14 @@ func (e *End) addrs() []transport.PeerAddr {
 
 // command is what place 0 asks for, answer what it gets.
 type command struct {
-	Do    string
-	Place int // whom to act on
-	Addr  uintptr
-	N     int
-	Seed  uint64
-	Op    transport.RMWOp
-	Bytes int
-	Loose bool
+	Do        string
+	Place     int // whom to act on
+	Addr      uintptr
+	N         int
+	Seed      uint64
+	Op        transport.RMWOp
+	Bytes     int
+	Unordered bool
 }
 
 type answer struct {

@@ -23,7 +23,7 @@ type Ends struct {
 }
 
 // NewEnds opens nodes of so many ranks each, in the order of the ranks.
-func NewEnds(t testing.TB, ranks []int, open func(transport.WireInfo) (transport.Transport, error)) *Ends {
+func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport.Transport, error)) *Ends {
 	t.Helper()
 	var nodes [][]transport.Rank
 	e := &Ends{}
@@ -45,7 +45,7 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.WireInfo) (transport
 	for n, members := range nodes {
 		memory := &Memory{}
 		for _, r := range members {
-			tr, err := open(transport.WireInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
+			tr, err := open(transport.OpenInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
 				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0]), Memory: memory},
 				Handle: e.handle, Lost: func(who transport.Rank, reason string) { e.note(r, who, reason) }})
 			if err != nil {

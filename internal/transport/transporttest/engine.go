@@ -41,7 +41,7 @@ func (f *Fake) post(p transport.Peer, o *op) (err error) {
 		if o.x.Vector != nil {
 			f.net.tally[o.name+" vector"]++
 		}
-		if store(o) && o.x.Known && o.x.Bytes() <= int64(f.net.opts.Eager) {
+		if store(o) && o.x.Bytes() <= int64(f.net.opts.Eager) {
 			if eager = f.leave(o); eager {
 				return
 			}
@@ -65,7 +65,7 @@ func (f *Fake) leave(o *op) bool {
 		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
 		f.leaving[o.to] = append(f.leaving[o.to], o)
 		return true
-	case o.x.Known && errors.Is(err, transport.ErrBadAddr):
+	case errors.Is(err, transport.ErrBadAddr):
 		f.late[o.to] = err
 		return true
 	}

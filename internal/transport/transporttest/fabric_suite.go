@@ -141,7 +141,7 @@ func (p *fabricProcess) configure() transport.FabricConfig {
 			p.fatal = err
 			p.changed.Broadcast()
 		}}
-	cfg.WireInfo = transport.WireInfo{Me: p.rank, Nodes: j.nodes, MyNode: int(p.rank), Hosts: j.hosts, Hints: j.hints,
+	cfg.OpenInfo = transport.OpenInfo{Me: p.rank, Nodes: j.nodes, MyNode: int(p.rank), Hosts: j.hosts, Hints: j.hints,
 		Secret: []byte("the secret of a test's job"), Memory: memory,
 		Node: View{Node: j.Node(int(p.rank)), First: int(p.rank), Memory: memory}}
 	if j.config != nil {

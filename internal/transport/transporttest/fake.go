@@ -64,7 +64,7 @@ type Fake struct {
 	dead    bool
 	closed  bool
 	late    map[int]error // by end: what a store that nobody waited for has come to
-	mailed  map[int]int   // by end: messages that are not loose, and how many of them have been handled
+	mailed  map[int]int   // by end: messages that are not unordered, and how many of them have been handled
 	handled map[int]int
 }
 
@@ -195,7 +195,7 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 			l := letter{from: f.self, to: end, tag: int64(m.Kind), body: append([]byte(nil), m.Body...), reply: reply,
 				after: f.before(end)}
 			at := len(to.inbox[f.self])
-			if m.Loose {
+			if m.Unordered {
 				l.after, at = nil, f.net.rnd.IntN(at+1)
 			} else {
 				l.done = func() { f.handled[end]++ }

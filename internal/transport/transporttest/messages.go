@@ -28,7 +28,7 @@ func message(from, to, i int, seed uint64) transport.Msg {
 func (e *End) sendMany(c command) error {
 	for i := range c.N {
 		m := message(e.Self, c.Place, i, c.Seed)
-		m.Loose = c.Loose
+		m.Unordered = c.Unordered
 		if err := e.Transport.Send(transport.Peer(c.Place), m); err != nil {
 			return err
 		}
@@ -37,14 +37,14 @@ func (e *End) sendMany(c command) error {
 }
 
 func (e *End) expect(c command) error {
-	if w, may := e.Transport.(transport.Watcher); may && c.Loose {
+	if w, may := e.Transport.(transport.Watcher); may && c.Unordered {
 		defer w.Watch(transport.Peer(c.Place), func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) })()
 	}
 	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
 	if err != nil {
 		return err
 	}
-	if c.Loose { // they may come in any order; their kinds tell which is which
+	if c.Unordered { // they may come in any order; their kinds tell which is which
 		slices.SortFunc(got, func(a, b transport.Msg) int { return int(a.Kind) - int(b.Kind) })
 	}
 	for i, m := range got {
@@ -59,10 +59,10 @@ func (e *End) expect(c command) error {
 // testMessages: everybody sends to everybody at once, itself included.
 func (s *suite) testMessages(t *testing.T) { s.exchange(t, command{N: 20, Seed: 3}) }
 
-// testLooseMessages: the same, in any order; all of them come, those before and after that are not loose as well.
-func (s *suite) testLooseMessages(t *testing.T) {
+// testUnorderedMessages: the same, in any order; all of them come, those before and after that are not unordered as well.
+func (s *suite) testUnorderedMessages(t *testing.T) {
 	for i := range uint64(3) {
-		s.exchange(t, command{N: 20, Seed: 50 + i, Loose: true})
+		s.exchange(t, command{N: 20, Seed: 50 + i, Unordered: true})
 		s.exchange(t, command{N: 5, Seed: 60 + i})
 	}
 }

@@ -198,8 +198,8 @@ func (n *Node) Declared(addr uintptr) (lo uintptr, nbytes int64) {
 	return lo, nbytes
 }
 
-// Hold has nothing to do: a Cluster's memory stays where it is.
-func (n *Node) Hold() {}
+// KeepPages has nothing to do: a Cluster's memory stays where it is.
+func (n *Node) KeepPages() {}
 
 // MemoryUse counts bytes.
 func (n *Node) MemoryUse() (live, kept, high int64) {

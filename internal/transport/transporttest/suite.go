@@ -44,7 +44,7 @@ func Run(t *testing.T, e *End) {
 		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended}, {"rmw", s.testRMW},
 		{"rmw/contended", s.testRMWContended}, {"rmw/swap", s.testSwapContended}, {"order", s.testOrder},
 		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
-		{"messages/fenced", s.testMessagesFenced}, {"messages/loose", s.testLooseMessages}, {"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"calls", s.testCalls},
+		{"messages/fenced", s.testMessagesFenced}, {"messages/unordered", s.testUnorderedMessages}, {"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"calls", s.testCalls},
 		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach}, {"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},
 		{"progress", s.testProgress}, {"close", s.testClose},
 	} {

@@ -37,8 +37,8 @@ type team struct {
 	gone bool
 }
 
-// ClaimTeam gives a number that is never given again, but no more than maxTeams at a time.
-func (n *Node) ClaimTeam() (start transport.TeamStart, err error) {
+// AllocContext gives a number that is never given again, but no more than maxTeams at a time.
+func (n *Node) AllocContext() (start transport.TeamStart, err error) {
 	if err := n.c.fail("team", n.self); err != nil {
 		return start, err
 	}
@@ -50,26 +50,26 @@ func (n *Node) ClaimTeam() (start transport.TeamStart, err error) {
 		n.c.slots++
 		n.c.teams[n.c.slots] = nil // members make it, who know how many they are
 		n.at(0).teams++
-		start.Slot = n.c.slots
+		start.Context = n.c.slots
 	})
 	return start, err
 }
 
-// HoldTeam joins a team.
-func (n *Node) HoldTeam(start transport.TeamStart, members []int, me int) transport.Team {
-	t := &team{c: n.c, slot: start.Slot, me: me, home: n.at(0)}
+// AttachTeam joins a team.
+func (n *Node) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
+	t := &team{c: n.c, slot: start.Context, me: me, home: n.at(0)}
 	n.c.change(func() {
-		s, claimed := n.c.teams[start.Slot]
+		s, claimed := n.c.teams[start.Context]
 		switch {
 		case !claimed:
-			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self, start.Slot))
+			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self, start.Context))
 		case members[me] != n.Self():
 			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.self, me, members))
 		case s == nil:
 			s = newTeamState(len(members))
-			n.c.teams[start.Slot] = s
+			n.c.teams[start.Context] = s
 		case s.n != len(members):
-			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d", start.Slot, s.n, n.self, len(members)))
+			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d", start.Context, s.n, n.self, len(members)))
 		}
 		t.s = s
 	})
@@ -81,7 +81,7 @@ func (n *Node) World() transport.Team {
 	return &team{c: n.c, s: n.at(0).world, slot: 0, me: n.Self()}
 }
 
-// Teams is the number of team slots in use.
+// Teams is the number of collective contexts in use.
 func (c *Cluster) Teams() (count int) {
 	c.change(func() { count = len(c.teams) })
 	return count

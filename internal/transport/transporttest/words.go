@@ -57,7 +57,6 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 		fill(s.e.bytes(scratchAt, dataBytes), uint64(round))
 		for place := range s.mem {
 			x := contiguous(s.e.Mem+scratchAt, s.mem[place], 100+30000*(round%2))
-			x.Known = round%3 > 0
 			s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(transport.Peer(place), x) }, x)
 		}
 		if err := s.e.Transport.Fence(all...); err != nil {
@@ -84,7 +83,6 @@ func (s *suite) testFenceEach(t *testing.T) {
 	model := s.model(21)
 	put := func(addr uintptr, n int) error {
 		x := contiguous(s.e.Mem+scratchAt, addr, n)
-		x.Known = true
 		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
 		return s.e.Transport.Fence(1)
 	}
@@ -121,7 +119,7 @@ func (s *suite) testArrive(t *testing.T) {
 			copy(model, s.e.bytes(scratchAt, 8*n))
 			for i := range n {
 				x := contiguous(s.e.Mem+scratchAt+uintptr(8*i), s.mem[1]+uintptr(8*i), 8)
-				x.Known, x.Later = true, later
+				x.Later = later
 				if err := s.e.Transport.Put(1, x); err != nil {
 					t.Fatal(err)
 				}
@@ -137,7 +135,7 @@ func (s *suite) testArrive(t *testing.T) {
 	}
 }
 
-// testLater: many transfers that nobody waits for, all open at once, some of known and some of unknown addresses.
+// testLater: many transfers that nobody waits for, all open at once.
 func (s *suite) testLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
 	for place := range s.mem {
@@ -149,7 +147,7 @@ func (s *suite) testLater(t *testing.T) {
 		for i, at := range r.Perm(16) {
 			n := []int{8, 100, part}[i%3]
 			x := contiguous(s.e.Mem+scratchAt+uintptr(i*part), s.mem[place]+uintptr(at*part), n)
-			x.Known, x.Later = i%2 == 0, true
+			x.Later = true
 			x.Done = func(err error) { // the descriptor is mine again, and I use it for something else
 				*x = transport.Xfer{Count: []int32{-1}}
 				done <- err
@@ -209,13 +207,11 @@ func (s *suite) testBadAddress(t *testing.T) {
 	bad := s.mem[1] + MemBytes + 64<<20
 	for _, n := range []int{8, 20000} {
 		for _, x := range []*transport.Xfer{contiguous(s.e.Mem+scratchAt, bad, n), s.halfBad(bad, n)} {
-			x.Known = true
 			if err := wait(func(x *transport.Xfer) error { return s.e.Transport.Get(1, x) }, x); !errors.Is(err, transport.ErrBadAddr) {
 				t.Errorf("get of %d bytes at a bad address: %v", n, err)
 			}
 		}
 		x := contiguous(s.e.Mem+scratchAt, bad, n)
-		x.Known = true
 		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
 		if err := s.e.Transport.Fence(1); !errors.Is(err, transport.ErrBadAddr) {
 			t.Errorf("a fence after a put of %d bytes to a bad address: %v", n, err)

@@ -8,16 +8,17 @@ import "testing"
 func TestSpread(t *testing.T) {
 	const base = uintptr(64) << 40
 	for _, c := range []struct {
-		need         int64
-		nodes, slots int
+		need          int64
+		nodes, ranges int
 	}{
 		{16 << 40, 1, 1}, {16 << 40, 8, 1}, {10 << 40, 8, 2}, {1 << 40, 3, 3}, {1 << 40, 100, 20}, {96 << 30, 5, 5},
 		{0, 4, 4}, {1 << 62, 4, 1},
 	} {
 		for node := range c.nodes {
-			s := Spread(base, c.need, node, c.nodes)
-			if s.Count != c.slots || s.Mine != node%c.slots {
-				t.Fatalf("need %d, node %d of %d: slot %d of %d, expected of %d", c.need, node, c.nodes, s.Mine, s.Count, c.slots)
+			s := DivideAddresses(base, c.need, node, c.nodes)
+			if s.Count != c.ranges || s.Mine != node%c.ranges {
+				t.Fatalf("need %d, node %d of %d: range %d of %d, expected of %d",
+					c.need, node, c.nodes, s.Mine, s.Count, c.ranges)
 			}
 			at, size := s.Arena(16 << 40)
 			if s.Count > 1 && (at != base+uintptr(s.Mine)*uintptr(s.Bytes) || size > s.Bytes || size < c.need ||
@@ -25,7 +26,7 @@ func TestSpread(t *testing.T) {
 				t.Errorf("need %d, node %d of %d: %d bytes at %#x", c.need, node, c.nodes, size, at)
 			}
 			if s.Count == 1 && (at != base || size != 16<<40) {
-				t.Errorf("one slot: %d bytes at %#x", size, at)
+				t.Errorf("one range: %d bytes at %#x", size, at)
 			}
 		}
 	}

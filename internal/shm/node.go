@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Machine is one rank's share of its node: it joins, owns the mapping and implements transport.Node's memory part.
-// One process has at most one Machine at a time, since C's view of the control block (shm.h) is one.
+// Node is one rank's share of its node: it joins, owns the mapping and implements transport.Node's memory part.
+// One process has at most one Node at a time, since C's view of the control block (shm.h) is one.
 package shm
 
 // #include "shm.h"
@@ -25,54 +25,54 @@ import (
 
 // Options are what a rank needs to join its node.
 type Options struct {
-	Ranks  []transport.Rank // world ranks of the node, ascending
-	Doors  []string         // their doors' names
-	Self   int              // my local number
-	World  int              // ranks of the job
-	Shared int              // ranks of the job on this machine, those of pretended other nodes included
-	Secret []byte           // of the job, secretLen bytes
-	Arena  int64            // bytes of address space
-	Base   uintptr          // where to try first
-	Keep   int64            // bytes of freed memory that a rank keeps
-	Margin int64            // bytes always left to the machine
-	Spin   int              // polls before yielding; 0 = by the number of cores
-	Device bool             // network devices will take accumulate locks of this node
+	Ranks        []transport.Rank // world ranks of the node, ascending
+	Listeners    []string         // names of their listening sockets
+	Self         int              // my local number
+	World        int              // ranks of the job
+	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
+	Secret       []byte           // of the job, secretLen bytes
+	Arena        int64            // bytes of address space
+	Base         uintptr          // where to try first
+	Keep         int64            // bytes of freed memory that a rank keeps
+	Margin       int64            // bytes always left to the machine
+	Spin         int              // polls before yielding; 0 = by the number of cores
+	Device       bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed.
 	Lost func(rank transport.Rank, reason string)
 }
 
-// Machine implements transport.Node.
-type Machine struct {
-	opt    Options
-	door   *Door
-	fd     int // of the file my slice is
-	place  place
-	own    *slice
-	head   *C.struct_shm_head
-	world  *team
-	leader *net.UnixConn   // a member's connection to the leader
-	member []*net.UnixConn // the leader's connections
-	wires  wires
-	once   sync.Once
-	lost   sync.Once
+// Node implements transport.Node.
+type Node struct {
+	opt      Options
+	listener *Listener
+	fd       int // of the file my slice is
+	place    place
+	own      *slice
+	head     *C.struct_shm_head
+	world    *team
+	leader   *net.UnixConn   // a member's connection to the leader
+	member   []*net.UnixConn // the leader's connections
+	conns    connections
+	once     sync.Once
+	lost     sync.Once
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
-	reporter int
-	word     sync.Once
-	mu       sync.Mutex // region table, and the next
-	detached bool
-	look     look
+	reporter    int
+	statusOnce  sync.Once
+	mu          sync.Mutex // region table, and the next
+	detached    bool
+	memoryCheck memoryCheck
 }
 
-var current *Machine // for the C callback; set while joined
+var current *Node // for the C callback; set while joined
 
 // SecretBytes is the length of a job's secret.
 const SecretBytes = secretLen
 
 // Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
-func (d *Door) Join(o Options) (*Machine, error) {
-	m := &Machine{opt: o, door: d, fd: -1, reporter: -1}
+func (d *Listener) Join(o Options) (*Node, error) {
+	m := &Node{opt: o, listener: d, fd: -1, reporter: -1}
 	var err error
 	if o.Self == 0 {
 		m.fd, m.place, m.member, err = d.lead(&o)
@@ -83,7 +83,7 @@ func (d *Door) Join(o Options) (*Machine, error) {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
-		m.tellReporter(wordTold) // the error that follows
+		m.tellReporter(statusReported) // the error that follows
 		closeAll(append(m.member, m.leader))
 		unmap(m.place)
 		unix.Close(m.fd)
@@ -110,7 +110,7 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 }
 
 // attach formats the control block (leader) or waits until that is done (others), then attaches to it.
-func (m *Machine) attach() error {
+func (m *Node) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
 		var plan C.struct_shm_head
@@ -132,15 +132,15 @@ func (m *Machine) attach() error {
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
 		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
 		func(s span) { punch(m.fd, lo, s) })
-	m.world = m.hold(transport.TeamStart{}, m.localNumbers(), me) // world has slot 0
+	m.world = m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // world has context 0
 	if me == 0 {
-		C.shm_team_claim()
+		C.shm_context_alloc()
 	}
-	m.setPatience()
+	m.setSpin()
 	return nil
 }
 
-func (m *Machine) localNumbers() []int {
+func (m *Node) localNumbers() []int {
 	all := make([]int, len(m.opt.Ranks))
 	for i := range all {
 		all[i] = i
@@ -149,26 +149,26 @@ func (m *Machine) localNumbers() []int {
 }
 
 // Ranks and Self: see transport.Node.
-func (m *Machine) Ranks() []transport.Rank { return m.opt.Ranks }
+func (m *Node) Ranks() []transport.Rank { return m.opt.Ranks }
 
 // Self is my local number.
-func (m *Machine) Self() int { return m.opt.Self }
+func (m *Node) Self() int { return m.opt.Self }
 
 // Base and Bytes tell where the arena is.
-func (m *Machine) Base() uintptr { return m.place.base }
+func (m *Node) Base() uintptr { return m.place.base }
 
 // Bytes is the arena's address space in bytes.
-func (m *Machine) Bytes() int64 { return m.place.bytes }
+func (m *Node) Bytes() int64 { return m.place.bytes }
 
 // SliceBytes is how much of it each rank has.
-func (m *Machine) SliceBytes() int64 { return int64(m.head.slice_bytes) }
+func (m *Node) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 
 // Reuse allocates memory that this rank has freed and kept.
-func (m *Machine) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
+func (m *Node) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
 
 // Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept memory first.
-func (m *Machine) Room(nbytes int64) error {
-	if nbytes > 0 && m.look.room(nbytes, m.opt.Margin) != nil {
+func (m *Node) Room(nbytes int64) error {
+	if nbytes > 0 && m.memoryCheck.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
 		return roomFor(nbytes, m.opt.Margin)
 	}
@@ -176,16 +176,16 @@ func (m *Machine) Room(nbytes int64) error {
 }
 
 // Grow reserves new memory.
-func (m *Machine) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
+func (m *Node) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
 
 // Return frees an allocation.
-func (m *Machine) Return(addr uintptr) { m.own.giveBack(addr) }
+func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 
 // MemoryUse counts this rank's bytes.
-func (m *Machine) MemoryUse() (live, kept, high int64) { return m.own.use() }
+func (m *Node) MemoryUse() (live, kept, high int64) { return m.own.use() }
 
 // Publish makes an allocation accessible to all ranks of the node.
-func (m *Machine) Publish(addr uintptr, nbytes int64) error {
+func (m *Node) Publish(addr uintptr, nbytes int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if C.shm_region_add(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(nbytes)) != 0 {
@@ -195,7 +195,7 @@ func (m *Machine) Publish(addr uintptr, nbytes int64) error {
 }
 
 // Withdraw ends that.
-func (m *Machine) Withdraw(addr uintptr) error {
+func (m *Node) Withdraw(addr uintptr) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if C.shm_region_drop(C.uint64_t(addr)) != 0 {
@@ -205,22 +205,22 @@ func (m *Machine) Withdraw(addr uintptr) error {
 }
 
 // Owns tells whether n bytes at addr lie in one live allocation of a rank.
-func (m *Machine) Owns(local int, addr uintptr, n int64) bool {
+func (m *Node) Owns(local int, addr uintptr, n int64) bool {
 	var f C.struct_shm_found
 	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
-		m.forgotten(local)
+		m.checkWithdrawn(local)
 		return false
 	}
 	return uint64(n) <= uint64(f.hi)-uint64(addr)
 }
 
 // Inside tells whether addr is an arena address.
-func (m *Machine) Inside(addr uintptr) bool {
+func (m *Node) Inside(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
 }
 
 // DeviceLocks are the accumulate locks, if devices may take them.
-func (m *Machine) DeviceLocks() (at uintptr, n int) {
+func (m *Node) DeviceLocks() (at uintptr, n int) {
 	if m.head.device == 0 {
 		return 0, 0
 	}
@@ -228,12 +228,12 @@ func (m *Machine) DeviceLocks() (at uintptr, n int) {
 }
 
 // Declare says that devices do all 8-byte read-modify-writes of this memory from now on; false if there are too many ranges.
-func (m *Machine) Declare(addr uintptr, n int64) bool {
+func (m *Node) Declare(addr uintptr, n int64) bool {
 	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
 }
 
 // Declared is the declared memory around an address; n = 0: there is none.
-func (m *Machine) Declared(addr uintptr) (lo uintptr, n int64) {
+func (m *Node) Declared(addr uintptr) (lo uintptr, n int64) {
 	var r C.struct_shm_region
 	if !bool(C.shm_any_declared()) || !bool(C.shm_declared(C.uint64_t(addr), &r)) {
 		return 0, 0
@@ -242,7 +242,7 @@ func (m *Machine) Declared(addr uintptr) (lo uintptr, n int64) {
 }
 
 // Extent is the live allocation around an address. The slice tells its owner.
-func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
+func (m *Node) Extent(addr uintptr) (lo uintptr, n int64) {
 	first := m.place.base + uintptr(m.head.slice_off)
 	if !m.Inside(addr) || addr < first {
 		return 0, 0
@@ -255,17 +255,17 @@ func (m *Machine) Extent(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(f.lo), int64(f.hi - f.lo)
 }
 
-// Hold keeps the pages of all memory of this rank from now on, freed memory included.
-func (m *Machine) Hold() { m.own.hold() }
+// KeepPages keeps the pages of all memory of this rank from now on, freed memory included.
+func (m *Node) KeepPages() { m.own.keepPages() }
 
-// Leave says goodbye and releases everything; the Machine may not be used afterwards. Idempotent.
-func (m *Machine) Leave(clean bool) {
+// Leave says goodbye and releases everything; the Node may not be used afterwards. Idempotent.
+func (m *Node) Leave(clean bool) {
 	m.once.Do(func() {
 		m.goodbye(clean)
 		if !clean {
 			return // the process is exiting: other threads may still touch the arena
 		}
-		m.wires.close()
+		m.conns.close()
 		m.world.Release(false)
 		m.mu.Lock()
 		m.detached = true
@@ -278,7 +278,7 @@ func (m *Machine) Leave(clean bool) {
 }
 
 // localOf finds a world rank among the node's.
-func (m *Machine) localOf(r transport.Rank) (int, bool) {
+func (m *Node) localOf(r transport.Rank) (int, bool) {
 	i, ok := slices.BinarySearch(m.opt.Ranks, r)
 	return i, ok
 }

@@ -16,15 +16,15 @@ import (
 // extent is addresses [lo, hi).
 type extent struct{ lo, hi uintptr }
 
-// known is read without a lock: lists are never changed, only replaced.
-type known struct {
+// remoteRegions is read without a lock: lists are never changed, only replaced.
+type remoteRegions struct {
 	mu sync.Mutex
 	of []atomic.Pointer[[]extent] // by rank; sorted
 }
 
-func (k *known) init(ranks int) { k.of = make([]atomic.Pointer[[]extent], ranks) }
+func (k *remoteRegions) init(ranks int) { k.of = make([]atomic.Pointer[[]extent], ranks) }
 
-func (k *known) list(rank transport.Rank) []extent {
+func (k *remoteRegions) list(rank transport.Rank) []extent {
 	if p := k.of[rank].Load(); p != nil {
 		return *p
 	}
@@ -36,7 +36,7 @@ func at(list []extent, addr uintptr) (int, bool) {
 	return slices.BinarySearchFunc(list, addr, func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
 }
 
-func (k *known) add(rank transport.Rank, addr uintptr, nbytes int64) {
+func (k *remoteRegions) add(rank transport.Rank, addr uintptr, nbytes int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i, found := at(k.list(rank), addr)
@@ -49,7 +49,7 @@ func (k *known) add(rank transport.Rank, addr uintptr, nbytes int64) {
 }
 
 // drop removes the region that begins at an address, if there is one.
-func (k *known) drop(rank transport.Rank, addr uintptr) {
+func (k *remoteRegions) drop(rank transport.Rank, addr uintptr) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i, found := at(k.list(rank), addr); found {
@@ -58,8 +58,8 @@ func (k *known) drop(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// around is the region that contains an address.
-func (k *known) around(rank transport.Rank, addr uintptr) (extent, bool) {
+// find is the region that contains an address.
+func (k *remoteRegions) find(rank transport.Rank, addr uintptr) (extent, bool) {
 	list := k.list(rank)
 	i, found := at(list, addr)
 	if !found {
@@ -71,9 +71,9 @@ func (k *known) around(rank transport.Rank, addr uintptr) (extent, bool) {
 	return list[i], true
 }
 
-// has tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
-func (k *known) has(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
-	e, found := k.around(rank, addr)
+// contains tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
+func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
+	e, found := k.find(rank, addr)
 	if !found || n < 0 {
 		return false, false
 	}

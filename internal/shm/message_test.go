@@ -26,8 +26,8 @@ func letterOf(from, to int, tag int64, i int) []byte {
 	return content(seed, 1, n)
 }
 
-// mail: two threads send, two receive, one of them from anyone.
-func mail(r *rank) {
+// messages: two threads send, two receive, one of them from anyone.
+func messages(r *rank) {
 	const n = 25
 	const fromAny, fromOne = int64(1), int64(-2)
 	ranks := len(r.Ranks())
@@ -87,12 +87,12 @@ func receive(r *rank, from int, tag int64, next []int) int {
 
 func TestMail(t *testing.T) {
 	leaktest.Check(t)
-	run(t, 3, "mail")
+	run(t, 3, "messages")
 }
 
-// mailWords: two ranks send each other more than the rings hold before either receives; tags pick from what is there;
+// messagesInPieces: two ranks send each other more than the rings hold before either receives; tags pick from what is there;
 // too long a message stays.
-func mailWords(r *rank) {
+func messagesInPieces(r *rank) {
 	other := 1 - r.Self()
 	big := content(uint64(r.Self()), 0, 500<<10)
 	for tag := range int64(4) {
@@ -126,7 +126,7 @@ func mailWords(r *rank) {
 
 func TestMailWords(t *testing.T) {
 	leaktest.Check(t)
-	run(t, 2, "mail words")
+	run(t, 2, "messages in pieces")
 }
 
 // shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for every other message.

@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Tell set.
+// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Print set.
 type StartError struct {
-	Text string
-	Tell bool
+	Text  string
+	Print bool
 }
 
 func (e *StartError) Error() string { return e.Text }
@@ -40,21 +40,21 @@ func isConsequence(err error) bool {
 	return false
 }
 
-// agree is collective: it succeeds if all ranks have reached this step without an error.
-func (r *Runtime) agree(err error) error {
-	_, err = r.agreeOn(nil, err)
+// consensus is collective: it succeeds if all ranks have reached this step without an error.
+func (r *Runtime) consensus(err error) error {
+	_, err = r.consensusOn(nil, err)
 	return err
 }
 
-// agreeOn is agree, and exchanges a few bytes of each rank.
-func (r *Runtime) agreeOn(mine []byte, err error) ([][]byte, error) {
+// consensusOn is consensus, and exchanges a few bytes of each rank.
+func (r *Runtime) consensusOn(mine []byte, err error) ([][]byte, error) {
 	text := textOf(err)
 	if err != nil && isConsequence(err) {
 		text = consequence + text
 	}
 	reports := []report{{text, mine}}
 	if r.N > 1 {
-		all, lost := swapJSON(r, reports[0])
+		all, lost := exchangeJSON(r, reports[0])
 		if lost != nil {
 			return nil, errors.Join(err, lost)
 		}
@@ -64,7 +64,7 @@ func (r *Runtime) agreeOn(mine []byte, err error) ([][]byte, error) {
 	for i, rep := range reports {
 		texts[i], bytes[i] = rep.Problem, rep.Bytes
 	}
-	return bytes, verdict(texts, int(r.Me))
+	return bytes, consensusError(texts, int(r.Me))
 }
 
 // report is what a rank sends at a step of the start.
@@ -73,21 +73,21 @@ type report struct {
 	Bytes   []byte
 }
 
-// verdict turns all reports into one error: that of the lowest rank with a cause of its own, or, if there is none, of the
+// consensusError turns all reports into one error: that of the lowest rank with a cause of its own, or, if there is none, of the
 // lowest rank with a consequence; and the number of ranks that report something else.
-func verdict(reports []string, me int) error {
-	text, from := firstOf(reports, false)
+func consensusError(reports []string, me int) error {
+	text, from := firstReport(reports, false)
 	if text == "" {
-		text, from = firstOf(reports, true)
+		text, from = firstReport(reports, true)
 	}
 	if text == "" {
 		return nil
 	}
-	return &StartError{strings.TrimPrefix(text, consequence) + others(reports, text, from), from == me}
+	return &StartError{strings.TrimPrefix(text, consequence) + otherCauses(reports, text, from), from == me}
 }
 
-// firstOf is the first report with an error that is a consequence, or that is a cause.
-func firstOf(reports []string, effect bool) (string, int) {
+// firstReport is the first report with an error that is a consequence, or that is a cause.
+func firstReport(reports []string, effect bool) (string, int) {
 	for rank, text := range reports {
 		if text != "" && strings.HasPrefix(text, consequence) == effect {
 			return text, rank
@@ -96,8 +96,8 @@ func firstOf(reports []string, effect bool) (string, int) {
 	return "", -1
 }
 
-// others is the text about further ranks that have causes of their own.
-func others(reports []string, told string, from int) string {
+// otherCauses is the text about further ranks that have causes of their own.
+func otherCauses(reports []string, told string, from int) string {
 	count, example := 0, -1
 	for rank, text := range reports {
 		if text != "" && text != told && !strings.HasPrefix(text, consequence) {

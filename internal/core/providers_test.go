@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: which wire is chosen, every way in which it fails on one rank, what is said of it;
+// The start of a job on several nodes: which transport is chosen, every way in which it fails on one rank, what is said of it;
 // and the loss of a rank on another node.
 package core
 
@@ -66,11 +66,11 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 			t.Errorf("rank %d: %v", r, err)
 			continue
 		}
-		if s.Tell {
+		if s.Print {
 			told++
 		}
-		if s.Tell != (r == rank) && step != "probe" {
-			t.Errorf("rank %d tells: %v", r, s.Tell)
+		if s.Print != (r == rank) && step != "probe" {
+			t.Errorf("rank %d tells: %v", r, s.Print)
 		}
 		joined := step == "open" || step == "connect" || step == "join" && r != rank
 		if left := c.Node(r).Left(); slices.Equal(left, []bool{true}) != joined {
@@ -82,13 +82,13 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 	}
 }
 
-// ARMCI_TRANSPORT names the only wire that is looked at.
+// ARMCI_TRANSPORT names the only transport that is looked at.
 func TestForcedTransport(t *testing.T) {
 	leaktest.Check(t)
 	for name, text := range map[string]string{"rdma": "rdma: no device (rank 0, east)", "carrier": `no transport "carrier" between nodes; known are: auto tcp rdma`} {
 		c := transporttest.NewCluster(2)
-		open := func(transport.WireInfo) (transport.Transport, error) { return nil, errors.New("tcp was opened") }
-		c.WireList = []transport.Wire{
+		open := func(transport.OpenInfo) (transport.Transport, error) { return nil, errors.New("tcp was opened") }
+		c.ProviderList = []transport.Provider{
 			{Name: "tcp", Probe: func() error { return nil }, Hint: func() []byte { return nil }, Open: open},
 			{Name: "rdma", Probe: func() error { return errors.New("no device") }},
 		}

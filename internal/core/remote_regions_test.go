@@ -41,7 +41,7 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 				}
 				r.must(r.CheckFlag("f", to, mem[to]))
 				r.must(r.AllFence())
-				r.known.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
+				r.remote.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
 				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
 				if err := r.Fence(to); err == nil {
 					r.wrong("the fence tells nothing of a bad address")
@@ -86,11 +86,11 @@ func (r *tr) badTransfers(to int, good uintptr) {
 	_, err := r.Start(strided(Put, to, nowhere, good, 1024, 64, 4096), true)
 	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress, "are not within one allocation of rank")
 	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst", CodeAddress, "1048576 bytes at")
-	local, remote := make([]uintptr, 3*maxPieces), make([]uintptr, 3*maxPieces)
+	local, remote := make([]uintptr, 3*maxRanges), make([]uintptr, 3*maxRanges)
 	for i := range local {
 		local[i], remote[i] = nowhere, good
 	}
-	remote[2*maxPieces+7] = good + 60
+	remote[2*maxRanges+7] = good + 60
 	err = r.Do(vector(Put, to, 8, local, remote))
 	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress, fmt.Sprintf("8 bytes at %#x", good+60))
 	if got := r.c.Between.Count("put") + r.c.Between.Count("acc") - before; got != 0 {
@@ -111,7 +111,7 @@ func TestKnownMemory(t *testing.T) {
 			size := int64(8 + 8*i)
 			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) || knows(r, rank, there, 8) ||
 				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size), 1) {
-				r.wrong("what is known of rank %d: %v", i, r.known.list(rank))
+				r.wrong("what is known of rank %d: %v", i, r.remote.list(rank))
 			}
 			*long(buf) = 7
 			r.must(r.Do(op(Put, i, buf, there+8*uintptr(r.Me), 8)))
@@ -134,14 +134,15 @@ func TestKnownMemory(t *testing.T) {
 }
 
 func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
-	yes, _ := r.known.has(rank, addr, n)
+	yes, _ := r.remote.contains(rank, addr, n)
 	return yes
 }
 
-// asking counts the questions of a rank, and the transfers whose remote memory nobody has asked for.
+// asking counts the questions of a rank, and the transfers to unknown memory whose owner has not been asked before.
 type asking struct {
 	transport.Transport
-	asked, unknown atomic.Int32
+	unknownMemory           atomic.Uintptr // that begins here
+	asked, checked, unasked atomic.Int32
 }
 
 func (a *asking) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
@@ -152,8 +153,8 @@ func (a *asking) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 }
 
 func (a *asking) note(x *transport.Xfer) {
-	if !x.Known {
-		a.unknown.Add(1)
+	if x.Remote.Base == a.unknownMemory.Load() && a.checked.Add(1) > a.asked.Load() {
+		a.unasked.Add(1)
 	}
 }
 
@@ -179,6 +180,7 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 		to := 1 - int(r.Me)
 		a, buf := r.routes[to].tr.(*asking), r.local(5000)
 		there := uintptr(binary.LittleEndian.Uint64(all[8*to:]))
+		a.unknownMemory.Store(there)
 		want := int32(0)
 		for _, n := range []int{8, 5000} {
 			for _, kind := range []Kind{Put, Get} {
@@ -191,8 +193,8 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 			}
 		}
 		r.must(r.CheckFlag("f", to, there))
-		if asked, unknown := a.asked.Load(), a.unknown.Load(); asked != want+1 || unknown != 0 {
-			r.wrong("asked %d times, expected %d; %d transfers to memory that nobody had asked for", asked, want+1, unknown)
+		if asked, unasked := a.asked.Load(), a.unasked.Load(); asked != want+1 || unasked != 0 || a.checked.Load() != want {
+			r.wrong("asked %d times, expected %d; %d transfers to memory that nobody had asked for", asked, want+1, unasked)
 		}
 		r.must(r.AllFence())
 		r.barrier()

@@ -11,12 +11,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (c *Cluster) wire(rank int) transport.Wire {
+func (c *Cluster) provider(rank int) transport.Provider {
 	hint := func(rank int) []byte { return fmt.Appendf(nil, "hint %d", rank) }
-	return transport.Wire{Name: "fakewire",
+	return transport.Provider{Name: "fakewire",
 		Probe: func() error { return c.fail("probe", rank) },
 		Hint:  func() []byte { return hint(rank) },
-		Open: func(w transport.WireInfo) (transport.Transport, error) {
+		Open: func(w transport.OpenInfo) (transport.Transport, error) {
 			if err := c.fail("open", rank); err != nil {
 				return nil, err
 			}
@@ -25,12 +25,12 @@ func (c *Cluster) wire(rank int) transport.Wire {
 					return nil, fmt.Errorf("rank %d was told that rank %d says %q", rank, i, h)
 				}
 			}
-			return c.openWire(rank, w)
+			return c.openProvider(rank, w)
 		}}
 }
 
-// openWire checks what core says.
-func (c *Cluster) openWire(rank int, w transport.WireInfo) (transport.Transport, error) {
+// openProvider checks what core says.
+func (c *Cluster) openProvider(rank int, w transport.OpenInfo) (transport.Transport, error) {
 	mine := w.Nodes[w.MyNode]
 	switch {
 	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) || len(w.Hosts) != len(w.Nodes) || len(w.Hints) != c.N:
@@ -46,7 +46,7 @@ func (c *Cluster) openWire(rank int, w transport.WireInfo) (transport.Transport,
 }
 
 // between is the net that all nodes share.
-func (c *Cluster) between(rank int, w transport.WireInfo) *Net {
+func (c *Cluster) between(rank int, w transport.OpenInfo) *Net {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opened[rank] = w

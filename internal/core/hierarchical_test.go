@@ -163,13 +163,13 @@ func TestGroupsAcrossNodes(t *testing.T) {
 		}
 		r.barrier()
 		if r.Me == 0 && r.c.Teams() != 0 {
-			r.wrong("%d team slots are in use", r.c.Teams())
+			r.wrong("%d collective contexts are in use", r.c.Teams())
 		}
 		r.barrier()
 	})
 }
 
-// A node without a team slot fails the group on all its nodes, and nothing is kept.
+// A node without a collective context fails the group on all its nodes, and nothing is kept.
 func TestNoTeamOnOneNode(t *testing.T) {
 	for _, s := range shapes {
 		f := &failingStep{step: "team", rank: s.ranks - 1}
@@ -192,7 +192,7 @@ func TestNoTeamOnOneNode(t *testing.T) {
 				r.must(r.GroupFree(g.ID))
 				r.barrier()
 				if r.c.Teams() != 0 {
-					r.wrong("%d team slots are in use", r.c.Teams())
+					r.wrong("%d collective contexts are in use", r.c.Teams())
 				}
 				r.barrier()
 			})

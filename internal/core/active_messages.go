@@ -13,17 +13,17 @@ import (
 
 // Kinds of active messages. They are used between nodes; procedure calls also between ranks of a node.
 const (
-	msgProcedure = 1 // gpc.go
-	msgReply     = 2
-	msgForward   = 3 // a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
-	msgMail      = 4 // mail.go
-	msgMailed    = 5
-	msgLock      = 6 // lockserver.go
-	msgTryLock   = 7
-	msgUnlock    = 8
-	msgNotify    = 9  // no body
-	msgOwns      = 10 // verify.go
-	msgEnding    = 11 // failure.go; no body
+	msgProcedure  = 1 // gpc.go
+	msgReply      = 2
+	msgForward    = 3 // a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
+	msgFragment   = 4 // two_sided.go
+	msgAckRequest = 5
+	msgLock       = 6 // lockserver.go
+	msgTryLock    = 7
+	msgUnlock     = 8
+	msgNotify     = 9  // no body
+	msgOwns       = 10 // verify.go
+	msgEnding     = 11 // failure.go; no body
 )
 
 const forwardHead = 5
@@ -39,8 +39,8 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
 			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4], Body: m.Body[forwardHead:]})
 		}
-	case msgMail, msgMailed:
-		handled = r.handleMail(from, to, m, reply)
+	case msgFragment, msgAckRequest:
+		handled = r.handleTwoSided(from, to, m, reply)
 	case msgLock, msgTryLock, msgUnlock:
 		handled = r.handleLock(from, to, m, reply)
 	case msgOwns:
@@ -85,11 +85,11 @@ func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
 }
 
 func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
-	way := &r.routes[to]
-	return way.tr.Send(way.peer, transport.Msg{Kind: kind, Body: body})
+	dest := &r.routes[to]
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
 func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
-	way := &r.routes[to]
-	return way.tr.Call(way.peer, transport.Msg{Kind: kind, Body: body})
+	dest := &r.routes[to]
+	return dest.tr.Call(dest.peer, transport.Msg{Kind: kind, Body: body})
 }

@@ -12,20 +12,20 @@ import (
 	"libarmci/internal/transport"
 )
 
-// waiter is notified of the completion of one operation; several threads may wait for it.
-type waiter struct {
+// completion tells that one operation is locally complete; several threads may wait for it.
+type completion struct {
 	done   atomic.Bool
 	err    error
-	finish func(error) // for Xfer.Done; created once, so that reusing a waiter does not allocate
+	finish func(error) // for Xfer.Done; created once, so that reusing a completion does not allocate
 }
 
-func newWaiter() *waiter {
-	w := &waiter{}
-	w.finish = func(err error) {
-		w.err = err
-		w.done.Store(true)
+func newCompletion() *completion {
+	c := &completion{}
+	c.finish = func(err error) {
+		c.err = err
+		c.done.Store(true)
 	}
-	return w
+	return c
 }
 
 // progressStep bounds one call of Progress: a waiting thread checks for completion at least this often.
@@ -33,28 +33,28 @@ const progressStep = time.Millisecond
 
 // wait blocks until completion and drives the transport. If that has nothing to do, as while another goroutine sends, it
 // yields.
-func (w *waiter) wait(tr transport.Transport) error {
+func (c *completion) wait(tr transport.Transport) error {
 	const yields, pause = 50, 20 * time.Microsecond
-	for idle := 0; !w.done.Load(); idle++ {
+	for idle := 0; !c.done.Load(); idle++ {
 		if n, _ := tr.Progress(progressStep); n > 0 {
 			idle = 0
 		}
 		switch {
-		case w.done.Load():
+		case c.done.Load():
 		case idle < yields:
 			runtime.Gosched()
 		default:
 			time.Sleep(pause)
 		}
 	}
-	return w.err
+	return c.err
 }
 
-// waiters are those of blocking operations, for reuse.
-var waiters = sync.Pool{New: func() any { return newWaiter() }}
+// completions are those of blocking operations, for reuse.
+var completions = sync.Pool{New: func() any { return newCompletion() }}
 
-func (w *waiter) release() {
-	w.err = nil
-	w.done.Store(false)
-	waiters.Put(w)
+func (c *completion) release() {
+	c.err = nil
+	c.done.Store(false)
+	completions.Put(c)
 }

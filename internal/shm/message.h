@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The byte rings of two-sided messages, private to mail.c (receives) and send.c (sends).
-#ifndef ARMCI_SHM_MAIL_H
-#define ARMCI_SHM_MAIL_H
+// The byte rings of two-sided messages, private to message.c (receives) and send.c (sends).
+#ifndef ARMCI_SHM_MESSAGE_H
+#define ARMCI_SHM_MESSAGE_H
 
 #include "shm.h"
 #include "stream.h"
 
-struct label { // precedes a message in a ring
+struct message_header { // precedes a message in a ring
 	uint64_t nbytes, total;
 	int64_t tag;
 	int32_t from, unused; // world rank
 };
 
-void shm_mail_drain(void); // receives what has arrived; called by senders, too, so that no two ranks block each other
-void shm_mail_keep(const struct shm_mail *m, const void *buf); // a message to myself
+void shm_messages_drain(void); // receives what has arrived; called by senders, too, so that no two ranks block each other
+void shm_messages_keep(const struct shm_message *m, const void *buf); // a message to myself
 void shm_send_open(void);
 void shm_send_reset(void);
 
 static inline struct shm_ring *shm_ring_of(int to, int from)
 {
 	uint64_t i = (uint64_t)to * (uint64_t)shm.nlocal + (uint64_t)from;
-	return (struct shm_ring *)(shm.base + shm.head->mail_off + i * shm.head->ring_bytes);
+	return (struct shm_ring *)(shm.base + shm.head->ring_off + i * shm.head->ring_bytes);
 }
 
 static inline uint64_t shm_room(void) { return shm.head->ring_bytes - sizeof(struct shm_ring); }

@@ -28,7 +28,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (m *Machine) watch() {
+func (m *Node) watch() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
 		m.listen(0, m.leader)
@@ -42,7 +42,7 @@ func (m *Machine) watch() {
 }
 
 // listen waits on a connection to a rank until it says goodbye or is gone.
-func (m *Machine) listen(local int, c *net.UnixConn) {
+func (m *Node) listen(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
@@ -55,27 +55,27 @@ func (m *Machine) listen(local int, c *net.UnixConn) {
 		if m.reporter >= 0 {
 			C.claim_end(C.int(m.opt.Self)) // the reporter prints it
 		}
-		return obituary(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
+		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
-// mournTime is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
+// exitGrace is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
 // ranks exit one after the other without finalising.
-const mournTime = 2 * time.Second
+const exitGrace = 2 * time.Second
 
 // exited withdraws the memory of a rank that has exited without finalising. A rank that uses it afterwards ends the job (Owns).
-func (m *Machine) exited(local int) {
-	time.Sleep(mournTime)
+func (m *Node) exited(local int) {
+	time.Sleep(exitGrace)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.detached {
-		C.shm_forget(C.int(local))
+		C.shm_withdraw_rank(C.int(local))
 	}
 }
 
-// forgotten ends the job because memory of an exited rank is used. It returns only if there is no such rank.
-func (m *Machine) forgotten(local int) {
-	if C.how_left(C.int(local)) != C.SHM_FORGOTTEN {
+// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is no such rank.
+func (m *Node) checkWithdrawn(local int) {
+	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
 	m.gone(local, func() string {
@@ -84,12 +84,12 @@ func (m *Machine) forgotten(local int) {
 }
 
 // gone reports that a rank is lost: once in this process, and not after its own goodbye.
-func (m *Machine) gone(local int, reason func() string) {
+func (m *Node) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
 // Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false) revokes that.
-func (m *Machine) Ending(yes bool) {
+func (m *Node) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)
 	} else {
@@ -98,15 +98,15 @@ func (m *Machine) Ending(yes bool) {
 }
 
 // goodbye tells the ranks that watch this one that its end is regular.
-func (m *Machine) goodbye(clean bool) {
+func (m *Node) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
 		C.leave_as(C.SHM_FINALISED)
-		m.tellReporter(wordFinalised)
+		m.tellReporter(statusFinalised)
 	} else {
 		C.leave_as(C.SHM_EXITED)
-		m.tellReporter(wordLeft)
+		m.tellReporter(statusLeft)
 	}
 	m.lost.Do(func() {}) // from here on the end of other ranks is ignored
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
@@ -118,7 +118,7 @@ func (m *Machine) goodbye(clean bool) {
 		}
 	}
 	if clean {
-		m.door.Close()
+		m.listener.Close()
 		if m.reporter >= 0 {
 			unix.Close(m.reporter)
 		}
@@ -126,9 +126,9 @@ func (m *Machine) goodbye(clean bool) {
 }
 
 // Exited tells whether a rank of the node has exited without finalising.
-func (m *Machine) Exited() bool {
+func (m *Node) Exited() bool {
 	for local := range m.opt.Ranks {
-		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
+		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 			return true
 		}
 	}
@@ -136,10 +136,10 @@ func (m *Machine) Exited() bool {
 }
 
 // ClaimEnd is true for the first rank of the node that calls it. The reporter prints nothing then.
-func (m *Machine) ClaimEnd() bool {
+func (m *Node) ClaimEnd() bool {
 	first := C.claim_end(C.int(m.opt.Self)) != 0
 	if first {
-		m.tellReporter(wordTold)
+		m.tellReporter(statusReported)
 	}
 	return first
 }
@@ -153,7 +153,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 		return
 	}
 	how := "called"
-	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_FORGOTTEN {
+	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
 	m.gone(int(peer), func() string {
@@ -162,4 +162,4 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	})
 }
 
-var _ transport.Node = (*Machine)(nil)
+var _ transport.Node = (*Node)(nil)

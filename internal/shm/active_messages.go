@@ -16,8 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wires are the outgoing connections, made on first use, and the incoming ones.
-type wires struct {
+// connections are the outgoing connections, made on first use, and the incoming ones.
+type connections struct {
 	mu      sync.Mutex
 	out     map[int]*outgoing
 	in      []net.Conn
@@ -33,15 +33,15 @@ type outgoing struct {
 // A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
-func (m *Machine) accept() {
+func (m *Node) accept() {
 	defer log.Guard()
 	for {
-		c, err := m.door.l.AcceptUnix()
+		c, err := m.listener.l.AcceptUnix()
 		if err != nil {
 			return // closed
 		}
 		f, err := admit(c, m.opt.Secret, len(m.opt.Ranks))
-		if err != nil || f.a != purposeMessages || !m.wires.keep(c) {
+		if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
 			c.Close()
 			continue
 		}
@@ -49,7 +49,7 @@ func (m *Machine) accept() {
 	}
 }
 
-func (w *wires) keep(c net.Conn) bool {
+func (w *connections) keep(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {
@@ -58,13 +58,13 @@ func (w *wires) keep(c net.Conn) bool {
 	return !w.closed
 }
 
-func (m *Machine) receive(c net.Conn, local int) {
+func (m *Node) receive(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
 	for {
 		if _, err := io.ReadFull(c, head); err != nil {
-			return // the sender has left; if it died, watch.go reports it
+			return // the sender has left; if it died, liveness.go reports it
 		}
 		n := binary.LittleEndian.Uint32(head)
 		if n > transport.MaxMessage {
@@ -75,9 +75,9 @@ func (m *Machine) receive(c net.Conn, local int) {
 		if _, err := io.ReadFull(c, body); err != nil {
 			return
 		}
-		m.wires.mu.Lock()
-		h := m.wires.handler
-		m.wires.mu.Unlock()
+		m.conns.mu.Lock()
+		h := m.conns.handler
+		m.conns.mu.Unlock()
 		if h != nil {
 			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body}, nil)
 		}
@@ -85,7 +85,7 @@ func (m *Machine) receive(c net.Conn, local int) {
 }
 
 // violation treats a rank of this node that sends a malformed message as lost.
-func (m *Machine) violation(c net.Conn, local int, n uint32) {
+func (m *Node) violation(c net.Conn, local int, n uint32) {
 	c.Close()
 	m.gone(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, where %d are the most: its memory is damaged",
@@ -94,17 +94,17 @@ func (m *Machine) violation(c net.Conn, local int, n uint32) {
 }
 
 // Handle sets the handler of messages. It is called before the first message can be sent.
-func (m *Machine) Handle(h transport.Handler) {
-	m.wires.mu.Lock()
-	m.wires.handler = h
-	m.wires.mu.Unlock()
+func (m *Node) Handle(h transport.Handler) {
+	m.conns.mu.Lock()
+	m.conns.handler = h
+	m.conns.mu.Unlock()
 }
 
-func (m *Machine) post(local int, msg transport.Msg) error {
+func (m *Node) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
 	}
-	o, err := m.wireTo(local)
+	o, err := m.connectionTo(local)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (m *Machine) post(local int, msg transport.Msg) error {
 	return nil
 }
 
-func (m *Machine) wireTo(local int) (*outgoing, error) {
-	w := &m.wires
+func (m *Node) connectionTo(local int) (*outgoing, error) {
+	w := &m.conns
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -129,7 +129,7 @@ func (m *Machine) wireTo(local int) (*outgoing, error) {
 	if o := w.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := call(m.opt.Doors[local], purposeMessages, m.opt.Self, m.opt.Secret)
+	c, err := dial(m.opt.Listeners[local], purposeMessages, m.opt.Self, m.opt.Secret)
 	if err != nil {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
 	}
@@ -140,7 +140,7 @@ func (m *Machine) wireTo(local int) (*outgoing, error) {
 	return w.out[local], nil
 }
 
-func (w *wires) close() {
+func (w *connections) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true

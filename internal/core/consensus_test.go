@@ -26,7 +26,7 @@ func TestVerdict(t *testing.T) {
 		{[]string{"", consequence + "gone", consequence + "lost"}, 1, "gone"},
 	} {
 		for me := range c.reports {
-			err := verdict(c.reports, me)
+			err := consensusError(c.reports, me)
 			if c.teller < 0 {
 				if err != nil {
 					t.Errorf("%q: %v", c.reports, err)
@@ -37,7 +37,7 @@ func TestVerdict(t *testing.T) {
 			if !errors.As(err, &s) {
 				t.Fatalf("%q: rank %d goes on", c.reports, me)
 			}
-			if s.Tell != (c.teller == me) || s.Text != c.text {
+			if s.Print != (c.teller == me) || s.Text != c.text {
 				t.Errorf("%q: rank %d has %+v, want %q", c.reports, me, s, c.text)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-var mailSizes = []int{0, 1, 8, 1000, partBytes - 1, partBytes, partBytes + 1, 100000, 1 << 20}
+var mailSizes = []int{0, 1, 8, 1000, fragmentBytes - 1, fragmentBytes, fragmentBytes + 1, 100000, 1 << 20}
 
 // Everybody sends to everybody before anybody receives, of two tags, in another order than they are received.
 func TestMailAcrossNodes(t *testing.T) {
@@ -110,7 +110,7 @@ func TestMailWindow(t *testing.T) {
 				r.must(r.Send(2, 1, pattern(i, 10000)))
 			}
 			time.Sleep(20 * time.Millisecond)
-			if got := int(sent.Load()); got*10000 > (maxAsked+1)*askBytes+2*partBytes {
+			if got := int(sent.Load()); got*10000 > (maxUnacked+1)*ackBytes+2*fragmentBytes {
 				r.wrong("%d messages of 10000 bytes are under way to a rank that does not receive", got)
 			}
 			r.must(r.Send(2, 2, nil))
@@ -140,7 +140,7 @@ func TestMailWindow(t *testing.T) {
 	})
 }
 
-// A message longer than the buffer is left unread, also one in parts. What nobody receives does not hold up the end.
+// A message longer than the buffer is left unread, also one in fragments. What nobody receives does not hold up the end.
 func TestMailTooLong(t *testing.T) {
 	shape{2, 3, false}.run(t, nil, func(r *tr) {
 		if r.Me == 0 {

@@ -7,23 +7,23 @@ package shm
 // window is the address space that is free from the default base (64 TiB) up, below executables and libraries.
 const window = int64(20) << 40
 
-// Slots divides the window among nodes.
-type Slots struct {
+// ArenaRanges divides the window among the nodes of a job.
+type ArenaRanges struct {
 	Base  uintptr // where the first begins
 	Bytes int64   // of each
 	Count int     // 1: all nodes have their arena at the same address
 	Mine  int
 }
 
-// Spread returns the slot of a node. need is the address space that a node may use. If there are more nodes than slots of
-// that size, several nodes have the same slot.
-func Spread(base uintptr, need int64, node, nodes int) Slots {
+// DivideAddresses returns the range of a node. need is the address space that a node may use. If there are more nodes than
+// ranges of that size, several nodes have the same range.
+func DivideAddresses(base uintptr, need int64, node, nodes int) ArenaRanges {
 	count := max(int(min(window/max(need, smallestArena), int64(nodes))), 1)
-	return Slots{base, window / int64(count) &^ (1<<30 - 1), count, node % count}
+	return ArenaRanges{base, window / int64(count) &^ (1<<30 - 1), count, node % count}
 }
 
 // Arena is where a node's arena is tried first, and how large it may be.
-func (s Slots) Arena(want int64) (uintptr, int64) {
+func (s ArenaRanges) Arena(want int64) (uintptr, int64) {
 	if s.Count == 1 {
 		return s.Base, want
 	}

@@ -15,46 +15,46 @@ import (
 	"libarmci/internal/transport"
 )
 
-// leaders implements transport.Team.
-type leaders struct {
-	r     *Runtime
-	ranks []transport.Rank
-	me    int
-	tag   int64
-	step  int64  // number of collectives of the team so far
-	brisk bool   // every leader hears from all before it sends again, so unordered messages are safe
-	what  string // name of the collective, for error messages
-	bytes int64  // its size, for error messages
+// leaderTeam implements transport.Team.
+type leaderTeam struct {
+	r         *Runtime
+	ranks     []transport.Rank
+	me        int
+	tag       int64
+	step      int64  // number of collectives of the team so far
+	unordered bool   // every leader hears from all before it sends again, so unordered messages are safe
+	what      string // name of the collective, for error messages
+	bytes     int64  // its size, for error messages
 }
 
 // stepBits is the width of a collective's number in the tags of a team, so that no two messages on their way from one
 // leader to another have the same tag.
 const stepBits = 16
 
-// begin starts a collective, which has a name and a size for error messages. In a brisk one messages may be unordered.
-func (l *leaders) begin(what string, nbytes int, brisk bool) {
+// begin starts a collective, which has a name and a size for error messages. unordered: its messages need no order.
+func (l *leaderTeam) begin(what string, nbytes int, unordered bool) {
 	l.what, l.bytes = what, int64(nbytes)
 	if l.tag >= tagTeam {
 		l.step = (l.step + 1) % (1 << stepBits)
-		l.brisk = brisk
+		l.unordered = unordered
 	}
 }
 
-// pieceBytes is the size of the pieces of a long buffer.
-const pieceBytes = 64 << 10
+// pipelineBytes is the size of the fragments in which a long buffer is sent.
+const pipelineBytes = 64 << 10
 
-func (l *leaders) send(to int, body []byte) {
+func (l *leaderTeam) send(to int, body []byte) {
 	send := l.r.Send
-	if l.brisk {
-		send = l.r.sendLoose
+	if l.unordered {
+		send = l.r.sendUnordered
 	}
 	if err := send(l.ranks[to], l.tag+l.step, body); err != nil {
 		l.broken(l.ranks[to], err)
 	}
 }
 
-func (l *leaders) recv(from int, body []byte) {
-	got, err := l.r.recvSoon(l.ranks[from], l.tag+l.step, body)
+func (l *leaderTeam) recv(from int, body []byte) {
+	got, err := l.r.recvPolling(l.ranks[from], l.tag+l.step, body)
 	switch {
 	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(body):
 		l.mismatch(l.ranks[from], got.Total, len(body))
@@ -64,7 +64,7 @@ func (l *leaders) recv(from int, body []byte) {
 }
 
 // name describes the collective in error messages.
-func (l *leaders) name() string {
+func (l *leaderTeam) name() string {
 	if l.bytes == 0 {
 		return l.what
 	}
@@ -73,16 +73,16 @@ func (l *leaders) name() string {
 
 // mismatch ends the job: another leader's message does not fit this collective. It does not return. All leaders may notice at
 // the same time, so nodes take turns to report it.
-func (l *leaders) mismatch(from transport.Rank, got, want int) {
+func (l *leaderTeam) mismatch(from transport.Rank, got, want int) {
 	r := l.r
-	r.end(turnTime*time.Duration(min(l.me, lastTurn)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
+	r.end(reportTurn*time.Duration(min(l.me, maxTurns)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
 		"has sent %d bytes instead of %d: the ranks of the group call different collectives, or with different sizes",
 		r.Me, r.host(r.Me), l.name(), from, r.host(from), got, want))
 	forever()
 }
 
 // broken ends the job: another rank cannot be reached. It does not return.
-func (l *leaders) broken(rank transport.Rank, err error) {
+func (l *leaderTeam) broken(rank transport.Rank, err error) {
 	l.r.lost(rank, fmt.Sprintf("%s with rank %d (host %s): %v", l.name(), rank, l.r.host(rank), err))
 	forever()
 }
@@ -91,19 +91,19 @@ func (l *leaders) broken(rank transport.Rank, err error) {
 var forever = func() { select {} }
 
 // Size is the number of nodes.
-func (l *leaders) Size() int { return len(l.ranks) }
+func (l *leaderTeam) Size() int { return len(l.ranks) }
 
 // Rank is my number among the leaders.
-func (l *leaders) Rank() int { return l.me }
+func (l *leaderTeam) Rank() int { return l.me }
 
 // Pointer is nil: C has no fast path for it.
-func (l *leaders) Pointer() unsafe.Pointer { return nil }
+func (l *leaderTeam) Pointer() unsafe.Pointer { return nil }
 
 // Release does nothing.
-func (l *leaders) Release(bool) {}
+func (l *leaderTeam) Release(bool) {}
 
 // Barrier is the dissemination barrier.
-func (l *leaders) Barrier() {
+func (l *leaderTeam) Barrier() {
 	l.begin("barrier", 0, true)
 	n := len(l.ranks)
 	for d := 1; d < n; d *= 2 {
@@ -112,15 +112,15 @@ func (l *leaders) Barrier() {
 	}
 }
 
-// Bcast sends pieces along a binomial tree.
-func (l *leaders) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
+// Bcast sends fragments along a binomial tree.
+func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
 		l.bcast(b, root)
 	}
 }
 
-// pieces divides a buffer into consecutive parts; the last one may be shorter.
-func pieces(b []byte, size int) func(func([]byte) bool) {
+// fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
+func fragments(b []byte, size int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for len(b) > 0 {
 			n := min(size, len(b))
@@ -132,7 +132,7 @@ func pieces(b []byte, size int) func(func([]byte) bool) {
 	}
 }
 
-func (l *leaders) bcast(b []byte, root int) {
+func (l *leaderTeam) bcast(b []byte, root int) {
 	l.begin("broadcast", len(b), false)
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // my number in a tree whose root is 0
@@ -151,7 +151,7 @@ func (l *leaders) bcast(b []byte, root int) {
 }
 
 // Allgather gathers equally many bytes from each leader.
-func (l *leaders) Allgather(mine []byte) []byte {
+func (l *leaderTeam) Allgather(mine []byte) []byte {
 	sizes := make([]int, len(l.ranks))
 	for i := range sizes {
 		sizes[i] = len(mine)
@@ -161,7 +161,7 @@ func (l *leaders) Allgather(mine []byte) []byte {
 
 // gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has doubles with each step.
 // The result has the blocks in order.
-func (l *leaders) gather(mine []byte, sizes []int) []byte {
+func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), true)
 	n := len(l.ranks)
 	size := func(from, count int) (sum int) { // bytes of count consecutive blocks, beginning with the block of a leader
@@ -184,12 +184,12 @@ func (l *leaders) gather(mine []byte, sizes []int) []byte {
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 
-// Allreduce is recursive doubling, piece by piece. Leaders beyond the largest power of two send their part to another
+// Allreduce is recursive doubling, fragment by fragment. Leaders beyond the largest power of two send their part to another
 // one first, and receive the result at the end.
-func (l *leaders) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	other := make([]byte, min(nelem*int64(size), pieceBytes))
+	other := make([]byte, min(nelem*int64(size), pipelineBytes))
 	combine := func(mine, theirs []byte, theirsFirst bool) {
 		if theirsFirst {
 			reduce(red, t, theirs, mine)
@@ -198,7 +198,7 @@ func (l *leaders) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 		}
 		reduce(red, t, mine, theirs)
 	}
-	for b := range pieces(unsafe.Slice((*byte)(x), nelem*int64(size)), pieceBytes/size*size) {
+	for b := range fragments(unsafe.Slice((*byte)(x), nelem*int64(size)), pipelineBytes/size*size) {
 		l.allreduce(b, other[:len(b)], combine)
 	}
 	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
@@ -209,7 +209,7 @@ func reduce(red int, t kernel.Type, inout, in []byte) {
 		len(in)/kernel.TypeSize(t))
 }
 
-func (l *leaders) allreduce(mine, theirs []byte, combine func(mine, theirs []byte, theirsFirst bool)) {
+func (l *leaderTeam) allreduce(mine, theirs []byte, combine func(mine, theirs []byte, theirsFirst bool)) {
 	l.begin("reduction", len(mine), true)
 	n, half := len(l.ranks), 1
 	for 2*half <= n {
@@ -235,4 +235,4 @@ func (l *leaders) allreduce(mine, theirs []byte, combine func(mine, theirs []byt
 	}
 }
 
-var _ transport.Team = (*leaders)(nil)
+var _ transport.Team = (*leaderTeam)(nil)

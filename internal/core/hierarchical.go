@@ -11,19 +11,19 @@ import (
 	"libarmci/internal/transport"
 )
 
-// span implements transport.Team.
-type span struct {
-	local transport.Team
-	top   *leaders // its me is my node's number, whether or not I am the leader
-	me    int      // my number among the members
-	node  []int    // by member: number of its node
-	place []int    // by member: number on its node
-	count []int    // by node: number of members
+// hierarchicalTeam implements transport.Team.
+type hierarchicalTeam struct {
+	local   transport.Team
+	leaders *leaderTeam // its me is my node's number, whether or not I am the leader
+	me      int         // my number among the members
+	node    []int       // by member: number of its node
+	place   []int       // by member: number on its node
+	count   []int       // by node: number of members
 }
 
 // layout says on which nodes the members of a group are. Nodes are in the order of their first members.
 type layout struct {
-	node, place, count []int // as in span
+	node, place, count []int // as in hierarchicalTeam
 	leader             []transport.Rank
 	here               int   // number of my node, -1 if none of its ranks is a member
 	local              []int // local numbers of the members here
@@ -51,47 +51,47 @@ func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
 }
 
 // leads tells whether the caller is the leader of its node.
-func (s *span) leads() bool { return s.place[s.me] == 0 }
+func (s *hierarchicalTeam) leads() bool { return s.place[s.me] == 0 }
 
 // Size is the number of members.
-func (s *span) Size() int { return len(s.node) }
+func (s *hierarchicalTeam) Size() int { return len(s.node) }
 
 // Rank is my number among them.
-func (s *span) Rank() int { return s.me }
+func (s *hierarchicalTeam) Rank() int { return s.me }
 
 // Pointer is nil: C handles teams of one node only.
-func (s *span) Pointer() unsafe.Pointer { return nil }
+func (s *hierarchicalTeam) Pointer() unsafe.Pointer { return nil }
 
 // Release releases the node's team; on each node one member is the last.
-func (s *span) Release(bool) { s.local.Release(s.leads()) }
+func (s *hierarchicalTeam) Release(bool) { s.local.Release(s.leads()) }
 
 // Barrier is a barrier of the node, then of the leaders, then of the node.
-func (s *span) Barrier() {
+func (s *hierarchicalTeam) Barrier() {
 	s.local.Barrier()
 	if s.leads() {
-		s.top.Barrier()
+		s.leaders.Barrier()
 	}
 	s.local.Barrier()
 }
 
-// Bcast goes piece by piece, so that nodes work on different pieces at the same time.
-func (s *span) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
+// Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
+func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
-	for b := range pieces(unsafe.Slice((*byte)(buf), nbytes), pieceBytes) {
-		if s.top.me == home && place != 0 { // the leader needs the data first
+	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
+		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
 		if s.leads() {
-			s.top.bcast(b, home)
+			s.leaders.bcast(b, home)
 		}
-		if s.top.me != home || place == 0 {
+		if s.leaders.me != home || place == 0 {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), 0)
 		}
 	}
 }
 
 // Allgather is an allgather of the node, then of the leaders, then a broadcast on the node.
-func (s *span) Allgather(mine []byte) []byte {
+func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 	size := len(mine)
 	blocks := make([]byte, s.Size()*size) // ordered by node, then by number on the node
 	here := s.local.Allgather(mine)
@@ -100,7 +100,7 @@ func (s *span) Allgather(mine []byte) []byte {
 		for i, c := range s.count {
 			sizes[i] = c * size
 		}
-		blocks = s.top.gather(here, sizes)
+		blocks = s.leaders.gather(here, sizes)
 	}
 	s.local.Bcast(unsafe.Pointer(&blocks[0]), int64(len(blocks)), 0)
 	first := make([]int, len(s.count)) // by node: offset of its blocks
@@ -116,12 +116,12 @@ func (s *span) Allgather(mine []byte) []byte {
 }
 
 // Allreduce reduces on each node, then among the leaders.
-func (s *span) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+func (s *hierarchicalTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	s.local.Allreduce(x, nelem, typ, red)
 	if s.leads() {
-		s.top.Allreduce(x, nelem, typ, red)
+		s.leaders.Allreduce(x, nelem, typ, red)
 	}
 	s.local.Bcast(x, nelem*int64(kernel.TypeSize(kernel.Type(typ))), 0)
 }
 
-var _ transport.Team = (*span)(nil)
+var _ transport.Team = (*hierarchicalTeam)(nil)

@@ -18,10 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const patient = 2000 // polls, some 30 microseconds
+const spinPolls = 2000 // polls, some 30 microseconds
 
-// setPatience is collective over the node.
-func (m *Machine) setPatience() {
+// setSpin is collective over the node.
+func (m *Node) setSpin() {
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) == nil {
 		for i, word := range mine[:C.SHM_CPUS/64] {
@@ -32,13 +32,13 @@ func (m *Machine) setPatience() {
 	switch {
 	case m.opt.Spin > 0:
 		C.set_spin(C.uint(m.opt.Spin))
-	case len(m.opt.Ranks) <= m.cores() && m.opt.Shared <= coresOfMachine():
-		C.set_spin(patient)
+	case len(m.opt.Ranks) <= m.cores() && m.opt.MachineRanks <= coresOfMachine():
+		C.set_spin(spinPolls)
 	}
 }
 
 // Polls is how often a waiter of this rank looks before it yields.
-func (m *Machine) Polls() int { return int(C.get_spin()) }
+func (m *Node) Polls() int { return int(C.get_spin()) }
 
 // coresOfMachine counts the CPUs that the job could use here if no rank were bound.
 func coresOfMachine() int {
@@ -54,7 +54,7 @@ func cpusOf(local int) []uint64 {
 }
 
 // cores counts the CPUs that the ranks of this node may use between them.
-func (m *Machine) cores() int {
+func (m *Node) cores() int {
 	n := 0
 	for word := range C.SHM_CPUS / 64 {
 		var all uint64

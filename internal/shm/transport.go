@@ -24,28 +24,28 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Driver implements transport.Transport over a Machine.
-type Driver struct {
-	m       *Machine
+// Transport implements transport.Transport over a Node.
+type Transport struct {
+	m       *Node
 	stripes kernel.Stripes
 	peers   []int // Peer -> local number
 }
 
-// NewDriver creates the node's transport; messages go to h.
-func NewDriver(m *Machine, h transport.Handler) *Driver {
+// NewTransport creates the node's transport; messages go to h.
+func NewTransport(m *Node, h transport.Handler) *Transport {
 	m.Handle(h)
-	return &Driver{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
+	return &Transport{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
 		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1,
 		Device: m.head.device != 0}}
 }
 
 // Info: everything is immediate.
-func (d *Driver) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.door.Name), Immediate: true}
+func (d *Transport) Info() transport.Info {
+	return transport.Info{Name: "shm", Addr: []byte(d.m.listener.Name), Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.
-func (d *Driver) Connect(peers []transport.PeerAddr) error {
+func (d *Transport) Connect(peers []transport.PeerAddr) error {
 	d.peers = make([]int, len(peers))
 	for i, p := range peers {
 		local, ok := d.m.localOf(p.Rank)
@@ -66,7 +66,7 @@ func copySection(dst, src *transport.Section, count []int32) {
 }
 
 // Put copies local to remote.
-func (d *Driver) Put(_ transport.Peer, x *transport.Xfer) error {
+func (d *Transport) Put(_ transport.Peer, x *transport.Xfer) error {
 	for _, s := range x.Vector {
 		kernel.CopyVector(s.Local, s.Remote, s.Bytes)
 	}
@@ -78,7 +78,7 @@ func (d *Driver) Put(_ transport.Peer, x *transport.Xfer) error {
 }
 
 // Get copies remote to local.
-func (d *Driver) Get(_ transport.Peer, x *transport.Xfer) error {
+func (d *Transport) Get(_ transport.Peer, x *transport.Xfer) error {
 	for _, s := range x.Vector {
 		kernel.CopyVector(s.Remote, s.Local, s.Bytes)
 	}
@@ -90,7 +90,7 @@ func (d *Driver) Get(_ transport.Peer, x *transport.Xfer) error {
 }
 
 // Acc adds, under the node's accumulate locks.
-func (d *Driver) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
+func (d *Transport) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	for _, v := range x.Vector {
 		kernel.AccVector(d.stripes, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
 	}
@@ -103,7 +103,7 @@ func (d *Driver) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) err
 }
 
 // RMW is a CPU atomic.
-func (d *Driver) RMW(_ transport.Peer, r *transport.RMW) error {
+func (d *Transport) RMW(_ transport.Peer, r *transport.RMW) error {
 	p := kernel.Ptr(r.Addr)
 	switch {
 	case r.Op == transport.FetchAdd && r.Bytes == 4:
@@ -121,26 +121,26 @@ func (d *Driver) RMW(_ transport.Peer, r *transport.RMW) error {
 }
 
 // Send delivers an active message to a rank of the node.
-func (d *Driver) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
+func (d *Transport) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
 
 // Call is not needed within a node, whose ranks share memory and locks.
-func (d *Driver) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
+func (d *Transport) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
 	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]], transport.ErrNotNative)
 }
 
 // Fence makes earlier stores visible before any later ones.
-func (d *Driver) Fence(...transport.Peer) error {
+func (d *Transport) Fence(...transport.Peer) error {
 	C.full_fence()
 	return nil
 }
 
 // Progress has nothing to do; it sleeps for the given time.
-func (d *Driver) Progress(wait time.Duration) (int, error) {
+func (d *Transport) Progress(wait time.Duration) (int, error) {
 	time.Sleep(wait)
 	return 0, nil
 }
 
-// Close is idempotent. The arena outlives the transport: Machine.Leave unmaps it.
-func (d *Driver) Close() error { return nil }
+// Close is idempotent. The arena outlives the transport: Node.Leave unmaps it.
+func (d *Transport) Close() error { return nil }
 
-var _ transport.Transport = (*Driver)(nil)
+var _ transport.Transport = (*Transport)(nil)

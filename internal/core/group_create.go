@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Group creation. On every node the first member, the leader, claims a team slot and sends it to the other members. Leaders
-// tell each other whether all have a slot, and agree on the group's number in the job.
+// Group creation. On every node the first member, the leader, allocates a collective context and sends it to the other
+// members. Leaders tell each other whether all have a context, and agree on the group's number in the job.
 package core
 
 import (
@@ -12,61 +12,61 @@ import (
 	"libarmci/internal/transport"
 )
 
-// founding is what members must know to start a team.
-type founding struct {
-	start transport.TeamStart // Slot -1: no slot is free
+// groupStart is what members must know to start a team.
+type groupStart struct {
+	start transport.TeamStart // Context -1: none is free
 	id    int64               // of the group, in the job
 }
 
 // joinTeam creates the group's team, on all members or on none.
 func (r *Runtime) joinTeam(g *Group) error {
 	l := r.layoutOf(g.Ranks)
-	var f founding
+	var f groupStart
 	if l.place[g.Me] == 0 {
-		f = r.found(g, l)
+		f = r.startGroup(g, l)
 		for _, m := range l.local[1:] {
 			r.mailbox.Send(m, tagGroup, f.encode())
 		}
 	} else {
-		body, leader := make([]byte, foundingBytes), l.leader[l.here]
+		body, leader := make([]byte, groupStartBytes), l.leader[l.here]
 		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
-		f = decodeFounding(body)
+		f = decodeGroupStart(body)
 	}
-	if f.start.Slot < 0 {
+	if f.start.Context < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
 	}
-	local := r.Teams.HoldTeam(f.start, l.local, l.place[g.Me])
+	local := r.Teams.AttachTeam(f.start, l.local, l.place[g.Me])
 	local.Barrier()
 	r.setTeam(g, l, local, f.id)
 	return r.addComm(g)
 }
 
-// found is called by leaders. The group's first member chooses its number: its rank and a count.
-func (r *Runtime) found(g *Group, l *layout) founding {
-	var f founding
+// startGroup is called by leaders. The group's first member chooses its number: its rank and a count.
+func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
+	var f groupStart
 	var err error
-	if f.start, err = r.Teams.ClaimTeam(); err != nil {
-		f.start.Slot = -1
+	if f.start, err = r.Teams.AllocContext(); err != nil {
+		f.start.Context = -1
 	}
 	if g.Me == 0 {
-		f.id = int64(r.Me)<<groupBits | int64(r.groups.founded.Add(1))%(1<<groupBits-1) + 1
+		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbered.Add(1))%(1<<groupBits-1) + 1
 	}
 	if len(l.leader) == 1 {
 		return f
 	}
-	top := &leaders{r: r, ranks: l.leader, me: l.here, tag: tagFound}
-	all := top.Allgather(f.encode())
-	f.id = decodeFounding(all).id // the first member leads the first node
-	for at := 0; at < len(all); at += foundingBytes {
-		if decodeFounding(all[at:]).start.Slot >= 0 {
+	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
+	all := leaders.Allgather(f.encode())
+	f.id = decodeGroupStart(all).id // the first member leads the first node
+	for at := 0; at < len(all); at += groupStartBytes {
+		if decodeGroupStart(all[at:]).start.Context >= 0 {
 			continue
 		}
-		if f.start.Slot >= 0 { // another node has none: give mine back
-			r.Teams.HoldTeam(f.start, l.local, 0).Release(true)
+		if f.start.Context >= 0 { // another node has none: give mine back
+			r.Teams.AttachTeam(f.start, l.local, 0).Release(true)
 		}
-		f.start.Slot = -1
+		f.start.Context = -1
 	}
 	return f
 }
@@ -102,17 +102,17 @@ func (r *Runtime) groupComm(g *Group) (uintptr, error) {
 	return r.Job.GroupComm(ranks, 0)
 }
 
-const foundingBytes = 32
+const groupStartBytes = 32
 
-func (f founding) encode() []byte {
-	b := make([]byte, foundingBytes)
-	for i, v := range []uint64{uint64(f.start.Slot), f.start.Phase, f.start.Step, uint64(f.id)} {
+func (f groupStart) encode() []byte {
+	b := make([]byte, groupStartBytes)
+	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step, uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
 	return b
 }
 
-func decodeFounding(b []byte) founding {
+func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return founding{transport.TeamStart{Slot: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
+	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
 }

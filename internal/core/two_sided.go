@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a message travels in fragments,
+// and a window bounds what is on its way to one rank: a rank that does not receive blocks its senders, and its node need not
+// buffer more. A sender that waits receives meanwhile, so that two ranks that send to each other both go on.
+package core
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+const (
+	fragmentBytes = 32 << 10 // most bytes of a fragment of a message between nodes
+	ackBytes      = 64 << 10 // after so many bytes a sender requests an acknowledgement
+	maxUnacked    = 2        // requests that may be open; the window is maxUnacked+1 times ackBytes
+	fragmentHead  = 16       // int64 tag, int64 bytes of the whole message
+	idBytes       = 8        // a message in several fragments begins with its number
+)
+
+// Tags of the library's own messages lie above those of applications, which are C ints.
+const (
+	tagGroup        = int64(1) << 33 // start of a group, to the members on a node
+	tagGroupLeaders = int64(2) << 33 // start of a group, among the nodes
+	TagRange        = int64(3) << 33 // for package msg
+	tagCredit       = int64(1) << 40 // plus a rank; sent to myself: acknowledges what I have sent to that rank so far
+	tagFragment     = int64(1) << 41 // plus a number: the rest of a message
+	tagTeam         = int64(1) << 61 // plus a group's number: its collectives among the nodes
+)
+
+type twoSided struct {
+	out     []sendWindow // by rank
+	in      []recvQueue  // by local number
+	next    atomic.Uint32
+	mu      sync.Mutex // guards closed
+	closed  bool
+	running sync.WaitGroup
+}
+
+func (m *twoSided) init(ranks, here int) {
+	m.out, m.in = make([]sendWindow, ranks), make([]recvQueue, here)
+}
+
+// sendWindow counts what is on its way to a rank of another node.
+type sendWindow struct {
+	mu      sync.Mutex
+	since   int // bytes sent since the last request for an acknowledgement
+	unacked int // requests whose acknowledgement has not come
+}
+
+// Send sends a message to a rank, possibly this one. It returns when the body may be reused.
+func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
+	if r.Topo.SameNode(to) {
+		r.mailbox.Send(r.Topo.Local(to), tag, body)
+		return nil
+	}
+	o := &r.twoSided.out[to]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	total := len(body)
+	if total <= fragmentBytes {
+		return r.sendFragment(o, to, tag, total, nil, body)
+	}
+	id := r.twoSided.next.Add(1)
+	first := fragmentBytes - idBytes
+	err := r.sendFragment(o, to, tag, total, binary.LittleEndian.AppendUint64(nil, uint64(id)), body[:first])
+	for at := first; at < total && err == nil; at += fragmentBytes {
+		frag := body[at:min(at+fragmentBytes, total)]
+		err = r.sendFragment(o, to, tagFragment+int64(id), len(frag), nil, frag)
+	}
+	return err
+}
+
+func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id, data []byte) error {
+	if o.unacked >= maxUnacked {
+		if _, err := r.mailbox.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
+			return err
+		}
+		o.unacked--
+	}
+	body := fragmentBody(tag, total, id, data)
+	if err := r.send(to, msgFragment, body); err != nil {
+		return err
+	}
+	if o.since += len(body); o.since >= ackBytes && r.twoSided.begin() {
+		o.since = 0
+		o.unacked++
+		go r.requestAck(to)
+	}
+	return nil
+}
+
+func fragmentBody(tag int64, total int, id, data []byte) []byte {
+	body := make([]byte, fragmentHead, fragmentHead+len(id)+len(data))
+	binary.LittleEndian.PutUint64(body, uint64(tag))
+	binary.LittleEndian.PutUint64(body[8:], uint64(total))
+	return append(append(body, id...), data...)
+}
+
+// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
+func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
+	if len(data) > fragmentBytes {
+		return r.Send(to, tag, data)
+	}
+	dest := &r.routes[to]
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: fragmentBody(tag, len(data), nil, data), Unordered: true})
+}
+
+// begin counts a goroutine that Finalize waits for; false if Finalize has begun.
+func (m *twoSided) begin() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.running.Add(1)
+	}
+	return !m.closed
+}
+
+func (m *twoSided) isClosed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
+}
+
+func (m *twoSided) close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+}
+
+// requestAck waits until everything that this rank has sent to another one has been delivered, then sends itself a message.
+func (r *Runtime) requestAck(to transport.Rank) {
+	defer log.Guard()
+	defer r.twoSided.running.Done()
+	r.call(to, msgAckRequest, nil) // if it fails, the job ends anyway
+	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
+}
+
+// Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it unread.
+func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
+	l, err := r.mailbox.Recv(from, tag, body)
+	if err != nil || l.Bytes == l.Total {
+		return l, err
+	}
+	id := int64(binary.LittleEndian.Uint64(body))
+	at := copy(body, body[idBytes:l.Bytes])
+	for at < l.Total {
+		frag, err := r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total])
+		if err != nil {
+			return l, err
+		}
+		at += frag.Bytes
+	}
+	l.Bytes = at
+	return l, nil
+}
+
+// recvPolling is Recv of a message of another node that is likely to come soon: it polls first.
+func (r *Runtime) recvPolling(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
+	dest := &r.routes[from]
+	if dest.watcher != nil {
+		defer dest.watcher.Watch(dest.peer, func() bool { return r.mailbox.Arrived(from, tag) })()
+	}
+	return r.Recv(from, tag, body)
+}
+
+// recvQueue holds, in order, what has come for a rank of this node while its ring was full.
+type recvQueue struct {
+	mu         sync.Mutex
+	waiting    []fragment
+	delivering bool
+}
+
+// fragment is what arrives for a rank: a fragment of a message, or a request to acknowledge everything before it.
+type fragment struct {
+	from       transport.Rank
+	tag, total int64
+	body       []byte
+	reply      func([]byte)
+}
+
+// handleTwoSided delivers a fragment at once if there is room; else it is queued for a goroutine.
+func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	p := fragment{from: from, reply: reply}
+	if m.Kind == msgFragment {
+		if len(m.Body) < fragmentHead {
+			return false
+		}
+		p.tag = int64(binary.LittleEndian.Uint64(m.Body))
+		p.total = int64(binary.LittleEndian.Uint64(m.Body[8:]))
+		p.body = m.Body[fragmentHead:]
+	}
+	local := r.Topo.Local(to)
+	in := &r.twoSided.in[local]
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.waiting) == 0 && r.deliver(local, p) {
+		return true
+	}
+	in.waiting = append(in.waiting, p)
+	if !in.delivering && r.twoSided.begin() {
+		in.delivering = true
+		go r.deliverQueued(local, in)
+	}
+	return true
+}
+
+func (r *Runtime) deliver(local int, p fragment) bool {
+	if p.reply != nil {
+		p.reply(nil)
+		return true
+	}
+	return r.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
+}
+
+// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking, so that it can end when
+// the job does.
+func (r *Runtime) deliverQueued(local int, in *recvQueue) {
+	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
+	defer log.Guard()
+	defer r.twoSided.running.Done()
+	pause := shortest
+	for !r.twoSided.isClosed() {
+		in.mu.Lock()
+		n := 0
+		for n < len(in.waiting) && r.deliver(local, in.waiting[n]) {
+			n++
+		}
+		in.waiting = in.waiting[n:]
+		if len(in.waiting) == 0 {
+			in.waiting, in.delivering = nil, false
+			in.mu.Unlock()
+			return
+		}
+		in.mu.Unlock()
+		if n > 0 {
+			pause = shortest
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, longest)
+	}
+}

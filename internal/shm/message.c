@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Receiving two-sided messages within a node: a byte ring per ordered pair, matched by source and tag in order of arrival.
+// An expected message goes to its buffer. An unexpected one is moved to private memory, also while sending, so that two
+// ranks that send to each other never block for good. Not for bulk data between arena addresses: those are puts.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+struct match;
+// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or the buffer of a waiting
+// receiver; then no other receiver may take it.
+struct queued {
+	struct queued *next;
+	struct shm_message msg;
+	size_t got;
+	struct match *receiver;
+	uint8_t *data;
+	uint8_t own[];
+};
+// Messages that this process has read from its rings; guarded by lock. open[i]: the message from local rank i whose data is
+// still arriving.
+static struct {
+	pthread_mutex_t lock;
+	struct queued *first, **last;
+	struct queued **open;
+} unexpected = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// data: the buffer of the message; NULL: memory of its own.
+static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
+{
+	struct queued *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
+	if (!l)
+		abort();
+	*l = (struct queued){.msg = *m, .data = data ? data : l->own};
+	*unexpected.last = l;
+	unexpected.last = &l->next;
+	return l;
+}
+
+static struct shm_message message_of(const struct message_header *b)
+{
+	return (struct shm_message){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
+}
+
+// Moves what has arrived from one rank into queued messages. True if there was something.
+static bool drain_ring(int from)
+{
+	struct shm_ring *r = shm_ring_of(shm.me, from);
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), start = tail;
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+	while (head - tail > 0) {
+		struct queued *l = unexpected.open[from];
+		if (!l) {
+			struct message_header b;
+			if (head - tail < sizeof b)
+				break;
+			shm_ring_copy(r, tail, &b, sizeof b, false);
+			tail += sizeof b;
+			struct shm_message m = message_of(&b);
+			unexpected.open[from] = l = new_queued(&m, NULL);
+		}
+		size_t n = l->msg.nbytes - l->got < head - tail ? l->msg.nbytes - l->got : head - tail;
+		shm_ring_copy(r, tail, l->data + l->got, n, false);
+		l->got += n;
+		tail += n;
+		if (l->got == l->msg.nbytes)
+			unexpected.open[from] = NULL;
+	}
+	if (tail == start)
+		return false;
+	atomic_store_explicit(&r->tail, tail, memory_order_release);
+	shm_ring(from); // it may be waiting for room in the ring
+	return true;
+}
+
+static void drain(void)
+{
+	for (int i = 0; i < shm.nlocal; i++)
+		if (i != shm.me)
+			drain_ring(i);
+}
+
+void shm_messages_drain(void)
+{
+	pthread_mutex_lock(&unexpected.lock);
+	drain();
+	pthread_mutex_unlock(&unexpected.lock);
+}
+
+void shm_messages_keep(const struct shm_message *m, const void *buf)
+{
+	pthread_mutex_lock(&unexpected.lock);
+	struct queued *l = new_queued(m, NULL);
+	if (m->nbytes > 0)
+		memcpy(l->data, buf, m->nbytes);
+	l->got = m->nbytes;
+	pthread_mutex_unlock(&unexpected.lock);
+}
+
+struct match {
+	struct shm_message *msg; // source and tag to match; once done, those of the message
+	int local;             // local rank of the source, -1 if it is any or of another node
+	uint8_t *buf;
+	size_t cap;
+	bool done;
+	struct queued *found; // the message; NULL: it is too long, and stays in the list
+};
+
+// The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
+static struct queued **oldest(const struct match *m)
+{
+	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
+		const struct queued *l = *p;
+		if (l->msg.tag == m->msg->tag && (m->msg->from < 0 || l->msg.from == m->msg->from) &&
+		    (!l->receiver || l->receiver == m))
+			return p;
+	}
+	return NULL;
+}
+
+// If the next message from the source is the expected one, it will be received straight into the receiver's buffer.
+static void aim(struct match *m)
+{
+	struct shm_ring *r = shm_ring_of(shm.me, m->local);
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	struct message_header b;
+	if (m->local == shm.me || unexpected.open[m->local] ||
+	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
+		return;
+	shm_ring_copy(r, tail, &b, sizeof b, false);
+	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
+		return;
+	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
+	struct shm_message msg = message_of(&b);
+	struct queued *l = new_queued(&msg, m->buf);
+	l->receiver = m;
+	unexpected.open[m->local] = l;
+}
+
+// Removes the matching message from the list once it is complete, if it fits into the buffer.
+static bool matched(void *arg)
+{
+	struct match *m = arg;
+	pthread_mutex_lock(&unexpected.lock);
+	if (m->local >= 0)
+		aim(m);
+	drain();
+	struct queued **p = oldest(m);
+	m->done = p && (*p)->got == (*p)->msg.nbytes;
+	if (m->done && (*p)->msg.total <= m->cap) {
+		m->found = *p;
+		*p = m->found->next;
+		if (!*p)
+			unexpected.last = p;
+	}
+	if (m->done)
+		*m->msg = m->found ? m->found->msg : (*p)->msg;
+	pthread_mutex_unlock(&unexpected.lock);
+	return m->done;
+}
+
+int shm_recv(struct shm_message *msg, void *buf, size_t cap)
+{
+	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
+	shm_wait(matched, &m, "armci_msg_rcv", m.local);
+	if (!m.found)
+		return -1;
+	if (m.found->data != buf && msg->nbytes > 0)
+		memcpy(buf, m.found->data, msg->nbytes);
+	free(m.found);
+	return 0;
+}
+
+bool shm_arrived(int from, int64_t tag)
+{
+	struct shm_message msg = {.from = from, .tag = tag};
+	const struct match m = {.msg = &msg};
+	pthread_mutex_lock(&unexpected.lock);
+	drain();
+	struct queued **p = oldest(&m);
+	bool whole = p && (*p)->got == (*p)->msg.nbytes;
+	pthread_mutex_unlock(&unexpected.lock);
+	return whole;
+}
+
+void shm_messages_open(void)
+{
+	unexpected.open = calloc((size_t)shm.nlocal, sizeof *unexpected.open);
+	if (!unexpected.open)
+		abort();
+	unexpected.first = NULL;
+	unexpected.last = &unexpected.first;
+	shm_send_open();
+}
+
+void shm_messages_reset(void)
+{
+	pthread_mutex_lock(&unexpected.lock);
+	for (struct queued *l = unexpected.first, *next; l; l = next) {
+		next = l->next;
+		free(l);
+	}
+	free(unexpected.open);
+	unexpected.first = NULL;
+	unexpected.open = NULL;
+	pthread_mutex_unlock(&unexpected.lock);
+	shm_send_reset();
+}
