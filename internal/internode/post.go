@@ -33,8 +33,12 @@ func newTransfer(x *transport.Xfer, k kind) *transfer {
 	return f
 }
 
-// release gives back a transfer that nobody looks at any more.
-func (f *transfer) release() {
+// release gives back a transfer that has been posted. What comes for its request, if it has one, still goes where its lists
+// say: they stay with the request.
+func (f *transfer) release(r *request) {
+	if r != nil && f.x.Vector != nil {
+		f.list, r.list = r.list, f.list
+	}
 	f.x = nil
 	transfers.Put(f)
 }
@@ -62,7 +66,7 @@ func (t *Transport) post(peer transport.Peer, f *transfer) error {
 	x, nbytes := f.x, f.x.Bytes()
 	g, err := t.target(peer)
 	if err != nil || nbytes == 0 {
-		f.release()
+		f.release(nil)
 		if err == nil {
 			x.Finish(nil)
 		}
@@ -74,12 +78,12 @@ func (t *Transport) post(peer transport.Peer, f *transfer) error {
 		return nil
 	}
 	if err = g.lock(); err != nil {
-		f.release()
+		f.release(nil)
 		return err
 	}
 	r, err := g.carry(f, nbytes)
 	g.mu.Unlock()
-	f.release()
+	f.release(r)
 	return end(x, r, err)
 }
 

@@ -65,7 +65,7 @@ func (g *target) lossOf(err error) error {
 // sent ends a store that was queued. Its caller is told by x.Done in any case.
 func (f *transfer) sent(r *request, err error) {
 	x := f.x
-	f.release()
+	f.release(r)
 	if r == nil {
 		x.Finish(err)
 		return

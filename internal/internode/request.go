@@ -25,12 +25,13 @@ type request struct {
 	done    atomic.Bool  // the fields below are final
 	err     atomic.Pointer[error]
 
-	into    kernel.Cursor // where data goes (get)
-	room    int64         // bytes of it that have not begun to come
-	large   bool          // it should be received straight to where it goes
-	body    []byte        // what came (call, ranges)
-	got     int           // bytes of body so far
-	old     int64         // what was there (rmw)
+	into    kernel.Cursor     // where data goes (get)
+	list    [2][]kernel.Group // both sides of vector data, which cursors walk
+	room    int64             // bytes of it that have not begun to come
+	large   bool              // it should be received straight to where it goes
+	body    []byte            // what came (call, ranges)
+	got     int               // bytes of body so far
+	old     int64             // what was there (rmw)
 	device  transport.Range
 	release func() // ends the lending of local memory
 }

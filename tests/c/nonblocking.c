@@ -137,6 +137,31 @@ static void shapes(void **base, int peer)
 	}
 }
 
+// Vector gets of several descriptors, of which several are outstanding at a time.
+static void vectors(void **base, int peer)
+{
+	enum { GETS = 4, GROUPS = 4, SEGMENTS = MANY / GETS / GROUPS };
+	armci_hdl_t h[GETS];
+	armci_giov_t d[GROUPS];
+	void *src[GROUPS][SEGMENTS], *dst[GROUPS][SEGMENTS];
+	fill(8);
+	CHECK_OK(ARMCI_Put(source, slot(base, peer, 0), MANY * BYTES, peer));
+	memset(h, 0x33, sizeof h);
+	for (int i = 0; i < GETS; i++) {
+		for (int k = 0; k < GROUPS * SEGMENTS; k++) {
+			src[k / SEGMENTS][k % SEGMENTS] = slot(base, peer, i * GROUPS * SEGMENTS + k);
+			dst[k / SEGMENTS][k % SEGMENTS] = target[i * GROUPS * SEGMENTS + k];
+		}
+		for (int g = 0; g < GROUPS; g++)
+			d[g] = (armci_giov_t){.src_ptr_array = src[g], .dst_ptr_array = dst[g], .bytes = BYTES,
+				.ptr_array_len = SEGMENTS};
+		CHECK_OK(ARMCI_NbGetV(d, GROUPS, peer, &h[i]));
+	}
+	for (int i = 0; i < GETS; i++)
+		CHECK_OK(ARMCI_Wait(&h[i]));
+	compare(0, MANY);
+}
+
 static void accumulate(void **base, int peer)
 {
 	double scale = 3, one = 1, sum[4] = {0};
@@ -172,6 +197,7 @@ int main(int argc, char **argv)
 		test(base, peer);
 		shared_handle(base, peer);
 		shapes(base, peer);
+		vectors(base, peer);
 		accumulate(base, peer);
 		ARMCI_Barrier();
 	}
