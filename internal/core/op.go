@@ -48,9 +48,12 @@ type route struct {
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
 	watcher, _ := tr.(transport.Watcher)
-	fast, _ := tr.(transport.FastPath)
-	return route{tr: tr, peer: p, fast: fast, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
+	to := route{tr: tr, peer: p, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
+	if info.Fast {
+		to.fast = tr.(transport.FastPath)
+	}
+	return to
 }
 
 // atOnce tells whether a checked operation will be locally complete as soon as it has been posted.

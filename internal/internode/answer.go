@@ -34,7 +34,9 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
-	g.poller.afloat.Store(0)
+	if g.poller.afloat.Load() != 0 {
+		g.poller.afloat.Store(0)
+	}
 	a.r, a.body = nil, nil
 	if h.id != 0 {
 		a.r = g.take(h.id)

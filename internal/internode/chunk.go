@@ -32,15 +32,16 @@ type chunk struct {
 	desc  []byte
 	scale []byte // of an accumulate; the caller of take sets it
 
-	groups int    // in desc
-	prev   uint64 // address of the last segment
-	size   int    // of the segments of the last group
+	groups int           // in desc
+	prev   uint64        // address of the last segment
+	size   int           // of the segments of the last group
+	before kernel.Cursor // where the part begins that was taken last
 }
 
 // take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are divided between whole
 // grains only. It takes something unless nothing is left.
 func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
-	*c = chunk{desc: c.desc[:0], scale: c.scale}
+	c.flags, c.addr, c.bytes, c.desc, c.groups, c.prev, c.size = 0, 0, 0, c.desc[:0], 0, 0, 0
 	if remote.Contiguous() {
 		n := min(remote.Left(), l.data, int64(l.both))
 		if n < remote.Left() {
@@ -52,7 +53,9 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 		}
 	}
 	for remote.Left() > 0 {
-		before := *remote
+		if !remote.Regular() {
+			c.before = *remote
+		}
 		p := remote.Next(c.room(l), grain)
 		if p.Bytes == 0 {
 			return
@@ -72,7 +75,7 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 			c.group(p.Addr, int64(p.Stride[0]), int(p.Count[1]), int(p.Count[0]))
 		}
 		if taken := c.bytes - was; taken < int64(p.Bytes) {
-			*remote = before
+			*remote = c.before
 			remote.Skip(taken)
 		}
 	}

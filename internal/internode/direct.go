@@ -47,7 +47,7 @@ const undivided = 2 << 10
 
 // settle makes sure that stores by frames have taken effect before the device is at the memory. The caller has the lock.
 func (g *target) settle() error {
-	number := g.stored.Load()
+	number := g.stored
 	if g.reached(number) {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What the C fast path may touch: memory that this process has been told of, while nothing that was stored by frames is on its
-// way there. The fast path itself is the fabric's (transport/fast.h).
+// way there. The fast path itself is the fabric's (transport/fast.h). Core calls these only if Info says that there is one.
 package internode
 
 import (
@@ -12,15 +12,12 @@ import (
 
 // AddRange caches the key of memory [lo, hi) of a peer, around an address, for the fast path.
 func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
-	if t.fast == nil {
-		return
-	}
 	g, err := t.target(p)
 	if err != nil || g.lock() != nil {
 		return
 	}
 	defer g.mu.Unlock()
-	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(g.stored.Load()) {
+	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(g.stored) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
 		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r)
 		g.learnt = true
@@ -29,9 +26,7 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 
 // DropRanges drops what the fast path knows of a peer's memory.
 func (t *Transport) DropRanges(p transport.Peer) {
-	if t.fast != nil {
-		t.fast.DropRank(t.peers[p].Rank)
-	}
+	t.fast.DropRank(t.peers[p].Rank)
 }
 
 // dropFast closes the fast path to a node: something is stored there by frames. The caller has the lock.
@@ -45,7 +40,7 @@ func (g *target) dropFast() {
 // WaitGet waits for a get that C has posted and left to Go.
 func (t *Transport) WaitGet(p transport.Peer) error {
 	g, err := t.target(p)
-	if err != nil || t.fast == nil {
+	if err != nil {
 		return err
 	}
 	if err := g.await(func() bool { return !t.fast.GetOpen() }); err != nil {

@@ -90,7 +90,7 @@ func (g *target) askFence(number uint64) error {
 	if err := g.credit(); err != nil {
 		return err
 	}
-	g.told = g.sent.Load()
+	g.told = g.sent
 	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, 0, transport.Now)
 }
 

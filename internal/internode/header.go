@@ -7,6 +7,7 @@ package internode
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -89,10 +90,18 @@ type header struct {
 
 // append writes the header behind b.
 func (h *header) append(b []byte) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint32(append(b, byte(h.kind), h.flags, h.what, 0), h.rank)
-	b = le.AppendUint32(le.AppendUint32(le.AppendUint64(b, h.id), h.handled), h.desc)
-	return le.AppendUint64(le.AppendUint64(le.AppendUint64(b, h.addr), h.bytes), h.arg)
+	n, le := len(b)+headerBytes, binary.LittleEndian
+	b = slices.Grow(b, headerBytes)[:n]
+	p := b[n-headerBytes:][:headerBytes]
+	p[0], p[1], p[2], p[3] = byte(h.kind), h.flags, h.what, 0
+	le.PutUint32(p[4:], h.rank)
+	le.PutUint64(p[8:], h.id)
+	le.PutUint32(p[16:], h.handled)
+	le.PutUint32(p[20:], h.desc)
+	le.PutUint64(p[24:], h.addr)
+	le.PutUint64(p[32:], h.bytes)
+	le.PutUint64(p[40:], h.arg)
+	return b
 }
 
 // payload is how many bytes a frame has at most behind its header.

@@ -4,9 +4,12 @@
 package internode
 
 import (
+	"bytes"
 	"testing"
 	"time"
+	"unsafe"
 
+	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/pipe"
 )
@@ -34,6 +37,45 @@ func TestLaterCompletes(t *testing.T) {
 					t.Fatal("it does not complete")
 				}
 				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+}
+
+// Lists of several outstanding vector gets do not mix.
+func TestLaterVectors(t *testing.T) {
+	for name, o := range map[string]pipe.Options{"frames": {}, "direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
+		t.Run(name, func(t *testing.T) {
+			const gets, groups, segments, size = 8, 5, 7, 24
+			ends := newEnds(t, pipe.New(o), nil, 1, 1)
+			ends.ConnectAll(t)
+			const all = gets * groups * segments * size
+			near, far := ends.Alloc(t, 0, all), ends.Alloc(t, 1, all)
+			here, there := unsafe.Slice((*byte)(kernel.Ptr(near)), all), unsafe.Slice((*byte)(kernel.Ptr(far)), all)
+			for i := range there {
+				there[i] = byte(i * 7 >> 3)
+			}
+			done, at := make(chan error, gets), uintptr(0)
+			for range gets {
+				x := &transport.Xfer{Later: true, Done: func(err error) { done <- err }}
+				for range groups {
+					s := transport.Segments{Bytes: size}
+					for range segments {
+						s.Local, s.Remote, at = append(s.Local, near+at), append(s.Remote, far+at), at+size
+					}
+					x.Vector = append(x.Vector, s)
+				}
+				if err := ends.Open[0].Get(1, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range gets {
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(here, there) {
+				t.Error("data is not where it belongs")
 			}
 		})
 	}

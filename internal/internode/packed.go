@@ -77,9 +77,8 @@ func (g *target) urgency(f *transfer, h *header) transport.When {
 // storing notes that the next frame stores. The last one of a transfer asks for an acknowledgement if callers usually
 // fence after each transfer.
 func (g *target) storing(last bool) (flags uint8) {
-	sent := g.sent.Load()
-	g.stored.Store(sent)
-	g.posted.Store(sent)
+	g.stored = g.sent
+	g.posted.Store(g.sent)
 	g.dropFast()
 	if !last {
 		return 0
@@ -88,7 +87,7 @@ func (g *target) storing(last bool) (flags uint8) {
 		g.fenced = false
 	}
 	if g.fenced {
-		g.told, flags = sent, flagAck
+		g.told, flags = g.sent, flagAck
 	}
 	return flags
 }

@@ -167,10 +167,13 @@ func (p *poller) drive(done func() bool) {
 	}
 }
 
+// perLook is how many bytes travel while a thread looks once, about. Less is not counted.
+const perLook = 4 << 10
+
 // longer is how much more often than usual to look because of the data that was sent: it takes its time, and to sleep
 // would make it longer.
 func (p *poller) longer() int {
-	const perLook, most = 4 << 10, 4 << 20
+	const most = 4 << 20
 	if p.looks.now.Load() <= leastLooks {
 		return 0
 	}

@@ -32,6 +32,8 @@ type target struct {
 	held     []byte             // what a frame is sent from that is not the application's
 	transfer transport.Transfer // that is posted (direct.go)
 	keyOf    func(addr uintptr, meanwhile func()) (*transport.Range, error)
+	sent     uint64 // frames
+	stored   uint64 // number of the last frame that stores
 	told     uint64 // the node will tell without being asked that this frame has been handled
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
@@ -45,9 +47,7 @@ type target struct {
 	watching looks       // for messages (watch.go)
 	deferred atomic.Bool // the endpoint has put frames off
 
-	sent     atomic.Uint64         // frames; written under mu
-	handled  atomic.Uint64         // so many of them have taken effect
-	stored   atomic.Uint64         // number of the last frame that stores
+	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
 	keys     pin.Table             // registered memory of the node
 	declared pin.Table             // memory of the node whose 8-byte words belong to devices
@@ -122,13 +122,15 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 		g.head = append(append(h.append(g.head[:0]), c.scale...), c.desc...)
 	}
 	deferred, err := g.ep.Send(g.head, body, n, when)
-	if n > 0 {
+	if n >= perLook {
 		g.poller.afloat.Add(n)
 	}
 	if err != nil {
 		err = g.fail(err)
-	} else if was := g.deferred.Swap(deferred); deferred && !was {
-		g.t.thread.flushSoon()
+	} else if deferred != g.deferred.Load() {
+		if g.deferred.Store(deferred); deferred {
+			g.t.thread.flushSoon()
+		}
 	}
 	if r != nil && err == nil {
 		err = g.lost() // whoever has failed the requests has not seen this one, perhaps
@@ -141,16 +143,16 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 
 // credit waits until the node has room for another frame, and counts it. The caller has the lock.
 func (g *target) credit() error {
-	if most := uint64(g.t.info.Credits); most > 0 && g.sent.Load()-g.handled.Load() >= most {
+	if most := uint64(g.t.info.Credits); most > 0 && g.sent-g.handled.Load() >= most {
 		g.await(func() bool {
 			g.sendDeferred() // it takes credits, too
-			return g.sent.Load()-g.handled.Load() < most
+			return g.sent-g.handled.Load() < most
 		})
 	}
 	if err := g.lost(); err != nil {
 		return err
 	}
-	g.sent.Add(1)
+	g.sent++
 	return nil
 }
 

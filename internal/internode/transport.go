@@ -114,7 +114,7 @@ func (t *Transport) lost(rank transport.Rank, why string) {
 
 // Info tells where this process can be reached.
 func (t *Transport) Info() transport.Info {
-	return transport.Info{Name: t.name, Addr: t.info.Addr, Ordered: true, Eager: t.opt.Eager}
+	return transport.Info{Name: t.name, Addr: t.info.Addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
 }
 
 // Connect tells who is where. No connection is made before it is used.

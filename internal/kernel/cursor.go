@@ -59,14 +59,32 @@ func (c *Cursor) SetContiguous(addr uintptr, n int64) {
 
 // SetStrided begins a shape, of which len(count)-1 strides are used. What touches becomes one row.
 func (c *Cursor) SetStrided(base uintptr, count, stride []int32) {
-	if len(count) == 1 {
-		c.SetContiguous(base, int64(max(count[0], 0)))
+	if len(count) <= 2 { // the usual case, without the way into C
+		c.setRows(base, count, stride)
 		return
 	}
 	c.addrs, c.groups, c.after = nil, nil, 0
 	stride = stride[:len(count)-1]
 	C.k_cursor_strided(c.state(), C.uintptr_t(base), ints(stride), ints(count), levels(count))
 }
+
+// setRows is SetStrided of one level at most.
+func (c *Cursor) setRows(base uintptr, count, stride []int32) {
+	row, rows := int64(max(count[0], 0)), int64(1)
+	if len(count) > 1 {
+		rows = int64(max(count[1], 0))
+	}
+	if rows <= 1 || row == 0 || int64(stride[0]) == row {
+		c.SetContiguous(base, row*rows)
+		return
+	}
+	c.addrs, c.groups, c.after = nil, nil, 0
+	c.set(base, row, rows, int64(stride[0]))
+}
+
+// Regular tells whether what is at the cursor, up to the next group, is rows at a constant distance: of these Next gives
+// no part of several levels, and no list.
+func (c *Cursor) Regular() bool { return c.addrs == nil && c.pos.levels == 1 }
 
 // SetGroups begins a list of total bytes, which stays as it is while the cursor is used. Empty groups are skipped.
 func (c *Cursor) SetGroups(g []Group, total int64) {

@@ -23,7 +23,10 @@ static inline size_t cursor_runs(struct k_cursor *a, const uintptr_t *alist, str
 */
 import "C"
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Piece is contiguous memory. It has the layout of struct iovec.
 type Piece struct{ Addr, Len uintptr }
@@ -84,6 +87,11 @@ func (c *Cursor) Next(room, grain int) Part {
 	if c.pos.left == 0 {
 		return Part{}
 	}
+	if c.Regular() && c.pos.left > c.pos.row && c.pos.left <= int64(room) {
+		if p, ok := c.rows(); ok {
+			return p
+		}
+	}
 	first, f := c.pos.already[0], &c.part
 	C.k_cursor_next(c.state(), c.list(), C.int64_t(room), C.int64_t(grain), (*C.struct_k_part)(unsafe.Pointer(f)))
 	p := Part{Bytes: int(f.bytes), Addr: f.addr, Count: f.count[:f.levels+1], Stride: f.stride[:f.levels]}
@@ -92,6 +100,23 @@ func (c *Cursor) Next(room, grain int) Part {
 	}
 	c.nextGroup()
 	return p
+}
+
+// rows is Next of all that is left of regular rows, without the way into C; false if it begins within a row, or no shape
+// describes it.
+func (c *Cursor) rows() (Part, bool) {
+	p, f := &c.pos, &c.part
+	n := p.count[0] - p.already[0]
+	if p.off != 0 || p.left > math.MaxInt32 || p.step[0] != int64(int32(p.step[0])) {
+		return Part{}, false
+	}
+	f.count[0], f.count[1], f.stride[0] = int32(p.row), int32(n), int32(p.step[0])
+	part := Part{Bytes: int(p.left), Addr: p.addr, Count: f.count[:2], Stride: f.stride[:1]}
+	p.already[0] += n
+	p.addr += uintptr(p.step[0] * n)
+	p.left = 0
+	c.nextGroup()
+	return part, true
 }
 
 // Runs walks two cursors with equally many bytes left: it appends what is contiguous on both sides, up to limit bytes or

@@ -27,6 +27,7 @@ type Info struct {
 	Addr      []byte // published to the peers
 	Immediate bool   // Put, Get, Acc and RMW are complete at the target when they return
 	Ordered   bool   // a message is handled after every earlier operation to any rank of its node has taken effect
+	Fast      bool   // it is a FastPath, and small transfers may go there
 	Eager     int    // puts and accumulates of up to this many bytes are locally complete when they return
 }
 
