@@ -38,7 +38,9 @@ static bool by_fast_path(const char *name, int kind, void *local, void *remote, 
 }
 
 // A put or get whose region is not cached: recorded in a batch, or looked up in the region table, else done by Go.
-SECOND int move(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
+// It is not SECOND: between nodes this is the usual way, and gcc makes cold code small instead of fast.
+static __attribute__((noinline)) int move(const char *name, int kind, void *local, void *remote, int bytes, int proc,
+                                          int nonblocking, void *hdl)
 {
 	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
 	    front_collect(kind, local, remote, bytes, proc, hdl))

@@ -31,7 +31,7 @@
 #define WEAK_AS(name, strong) extern __typeof__(strong) name __attribute__((weak, alias(#strong), visibility("default")))
 #define likely(x)  __builtin_expect(!!(x), 1)
 // The rare part of a function, kept out of line so that the frequent part needs no stack frame.
-#define SECOND     static __attribute__((noinline))
+#define SECOND     static __attribute__((noinline, cold))
 
 #ifdef ARMCI_MPI_COMM_
 typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it

@@ -247,18 +247,15 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 // exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the remote regions that are freed,
 // and returns the first member whose address is wrong, -1 if there is none: that one prints the error for all.
 func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
-	const entry = 9 // uint64 address, 1 if it is wrong
-	body := binary.LittleEndian.AppendUint64(make([]byte, 0, entry), uint64(mine))
+	const none = 1 // no address of an allocation
 	if wrong {
-		body = append(body, 1)
-	} else {
-		body = append(body, 0)
+		mine = none
 	}
-	all := g.team.Allgather(body)
+	all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(mine)))
 	first = -1
-	for i := range g.Ranks {
-		if freed := all[entry*i:]; freed[entry-1] == 0 {
-			r.dropRemote(g.Ranks[i], uintptr(binary.LittleEndian.Uint64(freed)))
+	for i, rank := range g.Ranks {
+		if freed := binary.LittleEndian.Uint64(all[8*i:]); freed != none {
+			r.dropRemote(rank, uintptr(freed))
 		} else if first < 0 {
 			first = i
 		}

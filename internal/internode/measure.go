@@ -164,9 +164,8 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 	if get {
 		kind = kindGet
 	}
-	f := newTransfer(x, kind)
-	defer f.release(nil)
-	f.h.rank = uint32(g.server)
+	f := new(transfer)
+	f.set(x, kind, g.server, transport.Scale{})
 	f.begin()
 	r, err := g.carryBy(f, x.Bytes(), by)
 	if r != nil {

@@ -4,6 +4,7 @@
 package internode
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +42,37 @@ func TestChoose(t *testing.T) {
 	} {
 		if got := usualCosts.choose(c.w); got != c.want {
 			t.Errorf("%+v: %s, not %s", c.w, got, c.want)
+		}
+	}
+}
+
+// A line goes through the patches that were measured, unless that would give something for less than nothing.
+func TestFit(t *testing.T) {
+	at := func(l line, rows, row int32) patch {
+		p := patch{rows: rows, row: row}
+		p.ns = l.time(int64(rows), int64(p.bytes()))
+		return p
+	}
+	for _, l := range []line{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
+		few, many, long := at(l, 4, 64), at(l, 64, 64), at(l, 64, 4096)
+		got := fit(few, many, long)
+		if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+math.Abs(got.byte-l.byte) > 1e-6 {
+			t.Errorf("%v became %v", l, got)
+		}
+		many.ns += 1e6 // somebody else had the processor
+		if got := fit(few, many, long); min(got.start, got.each, got.byte) < 0 {
+			t.Errorf("with a late patch %v became %v", l, got)
+		}
+	}
+}
+
+func TestLendFrom(t *testing.T) {
+	for want, c := range map[int]costs{
+		2 * pageBytes: {copy: line{byte: 1}, pin: line{pageBytes, pageBytes / 2, 0}},
+		1 << 30:       {copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
+	} {
+		if got := c.lendFrom(); got < want || got > want+want/2 {
+			t.Errorf("%v: memory is registered from %d bytes on", &c, got)
 		}
 	}
 }

@@ -54,6 +54,9 @@ func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.Buffer, o.Looks = 0, nil
 	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
 		Secret: []byte("calibration"), Node: noMemory{}, Lost: func(transport.Rank, string) {}}
+	if d.Hint != nil {
+		o.Hints = [][]byte{d.Hint(), d.Hint()}
+	}
 	var ends [2]*Transport
 	var peers []transport.PeerAddr
 	for i := range ends {

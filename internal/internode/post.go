@@ -6,7 +6,6 @@ package internode
 
 import (
 	"errors"
-	"sync"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -23,66 +22,64 @@ type transfer struct {
 	list  [2][]kernel.Group
 }
 
-// transfers are used again, so that a small one allocates nothing.
-var transfers = sync.Pool{New: func() any { return new(transfer) }}
-
-func newTransfer(x *transport.Xfer, k kind) *transfer {
-	f := transfers.Get().(*transfer)
-	f.x, f.h = x, header{kind: k}
-	return f
+// set begins a transfer of x. s is the scale of an accumulate.
+func (f *transfer) set(x *transport.Xfer, k kind, rank transport.Rank, s transport.Scale) {
+	f.x, f.h = x, header{kind: k, rank: uint32(rank)}
+	if k == kindAcc {
+		f.h.what = uint8(s.Type)
+		copy(f.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
+	}
 }
 
-// release gives back a transfer that has been posted. What comes for its request, if it has one, still goes where its lists
-// say: they stay with the request.
-func (f *transfer) release(r *request) {
+// posted ends the use of a transfer. What comes for its request, if it has one, still goes where its lists say: they stay
+// with the request.
+func (f *transfer) posted(r *request) {
 	if r != nil && f.x.Vector != nil {
 		f.list, r.list = r.list, f.list
 	}
 	f.x = nil
-	transfers.Put(f)
 }
 
 // Put sends local memory to remote memory.
 func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, newTransfer(x, kindPut))
+	return t.post(p, x, kindPut, transport.Scale{})
 }
 
 // Get fetches remote memory.
 func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, newTransfer(x, kindGet))
+	return t.post(p, x, kindGet, transport.Scale{})
 }
 
 // Acc adds local memory to remote memory.
 func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	f := newTransfer(x, kindAcc)
-	f.h.what = uint8(s.Type)
-	copy(f.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
-	return t.post(p, f)
+	return t.post(p, x, kindAcc, s)
 }
 
 // post carries a transfer out, or sees that it is.
-func (t *Transport) post(peer transport.Peer, f *transfer) error {
-	x, nbytes := f.x, f.x.Bytes()
+func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, s transport.Scale) error {
+	nbytes := x.Bytes()
 	g, err := t.target(peer)
 	if err != nil || nbytes == 0 {
-		f.release(nil)
 		if err == nil {
 			x.Finish(nil)
 		}
 		return err
 	}
-	f.h.rank = uint32(t.peers[peer].Rank)
-	if x.Later && t.info.Blocks && f.h.kind != kindGet && nbytes > int64(t.opt.Eager) {
-		g.enqueue(f) // which releases it
+	rank := t.peers[peer].Rank
+	if x.Later && t.info.Blocks && k != kindGet && nbytes > int64(t.opt.Eager) {
+		f := new(transfer)
+		f.set(x, k, rank, s)
+		g.enqueue(f)
 		return nil
 	}
 	if err = g.lock(); err != nil {
-		f.release(nil)
 		return err
 	}
+	f := g.posting
+	f.set(x, k, rank, s)
 	r, err := g.carry(f, nbytes)
+	f.posted(r)
 	g.mu.Unlock()
-	f.release(r)
 	return end(x, r, err)
 }
 

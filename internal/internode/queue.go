@@ -46,7 +46,7 @@ func (g *target) drain(err error) error {
 		}
 		g.queue.length.Add(-1)
 		x := f.x
-		f.release(r)
+		f.posted(r)
 		if r != nil {
 			r.finish(failed)
 		} else {

@@ -26,6 +26,7 @@ type target struct {
 	ep       transport.Endpoint
 	direct   transport.DirectEndpoint // ep, if it is one
 	payload  int                      // most bytes of a frame behind its header
+	posting  *transfer                // the one that is being posted
 	head     []byte
 	chunk    chunk
 	own      chunk              // of local memory (direct.go)
@@ -99,7 +100,7 @@ func (g *target) ready() error {
 	if err != nil {
 		return g.fail(err)
 	}
-	g.ep, g.payload = ep, payload(ep)
+	g.ep, g.payload, g.posting = ep, payload(ep), new(transfer)
 	g.direct, _ = ep.(transport.DirectEndpoint)
 	g.poller = g.t.pollerOf(ep.Source())
 	g.watching.init(g.t.info.Looks)

@@ -149,6 +149,7 @@ func (s *sender) rewind() {
 type burst struct {
 	last  time.Duration // when the last one was, since began
 	count int           // of those that came soon after the one before; less after a pause
+	after int           // how many came after last
 }
 
 var began = time.Now() // time.Since takes half as long as time.Now
@@ -156,6 +157,8 @@ var began = time.Now() // time.Since takes half as long as time.Now
 const (
 	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
 	burstStart = 8                     // so many are sent one by one first
+	burstMost  = 2 * burstStart
+	clockEvery = 4 // frames of a long burst: reading the clock takes a tenth of a put's time
 )
 
 // mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
@@ -167,10 +170,14 @@ func (b *burst) mayWait(when transport.When) bool {
 		b.count = 0
 		return false
 	}
+	if b.count == burstMost && b.after+1 < clockEvery {
+		b.after++
+		return true
+	}
 	now := time.Since(began)
-	if now-b.last > burstGap {
+	if now-b.last > time.Duration(b.after+1)*burstGap {
 		b.count /= 2
 	}
-	b.last, b.count = now, min(b.count+1, 2*burstStart)
+	b.last, b.after, b.count = now, 0, min(b.count+1, burstMost)
 	return b.count > burstStart
 }
