@@ -170,12 +170,11 @@ func (b *burst) mayWait(when transport.When) bool {
 		b.count = 0
 		return false
 	}
-	if b.count == burstMost && b.after+1 < clockEvery {
-		b.after++
+	if b.after++; b.count == burstMost && b.after < clockEvery {
 		return true
 	}
 	now := time.Since(began)
-	if now-b.last > time.Duration(b.after+1)*burstGap {
+	if now-b.last > time.Duration(b.after)*burstGap {
 		b.count /= 2
 	}
 	b.last, b.after, b.count = now, 0, min(b.count+1, burstMost)
