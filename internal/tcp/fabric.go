@@ -46,8 +46,7 @@ func (o *Options) probe() error {
 const (
 	mostLooks  = 200
 	leastLooks = 4
-
-	tick = 50 * time.Microsecond // how long small frames are put off
+	tick       = 50 * time.Microsecond // how long small frames are put off
 )
 
 // fabric implements transport.Fabric.

@@ -187,8 +187,9 @@ func (l *listener) Close() {
 	l.mu.Lock()
 	all := maps.Clone(l.all)
 	l.mu.Unlock()
+	end := time.Now().Add(200 * time.Millisecond) // for what was posted to leave
 	for _, c := range all {
-		c.Break()
+		c.Close(time.Until(end))
 	}
 	close(l.jobs)
 	l.running.Wait()

@@ -16,7 +16,7 @@ load() {
 }
 
 load virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg
-$busybox mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,ro,cache=unordered root /lower ||
+$busybox mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,ro,cache=loose root /lower ||
 	fail "cannot mount the machine's file system"
 $busybox mount -t tmpfs -o mode=755 tmpfs /upper
 $busybox mkdir /upper/data /upper/work
