@@ -6,7 +6,7 @@
 # Patterns of names: these tests are full,
 set(full
   "^nwchem$"
-  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/"
+  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/"
   "^ga/"
   "^fault/"
@@ -16,7 +16,7 @@ set(full
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
 # faults that happen most, one boot of the virtual machine.
 set(check
-  "^c/(stride_iterator|read_write_strided|init)/single/"
+  "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/fast$"
   "^ga/openmpi$"
   "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|messages)$"
   "^nodes/armcirun/2x2/c$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"

@@ -19,12 +19,18 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   foreach(mode nodes hosts)
     foreach(shape IN LISTS shapes_${mode})
       set(here_rooms ${rooms})
-      if(shape STREQUAL 8x1 AND NOT flavour STREQUAL none) # an MPI's 8 ranks poll on few processors: not every program
+      # Under an MPI every program runs on two and on four hosts, and on pretended nodes two by two. Elsewhere those run that
+      # do most between nodes: an MPI's ranks poll on few processors.
+      if(NOT flavour STREQUAL none AND NOT "${mode} ${shape}" MATCHES "^(nodes 2x2|hosts 2x1|hosts 4x1)$")
         list(TRANSFORM here_rooms REPLACE "^c$" few)
+      endif()
+      set(without "")
+      if(NOT "${shape}" STREQUAL 2x1) # eight seconds of rest in each
+        set(without "HOSTS_WITHOUT=idle")
       endif()
       foreach(room IN LISTS here_rooms)
         armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
-          ARGS ${mode} ${flavour} ${shape} ${room})
+          ARGS ${mode} ${flavour} ${shape} ${room} ENV ${without})
       endforeach()
       if("ga" IN_LIST rooms)
         set_tests_properties(${mode}/${launcher}/${shape}/ga PROPERTIES DEPENDS ga/${flavour})

@@ -39,7 +39,7 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   if("none" IN_LIST ARMCI_CAN_CC)
     # Every program of tests/c, most on two ranks, since four wait for processors more than for each other; but for idle:
     # an emulated processor's time says nothing.
-    set(on_four "mutex fence nonblocking notify group_use message contiguous accumulate rmw")
+    set(on_four "mutex notify contiguous accumulate rmw")
     set(on_four_hosts "concurrent strided accumulate message fence group_use model")
     set(with_little "remap contiguous strided malloc")
     separate_arguments(programs UNIX_COMMAND "${on_four}")
