@@ -22,8 +22,9 @@
  *               of a strided call, a segment of a vector call; blocks that touch on both sides may be moved as one
  *               larger block. A block of 1, 2, 4 or 8 bytes whose two addresses are multiples of its size is one load
  *               and one store: no thread on either side, of whatever rank, sees a part of it, and one that takes it by
- *               an atomic exchange does not see it again. Put it by itself if it is a flag. The bytes of other blocks
- *               are moved in any order and may be stored more than once.
+ *               an atomic exchange does not see it again. Put it by itself if it is a flag. Where an RDMA device moves
+ *               it, that rests on the device: hardware does so, the kernel's Soft-RoCE not always. The bytes of other
+ *               blocks are moved in any order and may be stored more than once.
  *   Scope       local: no communication. one-sided: the target need not take part, poll or call anything.
  *               collective(world) or (group): every member calls it, in the same order relative to other collectives.
  *   Threads     any: callable from every thread at any time between init and finalize, concurrently with any call.
