@@ -79,10 +79,14 @@ func (p *poller) await(done func() bool) {
 		}
 		p.waiting.Add(-1)
 		if done() {
-			if !p.owned { // the signal may have been about the poller: pass it on
+			free := !p.owned
+			if free { // the signal may have been about the poller: pass it on
 				p.turn.Signal()
 			}
 			p.mu.Unlock()
+			if free {
+				p.leaveToThread()
+			}
 			return
 		}
 	}
@@ -103,7 +107,14 @@ func (p *poller) tryAcquire() bool {
 func (p *poller) release() {
 	next := p.waiting.Load() > 0
 	p.handOver()
-	if !next && p.expects() {
+	if !next {
+		p.leaveToThread()
+	}
+}
+
+// leaveToThread has the progress thread poll, if something is to come.
+func (p *poller) leaveToThread() {
+	if p.expects() {
 		p.t.thread.attend(p)
 	}
 }
