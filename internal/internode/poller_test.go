@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls next.
+// Who polls next: whoever has owned a poller passes it on to a caller that waits, or to the progress thread.
 package internode
 
 import (
