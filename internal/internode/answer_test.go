@@ -14,6 +14,7 @@ import (
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
 )
 
 // lie is how a node answers a request: with frames that have the number of the request if their id is 1.
@@ -67,7 +68,7 @@ func TestWrongAnswers(t *testing.T) {
 				}
 			}
 			var err error
-			within(t, "the operation", func() {
+			transporttest.Returns(t, "the operation", func() {
 				if c.call {
 					_, err = ends.Open[0].Call(1, transport.Msg{Body: []byte("?")})
 				} else {
@@ -137,7 +138,7 @@ func TestNobodyAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			within(t, "a call", func() {
+			transporttest.Returns(t, "a call", func() {
 				if _, err := ends.Open[0].Call(1, transport.Msg{}); !errors.Is(err, transport.ErrPeerDead) {
 					t.Errorf("a call to %q: %v", addr, err)
 				}

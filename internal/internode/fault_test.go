@@ -33,21 +33,6 @@ func networks() map[string]pipe.Options {
 	}
 }
 
-// within fails the test if something does not end.
-func within(t testing.TB, what string, do func()) {
-	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		do()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		t.Fatalf("%s does not end", what)
-	}
-}
-
 // user posts operations of all kinds to rank 1 until one fails, from several threads.
 type user struct {
 	tr     transport.Transport
@@ -169,7 +154,7 @@ func TestBroken(t *testing.T) {
 				o.Seed = seed
 				net, ends, u := newUser(t, o, nil)
 				net.Break(0, 1, 1+rand.New(rand.NewPCG(seed, 1)).IntN(1<<(2+seed)))
-				within(t, fmt.Sprintf("seed %d", seed), func() { u.expectLost(t, ends, u.useAll(), "broken") })
+				transporttest.Returns(t, fmt.Sprintf("seed %d", seed), func() { u.expectLost(t, ends, u.useAll(), "broken") })
 				ends.CloseAll()
 			}
 		})
@@ -202,7 +187,7 @@ func TestPartsOfReplies(t *testing.T) {
 		}
 		time.Sleep(time.Duration(seed) * 100 * time.Microsecond)
 		net.Break(0, 1, 0)
-		within(t, "calls", all.Wait)
+		transporttest.Returns(t, "calls", all.Wait)
 		ends.CloseAll()
 	}
 }
@@ -218,7 +203,7 @@ func TestSilent(t *testing.T) {
 				}
 				net.Vanish(1)
 				var errs []error
-				within(t, "operations", func() {
+				transporttest.Returns(t, "operations", func() {
 					if busy {
 						errs = u.useAll()
 					}
@@ -237,7 +222,7 @@ func TestDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { net.Fail(0) })
-	within(t, "operations", func() { u.expectLost(t, ends, u.useAll(), "device") })
+	transporttest.Returns(t, "operations", func() { u.expectLost(t, ends, u.useAll(), "device") })
 }
 
 // TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled succeed; other operations fail.
@@ -287,7 +272,7 @@ func TestCloseWithOpen(t *testing.T) {
 				u.tr.Close()
 				patient <- time.Since(begin) < goodbyeTime
 			})
-			within(t, "operations", func() {
+			transporttest.Returns(t, "operations", func() {
 				for _, err := range u.useAll() {
 					if !errors.Is(err, transport.ErrClosed) {
 						t.Errorf("an open operation ended with: %v", err)

@@ -146,7 +146,7 @@ func TestQueuedStores(t *testing.T) {
 		if got := memory(u.there, n); fmt.Sprintf("%d %d", got[n-1], got[100]) != want {
 			t.Fatalf("round %d: %d %d, expected %s", round, got[n-1], got[100], want)
 		}
-		within(t, "Done of all", all.Wait)
+		transporttest.Returns(t, "Done of all", all.Wait)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestQueuedStoresAreLost(t *testing.T) {
 			failed.Add(1)
 		}
 	}
-	within(t, "Done of all", all.Wait)
+	transporttest.Returns(t, "Done of all", all.Wait)
 	if n := failed.Load(); n < 20 {
 		t.Errorf("only %d of 30 stores have failed", n)
 	}

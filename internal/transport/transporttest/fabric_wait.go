@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// returns fails the test if do does not return.
-func returns(t testing.TB, what string, do func()) {
+// Returns fails the test if do does not return.
+func Returns(t testing.TB, what string, do func()) {
 	t.Helper()
 	ended := make(chan struct{})
 	go func() {
@@ -58,15 +58,15 @@ func fabricWait(t *testing.T, d transport.Driver) {
 	j, o, target := manualPair(t, d)
 	f, s := j.procs[0].fabric, o.e.Source()
 	f.Wake()
-	returns(t, "Wait after Wake", func() { f.Wait(-1, nil) })
-	returns(t, "Wait with Wake", func() {
+	Returns(t, "Wait after Wake", func() { f.Wait(-1, nil) })
+	Returns(t, "Wait with Wake", func() {
 		go func() {
 			time.Sleep(5 * time.Millisecond)
 			f.Wake()
 		}()
 		f.Wait(-1, nil)
 	})
-	returns(t, "Wait with a limit", func() { f.Wait(5*time.Millisecond, nil) })
+	Returns(t, "Wait with a limit", func() { f.Wait(5*time.Millisecond, nil) })
 	for round := range 5 {
 		f.Attend(s)
 		for s.Poll(0) > 0 {
@@ -74,7 +74,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 		target.e.Post([]byte{headPosted, 1}, nil)
 		memory := make([]transport.Source, 0, 4)
 		for listed := false; !listed; {
-			returns(t, "Wait", func() { memory = f.Wait(patience, memory) })
+			Returns(t, "Wait", func() { memory = f.Wait(patience, memory) })
 			listed = slices.Contains(memory, s)
 			if len(memory) > 0 && !listed {
 				t.Fatal("Wait lists a source that was never attended")
@@ -176,21 +176,21 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 	}
 	quiet()
 	s.Interrupt()
-	returns(t, "Sleep after Interrupt", func() { s.Sleep(-1) })
-	returns(t, "Sleep with Interrupt", func() {
+	Returns(t, "Sleep after Interrupt", func() { s.Sleep(-1) })
+	Returns(t, "Sleep with Interrupt", func() {
 		go func() {
 			time.Sleep(5 * time.Millisecond)
 			s.Interrupt()
 		}()
 		s.Sleep(-1)
 	})
-	returns(t, "Sleep with a limit", func() { s.Sleep(5 * time.Millisecond) })
+	Returns(t, "Sleep with a limit", func() { s.Sleep(5 * time.Millisecond) })
 	for i := range 100 {
 		go func() {
 			time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
 			target.e.Post(numbered(headPosted, 0, i), someBody(0, i, 100))
 		}()
-		returns(t, "Sleep while a frame comes", func() {
+		Returns(t, "Sleep while a frame comes", func() {
 			for o.has() == 0 {
 				if s.Poll(0) == 0 {
 					s.Sleep(-1)
@@ -200,7 +200,7 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 		same(t, o.frames(1)[0], numbered(headPosted, 0, i), someBody(0, i, 100))
 	}
 	go target.e.Break()
-	returns(t, "Sleep while the connection is lost", func() {
+	Returns(t, "Sleep while the connection is lost", func() {
 		for lost := false; !lost; {
 			if s.Poll(0) == 0 {
 				s.Sleep(-1)
