@@ -6,6 +6,7 @@ package internode
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"libarmci/internal/kernel"
@@ -141,4 +142,50 @@ func (f *transfer) span(side int) (lo, hi uintptr) {
 		lo, hi = min(lo, slices.Min(g.Addrs)), max(hi, slices.Max(g.Addrs)+uintptr(g.Bytes))
 	}
 	return lo, hi
+}
+
+// push writes the rows of a get into the origin's memory.
+func (o *origin) push() error {
+	c := o.c
+	var to header
+	rest, err := to.decode(c.there)
+	if err == nil && (int(to.desc) != len(rest) || to.bytes != c.h.bytes) {
+		err = errDesc
+	}
+	if err == nil {
+		err = c.other.decode(&to, rest)
+	}
+	if err != nil || o.direct == nil {
+		return fmt.Errorf("%w: a push: %v", errProtocol, err)
+	}
+	c.other.set(&c.to, &to)
+	done := &pushed{o: o, c: c}
+	done.Add(1)
+	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true} // the origin's device checks it
+	err = o.direct.Write(&transport.Transfer{Local: c.at, Remote: c.to, Done: done,
+		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
+	o.c = nil // until done
+	done.Done(err)
+	return nil
+}
+
+// pushed is told of the writes of a push.
+type pushed struct {
+	parts
+	o *origin
+	c *context
+}
+
+// Done ends a write. With the last one the origin learns that its data is there.
+func (p *pushed) Done(err error) {
+	if !p.end(err) {
+		return
+	}
+	h := &p.c.h
+	if err = p.failure(); err != nil {
+		p.o.refuse(h, int64(h.bytes), whySense, err.Error())
+	} else {
+		p.o.post(&header{kind: kindPushed, id: h.id}, nil)
+	}
+	contexts.Put(p.c)
 }

@@ -132,12 +132,12 @@ func (g *target) measure(c *costs, get bool) error {
 		return fit(all[0], all[1], all[2])
 	}
 	was := *d
-	d.nic = sample(byDevice, few, many, long)
+	d.nic = sample(transport.ByDevice, few, many, long)
 	soFar := *c
 	t.costs.Store(&soFar) // packing has pieces by that
-	d.host = sample(byPacking, few, few, long)
+	d.host = sample(transport.ByPacking, few, few, long)
 	if get {
-		d.push = sample(byTargetSide, few, many, long)
+		d.push = sample(transport.ByTargetSide, few, many, long)
 	}
 	if err != nil {
 		*d = was

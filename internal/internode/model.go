@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"libarmci/internal/transport"
 )
 
 // line is a time in ns: to begin with, for each request of the device, and for each byte.
@@ -91,7 +93,7 @@ type workload struct {
 // choose is the protocol that takes the shortest time.
 func (c *costs) choose(w workload) string {
 	d := c.direction(w.get)
-	best, least := byPacking, d.host.time(1, w.bytes)
+	best, least := transport.ByPacking, d.host.time(1, w.bytes)
 	t := d.nic.time(w.requests, w.bytes)
 	if w.foreign {
 		t += c.copy.byte * float64(w.bytes)
@@ -100,10 +102,10 @@ func (c *costs) choose(w workload) string {
 		t += c.put.host.start
 	}
 	if t <= least {
-		best, least = byDevice, t
+		best, least = transport.ByDevice, t
 	}
 	if w.get && !w.foreign && d.push.time(w.requests, w.bytes) < least {
-		best = byTargetSide
+		best = transport.ByTargetSide
 	}
 	return best
 }

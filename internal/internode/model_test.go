@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/transport"
 	"libarmci/internal/transport/pipe"
 )
 
@@ -33,12 +34,12 @@ func TestChoose(t *testing.T) {
 		w    workload
 		want string
 	}{
-		{workload{requests: 1, bytes: 8}, byDevice},
-		{workload{requests: 64, bytes: 512}, byPacking},
-		{workload{requests: 64, bytes: 256 << 10}, byDevice},
-		{workload{get: true, requests: 64, bytes: 512}, byPacking},
-		{workload{requests: 10, bytes: 8000, behind: true}, byPacking},
-		{workload{requests: 20, bytes: 20000, foreign: true}, byDevice},
+		{workload{requests: 1, bytes: 8}, transport.ByDevice},
+		{workload{requests: 64, bytes: 512}, transport.ByPacking},
+		{workload{requests: 64, bytes: 256 << 10}, transport.ByDevice},
+		{workload{get: true, requests: 64, bytes: 512}, transport.ByPacking},
+		{workload{requests: 10, bytes: 8000, behind: true}, transport.ByPacking},
+		{workload{requests: 20, bytes: 20000, foreign: true}, transport.ByDevice},
 	} {
 		if got := usualCosts.choose(c.w); got != c.want {
 			t.Errorf("%+v: %s, not %s", c.w, got, c.want)

@@ -21,7 +21,7 @@ func notes(d transport.Driver, o Options) string {
 		return text
 	}
 	how := "measured within this host"
-	if o.Model != "" && o.Model != auto {
+	if o.Model != "" && o.Model != transport.Auto {
 		how = "as it is set"
 	}
 	const rows = 64
@@ -33,7 +33,7 @@ func notes(d transport.Driver, o Options) string {
 // fromRow is the length of rows from which on the device does better with them, as a patch of that many of them.
 func (c *costs) fromRow(get bool, rows int64) int64 {
 	row := int64(8)
-	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}) == byPacking {
+	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}) == transport.ByPacking {
 		row += max(8, row/8&^7)
 	}
 	return row

@@ -20,8 +20,8 @@ type origin struct {
 	s       *server
 	from    transport.Rank
 	ep      transport.Endpoint
-	direct  transport.DirectEndpoint // ep, if it is one
-	payload int                      // most bytes of a frame behind its header
+	direct  transport.DirectWriter // ep, if it is one
+	payload int                    // most bytes of a frame behind its header
 
 	handled atomic.Uint32 // frames that have taken effect
 	bye     atomic.Bool   // the origin has said goodbye

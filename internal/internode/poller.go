@@ -27,7 +27,7 @@ type poller struct {
 	waiting atomic.Int32 // who sleeps until turn
 
 	later  atomic.Int32 // open requests that nobody waits for
-	asleep atomic.Int32 // who waits for a message and has stopped looking (watch.go)
+	asleep atomic.Int32 // who waits for a message and has stopped looking (progress.go)
 	driven atomic.Bool  // a caller has lately polled or sent: the progress thread need not
 	afloat atomic.Int64 // bytes sent since something came
 	listed bool         // with the progress thread: its lock

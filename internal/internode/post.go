@@ -111,7 +111,7 @@ func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
 	f.begin()
 	switch {
 	case g.direct == nil:
-		return g.carryBy(f, nbytes, byPacking)
+		return g.carryBy(f, nbytes, transport.ByPacking)
 	case f.h.kind == kindAcc:
 		return g.accumulate(f, nbytes)
 	}
@@ -120,16 +120,16 @@ func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
 
 // carryBy is carry by a protocol, or by frames where that is not possible.
 func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err error) {
-	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != byZeroCopy
-	if get || by == byDevice && !copied {
+	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != transport.ByZeroCopy
+	if get || by == transport.ByDevice && !copied {
 		if r, err = g.open(f.x, kindData); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case by == byDevice:
+	case by == transport.ByDevice:
 		err = g.move(f, r)
-	case by == byTargetSide && get:
+	case by == transport.ByTargetSide && get:
 		err = g.pull(f, r)
 	default:
 		return r, g.byFrames(f, nbytes, r)
@@ -182,15 +182,15 @@ func (f *transfer) firstLocal() uintptr {
 func (g *target) protocol(f *transfer) string {
 	get := f.h.kind == kindGet
 	if f.left.Contiguous() && f.right.Contiguous() { // however it was described
-		return byDevice
+		return transport.ByDevice
 	}
 	switch forced := g.t.opt.Strided; {
-	case forced == byClaiming:
+	case forced == transport.ByClaiming:
 		if get {
-			return byPacking
+			return transport.ByPacking
 		}
-		return byClaiming
-	case forced != auto && forced != "" && (forced != byTargetSide || get):
+		return transport.ByClaiming
+	case forced != transport.Auto && forced != "" && (forced != transport.ByTargetSide || get):
 		return forced
 	}
 	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(f.left, f.right), bytes: f.left.Left(),

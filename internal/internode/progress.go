@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Progress: a caller that waits for operations nobody waited for so far drives them itself, which is faster than to be told
-// by the progress thread.
+// Progress by callers: who waits for operations that nobody waited for so far, or for a message from a node's data server
+// (kindTell), polls himself, which is faster than to be told by the progress thread.
 package internode
 
-import "time"
+import (
+	"time"
+
+	"libarmci/internal/transport"
+)
 
 // Progress sends what was put off, deals with what has come, and returns how often it found something. With wait it waits
 // until then, at most so long, and not longer than something is open.
@@ -58,3 +62,41 @@ func (t *Transport) look(all bool) (found, open int, p *poller) {
 	}
 	return found, open, p
 }
+
+// Watch looks for a message from a peer's node until met says that it has come, or for a while. Then messages are received
+// without the caller's help until it calls end.
+func (t *Transport) Watch(peer transport.Peer, met func() bool) (end func()) {
+	g := t.at[peer]
+	if !g.live.Load() || g.look(met) {
+		return func() {}
+	}
+	p, begin := g.poller, time.Now()
+	p.asleep.Add(1)
+	p.driven.Store(false) // by me
+	t.thread.attend(p)
+	return func() {
+		p.asleep.Add(-1)
+		g.watching.slept(time.Since(begin))
+	}
+}
+
+// look polls until met; false if that does not come soon.
+func (g *target) look(met func() bool) bool {
+	for tries := int32(0); tries < g.watching.now.Load(); tries++ {
+		if met() {
+			g.watching.paid()
+			return true
+		}
+		if g.broken.Load() == nil {
+			g.poller.driven.Store(true)
+			if g.poller.pollOnce() {
+				tries = 0
+				continue
+			}
+		}
+		yield()
+	}
+	return met()
+}
+
+var _ transport.Watcher = (*Transport)(nil)

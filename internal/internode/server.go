@@ -41,11 +41,11 @@ func openServer(t *Transport) (*server, error) {
 
 // accept takes in an origin that has proved itself.
 func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
-	if s.t.opt.nodeOf(from) < 0 {
+	if s.t.opt.NodeOf(from) < 0 {
 		return nil, fmt.Errorf("rank %d is not in this job", from)
 	}
 	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
-	o.direct, _ = e.(transport.DirectEndpoint)
+	o.direct, _ = e.(transport.DirectWriter)
 	s.origins.Store(from, o)
 	if s.closing.Load() { // it was not said goodbye to, perhaps
 		s.origins.Delete(from)

@@ -45,7 +45,7 @@ type target struct {
 	queue    queue
 	table    table
 	answer   answer      // the frame that is coming; of the poller's owner
-	watching looks       // for messages (watch.go)
+	watching looks       // for messages (progress.go)
 	deferred atomic.Bool // the endpoint has put frames off
 
 	handled  atomic.Uint64         // so many frames have taken effect
@@ -219,7 +219,7 @@ func (g *target) fail(why error) error {
 
 // loss is what callers are told.
 func (g *target) loss(why error) error {
-	host := g.t.opt.hostOf(g.server)
+	host := g.t.opt.HostOf(g.server)
 	switch {
 	case g.t.closing.Load():
 		return transport.ErrClosed

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport as core sees it: opening, who is where, closing.
+// Package internode moves bytes between nodes over any transport.Fabric: it is the one transport.Transport between nodes.
+//
+// An origin is a process that posts operations. A target is a node; its data server acts for all ranks there. Reading order:
+// transport.go (opening, who is where), target.go (what a process keeps for each node), post.go (which way a transfer
+// takes), packed.go and direct.go (the two ways), header.go and descriptor.go (frames), server.go, origin.go and serve.go
+// (the data server), fence.go, poller.go and thread.go (who makes progress).
+//
+// This file: the transport as core sees it: opening, who is where, closing.
 package internode
 
 import (
@@ -61,14 +68,14 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 		t.opt.Unbind = func() {}
 	}
 	t.costs.Store(&usualCosts)
-	if o.Model != "" && o.Model != auto {
+	if o.Model != "" && o.Model != transport.Auto {
 		c, err := parseCosts(o.Model)
 		if err != nil {
 			return nil, err
 		}
 		t.costs.Store(c)
 	}
-	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
+	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Protocols: o.Protocols, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
 		Eager: t.opt.Eager, Looks: o.Looks, Unbind: o.Unbind, Await: t.await, Fatal: t.failAll})
 	if err != nil {
 		return nil, err
@@ -109,7 +116,7 @@ func (t *Transport) tellLoss(rank transport.Rank, reason string) {
 
 // lost reports that a rank of another node is lost.
 func (t *Transport) lost(rank transport.Rank, why string) {
-	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, t.opt.hostOf(rank), why))
+	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, t.opt.HostOf(rank), why))
 }
 
 // Info tells where this process can be reached.

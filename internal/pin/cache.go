@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The registration cache: which memory is registered, who uses it, and what has to go. Entries in the list never overlap: a
-// new one fills the gap between two. Memory that cannot be watched is registered for one user alone.
+// Package pin keeps memory registered with a device: the arena of the node until the end (arena.go), memory of the application
+// between transfers, within a budget, until the application unmaps it (cache.go). All it knows of a device is that it registers
+// memory. It must not know transfers, or which memory is worth registering.
+//
+// This file: the registration cache: which memory is registered, who uses it, and what has to go. Entries in the list never
+// overlap: a new one fills the gap between two. Memory that cannot be watched is registered for one user alone.
 package pin
 
 import (

@@ -61,7 +61,7 @@ func BenchmarkTransport(b *testing.B) {
 // BenchmarkStrided: patches of n times n doubles out of an array of 1000 columns, by every protocol.
 func BenchmarkStrided(b *testing.B) {
 	const stride = 1000 * 8
-	for _, p := range []string{"nic", "host", hostAtomic, "push", "auto"} {
+	for _, p := range []string{"nic", "host", transport.ByClaiming, "push", "auto"} {
 		b.Run(p, func(b *testing.B) {
 			tr, near, far := two(b, p, stride*511+512*8)
 			for n := 16; n <= 512; n *= 2 {

@@ -60,7 +60,7 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 		m.first = x.FirstChunk
 	}
 	switch {
-	case m.o.f.opt.Contiguous == zerocopy && m.single:
+	case m.o.f.cfg.Contiguous == transport.ByZeroCopy && m.single:
 		m.lendFrom = 1
 	case x.LendFrom > 0:
 		m.lendFrom = x.LendFrom
@@ -76,7 +76,7 @@ func (m *mover) move(x *transport.Transfer, op uint8) error {
 	defer o.q.fast.Leave()
 	m.begin(x, op)
 	done, err := false, error(nil)
-	if op == verbs.Write && m.single && m.all <= int64(o.pair.Inline) && o.f.opt.Contiguous != zerocopy {
+	if op == verbs.Write && m.single && m.all <= int64(o.pair.Inline) && o.f.cfg.Contiguous != transport.ByZeroCopy {
 		done, err = m.small()
 	}
 	for most := chainLength; !done && err == nil && m.walk.Left() > 0; {

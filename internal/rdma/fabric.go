@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The fabric of a process: what it has, how it is opened and closed, its fast path.
+// Package rdma is the fabric of InfiniBand and RoCE: one reliable connection for each pair of process and remote node, over
+// which the origin writes and reads the node's registered memory itself, and exchanges frames with the node's data server.
+// It must not know what is in a frame, ARMCI's rules, or other fabrics.
+//
+// Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions), end.go and ring.go (what
+// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), loss.go (how an end ends), wait.go
+// (the progress thread).
+//
+// This file: the fabric of a process: what it has, how it is opened and closed, its fast path.
 package rdma
 
 import (
@@ -93,7 +101,7 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.cfg.Looks != nil {
 		q.looks = max(f.cfg.Looks(), 1)
 	}
-	if f.opt.Contiguous == buffered || f.opt.Contiguous == zerocopy { // forced
+	if f.cfg.Contiguous == transport.ByCopy || f.cfg.Contiguous == transport.ByZeroCopy { // forced
 		return nil
 	}
 	var sleep *verbs.Channel
@@ -149,5 +157,5 @@ var (
 	_ transport.DirectFabric   = (*Fabric)(nil)
 	_ transport.FastFabric     = (*Fabric)(nil)
 	_ transport.DirectEndpoint = (*origin)(nil)
-	_ transport.DirectEndpoint = (*target)(nil)
+	_ transport.DirectWriter   = (*target)(nil)
 )

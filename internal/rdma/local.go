@@ -58,7 +58,7 @@ func pinBudget(o *Options, w *transport.OpenInfo) int64 {
 // in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
-	if m.x.Copied || f.opt.Contiguous == buffered {
+	if m.x.Copied || f.cfg.Contiguous == transport.ByCopy {
 		return false, nil
 	}
 	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {

@@ -53,7 +53,7 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 func (o *origin) greet(to transport.Rank, at *address) error {
 	f := o.f
 	mine, its := f.extra(o.pair), extra{}
-	mine.UsesSlots, mine.UsesLocks, mine.Back = f.opt.Strided == hostAtomic, f.opt.DeviceAcc, f.cm.self
+	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming, f.cfg.DeviceAcc, f.cm.self
 	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
 	if err == nil && (a.From != to || a.Frame < leastBytes) {

@@ -19,8 +19,8 @@ import (
 
 // forced are the settings under which every transfer takes one way.
 var forced = []struct{ contiguous, strided string }{
-	{"auto", "nic"}, {"auto", "host"}, {"auto", hostAtomic}, {"auto", "push"}, {buffered, "nic"}, {zerocopy, "nic"},
-	{zerocopy, "push"}, {"auto", "auto"},
+	{"auto", "nic"}, {"auto", "host"}, {"auto", "host-atomic"}, {"auto", "push"}, {"buffered", "nic"}, {"zerocopy", "nic"},
+	{"zerocopy", "push"}, {"auto", "auto"},
 }
 
 // field is memory that random transfers lie in.

@@ -208,11 +208,3 @@ func (t *target) extend(w *write) error {
 	}
 	return nil
 }
-
-// Read is for origins only.
-func (*target) Read(*transport.Transfer) error { return transport.ErrNotNative }
-
-// Atomic is for origins only.
-func (*target) Atomic(transport.AtomicOp, uintptr, uint64, int64, int64) (int64, error) {
-	return 0, transport.ErrNotNative
-}

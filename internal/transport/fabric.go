@@ -22,9 +22,28 @@ type Driver struct {
 	Open  func(FabricConfig) (Fabric, error)
 }
 
+// Protocols are those that settings force, for tests and measurements (docs/protocols.md).
+type Protocols struct {
+	Contiguous string // "" and Auto: by size and kind of memory
+	Strided    string // and vector; "" and Auto: by the cost model
+	DeviceAcc  bool   // accumulates are made by the origin's device under locks at the target
+}
+
+// What protocols are called in settings.
+const (
+	Auto         = "auto"
+	ByCopy       = "buffered"    // contiguous: local memory goes through registered buffers
+	ByZeroCopy   = "zerocopy"    // contiguous: local memory is used as it is, registered where it is not
+	ByDevice     = "nic"         // work requests of the device for each row, chained
+	ByPacking    = "host"        // packed into frames, unpacked by the data server
+	ByClaiming   = "host-atomic" // the same through slots of the target that the origin claims by atomics (rdma/lab)
+	ByTargetSide = "push"        // of gets: the target's server writes the rows into the origin's memory
+)
+
 // FabricConfig is what a fabric must know of the job and of the process.
 type FabricConfig struct {
 	OpenInfo
+	Protocols
 	Serves  bool          // this process runs a data server: Listen follows
 	Timeout time.Duration // a host that does not answer for so long is given up
 	Buffer  int64         // most bytes that the process may have in buffers
@@ -194,10 +213,8 @@ type DirectFabric interface {
 // DirectEndpoint is an Endpoint of a DirectFabric.
 type DirectEndpoint interface {
 	Endpoint
-	// Write and Read move a whole transfer. At the origin's end they return when all is posted; ErrNotNative: some memory has
-	// no key, and the transfer has to be made again by messages. At the target's end Write keeps what there is no room for.
-	Write(x *Transfer) error
-	Read(x *Transfer) error
+	DirectWriter
+	Read(x *Transfer) error // as Write
 	// Mark names what was posted so far by Write; Reached tells that all of it has taken effect at the target.
 	Mark() uint64
 	Reached(mark uint64) bool
@@ -205,6 +222,13 @@ type DirectEndpoint interface {
 	Atomic(op AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error)
 	// Requests is how many requests of the device a transfer takes.
 	Requests(local, remote kernel.Cursor) int64
+}
+
+// DirectWriter is an Endpoint of either end that writes the other's memory.
+type DirectWriter interface {
+	// Write moves a whole transfer. At the origin's end it returns when all is posted; ErrNotNative: some memory has no key,
+	// and the transfer has to be made again by messages. At the target's end it keeps what there is no room for.
+	Write(x *Transfer) error
 }
 
 // DeviceAccumulator is a DirectEndpoint that accumulates by its device, under locks in the target's memory, without the

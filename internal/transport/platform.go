@@ -3,6 +3,8 @@
 // How core opens the node and the transports between nodes without knowing any transport by name.
 package transport
 
+import "slices"
+
 // Procs is the GOMAXPROCS of a process, whatever the machine; set by capi and by tests of transports. Few goroutines run at
 // the same time, since the cores belong to the application. But those of transports spend their time in system calls, and
 // Go's scheduler takes up to 10 ms to notice that a processor is free meanwhile, so some are needed to spare.
@@ -36,6 +38,30 @@ type OpenInfo struct {
 	Handle Handler      // receives active messages for ranks of my node
 	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
+}
+
+// NodeOf is the node of a rank, -1 if there is no such rank.
+func (o *OpenInfo) NodeOf(rank Rank) int {
+	return slices.IndexFunc(o.Nodes, func(ranks []Rank) bool {
+		_, ok := slices.BinarySearch(ranks, rank)
+		return ok
+	})
+}
+
+// Local is the number of a rank on this node, -1 if it is of another.
+func (o *OpenInfo) Local(rank Rank) int {
+	if at, ok := slices.BinarySearch(o.Nodes[o.MyNode], rank); ok {
+		return at
+	}
+	return -1
+}
+
+// HostOf is the name of a rank's host, for messages.
+func (o *OpenInfo) HostOf(rank Rank) string {
+	if node := o.NodeOf(rank); node >= 0 && node < len(o.Hosts) {
+		return o.Hosts[node]
+	}
+	return "?"
 }
 
 // Provider opens a transport between nodes, which may or may not be usable here.
