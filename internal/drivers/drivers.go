@@ -103,10 +103,10 @@ func (p *Platform) Providers() []transport.Provider {
 // between is the settings that all networks have, for one of them.
 func (p *Platform) between(network string) internode.Options {
 	cfg := p.cfg.For(network)
-	return internode.Options{Timeout: cfg.Duration("ARMCI_TIMEOUT"), Poll: cfg.Duration("ARMCI_POLL"),
+	return internode.Options{Poll: cfg.Duration("ARMCI_POLL"), Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
 		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
 		Looks:  func() int { return p.Node.Polls() },
-		Unbind: func() { _ = shm.Unbind() }} // after an error the thread stays bound, which is only slower
+		Unbind: func() { _ = shm.Unbind() }}} // after an error the thread stays bound, which is only slower
 }
 
 var _ transport.Platform = (*Platform)(nil)

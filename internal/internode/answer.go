@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -172,4 +173,25 @@ func (a *answer) Lost(err error) {
 	}
 	a.g.fail(err)
 	a.abandon()
+}
+
+// finishAnswers reads what has begun to come, so that no memory is written to later. Who is slow is not waited for.
+func (t *Transport) finishAnswers() {
+	for begin, more := time.Now(), true; more; {
+		late := time.Since(begin) > goodbyeTime
+		more = false
+		for _, g := range t.targets {
+			if !g.live.Load() || g.table.held.Load() == 0 {
+				continue
+			}
+			more = true
+			if late {
+				g.ep.Break()
+			}
+			g.poller.pollOnce()
+		}
+		if more {
+			time.Sleep(20 * time.Microsecond)
+		}
+	}
 }

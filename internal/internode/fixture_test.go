@@ -67,7 +67,7 @@ func (s *stranger) Close() error {
 	}
 	for _, c := range calls {
 		if !c.server {
-			c.e.Source().Interrupt()
+			c.e.(transport.OriginEndpoint).Source().Interrupt()
 		}
 	}
 	s.listener.Interrupt()
@@ -103,8 +103,9 @@ func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*strange
 	s := &stranger{t: t, info: info}
 	s.changed = sync.NewCond(&s.mu)
 	var err error
-	s.fabric, err = net.Open(transport.FabricConfig{OpenInfo: info, Serves: true, Timeout: time.Second, Eager: 8 << 10,
-		Await: func(_ transport.Endpoint, done func() bool) {
+	s.fabric, err = net.Open(transport.FabricConfig{OpenInfo: info, Serves: true,
+		Settings: transport.Settings{Timeout: time.Second, Eager: 8 << 10, Looks: func() int { return 20 }},
+		Await: func(_ transport.OriginEndpoint, done func() bool) {
 			for !done() {
 				time.Sleep(50 * time.Microsecond)
 			}
@@ -279,8 +280,8 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int, strange
 
 // options are those of a rank of a test.
 func options(info transport.OpenInfo, change func(*Options)) Options {
-	o := Options{OpenInfo: info, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 16 << 20,
-		Looks: func() int { return 20 }}
+	o := Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{Timeout: 5 * time.Second, Eager: 8 << 10,
+		Buffer: 16 << 20, Looks: func() int { return 20 }}}
 	if change != nil {
 		change(&o)
 	}

@@ -83,7 +83,7 @@ func TestMeasured(t *testing.T) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 4 * time.Millisecond})
 	d := net.Driver()
 	d.Notes = func() string { return "pipe" }
-	o := Options{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20, Poll: 20 * time.Microsecond}
+	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
 	c, err := calibrate(d, o)
 	if err != nil {
 		t.Fatal(err)

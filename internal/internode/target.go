@@ -23,7 +23,7 @@ type target struct {
 	addr   []byte         // where; empty: it cannot be reached
 
 	mu       sync.Mutex // posting: all up to the blank line
-	ep       transport.Endpoint
+	ep       transport.OriginEndpoint
 	direct   transport.DirectEndpoint // ep, if it is one
 	payload  int                      // most bytes of a frame behind its header
 	posting  *transfer                // the one that is being posted

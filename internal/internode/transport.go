@@ -7,7 +7,7 @@
 // takes), packed.go and direct.go (the two ways), header.go and descriptor.go (frames), server.go, origin.go and serve.go
 // (the data server), fence.go, poller.go and thread.go (who makes progress).
 //
-// This file: the transport as core sees it: opening, who is where, closing.
+// This file: the transport as core sees it: settings, opening, who is where, closing.
 package internode
 
 import (
@@ -20,6 +20,25 @@ import (
 
 	"libarmci/internal/transport"
 )
+
+// Options are described in docs/configuration.md.
+type Options struct {
+	transport.OpenInfo
+	transport.Settings
+
+	Servers int           // data servers per node: its first ranks
+	Poll    time.Duration // longest time that a data server polls before it sleeps
+	Model   string        // parameters of the cost model; "" and "auto": measured at first use
+}
+
+// serverOf is the rank whose data server this process uses at a node. Origins are spread over the servers there.
+func (o *Options) serverOf(node int) transport.Rank {
+	ranks := o.Nodes[node]
+	return ranks[o.Local(o.Me)%min(max(o.Servers, 1), len(ranks))]
+}
+
+// serves tells whether this process runs a data server.
+func (o *Options) serves() bool { return o.Local(o.Me) < max(o.Servers, 1) }
 
 // Transport implements transport.Transport over a fabric.
 type Transport struct {
@@ -60,23 +79,25 @@ func Provider(d transport.Driver, o Options) transport.Provider {
 		}}
 }
 
+const usualLooks = 20 // if no setting says so
+
 // Open makes the process ready to be connected to, and to connect.
 func Open(d transport.Driver, o Options) (*Transport, error) {
 	t := &Transport{name: d.Name, opt: o, turns: make(chan struct{}, maxSenders)}
 	t.opt.Eager = max(o.Eager, 0)
+	if o.Looks == nil {
+		t.opt.Looks = func() int { return usualLooks }
+	}
 	if o.Unbind == nil {
 		t.opt.Unbind = func() {}
 	}
-	t.costs.Store(&usualCosts)
-	if o.Model != "" && o.Model != transport.Auto {
-		c, err := parseCosts(o.Model)
-		if err != nil {
-			return nil, err
-		}
-		t.costs.Store(c)
+	c, err := parseCosts(o.Model)
+	if err != nil {
+		return nil, err
 	}
-	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Protocols: o.Protocols, Serves: o.serves(), Timeout: o.Timeout, Buffer: o.Buffer,
-		Eager: t.opt.Eager, Looks: o.Looks, Unbind: o.Unbind, Await: t.await, Fatal: t.failAll})
+	t.costs.Store(c)
+	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings, Serves: o.serves(),
+		Await: t.await, Fatal: t.failAll})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +115,9 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 }
 
 // await is for an endpoint that has to wait for room.
-func (t *Transport) await(e transport.Endpoint, done func() bool) { t.pollerOf(e.Source()).await(done) }
+func (t *Transport) await(e transport.OriginEndpoint, done func() bool) {
+	t.pollerOf(e.Source()).await(done)
+}
 
 // failAll is for when nothing goes any more. The first loss is the one that is told: of a node that there is a connection to.
 func (t *Transport) failAll(why error) {
@@ -147,27 +170,6 @@ func (t *Transport) Connect(peers []transport.PeerAddr) error {
 	t.peers, t.targets, t.at = peers, targets, at
 	t.started.Do(t.thread.start)
 	return nil
-}
-
-// finishAnswers reads what has begun to come, so that no memory is written to later. Who is slow is not waited for.
-func (t *Transport) finishAnswers() {
-	for begin, more := time.Now(), true; more; {
-		late := time.Since(begin) > goodbyeTime
-		more = false
-		for _, g := range t.targets {
-			if !g.live.Load() || g.table.held.Load() == 0 {
-				continue
-			}
-			more = true
-			if late {
-				g.ep.Break()
-			}
-			g.poller.pollOnce()
-		}
-		if more {
-			time.Sleep(20 * time.Microsecond)
-		}
-	}
 }
 
 // target is the node of a peer.

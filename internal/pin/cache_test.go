@@ -134,8 +134,8 @@ func TestBudget(t *testing.T) {
 			e.Release()
 		}
 	}
-	if d.pinned != 4*mib || c.Registered() != 4*mib {
-		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.Registered())
+	if d.pinned != 4*mib || c.bytes.Load() != 4*mib {
+		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.bytes.Load())
 	}
 	if e := c.Take(at(5), 4*mib); e != nil {
 		t.Error("more than the budget, with a piece in use")
@@ -174,7 +174,7 @@ func TestInUse(t *testing.T) {
 		t.Error("closed while it is used")
 	}
 	e.Release()
-	if d.pinned != 0 || c.Registered() != 0 {
+	if d.pinned != 0 || c.bytes.Load() != 0 {
 		t.Errorf("%d bytes stay pinned", d.pinned)
 	}
 }
@@ -298,7 +298,7 @@ func TestOnDemand(t *testing.T) {
 			e.Release()
 		}
 	}
-	if d.serial != 8 || c.Registered() != 8<<20 {
-		t.Errorf("%d registrations, %d bytes are registered", d.serial, c.Registered())
+	if d.serial != 8 || c.bytes.Load() != 8<<20 {
+		t.Errorf("%d registrations, %d bytes are registered", d.serial, c.bytes.Load())
 	}
 }

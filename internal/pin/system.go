@@ -27,12 +27,12 @@ func Lockable() int64 {
 	return int64(limit.Cur)
 }
 
-// Budget is how many bytes a process may pin for the application if no setting says so: at most a quarter of what it may pin at
-// all, and of half the machine's memory the part of one of so many processes.
-func Budget(processes int) int64 {
+// Budget is how many bytes a process may pin for the application: what is set, if that is not 0; else at most a quarter of
+// what it may pin at all, and of half the machine's memory the part of one of so many processes.
+func Budget(set int64, processes int) int64 {
 	var i unix.Sysinfo_t
-	if unix.Sysinfo(&i) != nil {
-		return 0
+	if set != 0 || unix.Sysinfo(&i) != nil {
+		return set
 	}
 	return min(Lockable()/4, int64(i.Totalram)*int64(i.Unit)/2/int64(max(processes, 1)))
 }

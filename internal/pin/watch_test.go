@@ -143,7 +143,7 @@ func TestSoonUnpinned(t *testing.T) {
 	p := mapped(t, 0, length, unix.MAP_PRIVATE)
 	taken(t, c, p, length)
 	unmap(t, p, length)
-	for end := time.Now().Add(10 * time.Second); c.Registered() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); c.bytes.Load() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("still pinned")
 		}

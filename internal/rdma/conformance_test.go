@@ -57,8 +57,8 @@ func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	leaktest.Check(t)
 	j := &job{}
 	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
-		s := settings{Options: internode.Options{OpenInfo: info, Timeout: 10 * time.Second, Poll: 20 * time.Microsecond,
-			Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}
+		s := settings{Options: internode.Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{
+			Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}}
 		if change != nil {
 			change(&s)
 		}

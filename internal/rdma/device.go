@@ -40,7 +40,7 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return err.Error()
 			}
-			return d.notes() + "; " + pin.Notes(pinBudget(&o, &transport.OpenInfo{}), d.limits.OnDemand)
+			return d.notes() + "; " + pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
 		},
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			d, err := probed()

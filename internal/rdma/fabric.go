@@ -5,19 +5,22 @@
 // It must not know what is in a frame, ARMCI's rules, or other fabrics.
 //
 // Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions), end.go and ring.go (what
-// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), loss.go (how an end ends), wait.go
-// (the progress thread).
+// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), loss.go (how an end ends).
 //
-// This file: the fabric of a process: what it has, how it is opened and closed, its fast path.
+// This file: the fabric of a process: what it has, how it is opened and closed, its fast path. And what the progress thread
+// waits for: completions on the origins' queue if it was asked to attend to it, ends that were lost, and asynchronous events of
+// the device.
 package rdma
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
@@ -26,10 +29,9 @@ import (
 )
 
 const (
-	credits     = 16 // frames of one origin for which a target has buffers, on average
-	defaultSpin = 20 // looks before the first yield
-	yields      = 40 // of a waiter before it sleeps
-	tick        = time.Millisecond
+	credits = 16 // frames of one origin for which a target has buffers, on average
+	yields  = 40 // of a waiter before it sleeps
+	tick    = time.Millisecond
 )
 
 // Fabric implements transport.Fabric over verbs.
@@ -72,7 +74,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	cfg.Node.KeepPages()
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
-	f.pins = pin.Open(f.device, pinBudget(&o, &cfg.OpenInfo), onDemand)
+	f.pins = pin.Open(f.device, pin.Budget(o.Pin, len(cfg.Nodes[cfg.MyNode])), onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = newBell(); err == nil {
 		err = f.openOrigins()
@@ -97,10 +99,7 @@ func (f *Fabric) openOrigins() (err error) {
 		return err
 	}
 	q := f.origins
-	q.looks, q.nap = defaultSpin, longNap
-	if f.cfg.Looks != nil {
-		q.looks = max(f.cfg.Looks(), 1)
-	}
+	q.looks, q.nap = max(f.cfg.Looks(), 1), longNap
 	if f.cfg.Contiguous == transport.ByCopy || f.cfg.Contiguous == transport.ByZeroCopy { // forced
 		return nil
 	}
@@ -144,14 +143,14 @@ func (f *Fabric) Close() error {
 }
 
 // CacheRange lets C reach memory of a rank.
-func (f *Fabric) CacheRange(e transport.Endpoint, rank transport.Rank, addr uintptr, r transport.Range) {
+func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr, r transport.Range) {
 	if o := e.(*origin); r.Direct && o.pair.Inline >= fastpath.RoomBytes && o.broken.Load() == nil {
 		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
 	}
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.Endpoint) { f.DropPair(e.(*origin).pair) }
+func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropPair(e.(*origin).pair) }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)
@@ -159,3 +158,79 @@ var (
 	_ transport.DirectEndpoint = (*origin)(nil)
 	_ transport.DirectWriter   = (*target)(nil)
 )
+
+func newBell() (int, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return -1, fmt.Errorf("eventfd: %w", err)
+	}
+	return fd, nil
+}
+
+func ringBell(fd int) { unix.Write(fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+func drainBell(fd int) {
+	var b [8]byte
+	unix.Read(fd, b[:])
+}
+
+// Attend asks Wait for the origins' queue; a data server sleeps on its own.
+func (f *Fabric) Attend(transport.Source) {
+	if err := f.origins.cq.Arm(); err != nil { // every time: a thread in Sleep may have taken the event meanwhile
+		log.Errorf("%v", err)
+		return
+	}
+	if !f.attended.Swap(true) && f.waiting.Load() {
+		f.Wake()
+	}
+}
+
+// Wait blocks until something has happened.
+func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
+	ready = ready[:0]
+	f.waiting.Store(true)
+	defer f.waiting.Store(false)
+	q := f.origins
+	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
+		{Fd: int32(f.base.Context.AsyncFD()), Events: unix.POLLIN}, {Fd: -1}}
+	if f.attended.Load() {
+		fds[2] = unix.PollFd{Fd: int32(q.cq.Channel().FD()), Events: unix.POLLIN}
+	}
+	var until *unix.Timespec
+	if limit >= 0 {
+		ts := unix.NsecToTimespec(int64(limit))
+		until = &ts
+	}
+	unix.Ppoll(fds[:], until, nil)
+	if fds[0].Revents != 0 {
+		drainBell(f.bell)
+	}
+	if fds[1].Revents != 0 {
+		f.hear()
+	}
+	if fds[2].Revents != 0 {
+		f.attended.Store(false)
+		q.cq.Channel().Take()
+	}
+	if fds[2].Revents != 0 || q.urgent.Load() {
+		ready = append(ready, q)
+	}
+	return ready
+}
+
+// Wake ends Wait.
+func (f *Fabric) Wake() { ringBell(f.bell) }
+
+// hear handles asynchronous events of the device.
+func (f *Fabric) hear() {
+	for {
+		text, fatal, some := f.base.Context.Async()
+		if !some {
+			return
+		}
+		log.Infof("%s: %s", f.base.Name, text)
+		if fatal && f.cfg.Fatal != nil {
+			f.cfg.Fatal(fmt.Errorf("device %s of this host: %s", f.base.Name, text))
+		}
+	}
+}

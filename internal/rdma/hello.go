@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"libarmci/internal/log"
@@ -123,8 +122,7 @@ func (f *Fabric) greet(sealed []byte) (reply []byte, to *address, err error) {
 
 // admit makes this end of a connection.
 func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
-	known := slices.ContainsFunc(f.cfg.Nodes, func(ranks []transport.Rank) bool { return slices.Contains(ranks, q.From) })
-	if !known || q.To != f.cfg.Me || q.Frame < leastBytes {
+	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastBytes {
 		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To, q.Frame)
 	}
 	t, err := newTarget(f)

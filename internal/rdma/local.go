@@ -43,17 +43,6 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 	return r, nil
 }
 
-func pinBudget(o *Options, w *transport.OpenInfo) int64 {
-	if o.Pin > 0 {
-		return o.Pin
-	}
-	processes := 1
-	if len(w.Nodes) > 0 { // otherwise this is armci_info, without a job
-		processes = len(w.Nodes[w.MyNode])
-	}
-	return pin.Budget(processes)
-}
-
 // local makes m.near the registered memory around the local address of a run. ok is false if the run has to be copied. What is
 // in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {

@@ -30,7 +30,7 @@ type origin struct {
 }
 
 // Dial connects to the data server of a rank.
-func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.Endpoint, error) {
+func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
 	var at address
 	if err := decode(addr, &at); err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
 
 // alone are the settings of one of two nodes of one rank.
 func alone(rank int, g *ground) internode.Options {
-	o := internode.Options{Timeout: peerTimeout, Poll: 20 * time.Microsecond, Eager: 8 << 10, Buffer: 4 << 20,
-		Looks: func() int { return 100 }}
+	o := internode.Options{Poll: 20 * time.Microsecond, Settings: transport.Settings{Timeout: peerTimeout, Eager: 8 << 10,
+		Buffer: 4 << 20, Looks: func() int { return 100 }}}
 	o.OpenInfo = transport.OpenInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
 		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},
 		Handle: func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {

@@ -128,9 +128,6 @@ func (t *target) Post(head, body []byte) {
 	}
 }
 
-// Flush has nothing to do: the poller sends what was kept.
-func (t *target) Flush() bool { return false }
-
 // Target-side writes: rows of the node's memory are written to an origin's memory, as far as there is room for requests, and
 // the rest when earlier ones are complete. Meanwhile the server handles other origins.
 

@@ -69,8 +69,7 @@ func (f *fabric) introduce(fd int, server transport.Rank, deadline time.Time) er
 func (f *fabric) admit(sealed, challenge []byte) (client transport.Rank, answer []byte, err error) {
 	var theirs transport.Hello
 	err = theirs.Unseal(sealed, f.Secret, byOrigin, challenge)
-	ofJob := func(ranks []transport.Rank) bool { return slices.Contains(ranks, theirs.From) }
-	if err == nil && (theirs.To != f.Me || !slices.ContainsFunc(f.Nodes, ofJob)) {
+	if err == nil && (theirs.To != f.Me || f.NodeOf(theirs.From) < 0) {
 		err = fmt.Errorf("rank %d looks for the server of rank %d", theirs.From, theirs.To)
 	}
 	mine := transport.Hello{From: f.Me, To: theirs.From, Nonce: transport.NewNonce()}

@@ -220,7 +220,3 @@ func (c *conn) close() {
 	defer c.send.Unlock()
 	c.socket.close()
 }
-
-// Flush: nothing is put off. Source is for origins.
-func (c *conn) Flush() (left bool)       { return false }
-func (c *conn) Source() transport.Source { return nil }

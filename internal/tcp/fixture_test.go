@@ -48,7 +48,8 @@ func soon() time.Time { return time.Now().Add(10 * time.Second) }
 func config(me transport.Rank, node int) transport.FabricConfig {
 	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes, MyNode: node,
 		Hosts: []string{"here", "there"}, Hints: loopbackHints, Secret: []byte("secret")},
-		Timeout: 10 * time.Second, Buffer: 16 << 20, Eager: 8 << 10, Looks: func() int { return 50 }}
+		Settings: transport.Settings{Timeout: 10 * time.Second, Buffer: 16 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
+			Unbind: func() {}}}
 }
 
 // server is a data server, and the thread that polls it.

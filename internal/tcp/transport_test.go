@@ -21,8 +21,8 @@ func newEnds(t testing.TB, opt Options, change func(*internode.Options), ranks .
 		}
 	}
 	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
-		o := internode.Options{OpenInfo: info, Servers: 1, Timeout: 5 * time.Second, Poll: 20 * time.Microsecond,
-			Eager: 8 << 10, Buffer: 16 << 20, Looks: func() int { return 100 }}
+		o := internode.Options{OpenInfo: info, Servers: 1, Poll: 20 * time.Microsecond, Settings: transport.Settings{
+			Timeout: 5 * time.Second, Eager: 8 << 10, Buffer: 16 << 20, Looks: func() int { return 100 }}}
 		o.Hints = hints
 		if change != nil {
 			change(&o)
@@ -44,7 +44,7 @@ func TestTransport(t *testing.T) {
 		{"nothing eager", []int{1, 1}, Options{}, func(o *internode.Options) { o.Eager = 0 }},
 		{"always gathered", []int{1, 1}, Options{Gather: 1}, func(o *internode.Options) { o.Eager = 0 }},
 		{"always packed", []int{1, 1}, Options{Gather: 1 << 30}, func(o *internode.Options) { o.Eager = 0 }},
-		{"no polling", []int{1, 1}, Options{}, func(o *internode.Options) { o.Poll, o.Looks = 0, nil }},
+		{"no polling", []int{1, 1}, Options{}, func(o *internode.Options) { o.Poll, o.Looks = 0, func() int { return 0 } }},
 		{"long polling", []int{1, 1}, Options{}, func(o *internode.Options) {
 			o.Poll, o.Looks = time.Millisecond, func() int { return 10000 }
 		}},

@@ -53,9 +53,7 @@ func (l *listener) work(c *conn) {
 	defer log.Guard()
 	defer l.running.Done()
 	runtime.LockOSThread() // never unlocked: Unbind changes the thread
-	if l.f.Unbind != nil {
-		l.f.Unbind()
-	}
+	l.f.Unbind()
 	for c != nil {
 		space := c.space
 		l.goOn(c)

@@ -22,8 +22,15 @@ type Driver struct {
 	Open  func(FabricConfig) (Fabric, error)
 }
 
-// Protocols are those that settings force, for tests and measurements (docs/protocols.md).
-type Protocols struct {
+// Settings are those that all networks have (docs/configuration.md).
+type Settings struct {
+	Timeout time.Duration // a host that does not answer for so long is given up
+	Buffer  int64         // most bytes that the process may have in buffers
+	Eager   int           // puts and accumulates of up to this many bytes are copied and complete at the origin at once
+	Looks   func() int    // how often a waiter looks before it yields its core; never nil for a fabric
+	Unbind  func()        // gives the calling thread all cores of the machine; never nil for a fabric
+
+	// Protocols that are forced, for tests and measurements (docs/protocols.md).
 	Contiguous string // "" and Auto: by size and kind of memory
 	Strided    string // and vector; "" and Auto: by the cost model
 	DeviceAcc  bool   // accumulates are made by the origin's device under locks at the target
@@ -43,16 +50,11 @@ const (
 // FabricConfig is what a fabric must know of the job and of the process.
 type FabricConfig struct {
 	OpenInfo
-	Protocols
-	Serves  bool          // this process runs a data server: Listen follows
-	Timeout time.Duration // a host that does not answer for so long is given up
-	Buffer  int64         // most bytes that the process may have in buffers
-	Eager   int           // sends of up to this many bytes are small
-	Looks   func() int    // how often a waiter looks before it yields its core; may be nil
-	Unbind  func()        // gives the calling thread all cores of the machine; may be nil
+	Settings
+	Serves bool // this process runs a data server: Listen follows
 	// Await blocks until done() and drives progress meanwhile, if nobody else does. For an Endpoint of an origin that has to
 	// wait for room. done must become true when the endpoint breaks.
-	Await func(e Endpoint, done func() bool)
+	Await func(e OriginEndpoint, done func() bool)
 	// Fatal tells that the device is gone, and all connections with it.
 	Fatal func(err error)
 }
@@ -76,7 +78,7 @@ type Fabric interface {
 	Listen(accept func(from Rank, e Endpoint) (r Receiver, err error)) (Listener, error)
 	// Dial connects to the data server of rank to, which published addr. It blocks, at most for the timeout, and leaves
 	// no trace if it fails.
-	Dial(to Rank, addr []byte, r Receiver) (Endpoint, error)
+	Dial(to Rank, addr []byte, r Receiver) (OriginEndpoint, error)
 	// Wait is for the progress thread: it blocks until something has come on a source for which Attend was called, or an
 	// endpoint has lost its connection (or the other side has closed it, whatever is left to read), until Wake, or for limit
 	// (negative: any time). It lists the sources that should be polled, in ready's memory. A source that was listed is not
@@ -119,12 +121,8 @@ type Endpoint interface {
 	// Post sends a frame from any thread, never blocks, and keeps both slices. Over a connection that is lost or closed it
 	// does nothing.
 	Post(head, body []byte)
-	// Flush sends what was put off, as far as it goes without blocking: true if something is left.
-	Flush() (left bool)
 	// MaxFrame is the most bytes of head and body together, 0 if there is no limit.
 	MaxFrame() int
-	// Source is where this endpoint's frames and completions come from. Endpoints may share one. Origin's end only.
-	Source() Source
 	// Pulse finds out whether the peer is there. It is called if the fabric's Info asks for it, and does not block.
 	Pulse()
 	// Break ends the connection for both sides: who is blocked in Send returns soon, and what is open of direct transfers is
@@ -132,6 +130,15 @@ type Endpoint interface {
 	Break()
 	// Close waits until what was sent has left, at most for linger, and frees everything. Nothing is called any more.
 	Close(linger time.Duration)
+}
+
+// OriginEndpoint is the origin's end of a connection.
+type OriginEndpoint interface {
+	Endpoint
+	// Flush sends what was put off, as far as it goes without blocking: true if something is left.
+	Flush() (left bool)
+	// Source is where this end's frames and completions come from. Ends may share one.
+	Source() Source
 }
 
 // Body says what becomes of a frame's body.
@@ -212,7 +219,7 @@ type DirectFabric interface {
 
 // DirectEndpoint is an Endpoint of a DirectFabric.
 type DirectEndpoint interface {
-	Endpoint
+	OriginEndpoint
 	DirectWriter
 	Read(x *Transfer) error // as Write
 	// Mark names what was posted so far by Write; Reached tells that all of it has taken effect at the target.
@@ -239,11 +246,11 @@ type DeviceAccumulator interface {
 
 // FastFabric is a DirectFabric with a fast path: C makes small blocking puts and gets without entering Go (fast.h).
 type FastFabric interface {
-	CacheRange(e Endpoint, rank Rank, addr uintptr, r Range) // C may reach r, around addr, of that rank through e
-	DropEndpoint(e Endpoint)                                 // forgets what is reached through e
-	DropRank(rank Rank)                                      // forgets the memory of a rank
-	GetOpen() bool                                           // a get that C posted and left to Go has not completed
-	GetDone() bool                                           // its data is here
+	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range) // C may reach r, around addr, of that rank through e
+	DropEndpoint(e OriginEndpoint)                                 // forgets what is reached through e
+	DropRank(rank Rank)                                            // forgets the memory of a rank
+	GetOpen() bool                                                 // a get that C posted and left to Go has not completed
+	GetDone() bool                                                 // its data is here
 }
 
 // AtomicOp is an operation of a device on an 8-byte word.

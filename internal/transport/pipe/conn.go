@@ -35,7 +35,7 @@ type end struct {
 	peer     *end
 	fabric   *fabric
 	source   *source
-	self     transport.Endpoint
+	self     transport.OriginEndpoint
 	target   bool
 	to       transport.Rank
 	receiver transport.Receiver

@@ -62,7 +62,7 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transpo
 }
 
 // Dial connects. The hellos are what any network would send.
-func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.Endpoint, error) {
+func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
 	f.net.mu.Lock()
 	t := f.net.fabrics[string(addr)]
 	silent := t == nil || t.gone || f.gone || t.accept == nil

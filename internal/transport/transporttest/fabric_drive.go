@@ -13,6 +13,9 @@ import (
 	"libarmci/internal/transport"
 )
 
+// origin is the endpoint of an origin's end.
+func (e *fabricEnd) origin() transport.OriginEndpoint { return e.e.(transport.OriginEndpoint) }
+
 // wait waits for something that mu guards.
 func (e *fabricEnd) wait(what string, done func() bool) {
 	e.t.Helper()
@@ -57,7 +60,7 @@ func (e *fabricEnd) credit() error {
 func (e *fabricEnd) flush() {
 	for left := true; left; {
 		e.posting.Lock()
-		left = e.e.Flush()
+		left = e.origin().Flush()
 		e.posting.Unlock()
 		if left {
 			time.Sleep(50 * time.Microsecond)

@@ -358,9 +358,9 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 	}
 	o.posting.Lock()
 	defer o.posting.Unlock()
-	if o.e.Flush() {
+	if o.origin().Flush() {
 		time.Sleep(patience / 100)
-		if o.e.Flush() {
+		if o.origin().Flush() {
 			t.Error("Flush says that something is left, though all has come")
 		}
 	}

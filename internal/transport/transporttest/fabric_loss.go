@@ -33,7 +33,7 @@ func (e *fabricEnd) useless() {
 	if _, err := e.e.Send([]byte{headKeep}, &c, c.Left(), transport.Now); err == nil {
 		e.t.Error("Send over a lost connection succeeds")
 	}
-	e.e.Flush()
+	e.origin().Flush()
 	e.e.Pulse()
 	e.e.Break()
 }

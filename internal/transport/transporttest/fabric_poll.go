@@ -65,7 +65,7 @@ func (l *pollLoop) end() {
 }
 
 // use takes a connection into use: its source is polled, unless the test does so.
-func (p *fabricProcess) use(end *fabricEnd, e transport.Endpoint) {
+func (p *fabricProcess) use(end *fabricEnd, e transport.OriginEndpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	end.e = e
@@ -84,7 +84,7 @@ func (p *fabricProcess) use(end *fabricEnd, e transport.Endpoint) {
 // leave ends the polling of a source that only this connection has: the endpoint will be closed.
 func (p *fabricProcess) leave(end *fabricEnd) {
 	p.mu.Lock()
-	l := p.loops[end.e.Source()]
+	l := p.loops[end.origin().Source()]
 	last := false
 	if l != nil {
 		l.users--
@@ -97,7 +97,7 @@ func (p *fabricProcess) leave(end *fabricEnd) {
 }
 
 // await is FabricConfig.Await: who waits polls, unless somebody else does.
-func (p *fabricProcess) await(e transport.Endpoint, done func() bool) {
+func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
 	s := e.Source()
 	p.mu.Lock()
 	l := p.loops[s]

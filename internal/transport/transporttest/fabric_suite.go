@@ -133,8 +133,9 @@ func (j *fabricJob) open() {
 // configure is what a process is told.
 func (p *fabricProcess) configure() transport.FabricConfig {
 	j, memory := p.j, &Memory{}
-	cfg := transport.FabricConfig{Serves: true, Timeout: 5 * time.Second, Buffer: 4 << 20, Eager: 8 << 10,
-		Looks: func() int { return 50 }, Await: p.await,
+	cfg := transport.FabricConfig{Serves: true, Await: p.await,
+		Settings: transport.Settings{Timeout: 5 * time.Second, Buffer: 4 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
+			Unbind: func() {}},
 		Fatal: func(err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

@@ -48,7 +48,7 @@ func (e *fabricEnd) has() int {
 func (e *fabricEnd) pollUntil(frames int) {
 	e.t.Helper()
 	for end := time.Now().Add(patience); e.has() < frames; {
-		if e.e.Source().Poll(10); time.Now().After(end) {
+		if e.origin().Source().Poll(10); time.Now().After(end) {
 			e.t.Fatalf("%d frames of %d have come", e.has(), frames)
 		}
 	}
@@ -56,7 +56,7 @@ func (e *fabricEnd) pollUntil(frames int) {
 
 func fabricWait(t *testing.T, d transport.Driver) {
 	j, o, target := manualPair(t, d)
-	f, s := j.procs[0].fabric, o.e.Source()
+	f, s := j.procs[0].fabric, o.origin().Source()
 	f.Wake()
 	Returns(t, "Wait after Wake", func() { f.Wait(-1, nil) })
 	Returns(t, "Wait with Wake", func() {
@@ -97,7 +97,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 func fabricWakeUps(t *testing.T, d transport.Driver) {
 	const n = 400
 	j, o, target := manualPair(t, d)
-	f, s := j.procs[0].fabric, o.e.Source()
+	f, s := j.procs[0].fabric, o.origin().Source()
 	heard := make(chan struct{})
 	go func() {
 		for i := range n {
@@ -169,7 +169,7 @@ func fabricWaitLost(t *testing.T, d transport.Driver) {
 
 func fabricSleep(t *testing.T, d transport.Driver) {
 	_, o, target := manualPair(t, d)
-	s := o.e.Source()
+	s := o.origin().Source()
 	quiet := func() {
 		for s.Poll(0) > 0 {
 		}
