@@ -26,6 +26,11 @@ foreach(package IN LISTS packages)
   set_tests_properties(unit/${package} PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
 endforeach()
 
+# Without the race detector, which has sync.Pool forget things.
+add_test(NAME unit/garbage WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMAND ${ARMCI_GO} test -count=1 -run WithoutGarbage ./internal/tcp)
+set_tests_properties(unit/garbage PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
+
 add_test(NAME unit/vet WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${ARMCI_GO} vet ./...)
 set_tests_properties(unit/vet PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
 

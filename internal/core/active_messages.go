@@ -37,7 +37,7 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgForward:
 		if handled = len(m.Body) >= forwardHead && int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
 			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
-			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4], Body: m.Body[forwardHead:]})
+			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4], Body: m.Body[forwardHead:], Lent: m.Lent})
 		}
 	case msgFragment, msgAckRequest:
 		handled = r.handleTwoSided(from, to, m, reply)
@@ -64,10 +64,11 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
-		go r.serveCall(from, m.Body) // a procedure may block
+		go r.serveCall(from, m.Keep()) // a procedure may block
 	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
-		r.takeReply(m.Body)
+		r.takeReply(m.Keep())
 	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
+		m.Body, m.Lent = m.Keep(), false
 		go r.forward(from, to, m)
 	default:
 		return false

@@ -8,6 +8,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -184,12 +185,16 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 
+// reduceMemory is used again, as is that of fragments.
+var reduceMemory = sync.Pool{New: func() any { return new([pipelineBytes]byte) }}
+
 // Allreduce is recursive doubling, fragment by fragment. Leaders beyond the largest power of two send their part to another
 // one first, and receive the result at the end.
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	other := make([]byte, min(nelem*int64(size), pipelineBytes))
+	other := reduceMemory.Get().(*[pipelineBytes]byte)
+	defer reduceMemory.Put(other)
 	combine := func(mine, theirs []byte, theirsFirst bool) {
 		if theirsFirst {
 			reduce(red, t, theirs, mine)

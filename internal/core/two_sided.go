@@ -83,11 +83,10 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 		}
 		o.unacked--
 	}
-	body := fragmentBody(tag, total, id, data)
-	if err := r.send(to, msgFragment, body); err != nil {
+	if err := r.postFragment(to, false, tag, total, id, data); err != nil {
 		return err
 	}
-	if o.since += len(body); o.since >= ackBytes && r.twoSided.begin() {
+	if o.since += fragmentHead + len(id) + len(data); o.since >= ackBytes && r.twoSided.begin() {
 		o.since = 0
 		o.unacked++
 		go r.requestAck(to)
@@ -95,11 +94,17 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 	return nil
 }
 
-func fragmentBody(tag int64, total int, id, data []byte) []byte {
-	body := make([]byte, fragmentHead, fragmentHead+len(id)+len(data))
-	binary.LittleEndian.PutUint64(body, uint64(tag))
-	binary.LittleEndian.PutUint64(body[8:], uint64(total))
-	return append(append(body, id...), data...)
+// fragmentMemory is used again: with large messages garbage would take more time than all else.
+var fragmentMemory = sync.Pool{New: func() any { return new([fragmentHead + fragmentBytes]byte) }}
+
+// postFragment sends a fragment.
+func (r *Runtime) postFragment(to transport.Rank, unordered bool, tag int64, total int, id, data []byte) error {
+	b := fragmentMemory.Get().(*[fragmentHead + fragmentBytes]byte)
+	defer fragmentMemory.Put(b)
+	body := binary.LittleEndian.AppendUint64(b[:0], uint64(tag))
+	body = append(append(binary.LittleEndian.AppendUint64(body, uint64(total)), id...), data...)
+	dest := &r.routes[to]
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: body, Unordered: unordered})
 }
 
 // sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
@@ -107,8 +112,7 @@ func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error
 	if len(data) > fragmentBytes {
 		return r.Send(to, tag, data)
 	}
-	dest := &r.routes[to]
-	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: fragmentBody(tag, len(data), nil, data), Unordered: true})
+	return r.postFragment(to, true, tag, len(data), nil, data)
 }
 
 // begin counts a goroutine that Finalize waits for; false if Finalize has begun.
@@ -201,6 +205,9 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply
 	defer in.mu.Unlock()
 	if len(in.waiting) == 0 && r.deliver(local, p) {
 		return true
+	}
+	if p.body != nil {
+		p.body = m.Keep()[fragmentHead:]
 	}
 	in.waiting = append(in.waiting, p)
 	if !in.delivering && r.twoSided.begin() {

@@ -21,6 +21,7 @@ type answer struct {
 	r    *request // whose answer it is; nil if nobody's
 	late bool     // it comes after the target was given up: nobody wants it
 	body []byte   // of what is no data
+	tell message
 	into kernel.Cursor
 }
 
@@ -71,15 +72,15 @@ func (a *answer) prepare(n int64) (err error) {
 		}
 	case kindReply:
 		if bad = bad || r == nil; !bad {
-			a.body, err = r.part(h, n)
+			a.body, err = r.part(h, n, false)
 		}
 	case kindRefused, kindLost:
 		if bad = bad || n > maxText; !bad {
 			a.body = make([]byte, n)
 		}
 	case kindTell:
-		if bad = bad || r != nil || n > maxMessage || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
-			a.body = make([]byte, n)
+		if bad = bad || r != nil || h.arg != uint64(n) || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
+			a.body, err = a.tell.part(h, n, true)
 		}
 	default:
 		bad = true
@@ -128,7 +129,7 @@ func (a *answer) End() error {
 	case kindRefused:
 		err = a.refusal()
 	case kindTell:
-		g.t.opt.Handle(g.server, g.t.opt.Me, transport.Msg{Kind: h.what, Body: a.body}, nil)
+		a.tell.handle(g.t, g.server, g.t.opt.Me, h.what, nil)
 	case kindLost:
 		g.t.tellLoss(transport.Rank(h.rank), string(a.body))
 	case kindBye:

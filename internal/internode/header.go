@@ -51,7 +51,7 @@ const (
 	kindOld                      // arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
 	kindReply                    // of a call, or ranges; or a part: addr = its place, arg = bytes in all
 	kindRefused                  // addr, arg = bytes that were not moved, what = why, data = text
-	kindTell                     // a message to the origin's process
+	kindTell                     // a message to the origin's process; arg = its bytes
 	kindLost                     // the job ends: rank is to blame, data = text
 )
 

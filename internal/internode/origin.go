@@ -119,7 +119,10 @@ func (o *origin) tell(m transport.Msg) bool {
 	if len(m.Body) > o.payload {
 		return false
 	}
-	o.post(&header{kind: kindTell, what: m.Kind, rank: uint32(o.from)}, bytes.Clone(m.Body))
+	if !o.s.t.info.Copies {
+		m.Body = bytes.Clone(m.Body)
+	}
+	o.post(&header{kind: kindTell, what: m.Kind, rank: uint32(o.from), arg: uint64(len(m.Body))}, m.Body)
 	return true
 }
 

@@ -225,15 +225,27 @@ func (g *target) failRequests(err error) {
 type message struct {
 	body []byte
 	got  int
+	lent *[mostLent]byte // body, if that is lent to its handler and then used again
 }
 
-// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in arg.
-func (m *message) part(h *header, n int64) ([]byte, error) {
+// mostLent bounds the messages whose memory is used again. A larger one is rare.
+const mostLent = 64 << 10
+
+var bodies = sync.Pool{New: func() any { return new([mostLent]byte) }}
+
+// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in arg. lend: the whole
+// message may be lent to its handler.
+func (m *message) part(h *header, n int64, lend bool) ([]byte, error) {
 	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg || uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
 		m.got > 0 && uint64(len(m.body)) != h.arg {
 		return nil, fmt.Errorf("%w: a part of %d bytes of a message at %d of %d", errProtocol, n, h.addr, h.arg)
 	}
-	if m.got == 0 {
+	switch {
+	case m.got > 0:
+	case lend && n == int64(h.arg) && n <= mostLent:
+		m.lent = bodies.Get().(*[mostLent]byte)
+		m.body = m.lent[:n]
+	default:
 		m.body = make([]byte, h.arg)
 	}
 	part := m.body[m.got:][:n]
@@ -243,3 +255,13 @@ func (m *message) part(h *header, n int64) ([]byte, error) {
 
 // whole tells whether all of it has come.
 func (m *message) whole() bool { return m.got == len(m.body) }
+
+// handle hands a whole message to a handler, and begins another.
+func (m *message) handle(t *Transport, from, to transport.Rank, kind uint8, reply func([]byte)) {
+	whole := *m
+	*m = message{}
+	t.opt.Handle(from, to, transport.Msg{Kind: kind, Body: whole.body, Lent: whole.lent != nil}, reply)
+	if whole.lent != nil {
+		bodies.Put(whole.lent)
+	}
+}

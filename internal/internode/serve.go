@@ -31,7 +31,7 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 	case kindPut, kindAcc, kindGet, kindPush:
 		return o.describe(rest, n)
 	case kindSend, kindCall:
-		part, err := o.message.part(h, n)
+		part, err := o.message.part(h, n, h.kind == kindSend)
 		if err != nil || n == 0 {
 			return transport.Body{}, err
 		}
@@ -138,9 +138,7 @@ func (o *origin) deliver() {
 	if id := h.id; h.kind == kindCall {
 		reply = func(body []byte) { o.reply(id, body) }
 	}
-	body := o.message.body
-	o.message = message{}
-	o.s.t.opt.Handle(o.from, transport.Rank(h.rank), transport.Msg{Kind: h.what, Body: body}, reply)
+	o.message.handle(o.s.t, o.from, transport.Rank(h.rank), h.what, reply)
 }
 
 // readModifyWrite is the node's own, unless the word belongs to devices.

@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
@@ -46,7 +45,7 @@ type manager struct {
 	pool   *pin.Pool // half of it is for receiving
 	pair   *verbs.Pair
 	self   address
-	bell   int // an eventfd that ends the thread
+	bell   eventfd.FD // ends the thread
 	ended  chan struct{}
 	closed atomic.Bool
 
@@ -56,7 +55,7 @@ type manager struct {
 
 // openManager makes a process reachable.
 func openManager(f *Fabric) (*manager, error) {
-	m := &manager{f: f, bell: -1, ended: make(chan struct{})}
+	m := &manager{f: f, bell: eventfd.None, ended: make(chan struct{})}
 	if err := m.open(); err != nil {
 		m.free()
 		return nil, err
@@ -89,7 +88,7 @@ func (m *manager) open() (err error) {
 	if g := m.f.way.gid; g != nil {
 		m.self.GID = g.Addr
 	}
-	m.bell, err = newBell()
+	m.bell, err = eventfd.New()
 	return err
 }
 
@@ -144,7 +143,7 @@ func (m *manager) run() {
 	defer close(m.ended)
 	var done [16]verbs.Completion
 	for !m.closed.Load() { // it is set before the bell rings
-		n, _, err := m.cq.Sleep(done[:], m.bell, -1)
+		n, _, err := m.cq.Sleep(done[:], int(m.bell), -1)
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)
 			return
@@ -194,7 +193,7 @@ func (m *manager) hear(b []byte) {
 // close ends the manager.
 func (m *manager) close() {
 	m.closed.Store(true)
-	ringBell(m.bell)
+	m.bell.Ring()
 	<-m.ended
 	m.free()
 }
@@ -205,6 +204,6 @@ func (m *manager) free() {
 		ah.Close()
 	}
 	m.pool.Close()
-	unix.Close(m.bell)
+	m.bell.Close()
 	m.cq.Close()
 }

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
@@ -52,7 +53,7 @@ type Fabric struct {
 	cm      *manager
 	size    int // bytes of a buffer, and so of a message to this process
 
-	bell     int         // an eventfd that ends Wait
+	bell     eventfd.FD  // ends Wait
 	waiting  atomic.Bool // a thread is in Wait
 	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
 
@@ -66,7 +67,7 @@ type Fabric struct {
 // open makes the process ready to connect, and to be connected to.
 func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
-	f := &Fabric{opt: o, cfg: cfg, way: w, size: bufferBytes(cfg.Buffer), bell: -1}
+	f := &Fabric{opt: o, cfg: cfg, way: w, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
 	var err error
 	if f.base, err = w.open(); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
 	f.pins = pin.Open(f.device, pin.Budget(o.Pin, len(cfg.Nodes[cfg.MyNode])), onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
-	if f.bell, err = newBell(); err == nil {
+	if f.bell, err = eventfd.New(); err == nil {
 		err = f.openOrigins()
 	}
 	if err == nil && cfg.Serves {
@@ -138,7 +139,7 @@ func (f *Fabric) Close() error {
 	f.pins.Close()
 	f.Arena.Close()
 	f.base.Close()
-	unix.Close(f.bell)
+	f.bell.Close()
 	return nil
 }
 
@@ -158,21 +159,6 @@ var (
 	_ transport.DirectEndpoint = (*origin)(nil)
 	_ transport.DirectWriter   = (*target)(nil)
 )
-
-func newBell() (int, error) {
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		return -1, fmt.Errorf("eventfd: %w", err)
-	}
-	return fd, nil
-}
-
-func ringBell(fd int) { unix.Write(fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
-
-func drainBell(fd int) {
-	var b [8]byte
-	unix.Read(fd, b[:])
-}
 
 // Attend asks Wait for the origins' queue; a data server sleeps on its own.
 func (f *Fabric) Attend(transport.Source) {
@@ -203,7 +189,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	}
 	unix.Ppoll(fds[:], until, nil)
 	if fds[0].Revents != 0 {
-		drainBell(f.bell)
+		f.bell.Drain()
 	}
 	if fds[1].Revents != 0 {
 		f.hear()
@@ -219,7 +205,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 }
 
 // Wake ends Wait.
-func (f *Fabric) Wake() { ringBell(f.bell) }
+func (f *Fabric) Wake() { f.bell.Ring() }
 
 // hear handles asynchronous events of the device.
 func (f *Fabric) hear() {

@@ -14,8 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"libarmci/internal/eventfd"
 	"libarmci/internal/kernel"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
@@ -43,7 +42,7 @@ type queue struct {
 	looks  int            // before the first yield
 	nap    time.Duration  // longest sleep; negative: any time
 	fast   *fastpath.Path // nil if there is none
-	bell   int            // an eventfd that ends Sleep
+	bell   eventfd.FD     // ends Sleep
 
 	mu    sync.Mutex
 	ends  map[uint32]*end // by number of the queue pair
@@ -72,7 +71,7 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: -1, ends: map[uint32]*end{}}
+	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: eventfd.None, ends: map[uint32]*end{}}
 	q.tokens.Store(int32(tokens))
 	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
 		q.out, err = pin.NewPool(f.pinned, out, f.size)
@@ -90,7 +89,7 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 		err = q.offerBuffers()
 	}
 	if err == nil {
-		q.bell, err = newBell()
+		q.bell, err = eventfd.New()
 	}
 	if err != nil {
 		q.free()
@@ -105,7 +104,7 @@ func (q *queue) free() {
 	q.srq.Close()
 	q.in.Close()
 	q.out.Close()
-	unix.Close(q.bell)
+	q.bell.Close()
 	q.cq.Close()
 	q.fast.Free()
 }
@@ -179,15 +178,15 @@ func (q *queue) Sleep(limit time.Duration) {
 	if q.nap >= 0 && (limit < 0 || limit > q.nap) {
 		limit = q.nap
 	}
-	n, rang, err := q.cq.Sleep(q.done[:], q.bell, limit)
+	n, rang, err := q.cq.Sleep(q.done[:], int(q.bell), limit)
 	if rang {
-		drainBell(q.bell)
+		q.bell.Drain()
 	}
 	q.found += q.deal(n, err)
 }
 
 // Interrupt ends Sleep.
-func (q *queue) Interrupt() { ringBell(q.bell) }
+func (q *queue) Interrupt() { q.bell.Ring() }
 
 // later has the poller call do soon. Any thread.
 func (q *queue) later(do func()) {

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/eventfd"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -98,7 +99,7 @@ func (f *fabric) openSocket() error {
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
 	looks := min(max(f.Looks(), leastLooks), mostLooks)
-	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Blocks: true}
+	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true}
 }
 
 // Dial connects to the data server of a rank.
@@ -159,25 +160,26 @@ const (
 
 // poller is an epoll, the connections that it looks at, and an eventfd that ends its wait.
 type poller[T any] struct {
-	epoll, bell int
-	mu          sync.Mutex
-	all         map[int32]T // by descriptor
+	epoll int
+	bell  eventfd.FD
+	mu    sync.Mutex
+	all   map[int32]T // by descriptor
 }
 
 func (p *poller[T]) open() (err error) {
-	p.bell, p.all = -1, map[int32]T{}
+	p.bell, p.all = eventfd.None, map[int32]T{}
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-		p.bell, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		p.bell, err = eventfd.New()
 	}
 	if err == nil {
-		err = p.control(unix.EPOLL_CTL_ADD, p.bell, unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
+		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
 	}
 	return err
 }
 
 func (p *poller[T]) close() {
 	unix.Close(p.epoll)
-	unix.Close(p.bell)
+	p.bell.Close()
 }
 
 // control changes what is looked for at a descriptor.
@@ -208,7 +210,7 @@ func (p *poller[T]) find(fd int32) T {
 }
 
 // Interrupt ends a wait, or the next one.
-func (p *poller[T]) Interrupt() { unix.Write(p.bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+func (p *poller[T]) Interrupt() { p.bell.Ring() }
 
 // Attend has Wait tell what comes on an endpoint.
 func (f *fabric) Attend(s transport.Source) {

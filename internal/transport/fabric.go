@@ -67,6 +67,7 @@ type FabricInfo struct {
 	Tick     time.Duration // how long Send may put a frame off; how often the progress thread looks while it is needed
 	Straight int           // rows of at least this many bytes are received straight to where they belong
 	Pulses   bool          // that a peer is gone is noticed by Pulse alone, which is called from time to time
+	Copies   bool          // Post copies what it is given, else it keeps that
 	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
 }
 
@@ -118,7 +119,7 @@ type Endpoint interface {
 	// Order: Writes of one end take effect in the order in which they are posted, and before every frame, Read and Atomic
 	// that this end posts after them. Reads have no order with what is posted after them.
 	Send(head []byte, body *kernel.Cursor, n int64, when When) (deferred bool, err error)
-	// Post sends a frame from any thread, never blocks, and keeps both slices. Over a connection that is lost or closed it
+	// Post sends a frame from any thread, never blocks, and keeps both slices unless Info says that it copies. Over a connection that is lost or closed it
 	// does nothing.
 	Post(head, body []byte)
 	// MaxFrame is the most bytes of head and body together, 0 if there is no limit.

@@ -3,7 +3,10 @@
 // The interface of transports. It must stay narrow: what core can build from it once is not in it.
 package transport
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // Rank is a rank of the job (ARMCI's world).
 type Rank int
@@ -31,16 +34,25 @@ type Info struct {
 	Eager     int    // puts and accumulates of up to this many bytes are locally complete when they return
 }
 
-// Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes.
+// Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes. Send and Call do not keep Body.
 type Msg struct {
 	Kind      uint8
 	Body      []byte
 	Unordered bool // Send: unordered, also with respect to other messages
+	Lent      bool // to a handler: Body is valid during the call only
+}
+
+// Keep is the body for a handler that needs it after it has returned.
+func (m *Msg) Keep() []byte {
+	if m.Lent {
+		return bytes.Clone(m.Body)
+	}
+	return m.Body
 }
 
 // Handler receives messages, in order for each sender except unordered ones. It must not block: what may block runs in a
 // goroutine. It is called on the application's threads for unordered messages only. to is the rank that the message is for; it
-// may be another rank of the handler's node, since one process serves its node. The handler may keep Body. reply is nil for
+// may be another rank of the handler's node, since one process serves its node. The handler may keep Body unless it is lent. reply is nil for
 // Send; for Call it must be called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
 

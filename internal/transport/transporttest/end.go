@@ -61,6 +61,7 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 	if in.from == nil {
 		in.from = map[transport.Rank][]transport.Msg{}
 	}
+	m.Body, m.Lent = m.Keep(), false
 	in.from[from] = append(in.from[from], m)
 }
 

@@ -32,6 +32,7 @@ func (e *End) sendMany(c command) error {
 		if err := e.Transport.Send(transport.Peer(c.Place), m); err != nil {
 			return err
 		}
+		fill(m.Body, 0) // it is the caller's again
 	}
 	return nil
 }
