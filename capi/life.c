@@ -25,12 +25,12 @@ void ARMCIX_Get_world_comm(front_comm *comm);
 PUBLIC front_comm ARMCI_COMM_WORLD;
 #endif
 
-static pid_t starter;
+static pid_t starting_pid;
 
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	if (status == 0 && getpid() == starter) // not in a forked child without exec
+	if (status == 0 && getpid() == starting_pid) // not in a forked child without exec
 		armcigo_leave();
 }
 
@@ -38,9 +38,9 @@ static void at_exit(int status, void *unused)
 void life_started(uintptr_t comm)
 {
 	ARMCI_COMM_WORLD = (front_comm)comm;
-	if (starter == 0)
+	if (starting_pid == 0)
 		on_exit(at_exit, NULL);
-	starter = getpid();
+	starting_pid = getpid();
 }
 
 static int init(const char *name, uintptr_t *comm) { return armcigo_init((char *)name, comm); }

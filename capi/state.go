@@ -62,7 +62,7 @@ func start(name string, comm *uintptr) error {
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	job, err := bootstrap.Start(cfg, comm)
 	if err != nil {
-		if errors.Is(err, bootstrap.ErrApart) && config.Launcher().Rank > 0 {
+		if errors.Is(err, bootstrap.ErrUnconnected) && config.Launcher().Rank > 0 {
 			time.Sleep(time.Second) // process 0 prints the same; then most launchers end this process
 		}
 		log.Errorf("%s: %v", name, err)

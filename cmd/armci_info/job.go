@@ -41,14 +41,14 @@ func showJob(out io.Writer, cfg *config.Set, s sections) error {
 	return missing
 }
 
-// seat is what a rank tells the others for the map.
-type seat struct {
+// placement is what a rank tells the others for the map.
+type placement struct {
 	ID, Host string
 	Cores    int
 }
 
 func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
-	var mine seat
+	var mine placement
 	mine.ID, mine.Host = core.NodeID(cfg.String("ARMCI_NODE"))
 	mine.Cores = cores()
 	blob, err := json.Marshal(mine)
@@ -59,28 +59,28 @@ func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	if err != nil {
 		return fmt.Errorf("exchange of the map: %w", err)
 	}
-	seats := make([]seat, len(all))
+	placements := make([]placement, len(all))
 	for i, b := range all {
-		if err := json.Unmarshal(b, &seats[i]); err != nil {
+		if err := json.Unmarshal(b, &placements[i]); err != nil {
 			return fmt.Errorf("rank %d: %w", i, err)
 		}
 	}
-	printMap(out, job.Kind(), seats)
+	printMap(out, job.Kind(), placements)
 	return nil
 }
 
-func printMap(out io.Writer, kind string, seats []seat) {
+func printMap(out io.Writer, kind string, placements []placement) {
 	var ids []string
-	for _, s := range seats {
+	for _, s := range placements {
 		if !slices.Contains(ids, s.ID) {
 			ids = append(ids, s.ID)
 		}
 	}
-	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", len(seats), len(ids), starter(kind))
+	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", len(placements), len(ids), startedBy(kind))
 	for n, id := range ids {
 		var ranks []string
 		host := ""
-		for r, s := range seats {
+		for r, s := range placements {
 			if s.ID == id {
 				host = s.Host
 				ranks = append(ranks, fmt.Sprintf("%d (%d cores)", r, s.Cores))
@@ -88,7 +88,7 @@ func printMap(out io.Writer, kind string, seats []seat) {
 		}
 		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, host, strings.Join(ranks, ", "))
 	}
-	parts := strings.Split(seats[0].ID, "|")
+	parts := strings.Split(placements[0].ID, "|")
 	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and ARMCI_NODE\n\n", parts[0])
 }
 
@@ -134,7 +134,7 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	return rt.Finalize()
 }
 
-func starter(kind string) string {
+func startedBy(kind string) string {
 	if kind == "single" {
 		return "not started by any launcher"
 	}

@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/config"
 )
 
-// serveFlag makes this program the starter of a host; its order comes on
+// serveFlag makes this program the proxy of a host; its launch message comes on
 // standard input. Not for users.
 const serveFlag = "-serve"
 
@@ -54,7 +54,7 @@ func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool
 		if err != nil {
 			return err
 		}
-		r.Starter = []string{self, serveFlag}
+		r.Proxy = []string{self, serveFlag}
 		r.Env = config.Passed(names)
 		return parsePorts(*ports, &r.Ports)
 	}

@@ -52,7 +52,7 @@ type Job interface {
 //   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
-//   - nothing of that: a job of one rank, unless a launcher started several (apart.go).
+//   - nothing of that: a job of one rank, unless a launcher started several (unconnected.go).
 func Start(s *config.Set, comm *uintptr) (Job, error) {
 	mpi := findMPI()
 	underArmcirun := s.IsSet("ARMCI_JOB_ADDR")
@@ -95,7 +95,7 @@ func startInitialised(mpi *mpiLibrary, comm *uintptr, launch config.Launch) (Job
 	if underArmcirun && size == 1 {
 		return nil, nil
 	}
-	if err := mpi.apart(launch); err != nil {
+	if err := mpi.unconnected(launch); err != nil {
 		return nil, err
 	}
 	return newMPIJob(mpi, from)
@@ -114,7 +114,7 @@ func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 		if err := mpi.initialise(nil, nil); err != nil {
 			return nil, err
 		}
-		if err := mpi.apart(launch); err != nil {
+		if err := mpi.unconnected(launch); err != nil {
 			return nil, err
 		}
 		return newMPIJob(mpi, mpi.world())

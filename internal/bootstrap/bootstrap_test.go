@@ -94,7 +94,7 @@ func TestAnMPILauncherWithoutMPI(t *testing.T) {
 		switch {
 		case c.complaint == "" && (err != nil || j.Size() != 1):
 			t.Errorf("%s: error %v", c.environ, err)
-		case c.complaint != "" && (!errors.Is(err, ErrApart) || !strings.Contains(err.Error(), c.complaint)):
+		case c.complaint != "" && (!errors.Is(err, ErrUnconnected) || !strings.Contains(err.Error(), c.complaint)):
 			t.Errorf("%s: error %v", c.environ, err)
 		}
 	}

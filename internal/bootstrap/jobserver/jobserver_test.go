@@ -123,7 +123,7 @@ func TestStarters(t *testing.T) {
 		return jobwire.Greet(conn, secret, kind, who, of)
 	}
 	if err := greet(jobwire.Attach, s.Secret(), 1, 2); err != nil || <-attached != 1 {
-		t.Errorf("a starter: %v", err)
+		t.Errorf("a proxy: %v", err)
 	}
 	if err := greet(jobwire.Hello, s.Secret(), 0, 2); err != nil {
 		t.Errorf("a rank: %v", err)
@@ -171,14 +171,14 @@ func crowd(t *testing.T, s *Server) {
 	}
 }
 
-// A server of this machine knows no starters.
+// A server of this machine knows no proxies.
 func TestNoStarters(t *testing.T) {
 	s, _ := start(t, 1)
 	conn := dial(t, s)
 	challenge := receive(t, conn, jobwire.Challenge)
 	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload, 0, 1))
 	if _, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused); err == nil {
-		t.Error("a starter was let in")
+		t.Error("a proxy was let in")
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 const (
 	acceptPause = 10 * time.Millisecond
-	strangers   = 64 // most connections beyond those that ranks and starters need; then the oldest unproven one is dropped
+	strangers   = 64 // most connections beyond those that ranks and proxies need; then the oldest unproven one is dropped
 )
 
 // Server serves one job.
@@ -43,7 +43,7 @@ type Server struct {
 // without a bye: the abort may be because of them.
 type AbortFunc func(rank, status int, lost []int)
 
-// AttachFunc gets the connection of a starter, which it owns from then on, and
+// AttachFunc gets the connection of a proxy, which it owns from then on, and
 // the number of its host.
 type AttachFunc func(host int, conn net.Conn)
 
@@ -86,7 +86,7 @@ func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Lis
 // where it runs, 0 if the job has only one.
 func (s *Server) Env(host, rank int) []string { return Env(s.Addr(host), s.secret, rank, s.size) }
 
-// Env is Server.Env for a starter, which knows address and secret.
+// Env is Server.Env for a proxy, which knows address and secret.
 func Env(addr string, secret jobwire.Secret, rank, size int) []string {
 	return []string{
 		"ARMCI_JOB_ADDR=" + addr,

@@ -33,7 +33,7 @@ func newSession(s *Server, conn net.Conn) *session {
 	return &session{server: s, conn: conn, rank: -1, outbox: make(chan jobwire.Frame, unsentMost)}
 }
 
-// serve owns the connection and closes it, unless it is a starter's.
+// serve owns the connection and closes it, unless it is a proxy's.
 func (se *session) serve() {
 	sent := make(chan struct{})
 	go func() {
@@ -82,7 +82,7 @@ func (se *session) refuse(err error) {
 	se.send(jobwire.Refused, []byte(err.Error()))
 }
 
-// hello admits the rank, or sends it the reason for refusing it. A starter sends
+// hello admits the rank, or sends it the reason for refusing it. A proxy sends
 // the number of its host instead.
 func (se *session) hello(host *int) bool {
 	if jobwire.Trust(se.conn) != nil {

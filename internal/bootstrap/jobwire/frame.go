@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package jobwire is the protocol between armcirun's job server, the ranks and
-// the starters on other hosts: frames over a stream socket (unix on one machine,
+// the proxies on other hosts: frames over a stream socket (unix on one machine,
 // TCP between hosts), and the proof that each end belongs to the job. It knows
 // neither jobs nor processes.
 //
@@ -17,7 +17,7 @@
 //	kind        from    payload (at most)
 //	Challenge   server  nonce (32)
 //	Hello       rank    rank uint32, ranks in the job uint32, nonce (32), proof (32)
-//	Attach      starter host uint32, hosts of the job uint32, nonce (32), proof (32)
+//	Attach      proxy   host uint32, hosts of the job uint32, nonce (32), proof (32)
 //	Welcome     server  proof (32): answers Hello and Attach
 //	Contribute  rank    this rank's string for the next exchange (1 MiB)
 //	Collected   server  every rank's string: count uint32, lengths uint32 each, bytes (64 MiB)
@@ -25,10 +25,10 @@
 //	Bye         rank    none; the rank is done with the job
 //	Done        server  none; answers Abort and Bye
 //	Refused     server  the reason, text; answers Hello and Contribute (1 KiB)
-//	Started     starter process id of each of its ranks, uint32 each (1 MiB)
-//	Unable      starter kind uint32, reason, text: the ranks could not be started (1 KiB)
-//	Ended       starter rank uint32, wait status uint32 (8)
-//	Signal      server  signal number uint32, for all ranks of the starter (4)
+//	Started     proxy   process id of each of its ranks, uint32 each (1 MiB)
+//	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
+//	Ended       proxy   rank uint32, wait status uint32 (8)
+//	Signal      server  signal number uint32, for all ranks of the proxy (4)
 //	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4)
 //
 // A proof is an HMAC with the job's secret over both nonces: that of the
@@ -65,7 +65,7 @@ const (
 	Refused
 	Attach
 	Started
-	Unable
+	StartFailed
 	Ended
 	Signal
 	Finish
@@ -109,7 +109,7 @@ func (k Kind) limit() int {
 		return proofBytes
 	case Bye, Done:
 		return 0
-	case Refused, Unable:
+	case Refused, StartFailed:
 		return maxReason
 	}
 	return -1

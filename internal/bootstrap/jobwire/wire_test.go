@@ -60,7 +60,7 @@ func TestReadRefuses(t *testing.T) {
 
 func TestWriteKeepsLimits(t *testing.T) {
 	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0,
-		Finish: 5, Ended: 9, Welcome: 33, Unable: maxReason + 1, Attach: helloBytes + 1} {
+		Finish: 5, Ended: 9, Welcome: 33, StartFailed: maxReason + 1, Attach: helloBytes + 1} {
 		if err := Write(io.Discard, kind, make([]byte, n)); err == nil {
 			t.Errorf("kind %d with %d bytes was written", kind, n)
 		}
@@ -84,7 +84,7 @@ func TestHello(t *testing.T) {
 		"other nonce":                func() error { _, _, err := CheckHello(secret, Hello, NewNonce(), hello); return err },
 		"other rank":                 func() error { _, _, err := CheckHello(secret, Hello, nonce, forged); return err },
 		"short":                      func() error { _, _, err := CheckHello(secret, Hello, nonce, hello[:71]); return err },
-		"as a starter":               func() error { _, _, err := CheckHello(secret, Attach, nonce, hello); return err },
+		"as a proxy":                 func() error { _, _, err := CheckHello(secret, Attach, nonce, hello); return err },
 		"the server's, other secret": func() error { return CheckWelcome(secret, hello, NewWelcome(NewSecret(), hello)) },
 		"the server's, other hello":  func() error { return CheckWelcome(secret, hello, NewWelcome(secret, forged)) },
 	} {

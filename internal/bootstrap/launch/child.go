@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// child is a rank's process. On another host its starter holds cmd.
+// child is a rank's process. On another host its proxy holds cmd.
 type child struct {
 	rank   int
 	pid    int

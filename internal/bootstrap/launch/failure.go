@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// way is how a rank failed.
-type way int
+// cause is how a rank failed.
+type cause int
 
 const (
-	byAbort way = iota // it has asked for the end of the job
-	byExit             // status not 0
+	byAbort cause = iota // it has asked for the end of the job
+	byExit               // status not 0
 	bySignal
 )
 
 type failure struct {
-	way    way
+	cause  cause
 	rank   int
 	status int    // what armcirun exits with
 	how    string // completes "rank 2 (pid 123) ..."
@@ -48,7 +48,7 @@ func (j *Job) aborted(rank, status int, lost []int) {
 		}
 	}
 	how := fmt.Sprintf("aborted the job with status %d", status)
-	f := failure{way: byAbort, rank: rank, status: status, how: how, lost: lost}
+	f := failure{cause: byAbort, rank: rank, status: status, how: how, lost: lost}
 	select {
 	case j.events <- event{abort: &f}:
 	default: // more aborts than ranks are queued; the first one counts
@@ -56,7 +56,7 @@ func (j *Job) aborted(rank, status int, lost []int) {
 }
 
 // dead tells whether the process has ended, reaped or not. On another host it
-// has when its starter has said so.
+// has when its proxy has said so.
 func (c *child) dead() bool {
 	if c.host != nil {
 		select {
@@ -76,13 +76,13 @@ func (c *child) failed() *failure {
 	ws := c.status
 	switch {
 	case c.lost != "":
-		return &failure{way: bySignal, rank: c.rank, status: 1, how: c.lost}
+		return &failure{cause: bySignal, rank: c.rank, status: 1, how: c.lost}
 	case ws.Signaled():
 		how := fmt.Sprintf("killed by signal %d (%s)", int(ws.Signal()), ws.Signal())
-		return &failure{way: bySignal, rank: c.rank, status: 128 + int(ws.Signal()), how: how}
+		return &failure{cause: bySignal, rank: c.rank, status: 128 + int(ws.Signal()), how: how}
 	case ws.ExitStatus() != 0:
 		how := fmt.Sprintf("exited with status %d", ws.ExitStatus())
-		return &failure{way: byExit, rank: c.rank, status: ws.ExitStatus(), how: how}
+		return &failure{cause: byExit, rank: c.rank, status: ws.ExitStatus(), how: how}
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (c *child) failed() *failure {
 func (j *Job) blame(f failure) {
 	switch {
 	case j.first == nil,
-		j.first.way == byAbort && f.way != byAbort && !j.aborters[f.rank],
-		j.first.way == byExit && f.way == bySignal:
+		j.first.cause == byAbort && f.cause != byAbort && !j.aborters[f.rank],
+		j.first.cause == byExit && f.cause == bySignal:
 		j.first = &f
 	}
 }

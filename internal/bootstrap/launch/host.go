@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// armcirun's side of a host with ranks of the job: the agent that starts the starter
-// there, and the starter's connection. The starter's side is serve.go.
+// armcirun's side of a host with ranks of the job: the agent that starts the proxy
+// there, and the proxy's connection. The proxy's side is serve.go.
 
 package launch
 
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	attachTime = 60 * time.Second // from running the agent until the starter connects
+	attachTime = 60 * time.Second // from running the agent until the proxy connects
 	writeTime  = 5 * time.Second
 )
 
@@ -36,23 +36,23 @@ type host struct {
 	ranks    int
 	agent    *exec.Cmd
 	stdin    io.WriteCloser
-	left     chan struct{}   // closed when the agent has ended
-	arrived  chan net.Conn   // the starter's connection
-	news     chan<- *arrival // result of the start; not used afterwards
+	left     chan struct{}       // closed when the agent has ended
+	arrived  chan net.Conn       // the proxy's connection
+	results  chan<- *startResult // result of the start; not used afterwards
 	writing  sync.Mutex
-	conn     net.Conn // nil before the starter has connected and after it has ended
+	conn     net.Conn // nil before the proxy has connected and after it has ended
 	children []*child
 }
 
-// arrival is the result of the start on a host.
-type arrival struct {
+// startResult is the result of the start on a host.
+type startResult struct {
 	h   *host
 	err error
 }
 
-// order is sent to a starter as a line of JSON on its standard input; not on a
+// launchMessage is sent to a proxy as a line of JSON on its standard input; not on a
 // command line, since it has the job's secret.
-type order struct {
+type launchMessage struct {
 	Address, Secret string
 	Host, Hosts     int
 	First, Ranks    int // of this host
@@ -88,7 +88,7 @@ func (j *Job) openRemote() error {
 	return nil
 }
 
-// attached is called by the job server with a starter's connection.
+// attached is called by the job server with a proxy's connection.
 func (j *Job) attached(index int, conn net.Conn) {
 	select {
 	case j.hosts[index].arrived <- conn:
@@ -99,10 +99,10 @@ func (j *Job) attached(index int, conn net.Conn) {
 
 // startHosts starts the ranks of all hosts, or of none.
 func (j *Job) startHosts() error {
-	news := make(chan *arrival, len(j.hosts))
+	results := make(chan *startResult, len(j.hosts))
 	var failed error
 	for _, h := range j.hosts {
-		h.news = news
+		h.results = results
 		if failed = j.send(h); failed != nil {
 			break
 		}
@@ -111,7 +111,7 @@ func (j *Job) startHosts() error {
 	late := time.After(attachTime)
 	for n := 0; n < len(j.hosts) && failed == nil; n++ {
 		select {
-		case a := <-news:
+		case a := <-results:
 			failed = a.err
 		case s := <-j.options.Signals:
 			failed = Interrupted{s.(syscall.Signal)}
@@ -141,11 +141,11 @@ func (i Interrupted) Error() string {
 	return fmt.Sprintf("received signal %d (%s)", int(i.Signal), i.Signal)
 }
 
-// send runs the agent, which starts the starter on the host, and writes the order.
+// send runs the agent, which starts the proxy on the host, and writes its launch message.
 func (j *Job) send(h *host) (err error) {
 	o := &j.options
 	words := append(append([]string{}, o.Remote.Agent...), h.name)
-	for _, word := range o.Remote.Starter {
+	for _, word := range o.Remote.Proxy {
 		words = append(words, quote(word))
 	}
 	h.agent = exec.Command(words[0], words[1:]...)
@@ -165,7 +165,7 @@ func (j *Job) send(h *host) (err error) {
 		return err
 	}
 	dir, _ := os.Getwd()
-	text, err := json.Marshal(order{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
+	text, err := json.Marshal(launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
 		Host: h.index, Hosts: len(j.hosts), First: h.first, Ranks: h.ranks, Size: o.Ranks,
 		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: h.first == 0 && o.Stdin != nil})
 	go h.write(append(text, '\n'), o.Stdin)
@@ -184,9 +184,9 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func (h *host) write(order []byte, stdin *os.File) {
+func (h *host) write(message []byte, stdin *os.File) {
 	defer h.stdin.Close()
-	if _, err := h.stdin.Write(order); err == nil && h.first == 0 && stdin != nil {
+	if _, err := h.stdin.Write(message); err == nil && h.first == 0 && stdin != nil {
 		io.Copy(h.stdin, stdin)
 	}
 }
@@ -197,7 +197,7 @@ func (j *Job) attend(h *host) {
 	select {
 	case conn = <-h.arrived:
 	case <-h.left:
-		h.news <- &arrival{h, fmt.Errorf("host %s: %s has ended before any rank was started: %s", h.name,
+		h.results <- &startResult{h, fmt.Errorf("host %s: %s has ended before any rank was started: %s", h.name,
 			j.options.Remote.Agent[0], h.agent.ProcessState)}
 		return
 	}
@@ -205,7 +205,7 @@ func (j *Job) attend(h *host) {
 	h.connect(conn)
 	defer h.connect(nil)
 	err := h.begin(conn)
-	h.news <- &arrival{h, err}
+	h.results <- &startResult{h, err}
 	for err == nil {
 		err = j.hear(h, conn)
 	}
@@ -233,15 +233,15 @@ func (h *host) connect(conn net.Conn) {
 
 // begin receives whether the ranks have been started.
 func (h *host) begin(conn net.Conn) error {
-	f, err := jobwire.Read(conn, jobwire.Started, jobwire.Unable)
+	f, err := jobwire.Read(conn, jobwire.Started, jobwire.StartFailed)
 	if err != nil {
 		return fmt.Errorf("host %s: %w", h.name, err)
 	}
 	numbers := jobwire.UnpackNumbers(f.Payload)
 	switch {
-	case f.Kind == jobwire.Unable && len(numbers) > 0:
-		return fmt.Errorf("host %s: %s%w", h.name, f.Payload[4:], unable(numbers[0]))
-	case f.Kind == jobwire.Unable || len(numbers) != h.ranks:
+	case f.Kind == jobwire.StartFailed && len(numbers) > 0:
+		return fmt.Errorf("host %s: %s%w", h.name, f.Payload[4:], startError(numbers[0]))
+	case f.Kind == jobwire.StartFailed || len(numbers) != h.ranks:
 		return fmt.Errorf("host %s: malformed answer", h.name)
 	}
 	for i, pid := range numbers {
@@ -250,18 +250,18 @@ func (h *host) begin(conn net.Conn) error {
 	return nil
 }
 
-// unable is the kind of an error by which ranks could not be started. Its text is
+// startError is the kind of an error by which ranks could not be started. Its text is
 // empty; the message is in the error that wraps it.
-type unable int
+type startError int
 
 const (
-	cannotRun unable = iota
+	cannotRun startError = iota
 	notFound
 )
 
-func (unable) Error() string { return "" }
+func (startError) Error() string { return "" }
 
-func (u unable) Is(target error) bool { return u == notFound && target == fs.ErrNotExist }
+func (u startError) Is(target error) bool { return u == notFound && target == fs.ErrNotExist }
 
 func (j *Job) hear(h *host, conn net.Conn) error {
 	f, err := jobwire.Read(conn, jobwire.Ended)
@@ -270,7 +270,7 @@ func (j *Job) hear(h *host, conn net.Conn) error {
 	}
 	n := jobwire.UnpackNumbers(f.Payload)
 	if len(n) != 2 || n[0] < h.first || n[0] >= h.first+h.ranks || h.children[n[0]-h.first].dead() {
-		return errors.New("malformed message of its starter")
+		return errors.New("malformed message of its proxy")
 	}
 	c := h.children[n[0]-h.first]
 	c.status = syscall.WaitStatus(n[1])
@@ -278,10 +278,10 @@ func (j *Job) hear(h *host, conn net.Conn) error {
 	return nil
 }
 
-// signal has the starter signal all ranks of the host.
+// signal has the proxy signal all ranks of the host.
 func (h *host) signal(s syscall.Signal) { h.tell(jobwire.Signal, int(s)) }
 
-// tell sends a frame to the starter; it does nothing if that has ended.
+// tell sends a frame to the proxy; it does nothing if that has ended.
 func (h *host) tell(kind jobwire.Kind, n int) bool {
 	h.writing.Lock()
 	defer h.writing.Unlock()
@@ -292,7 +292,7 @@ func (h *host) tell(kind jobwire.Kind, n int) bool {
 	return jobwire.Write(h.conn, kind, jobwire.PackNumbers(n)) == nil
 }
 
-// dismiss ends the starters, which end what is left of their ranks, and waits
+// dismiss ends the proxies, which end what is left of their ranks, and waits
 // for the agents, so that all output has arrived.
 func (j *Job) dismiss(failed bool) {
 	how := 0
@@ -316,7 +316,7 @@ func (j *Job) dismiss(failed bool) {
 }
 
 func (h *host) dismiss(how int, t times) {
-	patience := t.asked + time.Second // that of the starter, and some time for the network
+	patience := t.asked + time.Second // that of the proxy, and some time for the network
 	if !h.tell(jobwire.Finish, how) {
 		patience = 0
 	}

@@ -20,7 +20,7 @@ type Remote struct {
 	Hosts     []Host
 	PerHost   int      // ranks on every host, whatever the slots say; 0: as they say
 	Agent     []string // command that runs a command there: AGENT HOST COMMAND...
-	Starter   []string // what it runs: a program there that calls Serve
+	Proxy     []string // what it runs: a program there that calls Serve
 	Interface string   // where hosts connect to: an interface, an address or a network; "": by the route to them
 	Ports     Ports    // to listen on; zero: any
 	Env       []string // NAME=value for the ranks, besides what their login has

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package launch starts the ranks of a job, without MPI, on this machine or by a
-// starter on each of several hosts, and ends them all when one of them fails.
+// proxy on each of several hosts, and ends them all when one of them fails.
 // armcirun is this package with a command line; tests use it directly. Exchanges
 // between ranks at init are in jobserver.
 package launch

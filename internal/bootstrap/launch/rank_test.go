@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "as-agent" {
 		syscall.Exec("/bin/sh", []string{"sh", "-c", strings.Join(os.Args[3:], " ")}, os.Environ())
 	}
-	if len(os.Args) == 2 && os.Args[1] == "as-starter" {
+	if len(os.Args) == 2 && os.Args[1] == "as-proxy" {
 		os.Exit(Serve(os.Stderr))
 	}
 	os.Exit(m.Run())

@@ -22,7 +22,7 @@ import (
 // two is a job on two hosts.
 func two() Remote {
 	return Remote{Hosts: []Host{{Name: "127.0.0.1"}, {Name: "localhost"}}, Agent: []string{os.Args[0], "as-agent"},
-		Starter: []string{os.Args[0], "as-starter"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}
+		Proxy: []string{os.Args[0], "as-proxy"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}
 }
 
 func TestHostsMeet(t *testing.T) {
@@ -65,7 +65,7 @@ func TestWhatRanksOnHostsStartedEndsToo(t *testing.T) {
 	leaktest.AllEnd(t, r.pids(t, 2))
 }
 
-// A starter that dies takes its ranks with it, and the others end.
+// A proxy that dies takes its ranks with it, and the others end.
 func TestKilledStarter(t *testing.T) {
 	r := begin(t, Options{Ranks: 4, Remote: two()}, "stay")
 	r.awaitReady(t)
@@ -82,7 +82,7 @@ func TestKilledStarter(t *testing.T) {
 	leaktest.AllEnd(t, pids)
 }
 
-// What the starter prints when armcirun goes is its own matter: that its ranks end is tested here.
+// What the proxy prints when armcirun goes is its own matter: that its ranks end is tested here.
 func TestStarterAlone(t *testing.T) {
 	r := begin(t, Options{Ranks: 2, Remote: two()}, "stay")
 	r.awaitReady(t)
@@ -95,7 +95,7 @@ func TestStarterAlone(t *testing.T) {
 		t.Error("status 0")
 	}
 	if got := strings.Count(r.output(t), "the connection to armcirun has ended"); got != 2 {
-		t.Errorf("%d starters noticed: %s", got, r.output(t))
+		t.Errorf("%d proxies noticed: %s", got, r.output(t))
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The starter: armcirun runs it on each host. It starts, watches and ends the ranks
+// The proxy: armcirun runs it on each host. It starts, watches and ends the ranks
 // there; it ends them also when armcirun is gone.
 
 package launch
@@ -24,11 +24,11 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-const mostOrder = 16 << 20 // bytes
+const mostMessage = 16 << 20 // bytes
 
-// starter is the state of Serve.
-type starter struct {
-	order    order
+// proxy is the state of Serve.
+type proxy struct {
+	message  launchMessage
 	secret   jobwire.Secret
 	conn     net.Conn
 	writing  sync.Mutex
@@ -36,11 +36,11 @@ type starter struct {
 	waiting  sync.WaitGroup
 }
 
-// Serve runs the starter: it reads its order from standard input, and returns the
+// Serve runs the proxy: it reads its launch message from standard input, and returns the
 // exit status.
 func Serve(report io.Writer) int {
 	runtime.LockOSThread() // the ranks are killed when this thread ends
-	s := &starter{}
+	s := &proxy{}
 	failed, err := false, s.join(os.Stdin)
 	if err == nil {
 		defer s.conn.Close()
@@ -56,20 +56,20 @@ func Serve(report io.Writer) int {
 	return status
 }
 
-// join reads the order and connects to armcirun.
-func (s *starter) join(stdin *os.File) (err error) {
+// join reads the launch message and connects to armcirun.
+func (s *proxy) join(stdin *os.File) (err error) {
 	line, err := readLine(stdin)
 	if err == nil {
-		err = json.Unmarshal(line, &s.order)
+		err = json.Unmarshal(line, &s.message)
 	}
 	if err == nil {
-		s.secret, err = jobwire.ParseSecret(s.order.Secret)
+		s.secret, err = jobwire.ParseSecret(s.message.Secret)
 	}
 	if err != nil {
-		return fmt.Errorf("the order of armcirun: %w", err)
+		return fmt.Errorf("the launch message of armcirun: %w", err)
 	}
-	if s.conn, err = jobwire.Dial(s.order.Address, attachTime/2); err == nil {
-		err = jobwire.Greet(s.conn, s.secret, jobwire.Attach, s.order.Host, s.order.Hosts)
+	if s.conn, err = jobwire.Dial(s.message.Address, attachTime/2); err == nil {
+		err = jobwire.Greet(s.conn, s.secret, jobwire.Attach, s.message.Host, s.message.Hosts)
 	}
 	if err != nil {
 		return fmt.Errorf("connect to armcirun: %w", err)
@@ -80,7 +80,7 @@ func (s *starter) join(stdin *os.File) (err error) {
 // readLine reads no byte beyond the line: these are for rank 0.
 func readLine(f *os.File) (line []byte, err error) {
 	b := make([]byte, 1)
-	for len(line) < mostOrder {
+	for len(line) < mostMessage {
 		if _, err := io.ReadFull(f, b); err != nil {
 			return nil, err
 		}
@@ -93,14 +93,14 @@ func readLine(f *os.File) (line []byte, err error) {
 }
 
 // serve starts the ranks and waits until armcirun sends Finish or is gone; sweep ends the ranks.
-func (s *starter) serve() (failed bool, err error) {
+func (s *proxy) serve() (failed bool, err error) {
 	if err := s.startAll(); err != nil {
 		kind := cannotRun
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 			kind = notFound
 		}
 		text := []byte(err.Error())
-		s.tell(jobwire.Unable, append(jobwire.PackNumbers(int(kind)), text[:min(len(text), 1000)]...))
+		s.tell(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)), text[:min(len(text), 1000)]...))
 		jobwire.Read(s.conn, jobwire.Finish) // it has been read
 		return false, nil
 	}
@@ -113,14 +113,14 @@ func (s *starter) serve() (failed bool, err error) {
 	return s.obey()
 }
 
-func (s *starter) tell(kind jobwire.Kind, payload []byte) {
+func (s *proxy) tell(kind jobwire.Kind, payload []byte) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	jobwire.Write(s.conn, kind, payload) // an error is noticed by the reader
 }
 
-func (s *starter) startAll() error {
-	o := &s.order
+func (s *proxy) startAll() error {
+	o := &s.message
 	if err := os.Chdir(o.Dir); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *starter) startAll() error {
 }
 
 // obey passes signals on to the ranks until armcirun sends Finish.
-func (s *starter) obey() (failed bool, err error) {
+func (s *proxy) obey() (failed bool, err error) {
 	for {
 		f, err := jobwire.Read(s.conn, jobwire.Signal, jobwire.Finish)
 		if err != nil {
@@ -172,7 +172,7 @@ func (s *starter) obey() (failed bool, err error) {
 }
 
 // sweep ends what is left of a failed job; of a successful one nothing is left.
-func (s *starter) sweep(failed bool) {
+func (s *proxy) sweep(failed bool) {
 	if failed {
 		signalAll(s.children, syscall.SIGTERM, true)
 		awaitGroups(s.children, usual.asked)

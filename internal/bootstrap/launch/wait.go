@@ -109,7 +109,7 @@ func (j *Job) next() {
 	switch j.stage {
 	case judging:
 		j.judge()
-		if j.first.way == byAbort { // it has printed the reason itself
+		if j.first.cause == byAbort { // it has printed the reason itself
 			j.ask()
 			return
 		}

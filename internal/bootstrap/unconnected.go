@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/config"
 )
 
-// ErrApart is this error. It happens on all processes, none of which can reach the others.
-var ErrApart = errors.New("the processes of this job cannot find each other")
+// ErrUnconnected is this error. It happens on all processes, none of which can reach the others.
+var ErrUnconnected = errors.New("the processes of this job cannot find each other")
 
 // several tells whether the launcher has started more than one process.
 func several(launch config.Launch) bool { return launch.Size > 1 || launch.Rank > 0 }
@@ -35,12 +35,12 @@ func notLinked(launch config.Launch) error {
 		n = fmt.Sprint(launch.Size)
 	}
 	return fmt.Errorf("%w: %s, but the program is not linked with MPI and the library of that MPI is not found: link it with "+
-		"MPI, or start it with armcirun -n %s, or alone without that variable", ErrApart, place(launch), n)
+		"MPI, or start it with armcirun -n %s, or alone without that variable", ErrUnconnected, place(launch), n)
 }
 
-// apart returns an error if several processes were started but MPI's world has size 1: the program's MPI is not the
+// unconnected returns an error if several processes were started but MPI's world has size 1: the program's MPI is not the
 // launcher's, or the launcher does not support it.
-func (m *mpiLibrary) apart(launch config.Launch) error {
+func (m *mpiLibrary) unconnected(launch config.Launch) error {
 	if launch.Name == "armcirun" || !several(launch) {
 		return nil
 	}
@@ -52,5 +52,5 @@ func (m *mpiLibrary) apart(launch config.Launch) error {
 	if launch.Name == "srun" {
 		remedy = "say srun --mpi=pmix or --mpi=pmi2, whichever this MPI was built for, or start it with the launcher of " + m.name()
 	}
-	return fmt.Errorf("%w: %s, but the %s that it uses knows no other process: %s", ErrApart, place(launch), m.name(), remedy)
+	return fmt.Errorf("%w: %s, but the %s that it uses knows no other process: %s", ErrUnconnected, place(launch), m.name(), remedy)
 }
