@@ -165,6 +165,17 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// A run counts as the median of its starts.
+func TestStarts(t *testing.T) {
+	p := &pair{starts: [2][]float64{{10, 99, 11}, {20, 1, 22}}}
+	p.endRun()
+	p.starts[0] = []float64{7} // the other build has not been measured
+	p.endRun()
+	if len(p.before) != 1 || p.before[0] != 11 || len(p.after) != 1 || p.after[0] != 20 {
+		t.Errorf("%v, %v", p.before, p.after)
+	}
+}
+
 // A rate that falls costs as much as a time that rises; only a row that is slower in every run is flagged.
 func TestComparison(t *testing.T) {
 	row := func(op, unit string) figure.Row {
@@ -172,9 +183,9 @@ func TestComparison(t *testing.T) {
 	}
 	var out bytes.Buffer
 	writeComparison(&out, []*pair{
-		{row("always", "ns"), []float64{10, 10, 10}, []float64{12, 13, 11.6}},
-		{row("once", "ns"), []float64{10, 10, 10}, []float64{20, 10, 10}},
-		{row("rate", "MB/s"), []float64{120, 120, 120}, []float64{100, 100, 100}},
+		{Row: row("always", "ns"), before: []float64{10, 10, 10}, after: []float64{12, 13, 11.6}},
+		{Row: row("once", "ns"), before: []float64{10, 10, 10}, after: []float64{20, 10, 10}},
+		{Row: row("rate", "MB/s"), before: []float64{120, 120, 120}, after: []float64{100, 100, 100}},
 	})
 	want := `
 | here | size | before | after | after/before, by run | |

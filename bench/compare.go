@@ -23,10 +23,19 @@ const (
 	mostMedian = 1.02 // of all rows of a network
 )
 
-// pair is a figure before and after, by run.
+// pair is a figure before and after, by run: of one run, the median of its starts.
 type pair struct {
 	figure.Row
 	before, after []float64
+	starts        [2][]float64 // of the current run: before, after
+}
+
+// endRun takes the medians of a run.
+func (p *pair) endRun() {
+	if len(p.starts[0]) > 0 && len(p.starts[1]) > 0 {
+		p.before, p.after = append(p.before, median(p.starts[0])), append(p.after, median(p.starts[1]))
+	}
+	p.starts = [2][]float64{}
 }
 
 // key tells figures of two runs apart.
@@ -45,12 +54,9 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	for run := range o.runs {
 		for _, j := range jobs {
 			fmt.Fprintf(os.Stderr, "run %d of %d, %s: %v\n", run+1, o.runs, j.title, j.groups)
-			for turn := range 2 {
-				later := turn == 1-run%2 // who comes second is not always the same
-				build := o.against
-				if later {
-					build = o.build
-				}
+			for turn := range 2 * o.starts {
+				which := (turn + run) % 2 // who comes second is not always the same
+				build := [2]string{o.against, o.build}[which]
 				err := o.start(j, build, func(r figure.Row) {
 					if !slices.Contains(comparable, r.Unit) || r.Ours.Median <= 0 {
 						return
@@ -60,16 +66,15 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 						p = &pair{Row: r}
 						pairs[key(&r)], order = p, append(order, key(&r))
 					}
-					if later {
-						p.after = append(p.after, r.Ours.Median)
-					} else {
-						p.before = append(p.before, r.Ours.Median)
-					}
+					p.starts[which] = append(p.starts[which], r.Ours.Median)
 				}, &wrong)
 				if err != nil {
 					return fmt.Errorf("%s: %w", build, err)
 				}
 			}
+		}
+		for _, p := range pairs {
+			p.endRun()
 		}
 	}
 	var all []*pair

@@ -4,7 +4,7 @@
 # three runs: on a node, over TCP between two hosts of network namespaces, and over Soft-RoCE in the virtual machine.
 # Writes node.md, tcp.md and rdma.md with a line for each figure (after/before by run; above 1 is slower), and .csv.
 # NETWORKS: which of "node tcp rdma" (all). BENCH: the program (AFTER/bench/bench). OPTIONs are bench's: -reps 5,
-# -only small,bandwidth, -runs 5. What this machine cannot do is left out, and said.
+# -only small,bandwidth, -runs 5, -starts 3. What this machine cannot do is left out, and said.
 set -eu
 [ $# -ge 3 ] || { sed -n '3,8s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)

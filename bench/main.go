@@ -40,6 +40,7 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -against DIR     another build: compare -build with it, no baselines; -csv and
                    -markdown are the comparison's, the rest is as above
   -runs N          of a comparison (default 3)
+  -starts N        of each build in a run, whose median counts: threads may be placed well or badly (default 1)
   -v               print the command of every job
 `
 
@@ -47,7 +48,7 @@ type options struct {
 	quick, list, rdma, verbose bool
 	only, mpi, hosts           []string
 	agent, build, against      string
-	reps, nodes, runs          int
+	reps, nodes, runs, starts  int
 	csv, markdown, svg         string
 	workers                    string // directory
 }
@@ -98,6 +99,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.reps, "reps", 0, "")
 	f.IntVar(&o.nodes, "nodes", 1, "")
 	f.IntVar(&o.runs, "runs", 3, "")
+	f.IntVar(&o.starts, "starts", 1, "")
 	f.StringVar(&o.csv, "csv", "", "")
 	f.StringVar(&o.markdown, "markdown", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
@@ -126,8 +128,8 @@ func (o *options) check() error {
 		return errors.New("-rdma needs -hosts")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
-	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.reps < 0 || o.reps > 99:
-		return errors.New("-nodes must be 1..64, -runs at least 1, -reps 1..99")
+	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.starts < 1 || o.reps < 0 || o.reps > 99:
+		return errors.New("-nodes must be 1..64, -runs and -starts at least 1, -reps 1..99")
 	}
 	for _, name := range o.only {
 		if !known(name) {
