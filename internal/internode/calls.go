@@ -100,10 +100,7 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 		return nil, err
 	}
 	found, err := r.wait()
-	if err != nil {
-		return nil, err
-	}
-	return found.body, nil
+	return found.body, err
 }
 
 // message sends a message, in parts where frames are bounded. r is who waits for the reply to a call.

@@ -67,17 +67,29 @@ func (t *Transport) look(all bool) (found, open int, p *poller) {
 // without the caller's help until it calls end.
 func (t *Transport) Watch(peer transport.Peer, met func() bool) (end func()) {
 	g := t.at[peer]
-	if !g.live.Load() || g.look(met) {
+	if g.live.Load() && g.look(met) {
 		return func() {}
 	}
-	p, begin := g.poller, time.Now()
-	p.asleep.Add(1)
-	p.driven.Store(false) // by me
-	t.thread.attend(p)
+	begin := time.Now()
+	if g.sleep(1) {
+		g.poller.driven.Store(false) // by me
+		t.thread.attend(g.poller)
+	}
 	return func() {
-		p.asleep.Add(-1)
+		g.sleep(-1)
 		g.watching.slept(time.Since(begin))
 	}
+}
+
+// sleep counts who has stopped looking; false if there is no connection yet, over which messages may soon come.
+func (g *target) sleep(change int32) bool {
+	g.connects.Lock()
+	defer g.connects.Unlock()
+	g.sleepers += change
+	if g.live.Load() {
+		g.poller.asleep.Add(change)
+	}
+	return g.live.Load()
 }
 
 // look polls until met; false if that does not come soon.

@@ -78,6 +78,17 @@ func TestWatch(t *testing.T) {
 	w.await(4)
 }
 
+// TestWatchBeforeConnecting: another thread connects to the node while one waits for a message, which then comes over that
+// connection.
+func TestWatchBeforeConnecting(t *testing.T) {
+	w := newWatchTest(t, pipe.Options{}, nil)
+	_, end := w.watch(1)
+	defer end()
+	w.call()
+	w.say()
+	w.await(1)
+}
+
 // TestWatchMissesNothing: no message is overlooked, whenever it comes.
 func TestWatchMissesNothing(t *testing.T) {
 	const rounds = 2000

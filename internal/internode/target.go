@@ -46,6 +46,8 @@ type target struct {
 	table    table
 	answer   answer      // the frame that is coming; of the poller's owner
 	watching looks       // for messages (progress.go)
+	connects sync.Mutex  // live, and who sleeps
+	sleepers int32       // who waits for a message and has stopped looking
 	deferred atomic.Bool // the endpoint has put frames off
 
 	handled  atomic.Uint64         // so many frames have taken effect
@@ -61,6 +63,7 @@ type target struct {
 func newTarget(t *Transport, node int) *target {
 	g := &target{t: t, node: node, server: t.opt.serverOf(node)}
 	g.answer.g, g.keyOf = g, g.key
+	g.watching.init(t.info.Looks)
 	return g
 }
 
@@ -103,8 +106,11 @@ func (g *target) ready() error {
 	g.ep, g.payload, g.posting = ep, payload(ep), new(transfer)
 	g.direct, _ = ep.(transport.DirectEndpoint)
 	g.poller = g.t.pollerOf(ep.Source())
-	g.watching.init(g.t.info.Looks)
+	g.connects.Lock()
 	g.live.Store(true)
+	g.poller.asleep.Add(g.sleepers)
+	g.connects.Unlock()
+	g.poller.leaveToThread()
 	return nil
 }
 

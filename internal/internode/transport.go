@@ -79,14 +79,12 @@ func Provider(d transport.Driver, o Options) transport.Provider {
 		}}
 }
 
-const usualLooks = 20 // if no setting says so
-
 // Open makes the process ready to be connected to, and to connect.
 func Open(d transport.Driver, o Options) (*Transport, error) {
 	t := &Transport{name: d.Name, opt: o, turns: make(chan struct{}, maxSenders)}
 	t.opt.Eager = max(o.Eager, 0)
 	if o.Looks == nil {
-		t.opt.Looks = func() int { return usualLooks }
+		t.opt.Looks = func() int { return 20 }
 	}
 	if o.Unbind == nil {
 		t.opt.Unbind = func() {}

@@ -6,6 +6,8 @@
 package rdma
 
 import (
+	"cmp"
+
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
@@ -52,18 +54,12 @@ func (m *mover) init(o *origin) {
 func (m *mover) begin(x *transport.Transfer, op uint8) {
 	m.x, m.op, m.all = x, op, x.Remote.Left()
 	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
-	m.row, m.first, m.lendFrom = m.all, undivided, lendBytes
+	m.row, m.first, m.lendFrom = m.all, cmp.Or(x.FirstChunk, undivided), cmp.Or(x.LendFrom, lendBytes)
 	if !m.single {
 		m.row = x.Remote.Row()
 	}
-	if m.all > undivided && x.FirstChunk > 0 {
-		m.first = x.FirstChunk
-	}
-	switch {
-	case m.o.f.cfg.Contiguous == transport.ByZeroCopy && m.single:
+	if m.o.f.cfg.Contiguous == transport.ByZeroCopy && m.single {
 		m.lendFrom = 1
-	case x.LendFrom > 0:
-		m.lendFrom = x.LendFrom
 	}
 	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
 	m.walk.Set(&x.Local, &x.Remote, chainLength)
