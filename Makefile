@@ -52,7 +52,7 @@ tests:
 check: tests
 	@TIER_MORE="$(filter check-all,$(MAKECMDGOALS))" $(TIER) check $(CTEST_ARGS)
 
-# What check does, unless that is a goal, too, and what it leaves out, even if a test of check has failed.
+# What check does, unless that is a goal, too (then with -k), and what it leaves out, even if a test of check fails.
 check-all: tests
 	@status=0; $(if $(filter check,$(MAKECMDGOALS)),,TIER_MORE=1 $(TIER) check $(CTEST_ARGS) || status=1;) \
 	$(TIER) full $(CTEST_ARGS) || status=1; exit $$status

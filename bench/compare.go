@@ -79,7 +79,9 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	}
 	var all []*pair
 	for _, k := range order {
-		all = append(all, pairs[k])
+		if p := pairs[k]; len(p.before) > 0 { // else only one build has it
+			all = append(all, p)
+		}
 	}
 	var err error
 	if wrong > 0 {

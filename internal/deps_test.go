@@ -26,7 +26,7 @@ var allowed = map[string]string{
 	"internal/log":     "",
 	"internal/sock":    "", // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/kernel":  "",
-	"internal/eventfd": "", // wakes threads of all fabrics
+	"internal/eventfd": "", // wakes threads that wait for descriptors, of tcp and of rdma
 
 	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
 	"internal/bootstrap/jobwire":   "internal/sock",

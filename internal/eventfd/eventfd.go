@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FD is an eventfd that never blocks.
+// FD is an eventfd that never blocks. Its zero value is another descriptor: begin with None.
 type FD int
 
 // None is no eventfd: it may be closed.

@@ -36,7 +36,7 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
-	if g.poller.afloat.Load() != 0 {
+	if g.live.Load() && g.poller.afloat.Load() != 0 { // a message may come while the connection is being made
 		g.poller.afloat.Store(0)
 	}
 	a.r, a.body = nil, nil

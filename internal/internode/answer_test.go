@@ -58,7 +58,7 @@ func TestWrongAnswers(t *testing.T) {
 			leaktest.Check(t)
 			ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
 			at := ends.Alloc(t, 0, 4096)
-			strangers[1].serve = func(_ *stranger, e transport.Endpoint, f reply) {
+			strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, f reply) {
 				for _, l := range c.lies {
 					h := l.h
 					if h.id == 1 {
@@ -98,7 +98,7 @@ func TestWrongAnswers(t *testing.T) {
 func TestRefusedCall(t *testing.T) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
-	strangers[1].serve = func(_ *stranger, e transport.Endpoint, f reply) {
+	strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, f reply) {
 		h := header{kind: kindRefused, what: whySense, id: f.id, bytes: 6}
 		e.Post(h.append(nil), []byte("no way"))
 	}
@@ -116,7 +116,7 @@ func TestRefusedCall(t *testing.T) {
 func TestTellsLoss(t *testing.T) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 3, 1)
-	strangers[1].serve = func(_ *stranger, e transport.Endpoint, _ reply) {
+	strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, _ reply) {
 		h := header{kind: kindLost, rank: 2, bytes: 5}
 		e.Post(h.append(nil), []byte("cause"))
 		e.Break()

@@ -27,7 +27,7 @@ type stranger struct {
 	info                transport.OpenInfo
 	fabric              transport.Fabric
 	listener            transport.Listener
-	serve               func(s *stranger, e transport.Endpoint, f reply) // what it does with a frame as a server
+	serve               func(s *stranger, e transport.TargetEndpoint, f reply) // what it does with a frame as a server
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -113,7 +113,7 @@ func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*strange
 	if err != nil {
 		return nil, err
 	}
-	s.listener, err = s.fabric.Listen(func(_ transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
+	s.listener, err = s.fabric.Listen(func(_ transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
 		return &call{s: s, e: e, server: true}, nil
 	})
 	s.poll(s.listener)
@@ -154,7 +154,7 @@ func (c *call) Data(b []byte) error {
 func (c *call) End() error {
 	if c.server {
 		if c.s.serve != nil {
-			c.s.serve(c.s, c.e, c.current)
+			c.s.serve(c.s, c.e.(transport.TargetEndpoint), c.current)
 		}
 		return nil
 	}
@@ -191,9 +191,14 @@ func (c *call) send(h header, rest, body []byte) {
 	if h.bytes == 0 {
 		h.bytes = uint64(len(body))
 	}
+	c.sendFrame(append(h.append(nil), rest...), body)
+}
+
+// sendFrame sends any frame. Lost ones are looked at by the test.
+func (c *call) sendFrame(head, body []byte) {
 	var b kernel.Cursor
 	b.SetContiguous(addressOf(body), int64(len(body)))
-	c.e.Send(append(h.append(nil), rest...), &b, int64(len(body)), transport.Now) // lost ones are looked at by the test
+	c.e.Send(head, &b, int64(len(body)), transport.Now)
 }
 
 // answer waits for the next frame; ok is false if the connection is lost instead.

@@ -19,7 +19,7 @@ import (
 type origin struct {
 	s       *server
 	from    transport.Rank
-	ep      transport.Endpoint
+	ep      transport.TargetEndpoint
 	direct  transport.DirectWriter // ep, if it is one
 	payload int                    // most bytes of a frame behind its header
 

@@ -71,13 +71,15 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool) (end func()) {
 		return func() {}
 	}
 	begin := time.Now()
-	if g.sleep(1) {
+	live := g.sleep(1)
+	if live {
 		g.poller.driven.Store(false) // by me
 		t.thread.attend(g.poller)
 	}
 	return func() {
-		g.sleep(-1)
-		g.watching.slept(time.Since(begin))
+		if g.sleep(-1); live {
+			g.watching.slept(time.Since(begin))
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// watched is what the tests of Watch share: rank 0 says something to rank 1.
+// watchTest is what the tests of Watch share: rank 0 says something to rank 1.
 type watchTest struct {
 	t    *testing.T
 	ends *transporttest.Ends
@@ -86,6 +86,44 @@ func TestWatchBeforeConnecting(t *testing.T) {
 	defer end()
 	w.call()
 	w.say()
+	w.await(1)
+}
+
+// dialler tells of connections before Dial returns.
+type dialler struct {
+	transport.Fabric
+	dialled func(e transport.OriginEndpoint)
+}
+
+func (d *dialler) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+	e, err := d.Fabric.Dial(to, addr, r)
+	if err == nil {
+		d.dialled(e)
+	}
+	return e, err
+}
+
+// TestMessageWhileConnecting: who polls a source that connections share reads what comes before Dial has returned.
+func TestMessageWhileConnecting(t *testing.T) {
+	net := pipe.New(pipe.Options{Shared: true})
+	w := &watchTest{t: t}
+	w.ends = transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
+		d := net.Driver()
+		if info.Me == 1 {
+			d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+				f, err := net.Open(c)
+				return &dialler{f, func(e transport.OriginEndpoint) {
+					w.say()
+					for end := time.Now().Add(patience); !w.ends.Inbox[1].Has(0, 1) && time.Now().Before(end); {
+						e.Source().Poll(1)
+					}
+				}}, err
+			}
+		}
+		return Open(d, options(info, nil))
+	})
+	w.ends.ConnectAll(t)
+	w.call()
 	w.await(1)
 }
 

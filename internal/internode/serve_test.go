@@ -176,7 +176,7 @@ func TestViolations(t *testing.T) {
 				c.send(h, nil, make([]byte, h.bytes))
 			}
 			if name == "cut header" {
-				c.e.Post(make([]byte, 17), nil)
+				c.sendFrame(make([]byte, 17), nil)
 			} else {
 				c.send(v.h, v.rest, v.body)
 			}
@@ -281,7 +281,7 @@ func FuzzServer(f *testing.F) {
 			binary.LittleEndian.PutUint64(head[24:], uint64(at))
 		}
 		c := strangers[1].dial(0, ends.Open[0].Info().Addr)
-		c.e.Post(bytes.Clone(head[:min(len(head), transport.MaxHead)]), bytes.Clone(body))
+		c.sendFrame(head[:min(len(head), transport.MaxHead)], bytes.Clone(body))
 		strangers[1].dial(0, ends.Open[0].Info().Addr).fence(0)
 	})
 }

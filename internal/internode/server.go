@@ -40,7 +40,7 @@ func openServer(t *Transport) (*server, error) {
 }
 
 // accept takes in an origin that has proved itself.
-func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
+func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
 	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
 	o.direct, _ = e.(transport.DirectWriter)
 	s.origins.Store(from, o)

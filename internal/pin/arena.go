@@ -2,8 +2,9 @@
 
 // What is registered. A key table lists registered memory, here or at a node. The arena is the node's memory: a process
 // registers an allocation when it is first used: by a data server for other nodes, by any process for the local side of its
-// transfers. Memory stays registered until the end, since its pages stay where they are. And pools of registered buffers of equal
-// size, in which nobody looks here.
+// transfers. Memory stays registered until the end, since its pages stay where they are. So ranges of a table never overlap and
+// are never removed, and a look-up needs no lock. And pools of registered buffers of equal size, whose contents this package
+// never reads.
 package pin
 
 import (

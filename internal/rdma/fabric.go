@@ -58,7 +58,7 @@ type Fabric struct {
 	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
 
 	listening sync.Mutex // for all below
-	accept    func(transport.Rank, transport.Endpoint) (transport.Receiver, error)
+	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
 	greeted   map[nonce][]byte
 	eager     *lab.Ring // of the data server, if an origin uses it
 	locks     *verbs.Region

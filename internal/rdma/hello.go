@@ -80,7 +80,7 @@ func retryExponent(limit time.Duration) uint8 {
 }
 
 // Listen begins to accept origins.
-func (f *Fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transport.Receiver, error)) (transport.Listener, error) {
+func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
 	f.accept, f.greeted = accept, map[nonce][]byte{}

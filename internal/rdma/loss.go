@@ -149,9 +149,7 @@ func (q *queue) reap() {
 
 // destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
-	e.q.mu.Lock()
-	delete(e.q.ends, e.pair.Number)
-	e.q.mu.Unlock()
+	e.q.forget(e)
 	e.pair.Close()
 	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
 		e.giveBack(&p)

@@ -39,13 +39,14 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	if err := o.open(f, f.origins, originRequests, mostPieces, inlineBytes, fastpath.Entries); err != nil {
 		return nil, err
 	}
-	o.receiver, o.arrived, o.freed = r, o.receive, func() { o.Flush() }
+	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
 	o.mover.init(o)
+	f.origins.know(&o.end) // before the other end may send
 	if err := o.greet(to, &at); err != nil {
+		f.origins.forget(&o.end)
 		o.pair.Close()
 		return nil, err
 	}
-	f.origins.know(&o.end)
 	return o, nil
 }
 
@@ -130,9 +131,6 @@ func (o *origin) Buffer() (int32, error) {
 func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()
-	if o.Flush() {
-		o.f.cfg.Await(o, func() bool { return !o.Flush() })
-	}
 	if n > 0 && o.eager != nil {
 		return false, o.sendBySlot(head, body, int(n))
 	}
@@ -153,22 +151,8 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
-// Post sends a frame now if there is room, else as soon as there is.
-func (o *origin) Post(head, body []byte) {
-	o.posting.Lock()
-	o.keep(head, body)
-	o.posting.Unlock()
-	o.Flush()
-}
-
-// Flush sends what Post has left.
-func (o *origin) Flush() bool {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	o.posting.Lock()
-	defer o.posting.Unlock()
-	return o.broken.Load() == nil && o.flush()
-}
+// Flush: nothing is put off.
+func (o *origin) Flush() bool { return false }
 
 // Run posts a chain, calls meanwhile, and waits until the chain is complete.
 func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func()) error {

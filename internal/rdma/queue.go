@@ -115,6 +115,12 @@ func (q *queue) know(e *end) {
 	q.mu.Unlock()
 }
 
+func (q *queue) forget(e *end) {
+	q.mu.Lock()
+	delete(q.ends, e.pair.Number)
+	q.mu.Unlock()
+}
+
 func (q *queue) end(pair uint32) *end {
 	q.mu.Lock()
 	defer q.mu.Unlock()

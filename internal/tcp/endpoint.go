@@ -137,20 +137,6 @@ func (e *endpoint) shut(why error) {
 	}
 }
 
-// Post sends a frame, or puts it off in memory of its own if there is no room.
-func (e *endpoint) Post(head, body []byte) {
-	if e.err() != nil {
-		return
-	}
-	if need := prefixBytes + len(head) + len(body); cap(e.tx.out)-len(e.tx.out) < need {
-		b := append(make([]byte, 0, len(e.tx.out)+need+bufferBytes), e.tx.out[e.tx.at:]...)
-		e.release()
-		e.tx.out = b
-	}
-	e.tx.out = appendFrame(e.tx.out, head, body)
-	e.Flush()
-}
-
 // Break ends the connection.
 func (e *endpoint) Break() { e.shut(errBroken) }
 

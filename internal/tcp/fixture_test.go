@@ -127,7 +127,7 @@ func (s *server) close() {
 	}
 }
 
-func (s *server) accept(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
+func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {

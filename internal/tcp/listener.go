@@ -26,7 +26,7 @@ const (
 type listener struct {
 	poller[*conn] // all but those that have proved nothing
 	f             *fabric
-	accept        func(from transport.Rank, e transport.Endpoint) (transport.Receiver, error)
+	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
 
 	closing atomic.Bool
 	spaces  pool[*workspace]
@@ -45,7 +45,7 @@ type listener struct {
 }
 
 // Listen begins to accept origins.
-func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transport.Receiver, error)) (transport.Listener,
+func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
 	l := &listener{f: f, accept: accept, jobs: make(chan *conn)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))

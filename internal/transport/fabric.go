@@ -76,7 +76,7 @@ type Fabric interface {
 	Info() FabricInfo
 	// Listen begins to accept origins. accept is called for each that has proved that it belongs to the job, from any
 	// thread; e may be used at once, and r is told what comes.
-	Listen(accept func(from Rank, e Endpoint) (r Receiver, err error)) (Listener, error)
+	Listen(accept func(from Rank, e TargetEndpoint) (r Receiver, err error)) (Listener, error)
 	// Dial connects to the data server of rank to, which published addr. It blocks, at most for the timeout, and leaves
 	// no trace if it fails.
 	Dial(to Rank, addr []byte, r Receiver) (OriginEndpoint, error)
@@ -119,9 +119,6 @@ type Endpoint interface {
 	// Order: Writes of one end take effect in the order in which they are posted, and before every frame, Read and Atomic
 	// that this end posts after them. Reads have no order with what is posted after them.
 	Send(head []byte, body *kernel.Cursor, n int64, when When) (deferred bool, err error)
-	// Post sends a frame from any thread, never blocks, and keeps both slices unless Info says that it copies. Over a connection that is lost or closed it
-	// does nothing.
-	Post(head, body []byte)
 	// MaxFrame is the most bytes of head and body together, 0 if there is no limit.
 	MaxFrame() int
 	// Pulse finds out whether the peer is there. It is called if the fabric's Info asks for it, and does not block.
@@ -140,6 +137,14 @@ type OriginEndpoint interface {
 	Flush() (left bool)
 	// Source is where this end's frames and completions come from. Ends may share one.
 	Source() Source
+}
+
+// TargetEndpoint is the target's end of a connection.
+type TargetEndpoint interface {
+	Endpoint
+	// Post sends a frame from any thread, never blocks, and keeps both slices unless Info says that it copies. Over a
+	// connection that is lost or closed it does nothing.
+	Post(head, body []byte)
 }
 
 // Body says what becomes of a frame's body.
@@ -232,7 +237,7 @@ type DirectEndpoint interface {
 	Requests(local, remote kernel.Cursor) int64
 }
 
-// DirectWriter is an Endpoint of either end that writes the other's memory.
+// DirectWriter is an Endpoint, of either end, that writes the other's memory.
 type DirectWriter interface {
 	// Write moves a whole transfer. At the origin's end it returns when all is posted; ErrNotNative: some memory has no key,
 	// and the transfer has to be made again by messages. At the target's end it keeps what there is no room for.

@@ -52,8 +52,8 @@ func (m *Msg) Keep() []byte {
 
 // Handler receives messages, in order for each sender except unordered ones. It must not block: what may block runs in a
 // goroutine. It is called on the application's threads for unordered messages only. to is the rank that the message is for; it
-// may be another rank of the handler's node, since one process serves its node. The handler may keep Body unless it is lent. reply is nil for
-// Send; for Call it must be called once, from any goroutine, now or later.
+// may be another rank of the handler's node, since one process serves its node. The handler may keep Body unless it is lent.
+// reply is nil for Send; for Call it must be called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
 
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use. When queues are full they drive

@@ -101,8 +101,8 @@ func TestWhoIsAdmitted(t *testing.T) {
 	refusedWith(t, f, "already taken")
 }
 
-// Starters are only let in where hosts are expected, with their own kind of proof, and strangers not in any number.
-func TestStarters(t *testing.T) {
+// Proxies are only let in where hosts are expected, with their own kind of proof, and strangers not in any number.
+func TestProxies(t *testing.T) {
 	leaktest.Check(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,7 +172,7 @@ func crowd(t *testing.T, s *Server) {
 }
 
 // A server of this machine knows no proxies.
-func TestNoStarters(t *testing.T) {
+func TestNoProxies(t *testing.T) {
 	s, _ := start(t, 1)
 	conn := dial(t, s)
 	challenge := receive(t, conn, jobwire.Challenge)

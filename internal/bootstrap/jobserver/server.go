@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package jobserver is the server to which the ranks of a job started by armcirun
-// connect: it admits them, executes their exchanges and receives aborts. Starters
+// connect: it admits them, executes their exchanges and receives aborts. Proxies
 // on other hosts connect to it, too, and are passed on. It starts and ends no
 // process; see launch.
 package jobserver

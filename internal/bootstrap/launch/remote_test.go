@@ -66,7 +66,7 @@ func TestWhatRanksOnHostsStartedEndsToo(t *testing.T) {
 }
 
 // A proxy that dies takes its ranks with it, and the others end.
-func TestKilledStarter(t *testing.T) {
+func TestKilledProxy(t *testing.T) {
 	r := begin(t, Options{Ranks: 4, Remote: two()}, "stay")
 	r.awaitReady(t)
 	pgid := r.hosts[1].agent.Process.Pid
@@ -83,7 +83,7 @@ func TestKilledStarter(t *testing.T) {
 }
 
 // What the proxy prints when armcirun goes is its own matter: that its ranks end is tested here.
-func TestStarterAlone(t *testing.T) {
+func TestProxyAlone(t *testing.T) {
 	r := begin(t, Options{Ranks: 2, Remote: two()}, "stay")
 	r.awaitReady(t)
 	for _, h := range r.hosts {

@@ -5,8 +5,8 @@
 // host-based, NIC-assisted method), and accumulates by the origin's device under locks in the target's memory (paper 003,
 // section 4.3). Package rdma plugs them in at one place; nothing else may depend on them.
 //
-// This file: the eager ring of a target: slots that origins claim by atomics of its device, and fill by RDMA writes. One word counts
-// tickets: an origin that adds one to it owns the slot of that number, modulo the number of slots, as soon as the slot has
+// This file: the eager ring of a target: slots that origins claim by atomics of its device, and fill by RDMA writes. One
+// word counts tickets: an origin that adds one to it owns the slot of that number, modulo the number of slots, as soon as the slot has
 // been emptied. A second word counts emptied slots. Devices change the first word, the server the second one, so atomics of
 // different kinds never meet. Ring is the target's side. Slots is the origin's: it claims a slot, packs into a buffer of its
 // own while the claim travels, writes that into the slot, and sends the head of the frame after it.

@@ -31,11 +31,14 @@ type parcel struct {
 
 // end is an Endpoint.
 type end struct {
-	conn     *conn
-	peer     *end
-	fabric   *fabric
-	source   *source
-	self     transport.OriginEndpoint
+	conn   *conn
+	peer   *end
+	fabric *fabric
+	source *source
+	self   interface { // of either end
+		transport.OriginEndpoint
+		transport.TargetEndpoint
+	}
 	target   bool
 	to       transport.Rank
 	receiver transport.Receiver

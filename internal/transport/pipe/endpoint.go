@@ -150,14 +150,8 @@ func (e *end) depart() {
 func (e *end) Post(head, body []byte) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	p := &parcel{head: head, body: body}
-	if e.target {
-		e.out = append(e.out, p)
-		e.source.ring()
-		return
-	}
-	e.sendLate()
-	e.push(p)
+	e.out = append(e.out, &parcel{head: head, body: body})
+	e.source.ring()
 }
 
 func (e *end) MaxFrame() int { return e.conn.net.opts.MaxFrame }

@@ -6,7 +6,6 @@ package pipe
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"libarmci/internal/transport"
@@ -23,7 +22,7 @@ type fabric struct {
 	// Under the net's lock:
 	woken    bool
 	gone     bool // it says nothing any more
-	accept   func(transport.Rank, transport.Endpoint) (transport.Receiver, error)
+	accept   func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
 	server   *source
 	shared   *source // of all origin's ends, with Options.Shared
 	sources  []*source
@@ -54,7 +53,7 @@ func (f *fabric) newSource() *source {
 }
 
 // Listen begins to accept.
-func (f *fabric) Listen(accept func(transport.Rank, transport.Endpoint) (transport.Receiver, error)) (transport.Listener, error) {
+func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.accept, f.server = accept, f.newSource()
@@ -95,8 +94,7 @@ func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte, th
 	if err := h.Unseal(hello, f.cfg.Secret, "origin", mine[:]); err != nil {
 		return nil, err
 	}
-	known := slices.ContainsFunc(f.cfg.Nodes, func(node []transport.Rank) bool { return slices.Contains(node, h.From) })
-	if !known || h.To != f.cfg.Me {
+	if f.cfg.NodeOf(h.From) < 0 || h.To != f.cfg.Me {
 		return nil, fmt.Errorf("rank %d asks for rank %d at rank %d", h.From, h.To, f.cfg.Me)
 	}
 	f.net.mu.Lock()

@@ -259,7 +259,10 @@ func readModifyWrite(r *transport.RMW) {
 func (f *Fake) deliver() {
 	defer f.net.running.Done()
 	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
-		f.handler(transport.Rank(l.from), transport.Rank(l.to), transport.Msg{Kind: uint8(l.tag), Body: l.body}, l.reply)
+		m := transport.Msg{Kind: uint8(l.tag), Body: l.body, Lent: l.reply == nil}
+		if f.handler(transport.Rank(l.from), transport.Rank(l.to), m, l.reply); m.Lent {
+			fill(l.body, 1) // its memory is used for something else
+		}
 		if l.done != nil {
 			f.net.change(l.done)
 		}

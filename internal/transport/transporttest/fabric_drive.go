@@ -109,12 +109,13 @@ func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 	clear(b)
 }
 
-// post posts a frame from the origin's end, where all calls have the lock.
+// post posts a frame from the target's end, and uses the memory of both for something else if it may.
 func (e *fabricEnd) post(head, body []byte) {
-	if e.credit() == nil {
-		e.posting.Lock()
-		defer e.posting.Unlock()
-		e.e.Post(head, body)
+	h, b := bytes.Clone(head), bytes.Clone(body)
+	e.e.(transport.TargetEndpoint).Post(h, b)
+	if e.p.copies {
+		clear(h)
+		clear(b)
 	}
 }
 

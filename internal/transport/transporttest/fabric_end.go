@@ -267,7 +267,7 @@ func (e *fabricEnd) Lost(err error) {
 		e.violation("Lost without an error")
 	}
 	if e.lastWords {
-		e.e.Post([]byte{headPosted, 'z'}, []byte("goodbye"))
+		e.post([]byte{headPosted, 'z'}, []byte("goodbye"))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -189,12 +189,12 @@ func fabricPost(t *testing.T, d transport.Driver) {
 	for sender := range posters {
 		running.Go(func() {
 			for i := range n {
-				o.post(numbered(headKeep, sender, i), someBody(sender, i, o.most(9)))
+				o.sendBytes(numbered(headKeep, sender, i), someBody(sender, i, o.most(9)), transport.Soon)
 			}
 		})
 		running.Go(func() {
 			for i := range n {
-				target.e.Post(numbered(headPosted, sender, i), someBody(sender, i, target.most(9)))
+				target.post(numbered(headPosted, sender, i), someBody(sender, i, target.most(9)))
 			}
 		})
 	}
@@ -204,6 +204,7 @@ func fabricPost(t *testing.T, d transport.Driver) {
 		}
 	})
 	running.Wait()
+	o.flush()
 	for name, got := range map[string][]frame{"target": target.frames((posters + 1) * n), "origin": o.frames((posters + 1) * n)} {
 		next := [posters + 1]int{}
 		for _, f := range got {
@@ -345,9 +346,6 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 		switch {
 		case deferred && round%3 == 0:
 			o.sendBytes(numbered(headKeep, round, n), someBody(round, n, o.most(9)), transport.Now)
-			n++
-		case deferred && round%3 == 1 && o.credits == nil:
-			o.e.Post(numbered(headKeep, round, n), someBody(round, n, o.most(9)))
 			n++
 		case deferred:
 			o.flush()

@@ -28,7 +28,6 @@ func (e *fabricEnd) useless() {
 	e.t.Helper()
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	e.e.Post([]byte{headKeep}, nil)
 	c := cursorOf(noise(1, 500))
 	if _, err := e.e.Send([]byte{headKeep}, &c, c.Left(), transport.Now); err == nil {
 		e.t.Error("Send over a lost connection succeeds")
@@ -58,7 +57,7 @@ func fabricBroken(t *testing.T, d transport.Driver) {
 		o.gone()
 		target.gone()
 		o.useless()
-		target.e.Post([]byte{headPosted}, nil)
+		target.post([]byte{headPosted}, nil)
 		again := j.procs[0].dial(1) // the fabrics are not affected
 		again.sendBytes([]byte{headEcho, 2}, noise(2, 100), transport.Now)
 		same(t, again.frames(1)[0], []byte{headReply, 2}, noise(2, 100))
@@ -120,7 +119,7 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		})
 		running.Go(func() {
 			for i := range 200 {
-				target.e.Post(numbered(headPosted, 1, i), someBody(1, i, o.most(9)))
+				target.post(numbered(headPosted, 1, i), someBody(1, i, o.most(9)))
 			}
 		})
 		time.Sleep(time.Duration(round) * time.Millisecond)
@@ -151,7 +150,7 @@ func (p *fabricProcess) last() *fabricEnd {
 	return p.accepted[len(p.accepted)-1]
 }
 
-// fabricClose: what was sent before Close, with time to linger, arrives, also what was put off or posted.
+// fabricClose: what was sent before Close, with time to linger, arrives, also what was put off, or posted by the target.
 func fabricClose(t *testing.T, d transport.Driver) {
 	const n = 120
 	for round := range 4 {
@@ -159,10 +158,10 @@ func fabricClose(t *testing.T, d transport.Driver) {
 		o, target := j.pair()
 		if round == 3 { // the other way
 			for i := range n {
-				target.e.Post(numbered(headPosted, 0, i), someBody(0, i, target.most(9)))
+				target.post(numbered(headPosted, 0, i), someBody(0, i, target.most(9)))
 			}
 			j.procs[1].close()
-			target.e.Post([]byte{headPosted}, nil) // somebody replies late
+			target.post([]byte{headPosted}, nil) // somebody replies late
 			for i, f := range o.frames(n) {
 				same(t, f, numbered(headPosted, 0, i), someBody(0, i, o.most(9)))
 			}
@@ -172,11 +171,7 @@ func fabricClose(t *testing.T, d transport.Driver) {
 		}
 		for i := range n {
 			when := []transport.When{transport.Soon, transport.Now, transport.Burst}[(i+round)%3]
-			if i%10 == 9 {
-				o.post(numbered(headKeep, 0, i), someBody(0, i, o.most(9)))
-			} else {
-				o.sendBytes(numbered(headKeep, 0, i), someBody(0, i, o.most(9)), when)
-			}
+			o.sendBytes(numbered(headKeep, 0, i), someBody(0, i, o.most(9)), when)
 		}
 		o.close(patience)
 		for i, f := range target.frames(n) {
@@ -212,9 +207,9 @@ func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 			o, target := j.pair()
 			o.change(func() { o.refuser(method) })
 			if atOrigin {
-				target.e.Post([]byte{headPosted}, noise(1, 10))
-				target.e.Post([]byte{'x'}, noise(1, 1000))
-				target.e.Post([]byte{headPosted}, noise(1, 10))
+				target.post([]byte{headPosted}, noise(1, 10))
+				target.post([]byte{'x'}, noise(1, 1000))
+				target.post([]byte{headPosted}, noise(1, 10))
 				if o.frames(1); !errors.Is(o.gone(), errRefused) {
 					t.Errorf("%s fails at the origin, Lost says: %v", method, o.lost)
 				}

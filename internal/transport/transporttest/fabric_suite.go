@@ -72,6 +72,7 @@ type fabricProcess struct {
 	changed  *sync.Cond
 	loops    map[transport.Source]*pollLoop // of origin's ends
 	ends     map[transport.Endpoint]*fabricEnd
+	copies   bool // Post copies what it is given
 	accepted []*fabricEnd
 	fatal    error
 }
@@ -156,6 +157,7 @@ func (p *fabricProcess) open() (err error) {
 	if p.fabric, err = p.j.driver.Open(p.configure()); err != nil {
 		return err
 	}
+	p.copies = p.fabric.Info().Copies
 	if p.listener, err = p.fabric.Listen(p.acceptEnd); err != nil {
 		p.fabric.Close()
 		p.fabric = nil
@@ -165,7 +167,7 @@ func (p *fabricProcess) open() (err error) {
 	return nil
 }
 
-func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.Endpoint) (transport.Receiver, error) {
+func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
 	end := newFabricEnd(p, from)
 	end.e, end.target = e, true
 	if p.j.accept != nil {

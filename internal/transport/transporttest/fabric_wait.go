@@ -71,7 +71,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 		f.Attend(s)
 		for s.Poll(0) > 0 {
 		}
-		target.e.Post([]byte{headPosted, 1}, nil)
+		target.post([]byte{headPosted, 1}, nil)
 		memory := make([]transport.Source, 0, 4)
 		for listed := false; !listed; {
 			Returns(t, "Wait", func() { memory = f.Wait(patience, memory) })
@@ -80,7 +80,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 				t.Fatal("Wait lists a source that was never attended")
 			}
 		}
-		target.e.Post([]byte{headPosted, 2}, noise(1, 100))
+		target.post([]byte{headPosted, 2}, noise(1, 100))
 		for range 3 {
 			if again := f.Wait(2*time.Millisecond, memory); len(again) > 0 {
 				t.Fatalf("round %d: a source that was listed is listed again", round)
@@ -101,7 +101,7 @@ func fabricWakeUps(t *testing.T, d transport.Driver) {
 	heard := make(chan struct{})
 	go func() {
 		for i := range n {
-			target.e.Post(numbered(headPosted, 0, i), someBody(0, i, 100))
+			target.post(numbered(headPosted, 0, i), someBody(0, i, 100))
 			<-heard
 			if i%8 == 0 {
 				time.Sleep(time.Duration(i%5) * 100 * time.Microsecond)
@@ -135,7 +135,7 @@ func fabricWaitLost(t *testing.T, d transport.Driver) {
 		func(_, target *fabricEnd) { target.e.Break() },
 		func(o, _ *fabricEnd) { o.e.Break() },
 		func(_, target *fabricEnd) { // something comes before the end
-			target.e.Post([]byte{headPosted}, noise(1, 100))
+			target.post([]byte{headPosted}, noise(1, 100))
 			target.p.close()
 		},
 	} {
@@ -188,7 +188,7 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 	for i := range 100 {
 		go func() {
 			time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
-			target.e.Post(numbered(headPosted, 0, i), someBody(0, i, 100))
+			target.post(numbered(headPosted, 0, i), someBody(0, i, 100))
 		}()
 		Returns(t, "Sleep while a frame comes", func() {
 			for o.has() == 0 {
