@@ -119,7 +119,7 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 			if n > 100 {
 				local.SetStrided(b.mem, []int32{int32(n / 20), 20}, []int32{int32(n/20 + 12)})
 			}
-			err := p.target.e.(transport.DirectEndpoint).Write(&transport.Transfer{Local: local, Remote: row(at, n), Done: done,
+			err := p.target.e.(transport.DirectWriter).Write(&transport.Transfer{Local: local, Remote: row(at, n), Done: done,
 				Key: func(uintptr, func()) (*transport.Range, error) { return &lent, nil }})
 			if err != nil {
 				return err
