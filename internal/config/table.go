@@ -118,6 +118,8 @@ var table = []Row{
 	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Class: ClassExpert, Default: "server", Choices: []string{"server", "device"},
 		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
 			"the devices, which disturbs nobody there; the same for all ranks"},
+	{Name: "ARMCI_RDMA_SYSFS", Kind: KindString, Class: ClassExpert,
+		Doc: "directory that tells which RDMA devices there are, for tests; unset = /sys/class/infiniband"},
 	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
 		Doc: "most memory of the application that a process keeps pinned between transfers; 0 = its part of half the " +
 			"machine's memory, at most a quarter of RLIMIT_MEMLOCK"},

@@ -88,7 +88,7 @@ func (p *Platform) Abandon() {
 // Providers lists the transports between nodes, the best first.
 func (p *Platform) Providers() []transport.Provider {
 	direct := rdma.Driver(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
-		Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
+		Sysfs: p.cfg.String("ARMCI_RDMA_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
 	forRDMA := p.between("rdma")
 	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), p.cfg.String("ARMCI_RDMA_STRIDED")
 	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"

@@ -7,6 +7,7 @@ package rdma
 
 import (
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -18,9 +19,11 @@ import (
 )
 
 func TestFabric(t *testing.T) {
-	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(Options{})) })
+	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(here())) })
 	t.Run("buffered", func(t *testing.T) {
-		d := Driver(Options{Pin: 1})
+		o := here()
+		o.Pin = 1
+		d := Driver(o)
 		open := d.Open
 		d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
 			c.Contiguous = transport.ByCopy
@@ -43,10 +46,13 @@ type job struct {
 	fabrics []*Fabric // by rank
 }
 
+// here are the settings of tests: the devices that the kernel or, over a software device, another directory tells of.
+func here() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
+
 // someDevice skips the test where this host has none.
 func someDevice(t testing.TB) {
 	t.Helper()
-	if err := Driver(Options{}).Probe(); err != nil {
+	if err := Driver(here()).Probe(); err != nil {
 		t.Skipf("no RDMA here: %v", err)
 	}
 }
@@ -57,7 +63,7 @@ func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	leaktest.Check(t)
 	j := &job{}
 	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
-		s := settings{Options: internode.Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{
+		s := settings{rdma: here(), Options: internode.Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{
 			Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}}
 		if change != nil {
 			change(&s)

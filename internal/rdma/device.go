@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ import (
 type Options struct {
 	Device string // name, or name:port; "" = the first that is usable
 	GID    string // index of the port's address to use; "" = the best
+	Sysfs  string // directory that tells of devices; "" = the kernel's
 	Pin    int64  // memory of the application that stays registered; 0 = by what the system has
 }
 
@@ -62,7 +64,7 @@ type device struct {
 
 // probe finds a device, and makes one object of every kind, since each may be refused.
 func probe(o *Options) (*device, error) {
-	list, unused := ways(verbs.ListPorts(verbs.ClassDir), o.Device, o.GID)
+	list, unused := ways(verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir)), o.Device, o.GID)
 	if len(list) > 0 {
 		if err := verbs.Load(); err != nil {
 			return nil, err

@@ -87,7 +87,7 @@ func peerMain() int {
 	g, err := newGround()
 	var tr *internode.Transport
 	if err == nil {
-		tr, err = internode.Open(Driver(Options{}), alone(1, g))
+		tr, err = internode.Open(Driver(here()), alone(1, g))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -121,7 +121,7 @@ func newNearby(t testing.TB, addr []byte, change func(*internode.Options)) *near
 	if change != nil {
 		change(&o)
 	}
-	if c.Transport, err = internode.Open(Driver(Options{}), o); err != nil {
+	if c.Transport, err = internode.Open(Driver(here()), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
