@@ -108,18 +108,27 @@ static int open_channel(struct peer *p, int i, const struct pipe_end *to)
 	return fd;
 }
 
+static void tell(int fd, const struct event *e)
+{
+	if (fd > 0)
+		while (write(fd, e, sizeof *e) < 0 && errno == EINTR) continue;
+}
+
 void peer_ring(struct peer *p, const struct completions *c, uint32_t queue)
 {
 	int i = c->channel;
 	struct event e = {queue, c->serial};
 	if (i < 0 || i >= CHANNELS)
 		return;
-	pthread_mutex_lock(&p->lock);
 	const struct pipe_end *to = &p->segment->channel[i];
+	if (p->own) {
+		tell(atomic_load(&to->fd), &e);
+		return;
+	}
+	pthread_mutex_lock(&p->lock);
 	int fd = p->channel[i];
 	if (atomic_load(&to->fd) > 0 && (fd <= 0 || p->channel_inode[i] != to->inode))
 		fd = open_channel(p, i, to);
-	if (fd > 0)
-		while (write(fd, &e, sizeof e) < 0 && errno == EINTR) continue;
+	tell(fd, &e);
 	pthread_mutex_unlock(&p->lock);
 }
