@@ -42,7 +42,7 @@ void complete(struct peer *p, uint32_t queue, const struct completion *done, boo
 
 void ring_late(struct context *c, uint64_t now, uint64_t *next)
 {
-	struct peer *self = peer_find(c->segment->number << INDEX_BITS);
+	struct peer *self = peer_find(c, c->segment->number << INDEX_BITS);
 	for (uint32_t i = 0; self && i < c->queues; i++) {
 		struct completions *q = &c->segment->completions[i];
 		uint64_t at = atomic_load(&q->late);

@@ -138,6 +138,7 @@ static void fill(struct context *c, struct ibv_device *device)
 	x->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	pthread_mutex_init(&x->mutex, NULL);
 	pthread_mutex_init(&c->table, NULL);
+	pthread_mutex_init(&c->finding, NULL);
 }
 
 // Starts the device's thread, which takes no signals, and waits until it lives.
@@ -199,7 +200,6 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		release(c);
 		return NULL;
 	}
-	peers_hold();
 	note(NULL, c);
 	return &c->verbs.context;
 }
@@ -210,7 +210,7 @@ int ibv_close_device(struct ibv_context *context)
 	note(c, NULL);
 	segment_remove(c->segment);
 	stop(c);
-	peers_drop();
+	peers_close(c);
 	release(c);
 	return 0;
 }

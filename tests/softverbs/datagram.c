@@ -74,7 +74,7 @@ int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint
 	const struct iovec *mine, int n, size_t bytes)
 {
 	const struct path *path = &((struct address *)ah)->path;
-	struct peer *p = peer_find(number);
+	struct peer *p = peer_find(context_of(q->qp.context), number);
 	if (!p || !alive(p->segment) || !path_leads_to(path, p->segment) || p->segment->down ||
 		context_of(q->qp.context)->segment->down)
 		return IBV_WC_SUCCESS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The segments that this process has mapped, its own among them, found by the number of a queue pair. They stay until the
-// last device is closed, or until another process has the number. Events of their channels go through /proc.
+// The segments that an open device has mapped, its own among them, found by the number of a queue pair. They stay until it
+// is closed, since queue pairs refer to them. Events of their channels go through /proc.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -11,11 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct peer *_Atomic peers[SEGMENTS];
-static struct peer *former; // dead ones that queue pairs may still refer to, linked by inode
-static int contexts;
 
 static struct peer *attach(uint32_t number)
 {
@@ -32,34 +27,24 @@ static struct peer *attach(uint32_t number)
 	return p;
 }
 
-struct peer *peer_find(uint32_t number)
+struct peer *peer_find(struct context *c, uint32_t number)
 {
 	uint32_t i = number >> INDEX_BITS;
-	struct peer *p = i < SEGMENTS ? atomic_load(&peers[i]) : NULL;
+	struct peer *p = i < SEGMENTS ? atomic_load_explicit(&c->peer[i], memory_order_acquire) : NULL;
 	if (i >= SEGMENTS || (p && alive(p->segment)))
 		return p;
-	pthread_mutex_lock(&lock);
-	p = atomic_load(&peers[i]);
+	pthread_mutex_lock(&c->finding);
+	p = atomic_load(&c->peer[i]);
 	if (!p || (!alive(p->segment) && segment_inode(i) != p->inode)) {
 		struct peer *other = attach(i);
 		if (other) {
-			if (p) {
-				p->inode = (uint64_t)(uintptr_t)former;
-				former = p;
-			}
-			atomic_store(&peers[i], other);
+			other->former = p;
+			atomic_store(&c->peer[i], other);
 			p = other;
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&c->finding);
 	return p;
-}
-
-void peers_hold(void)
-{
-	pthread_mutex_lock(&lock);
-	contexts++;
-	pthread_mutex_unlock(&lock);
 }
 
 static void detach(struct peer *p)
@@ -72,22 +57,13 @@ static void detach(struct peer *p)
 	free(p);
 }
 
-void peers_drop(void)
+void peers_close(struct context *c)
 {
-	pthread_mutex_lock(&lock);
-	if (--contexts == 0) {
-		for (int i = 0; i < SEGMENTS; i++)
-			if (peers[i]) {
-				detach(peers[i]);
-				atomic_store(&peers[i], NULL);
-			}
-		while (former) {
-			struct peer *p = former;
-			former = (struct peer *)(uintptr_t)p->inode;
+	for (int i = 0; i < SEGMENTS; i++)
+		for (struct peer *p = c->peer[i], *next; p; p = next) {
+			next = p->former;
 			detach(p);
 		}
-	}
-	pthread_mutex_unlock(&lock);
 }
 
 // The pipe of a channel, opened for reading too: so nobody gets SIGPIPE when its owner has died.

@@ -121,7 +121,7 @@ int post_receive(struct ibv_qp *qp, struct ibv_recv_wr *w, struct ibv_recv_wr **
 void receives_flush(struct context *c, struct queue_pair *q)
 {
 	struct receives *r = q->own;
-	struct peer *self = peer_find(q->qp.qp_num);
+	struct peer *self = peer_find(c, q->qp.qp_num);
 	for (bool some = r && self; some;) {
 		struct completion done = {.wc = {.status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV, .qp_num = q->qp.qp_num}};
 		shared_lock(&r->lock);

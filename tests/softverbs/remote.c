@@ -8,7 +8,7 @@ static struct pair *reach(struct queue_pair *q)
 {
 	const struct segment *own = context_of(q->qp.context)->segment;
 	if (!q->far || !alive(q->peer->segment)) {
-		q->peer = peer_find(q->attr.dest_qp_num);
+		q->peer = peer_find(context_of(q->qp.context), q->attr.dest_qp_num);
 		if (!q->peer || !alive(q->peer->segment))
 			return NULL;
 		q->far = &q->peer->segment->pair[q->attr.dest_qp_num & (PAIRS - 1)];

@@ -66,7 +66,7 @@ static void finish(struct queue_pair *q, const struct request *r, int status, si
 			.qp_num = q->qp.qp_num, .byte_len = (uint32_t)bytes}};
 	if (settings.late)
 		done.visible = now_ns() + (uint64_t)settings.late;
-	complete(peer_find(q->qp.qp_num), q->send->index, &done, false);
+	complete(peer_find(c, q->qp.qp_num), q->send->index, &done, false);
 }
 
 static void set_waits(struct queue_pair *q, bool waits)

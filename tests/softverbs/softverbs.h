@@ -99,6 +99,8 @@ struct context {
 	_Atomic bool closing;
 	_Atomic int waiting;       // queue pairs with requests that wait
 	pthread_mutex_t table;     // keeps the queue pairs in it alive; also of all tables below
+	pthread_mutex_t finding;
+	struct peer *_Atomic peer[SEGMENTS];
 	struct queue_pair *pair[PAIRS];
 	struct queue *queue[QUEUES];
 	uint32_t pairs, next_pair, regions, queues, receives, channels; // used so far, highest
@@ -140,15 +142,15 @@ struct region *region_find(struct segment *s, uint32_t key, uint32_t domain, uin
 struct peer {
 	struct segment *segment;
 	uint64_t inode;
-	bool own; // of this process
+	struct peer *former; // dead, that had the number before
+	bool own;            // of this process
 	pthread_mutex_t lock;
 	struct mapping *_Atomic mapping[REGIONS];
 	int channel[CHANNELS];
 	uint64_t channel_inode[CHANNELS];
 };
-struct peer *peer_find(uint32_t number);
-void peers_hold(void); // by every context
-void peers_drop(void);
+struct peer *peer_find(struct context *c, uint32_t number); // NULL: there is none
+void peers_close(struct context *c);
 void peer_ring(struct peer *p, const struct completions *c, uint32_t queue);
 
 // mapping.c: where bytes of a peer's region are in this process; NULL: nowhere
