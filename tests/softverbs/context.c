@@ -33,7 +33,7 @@ static void note(struct context *was, struct context *is)
 __attribute__((destructor)) static void leave(void)
 {
 	for (size_t i = 0; i < sizeof opened / sizeof opened[0]; i++)
-		if (opened[i] && opened[i]->segment->pid == getpid())
+		if (opened[i] && opened[i]->process == getpid()) // a child process has no segment
 			segment_remove(opened[i]->segment);
 }
 
@@ -188,6 +188,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		return NULL;
 	}
 	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	c->process = getpid();
 	c->verbs.context.async_fd = fds[0];
 	c->events = fds[1];
 	c->segment->lid = d->lid;

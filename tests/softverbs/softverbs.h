@@ -95,6 +95,7 @@ struct queue_pair {
 
 struct context {
 	struct segment *segment;
+	int process;
 	pthread_t thread;
 	_Atomic bool closing;
 	_Atomic int waiting;       // queue pairs with requests that wait

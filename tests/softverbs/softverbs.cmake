@@ -1,0 +1,49 @@
+# The software verbs device (README.md), and what runs over it, label softverbs: raw verbs, the Go tests of the RDMA transport,
+# programs on pretended nodes. Nothing of it is installed.
+# SPDX-License-Identifier: BSD-3-Clause
+
+if(NOT ARMCI_VERBS_INCLUDE)
+  armci_skip(softverbs/raw "no <infiniband/verbs.h> to build with (package libibverbs-dev)")
+  return()
+endif()
+set(soft ${here}/softverbs)
+file(GLOB sources CONFIGURE_DEPENDS ${soft}/*.c)
+list(FILTER sources EXCLUDE REGEX "/(sysfs|raw[a-z_]*)\\.c$")
+add_library(softverbs SHARED EXCLUDE_FROM_ALL ${sources})
+target_compile_options(softverbs PRIVATE ${ARMCI_CFLAGS})
+target_include_directories(softverbs PRIVATE ${ARMCI_VERBS_INCLUDE})
+target_link_options(softverbs PRIVATE -Wl,--version-script=${soft}/libibverbs.map)
+target_link_libraries(softverbs PRIVATE pthread)
+set_target_properties(softverbs PROPERTIES OUTPUT_NAME ibverbs SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/softverbs
+  LINK_DEPENDS ${soft}/libibverbs.map)
+
+add_executable(softverbs_sysfs EXCLUDE_FROM_ALL ${soft}/sysfs.c)
+file(GLOB sources CONFIGURE_DEPENDS ${soft}/raw*.c)
+add_executable(softverbs_raw EXCLUDE_FROM_ALL ${sources})
+target_link_libraries(softverbs_raw PRIVATE softverbs)
+set_target_properties(softverbs_sysfs PROPERTIES OUTPUT_NAME softverbs-sysfs)
+set_target_properties(softverbs_raw PROPERTIES OUTPUT_NAME raw)
+foreach(target softverbs_sysfs softverbs_raw)
+  target_compile_options(${target} PRIVATE ${ARMCI_CFLAGS})
+  target_include_directories(${target} PRIVATE ${ARMCI_VERBS_INCLUDE})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${out}/softverbs)
+endforeach()
+add_dependencies(armci_tests softverbs softverbs_sysfs softverbs_raw)
+armci_go_test(softverbs_transport OUTPUT ${out}/softverbs/transport PACKAGE internal/rdma)
+
+# armci_softverbs(<name> SECONDS <s> COMMAND <command> <argument>... [ENV NAME=value...])
+function(armci_softverbs name)
+  cmake_parse_arguments(A "" "SECONDS" "COMMAND;ENV" ${ARGN})
+  armci_suite(softverbs/${name} SCRIPT ${soft}/with.sh LABEL softverbs TIMEOUT ${A_SECONDS} ARGS ${out}/softverbs ${A_COMMAND}
+    ENV "${A_ENV}")
+endfunction()
+
+armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
+foreach(link ethernet infiniband)
+  armci_softverbs(transport/${link} SECONDS 300 COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport
+    ENV SOFTVERBS_LINK=${link})
+endforeach()
+if("none" IN_LIST ARMCI_CAN_CC)
+  armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
+    ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
+endif()
