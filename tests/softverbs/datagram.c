@@ -63,7 +63,7 @@ static void deliver(struct queue_pair *q, struct peer *p, struct pair *t, const 
 	int status = receive_take(p, t, sizeof head + bytes, &in);
 	if (status == NO_RECEIVE)
 		return; // lost
-	if (status == IBV_WC_SUCCESS && !transfer(p, true, all, n + 1, in.span, in.spans))
+	if (status == IBV_WC_SUCCESS && transfer(p, true, all, n + 1, in.span, in.spans) != 0)
 		status = IBV_WC_LOC_PROT_ERR;
 	done.wc.wr_id = in.id;
 	done.wc.status = (enum ibv_wc_status)status;

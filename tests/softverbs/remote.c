@@ -3,6 +3,9 @@
 // would check, moves the bytes, and tells the peer's application or its thread if there is something to tell.
 #include "softverbs.h"
 
+#include <errno.h>
+#include <string.h>
+
 // The peer's queue pair, locked, if it is connected to this one and answers.
 static struct pair *reach(struct queue_pair *q)
 {
@@ -49,6 +52,9 @@ static void received(struct queue_pair *q, struct pair *t, const struct request 
 	complete(q->peer, t->completions, &done, r->solicited);
 }
 
+// The status after bytes were to move: those of a process that has died have nobody to answer for them.
+static int after(int err, int status) { return err == 0 ? IBV_WC_SUCCESS : err == ESRCH ? NO_ANSWER : status; }
+
 static int send(struct queue_pair *q, struct pair *t, const struct request *r, const struct iovec *mine, int n, size_t bytes)
 {
 	struct received in;
@@ -56,8 +62,10 @@ static int send(struct queue_pair *q, struct pair *t, const struct request *r, c
 	int status = receive_take(q->peer, t, into, &in);
 	if (status == NO_RECEIVE)
 		return status;
-	if (status == IBV_WC_SUCCESS && into > 0 && !transfer(q->peer, true, mine, n, in.span, in.spans))
-		status = IBV_WC_LOC_PROT_ERR;
+	if (status == IBV_WC_SUCCESS && into > 0)
+		status = after(transfer(q->peer, true, mine, n, in.span, in.spans), IBV_WC_LOC_PROT_ERR);
+	if (status == NO_ANSWER)
+		return status;
 	received(q, t, r, &in, status, bytes);
 	return status == IBV_WC_SUCCESS ? status : status == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
 }
@@ -83,8 +91,8 @@ static int move(struct queue_pair *q, const struct pair *t, const struct request
 	if (bytes == 0)
 		return IBV_WC_SUCCESS;
 	int status = place(q, t, r, bytes, out ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, &there);
-	if (status == IBV_WC_SUCCESS && !transfer(q->peer, out, mine, n, &there, 1))
-		status = IBV_WC_REM_ACCESS_ERR;
+	if (status == IBV_WC_SUCCESS)
+		status = after(transfer(q->peer, out, mine, n, &there, 1), IBV_WC_REM_ACCESS_ERR);
 	return status;
 }
 
@@ -95,10 +103,10 @@ static int atomic(struct queue_pair *q, const struct pair *t, const struct reque
 	if (settings.atomics == IBV_ATOMIC_NONE || r->remote % sizeof before != 0)
 		return IBV_WC_REM_INV_REQ_ERR;
 	int status = place(q, t, r, sizeof before, IBV_ACCESS_REMOTE_ATOMIC, &there);
-	if (status == IBV_WC_SUCCESS && !transfer_atomic(q->peer, there.at, there.addr, r, &before))
-		status = IBV_WC_REM_ACCESS_ERR;
 	if (status == IBV_WC_SUCCESS)
-		__builtin_memcpy(mine->iov_base, &before, sizeof before);
+		status = after(transfer_atomic(q->peer, there.at, there.addr, r, &before), IBV_WC_REM_ACCESS_ERR);
+	if (status == IBV_WC_SUCCESS)
+		memcpy(mine->iov_base, &before, sizeof before);
 	return status;
 }
 

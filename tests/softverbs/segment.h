@@ -127,10 +127,15 @@ static inline struct completion *completion(struct segment *s, const struct comp
 }
 
 // The word of a mutex is the number of the thread that has it: none where that has died.
-static inline bool alive(struct segment *s)
+static inline int life_thread(struct segment *s)
 {
 	enum { THREAD = 0x3fffffff };
-	return (*(volatile int *)&s->life & THREAD) != 0 && !atomic_load_explicit(&s->vanished, memory_order_relaxed);
+	return *(volatile int *)&s->life & THREAD;
+}
+
+static inline bool alive(struct segment *s)
+{
+	return life_thread(s) != 0 && !atomic_load_explicit(&s->vanished, memory_order_relaxed);
 }
 
 void shared_mutex(pthread_mutex_t *m); // makes one

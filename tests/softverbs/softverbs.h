@@ -158,14 +158,14 @@ void peer_ring(struct peer *p, const struct completions *c, uint32_t queue);
 char *mapping_at(struct peer *p, const struct region *r, uint64_t addr);
 void mappings_free(struct peer *p);
 
-// transfer.c: bytes of the other process
+// transfer.c: bytes of the other process: 0, ESRCH if it has died, or another errno value
 struct span {
 	char *at; // in this process; NULL: nowhere
 	uint64_t addr;
 	size_t bytes;
 };
-bool transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m);
-bool transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before);
+int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m);
+int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before);
 
 // completions.c
 void complete(struct peer *p, uint32_t queue, const struct completion *done, bool solicited);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "softverbs.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define WORD(type) \
@@ -50,7 +51,7 @@ static void copy_all(bool out, const struct iovec *mine, int n, const struct spa
 	}
 }
 
-bool transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m)
+int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m)
 {
 	struct iovec far[MOST_SGE];
 	size_t bytes = 0;
@@ -63,15 +64,17 @@ bool transfer(struct peer *p, bool out, const struct iovec *mine, int n, const s
 	if (mapped) {
 		copy_all(out, mine, n, theirs, m);
 		atomic_thread_fence(memory_order_release); // before what is written next
-		return true;
+		return 0;
 	}
-	int pid = p->segment->pid;
+	int pid = life_thread(p->segment);
+	if (pid == 0)
+		return ESRCH;
 	ssize_t moved = out ? process_vm_writev(pid, mine, (unsigned long)n, far, (unsigned long)m, 0)
 						: process_vm_readv(pid, mine, (unsigned long)n, far, (unsigned long)m, 0);
 	size_t wanted = 0;
 	for (int i = 0; i < n; i++)
 		wanted += mine[i].iov_len;
-	return moved == (ssize_t)(wanted < bytes ? wanted : bytes);
+	return moved < 0 ? errno : moved == (ssize_t)(wanted < bytes ? wanted : bytes) ? 0 : EFAULT;
 }
 
 static uint64_t changed(const struct request *r, uint64_t was)
@@ -90,23 +93,23 @@ static uint64_t by_processor(char *at, const struct request *r)
 	return was;
 }
 
-bool transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before)
+int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before)
 {
 	struct iovec mine = {before, sizeof *before};
 	struct span span = {NULL, addr, sizeof *before};
 	if (at && !p->own) {
 		*before = by_processor(at, r);
-		return true;
+		return 0;
 	}
 	shared_lock(&p->segment->atomics); // also of own memory, which may not be mapped by others
-	bool ok = true;
+	int err = 0;
 	if (at)
 		*before = by_processor(at, r);
-	else if ((ok = transfer(p, false, &mine, 1, &span, 1))) {
+	else if ((err = transfer(p, false, &mine, 1, &span, 1)) == 0) {
 		uint64_t now = changed(r, *before);
 		mine.iov_base = &now;
-		ok = transfer(p, true, &mine, 1, &span, 1);
+		err = transfer(p, true, &mine, 1, &span, 1);
 	}
 	shared_unlock(&p->segment->atomics);
-	return ok;
+	return err;
 }
