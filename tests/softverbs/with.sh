@@ -1,18 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # with.sh DIRECTORY COMMAND [ARGUMENT]... - runs a command where the software verbs device is the only one: DIRECTORY has
-# libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or infiniband. Afterwards nothing of the device is left;
-# what processes that were killed have left goes here.
+# libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or infiniband. Hosts of ../hosts have addresses of their
+# own. What killed processes have left of the
+# device goes at the end.
 set -u
 lib=${1:?}
 shift
 work=$(mktemp -d) || exit 1
+# Hosts have a /dev/shm of their own, but share this.
+shm=/dev/shm
+[ "$(stat -f -c %T /run)" != tmpfs ] || [ ! -w /run ] || shm=/run
+export SOFTVERBS_DIR="$shm/softverbs.$$" ARMCI_RDMA_SYSFS="$work/class"
 trap 'rm -rf "$work" "$SOFTVERBS_DIR"' EXIT
 trap 'exit 1' HUP INT TERM
-case ${SOFTVERBS_LINK:-ethernet} in
-ethernet) "$lib/softverbs-sysfs" "$work/class" ethernet 10.77.0.1 ;;
-infiniband) "$lib/softverbs-sysfs" "$work/class" infiniband 17 ;;
-esac || exit
-export SOFTVERBS_DIR="/dev/shm/softverbs.$$" ARMCI_RDMA_SYSFS="$work/class"
+
+# class DIRECTORY N: the device of the Nth host.
+class() {
+	case ${SOFTVERBS_LINK:-ethernet} in
+	ethernet) "$lib/softverbs-sysfs" "$1" ethernet "10.77.0.$2" ;;
+	infiniband) "$lib/softverbs-sysfs" "$1" infiniband $((16 + $2)) ;;
+	esac || exit
+}
+
+class "$ARMCI_RDMA_SYSFS" 1
+i=0
+for letter in a b c d e f g h; do
+	i=$((i + 1))
+	class "$ARMCI_RDMA_SYSFS.armcih$letter" $i
+done
 export LD_LIBRARY_PATH="$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 "$@"
