@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # inside.sh HOST COMMAND [ARGUMENT]... - runs a command on a host that hosts.sh has made: with its network and names, its
 # own host name, IPC objects and /dev/shm, so that a library that takes two hosts for one finds nothing to share there,
-# and with its own verbs device, if it has one (of the kernel's, or the software device of ../softverbs). The process becomes the command: it can be signalled and waited for.
+# and with its own verbs device, if it has one: of the kernel's, or that of ../softverbs. The process becomes the command: it
+# can be signalled and waited for.
 host=$1
 shift
 # shellcheck disable=SC2016 # for the inner shell

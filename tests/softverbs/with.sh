@@ -1,17 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # with.sh DIRECTORY COMMAND [ARGUMENT]... - runs a command where the software verbs device is the only one: DIRECTORY has
-# libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or infiniband. Hosts of ../hosts have addresses of their
-# own. What killed processes have left of the
-# device goes at the end.
+# libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or infiniband. With SOFTVERBS_HOSTS=1 the hosts of
+# ../hosts, which have a /dev/shm of their own, have that device too, each with its own address. What killed processes have
+# left of the device goes at the end.
 set -u
 lib=${1:?}
 shift
 work=$(mktemp -d) || exit 1
-# Hosts have a /dev/shm of their own, but share this.
-shm=/dev/shm
-[ "$(stat -f -c %T /run)" != tmpfs ] || [ ! -w /run ] || shm=/run
-export SOFTVERBS_DIR="$shm/softverbs.$$" ARMCI_RDMA_SYSFS="$work/class"
+export SOFTVERBS_DIR="/dev/shm/softverbs.$$" ARMCI_RDMA_SYSFS="$work/class"
+[ "${SOFTVERBS_HOSTS:-0}" = 0 ] || SOFTVERBS_DIR=$work/segments
 trap 'rm -rf "$work" "$SOFTVERBS_DIR"' EXIT
 trap 'exit 1' HUP INT TERM
 
