@@ -20,7 +20,10 @@ func (g *target) move(f *transfer, r *request) error {
 		return err
 	}
 	first, lend := 0, 0
-	if f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil { // it may be copied
+	switch {
+	case r == nil: // it is copied, and so short that another request takes longer than to copy all of it first
+		first = int(f.left.Left())
+	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil: // it may be copied
 		c := g.costs(false) // which may measure, with transfers of its own
 		first, lend = c.first(), c.lendFrom()
 	}

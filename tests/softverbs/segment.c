@@ -57,6 +57,8 @@ static int directory(bool make)
 		if (make && mkdir(name, 0700) != 0 && errno != EEXIST)
 			return -1;
 		int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0 && make && errno == ENOENT)
+			continue; // removed meanwhile
 		if (fd < 0)
 			return -1;
 		flock(fd, LOCK_EX);
