@@ -11,7 +11,7 @@ set(full
   "^ga/"
   "^fault/"
   "^(nodes|hosts)/"
-  "^softverbs/(transport|programs)/"
+  "^softverbs/(transport|programs|hosts)/"
   "^vm/"
   "^perf/nodes$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the

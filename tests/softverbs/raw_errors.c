@@ -82,14 +82,17 @@ static void other_domain(struct end *e)
 	WANT(ibv_dealloc_pd(d) == 0);
 }
 
-static void odd_atomic(struct end *e)
+// A request of 8 bytes to an offset, of the end that leads, has an error.
+static void refused_at(struct end *e, enum ibv_wr_opcode op, size_t offset, enum ibv_wc_status status)
 {
 	struct ibv_sge piece;
-	struct ibv_send_wr w = raw_request(e, IBV_WR_ATOMIC_FETCH_AND_ADD, &piece, 0, 4, 8);
+	struct ibv_send_wr w = raw_request(e, op, &piece, 0, offset, 8);
 	if (e->lead)
-		refused(e, &w, IBV_WC_REM_INV_REQ_ERR);
+		refused(e, &w, status);
 	raw_meet(e);
 }
+
+static void odd_atomic(struct end *e) { refused_at(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 4, IBV_WC_REM_INV_REQ_ERR); }
 
 // A message longer than the buffer for it: both ends have an error.
 static void too_long(struct end *e)
@@ -113,14 +116,7 @@ static void too_long(struct end *e)
 }
 
 // Nobody is ready to receive, and the sender does not wait.
-static void not_ready(struct end *e)
-{
-	struct ibv_sge piece;
-	struct ibv_send_wr w = raw_request(e, IBV_WR_SEND, &piece, 0, 0, 8);
-	if (e->lead)
-		refused(e, &w, IBV_WC_RNR_RETRY_EXC_ERR);
-	raw_meet(e);
-}
+static void not_ready(struct end *e) { refused_at(e, IBV_WR_SEND, 0, IBV_WC_RNR_RETRY_EXC_ERR); }
 
 // The sender waits, whether it polls or sleeps, and nothing overtakes what waits.
 static void ready_later(struct end *e)

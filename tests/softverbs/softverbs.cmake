@@ -45,7 +45,11 @@ armci_softverbs(transport/infiniband SECONDS 200 ENV SOFTVERBS_LINK=infiniband
   COMMAND ${out}/softverbs/transport "-test.run=TestConformance|TestForced|TestIdlePeerKilled")
 armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
   COMMAND ${out}/softverbs/transport "-test.run=TestConformance|TestForced|TestOnDemand")
+armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
+  COMMAND ${out}/softverbs/transport "-test.run=TestConformance/^2x2|TestForced")
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
+  armci_softverbs(hosts/2x1 SECONDS 300 COMMAND sh ${here}/hosts/run.sh hosts none 2x1 few
+    ENV ARMCI_TRANSPORT=rdma SOFTVERBS_HOSTS=1)
 endif()
