@@ -23,7 +23,7 @@ const (
 	msgUnlock     = 8
 	msgNotify     = 9  // no body
 	msgOwns       = 10 // verify.go
-	msgEnding     = 11 // failure.go; no body
+	msgEnding     = 11 // failure.go; no body; the answer: 1 byte
 )
 
 const forwardHead = 5

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How a job ends when it cannot go on: whoever notices the cause first prints one line and tells the other nodes that the
-// cause is known; then every rank ends, silently. Calls that fail only because the job is ending wait for the end.
+// cause is known; then every rank ends, silently. Nodes take turns; where two still notice at the same time, the first node
+// that can be reached decides. Calls that fail only because the job is ending wait for the end.
 package core
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	noticeTime = 500 * time.Millisecond // for the other nodes to hear that the cause has been printed
+	noticeTime = 500 * time.Millisecond // for another node to answer, or for all to hear that the cause has been printed
 	reportTime = time.Second            // for the rank that may report the cause to end the job
 	endTime    = 20 * time.Second       // for the job to end
 	reportTurn = 500 * time.Millisecond // between the turns of two nodes
@@ -42,9 +43,12 @@ func (r *Runtime) end(wait time.Duration, reason string) {
 		defer close(r.jobEnded)
 		close(r.jobEnding)
 		time.Sleep(wait)
-		if r.Liveness.ClaimEnd() {
+		switch first, elsewhere := r.claimEnd(); {
+		case first:
 			log.Errorf("%s: the job ends", reason)
 			r.tellNodes()
+		case elsewhere:
+			time.Sleep(reportTime)
 		}
 		r.Job.Die(1)
 	})
@@ -68,6 +72,32 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 		place += 2
 	}
 	return reportTurn * time.Duration(min(place, maxTurns))
+}
+
+// claimEnd tells whether this rank is the first that wants to report why the job ends; if not, whether another node is.
+func (r *Runtime) claimEnd() (first, elsewhere bool) {
+	if !r.Liveness.ClaimEnd() {
+		return false, false
+	}
+	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
+		heard := make(chan []byte, 1)
+		go func() {
+			defer log.Guard()
+			if answer, err := r.call(ranks[0], msgEnding, nil); err == nil {
+				heard <- answer
+			}
+			close(heard)
+		}()
+		select {
+		case answer, ok := <-heard:
+			if ok {
+				first = len(answer) == 1 && answer[0] == 1
+				return first, !first
+			}
+		case <-time.After(noticeTime):
+		}
+	}
+	return true, false
 }
 
 // tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
@@ -94,13 +124,17 @@ func (r *Runtime) tellNodes() {
 	}
 }
 
-// handleEnding: another node ends the job and has said why. The launcher ends this process, or it ends itself.
+// handleEnding: another node ends the job, and is told whether it is the first that says so. The launcher ends this
+// process, or it ends itself.
 func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	if reply == nil {
 		return false
 	}
-	r.Liveness.ClaimEnd() // the ranks of this node have nothing to report
-	reply(nil)
+	first := byte(0)
+	if r.Liveness.ClaimEnd() { // so the ranks of this node have nothing to report
+		first = 1
+	}
+	reply([]byte{first})
 	go func() {
 		defer log.Guard()
 		<-r.started
@@ -127,9 +161,9 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 }
 
 // Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the caller's thread. If
-// another rank of the node has printed why the job ends, this rank waits for it, then ends silently.
+// another rank has printed why the job ends, this rank waits for it, then ends silently.
 func (r *Runtime) Abort(text string, code int) {
-	if r.Liveness.ClaimEnd() {
+	if first, _ := r.claimEnd(); first {
 		if text != "" {
 			log.Errorf("%s", text)
 		}

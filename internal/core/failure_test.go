@@ -103,6 +103,21 @@ func TestAbort(t *testing.T) {
 	})
 }
 
+// Where all nodes end the job at the same time, one says why.
+func TestNodesAgree(t *testing.T) {
+	for range 3 {
+		lines := logged(t)
+		shape{nodes: 4, ranks: 4}.run(t, nil, func(r *tr) {
+			r.barrier()
+			r.Abort(fmt.Sprintf("rank %d gives up", r.Me), 7)
+			r.barrier()
+		})
+		if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "gives up") {
+			t.Fatalf("%q", got)
+		}
+	}
+}
+
 // A node that ends the job tells the others, which then end without a word about the ranks they lose.
 func TestOtherNodesAreTold(t *testing.T) {
 	lines := logged(t)

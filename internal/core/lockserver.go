@@ -139,32 +139,43 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint32) {
 	defer log.Guard()
 	r.Locks.LockQueued(m, c.who, ticket)
-	c.reply([]byte{lockGot})
-	r.grantAll(m, q)
+	r.granted(m, q, c)
 }
 
-// grant starts to serve the queue.
+// grant locks the mutex for the rank that has waited longest, if there is one, then for the others.
 func (r *Runtime) grant(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	r.grantAll(m, q)
+	if c, some := r.lockserver.next(m, q); some {
+		r.Locks.Lock(m, c.who)
+		r.granted(m, q, c)
+	}
 }
 
-// grantAll locks the mutex for one waiting rank after the other.
-func (r *Runtime) grantAll(m uintptr, q *lockQueue) {
-	l := &r.lockserver
+// granted tells a rank that it has the mutex, and goes on with the next one. A queue that nobody waits in is gone before the
+// rank is told: what it does next does not find it.
+func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
-		l.mu.Lock()
-		if len(q.waiting) == 0 {
-			if q.queued--; q.queued == 0 {
-				delete(l.queues, m)
-			}
-			l.mu.Unlock()
+		next, some := r.lockserver.next(m, q)
+		c.reply([]byte{lockGot})
+		if !some {
 			return
 		}
-		c := q.waiting[0]
-		q.waiting = q.waiting[1:]
-		l.mu.Unlock()
-		r.Locks.Lock(m, c.who)
-		c.reply([]byte{lockGot})
+		r.Locks.Lock(m, next.who)
+		c = next
 	}
+}
+
+// next takes the rank that has waited longest from the queue. If there is none, the caller no longer serves it.
+func (l *lockserver) next(m uintptr, q *lockQueue) (c lockRequest, some bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(q.waiting) == 0 {
+		if q.queued--; q.queued == 0 {
+			delete(l.queues, m)
+		}
+		return c, false
+	}
+	c = q.waiting[0]
+	q.waiting = q.waiting[1:]
+	return c, true
 }

@@ -28,7 +28,7 @@ func (g *target) move(f *transfer, r *request) error {
 		first, lend = c.first(), c.lendFrom()
 	}
 	x := &g.transfer
-	*x = transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, FirstChunk: first}
+	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, FirstChunk: first}
 	if r != nil {
 		x.Done = r
 	}
@@ -67,7 +67,7 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 		if err := g.settle(); err != nil {
 			return nil, err
 		}
-		x := transport.Transfer{Local: f.left, Remote: f.right, Key: g.keyOf, Copied: true}
+		x := transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: true}
 		scale := f.scale // C is not to see f, which has Go pointers
 		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what), Value: pointerTo(scale[:])})
 		err = g.deviceError(err)
@@ -165,7 +165,7 @@ func (o *origin) push() error {
 	done := &pushed{o: o, c: c}
 	done.Add(1)
 	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true} // the origin's device checks it
-	err = o.direct.Write(&transport.Transfer{Local: c.at, Remote: c.to, Done: done,
+	err = o.direct.Write(&transport.Transfer{Local: &c.at, Remote: &c.to, Done: done,
 		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
 	o.c = nil // until done
 	done.Done(err)

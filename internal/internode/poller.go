@@ -33,13 +33,17 @@ type poller struct {
 	listed bool         // with the progress thread: its lock
 
 	// Of the owner.
-	looks looks
-	run   time.Time // when it last let Go's scheduler run
+	looks  looks
+	run    time.Time // when it last let Go's scheduler run
+	drives uint32
 }
 
 // Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of its system calls, and
 // looks for such threads 50,000 times a second. So who polls lets itself be scheduled before.
 const scheduleEvery = 4 * time.Millisecond
+
+// rareDrives is how many waits that find at once what they wait for go by before one looks at the clock.
+const rareDrives = 16
 
 // longSleep is how long an owner sleeps before it looks whether what it waits for came by other means.
 const longSleep = 50 * time.Millisecond
@@ -158,9 +162,8 @@ func (p *poller) pollOnce() bool {
 // drive polls until done. For the owner.
 func (p *poller) drive(done func() bool) {
 	p.driven.Store(true)
-	if now := time.Now(); now.Sub(p.run) > scheduleEvery {
-		runtime.Gosched()
-		p.run = now
+	if p.drives++; p.drives%rareDrives == 0 {
+		p.letRun(time.Now())
 	}
 	vain := false
 	for !done() {
@@ -169,12 +172,21 @@ func (p *poller) drive(done func() bool) {
 			continue
 		}
 		begin := time.Now()
+		p.letRun(begin)
 		p.src.Sleep(longSleep)
 		p.looks.slept(time.Since(begin))
 		vain = p.poll(1) == 0
 	}
 	if !vain {
 		p.looks.paid()
+	}
+}
+
+// letRun lets Go's scheduler run, if it is time.
+func (p *poller) letRun(now time.Time) {
+	if now.Sub(p.run) > scheduleEvery {
+		runtime.Gosched()
+		p.run = now
 	}
 }
 

@@ -144,7 +144,8 @@ func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err 
 // untold turns a bad address of a put that its caller believes to be good into an error of the next fence.
 func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
 	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
-		g.refused.CompareAndSwap(nil, &err)
+		why := err
+		g.refused.CompareAndSwap(nil, &why)
 		return r, nil
 	}
 	return r, err

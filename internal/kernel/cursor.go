@@ -164,6 +164,11 @@ func (c *Cursor) Row() int64 {
 // Contiguous tells whether what is left is one run.
 func (c *Cursor) Contiguous() bool { return c.after == 0 && c.pos.left <= c.pos.row-c.pos.off }
 
+// One gives the address of what is left if it is one run, and found without the way into C.
+func (c *Cursor) One() (addr uintptr, ok bool) {
+	return c.pos.addr + uintptr(c.pos.off), c.after == 0 && c.addrs == nil && c.pos.left == c.pos.row-c.pos.off
+}
+
 // here gives how many of n > 0 bytes are in the group at the cursor, and panics beyond the end.
 func (c *Cursor) here(n int64) int64 {
 	if c.pos.left == 0 {

@@ -7,6 +7,7 @@ package rdma
 
 import (
 	"cmp"
+	"unsafe"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
@@ -38,14 +39,16 @@ type mover struct {
 	held       []*pin.Entry
 	chain      chain
 	pieces     []kernel.Piece // of remote memory, for one buffer
-	registerIt func()         // registers the local memory of the next run
+	only       kernel.Run     // of a transfer by one request
+	at         *kernel.Run    // the next run, if it may be registered
+	registerIt func()         // does that
 }
 
 func (m *mover) init(o *origin) {
 	m.o, m.pieces = o, make([]kernel.Piece, 0, chainLength)
 	m.registerIt = func() { // while keys are asked for
-		if r := m.walk.Listed(); r != nil {
-			m.local(r)
+		if m.at != nil {
+			m.local(m.at)
 		}
 	}
 }
@@ -62,7 +65,6 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 		m.lendFrom = 1
 	}
 	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
-	m.walk.Set(&x.Local, &x.Remote, chainLength)
 }
 
 // move makes a transfer.
@@ -71,26 +73,73 @@ func (m *mover) move(x *transport.Transfer, op uint8) error {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()
 	m.begin(x, op)
-	done, err := false, error(nil)
-	if op == verbs.Write && m.single && m.all <= int64(o.pair.Inline) && o.f.cfg.Contiguous != transport.ByZeroCopy {
-		done, err = m.small()
+	done, err := m.one()
+	if !done && err == nil {
+		err = m.many()
 	}
-	for most := chainLength; !done && err == nil && m.walk.Left() > 0; {
+	if m.held != nil {
+		o.ring.hold(m.held)
+	}
+	m.x, m.at = nil, nil
+	return err
+}
+
+// one makes a transfer of one request: inline, from or to registered memory, or through a buffer. done is false if it takes
+// more than that.
+func (m *mover) one() (done bool, err error) {
+	local, ok := m.x.Local.One()
+	remote, flat := m.x.Remote.One()
+	n, out, o := int(m.all), m.o.q.out, m.o
+	if !ok || !flat || n > pieceBytes {
+		return false, nil
+	}
+	m.only = kernel.Run{Local: local, Remote: remote, Bytes: n}
+	m.at = &m.only
+	if err = m.reach(remote); err != nil || uintptr(n) > m.far.Hi-remote {
+		return false, err
+	}
+	p := posted{buffer: none, done: m.x.Done}
+	q := [1]verbs.Request{{Remote: uint64(remote), Key: uint32(m.far.Key), Pieces: 1, Op: m.op}}
+	d := [1]verbs.Data{{Addr: uint64(local), Bytes: uint32(n)}}
+	if m.op == verbs.Write && n <= o.pair.Inline && o.f.cfg.Contiguous != transport.ByZeroCopy {
+		q[0].Flags = verbs.Inline
+		return true, o.ship(p, q[:], d[:])
+	}
+	ok, err = m.local(m.at)
+	switch {
+	case err != nil || ok && uintptr(n) > m.near.Hi-local || !ok && n > min(m.first, out.Size):
+		return false, err
+	case ok:
+		d[0].Key = localKey(m.near.Key)
+		return true, o.ship(p, q[:], d[:])
+	}
+	if p.buffer, err = o.Buffer(); err != nil {
+		return false, err
+	}
+	if d[0] = o.Data(p.buffer, 0, n); m.op == verbs.Write {
+		kernel.Copy(unsafe.Pointer(&o.Bytes(p.buffer)[0]), kernel.Ptr(local), n)
+	} else {
+		p.read, o.q.into[p.buffer] = int32(n), *m.x.Local
+	}
+	return true, o.ship(p, q[:], d[:])
+}
+
+// many makes a transfer of any number of requests.
+func (m *mover) many() (err error) {
+	m.walk.Set(m.x.Local, m.x.Remote, chainLength)
+	for most := chainLength; err == nil && m.walk.Left() > 0; {
 		most, err = m.next(m.walk.Peek(most))
 	}
 	if e := m.flush(); err == nil {
 		err = e
 	}
-	if m.held != nil {
-		o.ring.hold(m.held)
-	}
-	m.x = nil
 	return err
 }
 
 // next makes requests for a run, or, where local memory is not registered, for a chunk that goes through a buffer. most is how
 // many runs the walk should list next.
 func (m *mover) next(r *kernel.Run) (most int, err error) {
+	m.at = r
 	if err = m.reach(r.Remote); err != nil {
 		return 0, err
 	}
@@ -99,6 +148,7 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 		return 0, err
 	}
 	if !ok {
+		m.at = nil
 		m.walk.Settle()
 		return 1, m.stage()
 	}
@@ -111,17 +161,6 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(m.near.Key)}, m.o.width)
 	m.walk.Advance(n)
 	return chainLength, nil
-}
-
-// small writes a few contiguous bytes inline: the device has taken them when this returns. done is false if they lie in two
-// ranges of registered memory.
-func (m *mover) small() (done bool, err error) {
-	r := m.walk.Peek(1)
-	if err = m.reach(r.Remote); err != nil || m.far.Hi-r.Remote < uintptr(r.Bytes) {
-		return false, err
-	}
-	q := [1]verbs.Request{{Remote: uint64(r.Remote), Key: uint32(m.far.Key), Pieces: 1, Op: verbs.Write, Flags: verbs.Inline}}
-	return true, m.o.ship(posted{buffer: none, done: m.x.Done}, q[:], []verbs.Data{{Addr: uint64(r.Local), Bytes: uint32(r.Bytes)}})
 }
 
 // reach makes m.far the registered memory around a remote address.

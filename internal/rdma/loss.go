@@ -102,6 +102,13 @@ func (e *end) farewell(gone bool) {
 // left tells whether everything has left, the farewell last, or never will.
 func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
 
+// departed is told of the other end's farewell where this end is broken already: nobody takes this end's farewell any more.
+// Poller only.
+func (e *end) departed() {
+	e.dead.Store(true)
+	e.q.urgent.Store(true)
+}
+
 // notice is a datagram about the end of a queue pair.
 type notice struct {
 	Pair uint32

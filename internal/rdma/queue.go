@@ -205,11 +205,10 @@ func (q *queue) later(do func()) {
 	}
 }
 
-// waiting handles what does not come from the queue: a completion that C has left to Go, and todo.
+// waiting handles what does not come from the queue: completions that C has put aside, and todo.
 func (q *queue) waiting() (n int) {
-	if c, some := q.fast.Left(); some {
-		q.done[0] = c
-		n = q.deal(1, nil)
+	if left := q.fast.Left(q.done[:fastpath.MostLeft]); left > 0 {
+		n = q.deal(left, nil)
 	}
 	for q.urgent.Load() { // again if later has found dealing set, and so has not called Interrupt
 		q.dealing.Store(true)
@@ -257,6 +256,9 @@ func (q *queue) deal(n int, err error) int {
 				e.completed(c)
 			}
 		case e == nil || c.Status != 0 || e.broken.Load() != nil:
+			if e != nil && c.Status == 0 && c.Bytes == 0 {
+				e.departed()
+			}
 			q.giveBack(int32(c.ID &^ received))
 		default:
 			e.arrived(int32(c.ID&^received), int(c.Bytes))

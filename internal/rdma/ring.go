@@ -7,6 +7,7 @@ package rdma
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/verbs"
@@ -22,10 +23,11 @@ type posted struct {
 	held     []*pin.Entry         // local memory that this chain and earlier ones use
 }
 
+// ring is changed with the lock, and asked without it.
 type ring struct {
 	mu         sync.Mutex
 	chains     []posted
-	head, tail uint64 // number of the oldest, and of the next
+	head, tail atomic.Uint64 // number of the oldest, and of the next
 	closed     bool
 }
 
@@ -40,9 +42,9 @@ func (r *ring) push(p *posted) (number uint64, ok bool) {
 	if p.done != nil {
 		p.done.Add(1)
 	}
-	number = r.tail
-	r.chains[number%uint64(len(r.chains))] = *p
-	r.tail++
+	number = r.tail.Load()
+	*r.chain(number) = *p
+	r.tail.Store(number + 1)
 	return number, true
 }
 
@@ -50,34 +52,30 @@ func (r *ring) push(p *posted) (number uint64, ok bool) {
 func (r *ring) pop(upTo uint64) (p posted, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.head == r.tail || upTo < r.head {
+	number := r.head.Load()
+	if number == r.tail.Load() || upTo < number {
 		return p, false
 	}
-	at := &r.chains[r.head%uint64(len(r.chains))]
+	at := r.chain(number)
 	p, *at = *at, posted{}
-	r.head++
+	r.head.Store(number + 1)
 	return p, true
 }
 
+// chain is where the chain of a number is.
+func (r *ring) chain(number uint64) *posted { return &r.chains[number%uint64(len(r.chains))] }
+
 // open tells whether a chain before number n has not been completed.
-func (r *ring) open(n uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.head < min(n, r.tail)
-}
+func (r *ring) open(n uint64) bool { return r.head.Load() < min(n, r.tail.Load()) }
 
 // next is the number of the chain that will be posted next.
-func (r *ring) next() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.tail
-}
+func (r *ring) next() uint64 { return r.tail.Load() }
 
 // hold keeps local memory registered until all chains that have been posted are complete.
 func (r *ring) hold(entries []*pin.Entry) {
 	r.mu.Lock()
-	if r.head != r.tail {
-		last := &r.chains[(r.tail-1)%uint64(len(r.chains))]
+	if tail := r.tail.Load(); r.head.Load() != tail {
+		last := r.chain(tail - 1)
 		last.held = append(last.held, entries...)
 		entries = nil
 	}
@@ -104,8 +102,8 @@ func (r *ring) fail() (ended []posted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	for n := r.head; n != r.tail; n++ {
-		p := &r.chains[n%uint64(len(r.chains))]
+	for n := r.head.Load(); n != r.tail.Load(); n++ {
+		p := r.chain(n)
 		ended = append(ended, posted{done: p.done, held: p.held})
 		p.done, p.held, p.read = nil, nil, 0
 	}

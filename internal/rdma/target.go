@@ -82,6 +82,9 @@ func (t *target) goOn() bool {
 // drop gives up what was not handled: the connection has ended. Poller only.
 func (t *target) drop() {
 	for _, m := range t.backlog {
+		if m.bytes == 0 {
+			t.departed()
+		}
 		t.q.giveBack(m.buffer)
 	}
 	for _, w := range t.writes {
@@ -151,7 +154,7 @@ func (t *target) Write(x *transport.Transfer) error {
 		return *e
 	}
 	w := &write{x: *x}
-	w.walk.Set(&x.Local, &x.Remote, writeLength)
+	w.walk.Set(x.Local, x.Remote, writeLength)
 	if x.Done != nil {
 		x.Done.Add(1)
 	}

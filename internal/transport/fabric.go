@@ -197,9 +197,9 @@ type Completion interface {
 	Done(err error) // one has ended
 }
 
-// Transfer is a direct transfer. Both cursors have the same number of bytes left.
+// Transfer is a direct transfer. Both cursors have the same number of bytes left. The fabric does not move them.
 type Transfer struct {
-	Local, Remote kernel.Cursor
+	Local, Remote *kernel.Cursor
 	// Key finds the key of remote memory; ErrNotNative: it has none. It may block, and then calls meanwhile, once,
 	// so that local memory can be registered at the same time.
 	Key    func(addr uintptr, meanwhile func()) (*Range, error)

@@ -19,7 +19,7 @@ static bool enter(void)
 	if (!atomic_load_explicit(&rdma_fast.open, memory_order_acquire) || atomic_exchange(&rdma_fast.held, 1) != 0)
 		return false;
 	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) && atomic_load(&rdma_fast.get) == RDMA_FAST_IDLE &&
-	    atomic_load(&rdma_fast.stashed) == 0)
+	    atomic_load(&rdma_fast.look) == 0)
 		return true;
 	leave();
 	return false;
@@ -34,7 +34,18 @@ static struct rdma_fast_range *range_of(int rank, uintptr_t remote, uint64_t n)
 	return to->rank == rank && at < to->bytes && n <= to->bytes - at ? to : NULL;
 }
 
-// Waits a little for a completion, and takes it: 1 if it is of a request of ours, 0 if there is none, -1 if Go has to look.
+// Puts a completion aside for Go, which finds it when it next polls; false if Go has to look at once.
+static bool set_aside(const struct vb_wc *done)
+{
+	uint32_t n = atomic_load(&rdma_fast.stashed);
+	rdma_fast.stash[n] = *done;
+	atomic_store(&rdma_fast.stashed, n + 1);
+	bool look = done->status != 0 || n + 1 == RDMA_FAST_STASH;
+	atomic_store(&rdma_fast.look, look);
+	return !look;
+}
+
+// Waits a little for a completion, and takes it: 1 if there was one, 0 if not, -1 if Go has to look.
 static int take(void)
 {
 	struct vb_wc done;
@@ -43,11 +54,8 @@ static int take(void)
 		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, 1, &done, -1, PATIENCE, &rang);
 	if (n <= 0)
 		return n;
-	if (done.status != 0 || (done.wr_id != RDMA_FAST_PUT && done.wr_id != RDMA_FAST_GET)) {
-		rdma_fast.stash = done;
-		atomic_store(&rdma_fast.stashed, 1);
-		return -1;
-	}
+	if (done.status != 0 || (done.wr_id != RDMA_FAST_PUT && done.wr_id != RDMA_FAST_GET))
+		return set_aside(&done) ? 1 : -1;
 	if (done.wr_id == RDMA_FAST_PUT)
 		atomic_fetch_sub(&rdma_fast.pending, 1);
 	else

@@ -22,6 +22,9 @@ import (
 // Entries is how many work requests C may have outstanding: as many more entries a completion queue and every queue pair need.
 const Entries = C.RDMA_FAST_DEPTH + 1
 
+// MostLeft is how many completions C puts aside before Go has to look.
+const MostLeft = C.RDMA_FAST_STASH
+
 // RoomBytes is the registered memory that gets need.
 const RoomBytes = transport.FastBytes
 
@@ -35,6 +38,7 @@ var (
 	pending = word(&C.rdma_fast.pending)
 	get     = word(&C.rdma_fast.get)
 	stashed = word(&C.rdma_fast.stashed)
+	look    = word(&C.rdma_fast.look)
 	open    = word(&C.rdma_fast.open)
 )
 
@@ -58,6 +62,7 @@ func Open(queue *verbs.Completions, sleep *verbs.Channel, room uintptr, key uint
 	pending.Store(0)
 	get.Store(C.RDMA_FAST_IDLE)
 	stashed.Store(0)
+	look.Store(0)
 	p.drop(func(int, unsafe.Pointer) bool { return true })
 	open.Store(1)
 	C.rdma_fast_publish(true)
@@ -133,14 +138,16 @@ func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 	}
 }
 
-// Left takes the completion that C has polled and left to Go, if there is one. Call it between Enter and Leave.
-func (p *Path) Left() (e verbs.Completion, some bool) {
+// Left takes the completions that C has put aside for Go, in their order, and returns how many. Call it between Enter and
+// Leave. There is room for MostLeft.
+func (p *Path) Left(into []verbs.Completion) int {
 	if p == nil || stashed.Load() == 0 {
-		return e, false
+		return 0
 	}
-	e = *(*verbs.Completion)(unsafe.Pointer(&C.rdma_fast.stash))
+	n := copy(into, (*[MostLeft]verbs.Completion)(unsafe.Pointer(&C.rdma_fast.stash))[:stashed.Load()])
 	stashed.Store(0)
-	return e, true
+	look.Store(0)
+	return n
 }
 
 // Mine reports whether C has posted the request of a completion, and if so completes it.

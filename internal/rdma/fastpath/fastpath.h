@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fastpath.h - the C fast path of RDMA (transport/fast.h): C posts small blocking puts and gets on the queue pairs that
 // Go has connected and polls for their completion, since Go's part of a transfer takes longer than the network's. There
-// is one fast path in a process. It is taken only while Go does not use the queues. An error, a completion of another
-// request, a wait that takes long: all that is left to Go.
+// is one fast path in a process. It is taken only while Go does not use the queues. Completions of Go's requests are put
+// aside for Go. An error, a wait that takes long: that is left to Go.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 
@@ -15,6 +15,7 @@
 
 #define RDMA_FAST_DEPTH  16u                 // puts that may be outstanding
 #define RDMA_FAST_RANGES 64u                 // ranges of remote memory that are cached
+#define RDMA_FAST_STASH  32u                 // completions that are put aside before Go has to look
 #define RDMA_FAST_PUT    ((uint64_t)1 << 62) // id of a put's work request; no other request has it
 #define RDMA_FAST_GET    (RDMA_FAST_PUT | 1) // id of the get's
 
@@ -39,8 +40,9 @@ struct rdma_fast {
 	_Atomic uint32_t busy;    // number of Go's users of the queues, waiting ones included
 	_Atomic uint32_t pending; // puts outstanding
 	_Atomic uint32_t get;     // enum rdma_fast_get
-	_Atomic uint32_t stashed; // stash holds a completion for Go
-	struct vb_wc stash;
+	_Atomic uint32_t stashed; // completions in stash, for Go
+	_Atomic uint32_t look;    // Go has to look at them before C goes on: one is an error, or there is no room
+	struct vb_wc stash[RDMA_FAST_STASH];
 	// Changed by Go while C does not use the queues.
 	_Atomic uint32_t open;
 	struct vb_cq *queue;

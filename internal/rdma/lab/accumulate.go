@@ -73,7 +73,7 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 	if ok, err := l.reaches(x, grain); !ok || err != nil {
 		return false, err
 	}
-	for l.walk.Set(&x.Local, &x.Remote, mostParts); l.walk.Left() > 0; {
+	for l.walk.Set(x.Local, x.Remote, mostParts); l.walk.Left() > 0; {
 		if l.buffer, err = p.Buffer(); err != nil {
 			return false, err
 		}
@@ -102,7 +102,7 @@ func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint32, n int,
 
 // reaches tells whether the device can be at every element.
 func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
-	l.walk.Set(&x.Local, &x.Remote, mostParts)
+	l.walk.Set(x.Local, x.Remote, mostParts)
 	for at := l.walk.Peek(mostParts); at != nil; at = l.walk.Peek(mostParts) {
 		_, n, err := reach(x, at, grain)
 		if errors.Is(err, transport.ErrNotNative) {

@@ -27,10 +27,10 @@ func TestRounds(t *testing.T) {
 			here.Addrs = append(here.Addrs, 1<<40)
 			want += n
 		}
-		x := transport.Transfer{Key: func(uintptr, func()) (*transport.Range, error) { return far, nil }}
+		x := transport.Transfer{Local: new(kernel.Cursor), Remote: new(kernel.Cursor), Key: func(uintptr, func()) (*transport.Range, error) { return far, nil }}
 		x.Local.SetGroups([]kernel.Group{here}, int64(want))
 		x.Remote.SetGroups([]kernel.Group{there}, int64(want))
-		for l.walk.Set(&x.Local, &x.Remote, mostParts); l.walk.Left() > 0; {
+		for l.walk.Set(x.Local, x.Remote, mostParts); l.walk.Left() > 0; {
 			before := l.walk.Left()
 			if err := l.fill(&x, grain, bufferBytes); err != nil {
 				t.Fatal(err)

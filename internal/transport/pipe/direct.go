@@ -90,7 +90,7 @@ func (e *directEnd) Read(x *transport.Transfer) error { return e.move(x, false) 
 
 // plan lists the pieces of a transfer. Nothing has happened if some memory has no key.
 func plan(x *transport.Transfer) (pieces []piece, err error) {
-	local, remote := x.Local, x.Remote
+	local, remote := *x.Local, *x.Remote
 	var buf [16]kernel.Run
 	for local.Left() > 0 {
 		for _, run := range kernel.Runs(&local, &remote, buf[:0], 1<<20) {

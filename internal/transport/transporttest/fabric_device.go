@@ -119,7 +119,7 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 			if n > 100 {
 				local.SetStrided(b.mem, []int32{int32(n / 20), 20}, []int32{int32(n/20 + 12)})
 			}
-			err := p.target.e.(transport.DirectWriter).Write(&transport.Transfer{Local: local, Remote: row(at, n), Done: done,
+			err := p.target.e.(transport.DirectWriter).Write(&transport.Transfer{Local: &local, Remote: new(row(at, n)), Done: done,
 				Key: func(uintptr, func()) (*transport.Range, error) { return &lent, nil }})
 			if err != nil {
 				return err
@@ -168,7 +168,7 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 		for _, limit := range []uintptr{0, 64 << 10} { // so many bytes have a key
 			for _, write := range []bool{true, false} {
 				done := newParts()
-				x := transport.Transfer{Local: row(a.mem, 100<<10), Remote: row(b.mem, 100<<10), Done: done,
+				x := transport.Transfer{Local: new(row(a.mem, 100<<10)), Remote: new(row(b.mem, 100<<10)), Done: done,
 					Key: func(addr uintptr, meanwhile func()) (*transport.Range, error) {
 						if addr >= b.mem+limit {
 							return nil, why
@@ -203,7 +203,7 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p.moved(t, row(a.mem, 5000), row(b.mem, 5000), true, false)
 	p.o.posting.Lock()
 	defer p.o.posting.Unlock()
-	x := transport.Transfer{Local: row(a.mem, 8), Remote: row(b.mem, 8), Key: p.keys.find, Copied: true} // nobody is told
+	x := transport.Transfer{Local: new(row(a.mem, 8)), Remote: new(row(b.mem, 8)), Key: p.keys.find, Copied: true} // nobody is told
 	if err := p.e.Write(&x); err != nil && !errors.Is(err, transport.ErrNotNative) {
 		t.Error(err)
 	}
@@ -235,7 +235,7 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 			wrong := transport.Range{Lo: 0, Hi: ^uintptr(0), Key: 0x12345678, Direct: true}
 			done := newParts()
 			open = append(open, done)
-			x := transport.Transfer{Local: row(a.mem, 8), Remote: row(b.mem, 8), Done: done,
+			x := transport.Transfer{Local: new(row(a.mem, 8)), Remote: new(row(b.mem, 8)), Done: done,
 				Key: func(uintptr, func()) (*transport.Range, error) { return &wrong, nil }}
 			p.o.posting.Lock()
 			err := p.e.Write(&x)

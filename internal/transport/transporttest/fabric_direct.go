@@ -117,7 +117,7 @@ func (d *directPair) move(local, remote kernel.Cursor, write, copied bool) (*par
 	d.o.posting.Lock()
 	defer d.o.posting.Unlock()
 	done := newParts()
-	x := transport.Transfer{Local: local, Remote: remote, Key: d.keys.find, Copied: copied, Done: done}
+	x := transport.Transfer{Local: &local, Remote: &remote, Key: d.keys.find, Copied: copied, Done: done}
 	if write {
 		return done, d.e.Write(&x)
 	}

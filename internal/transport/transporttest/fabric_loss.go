@@ -181,6 +181,27 @@ func fabricClose(t *testing.T, d transport.Driver) {
 	}
 }
 
+// fabricCloseBoth: where both ends close at the same time, neither waits for the other until its time is over.
+func fabricCloseBoth(t *testing.T, d transport.Driver) {
+	const rounds, few = 100, 1 // a busy machine may make one slow
+	slow := 0
+	for range rounds {
+		j := openFabrics(t, d, 2)
+		o, _ := j.pair()
+		began := time.Now()
+		var both sync.WaitGroup
+		both.Go(func() { o.close(patience) })
+		both.Go(j.procs[1].close)
+		both.Wait()
+		if time.Since(began) > 500*time.Millisecond {
+			slow++
+		}
+	}
+	if slow > few {
+		t.Errorf("%d of %d closes take long", slow, rounds)
+	}
+}
+
 var errRefused = errors.New("this frame is refused")
 
 // refuser makes an end refuse the frame of a number, in Head, Data or End.
