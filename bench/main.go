@@ -27,7 +27,7 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -nodes N         between N pretended nodes, over TCP
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host (default armcirun's: ssh)
-  -rdma            between hosts over RDMA, beside raw verbs
+  -rdma            between hosts over RDMA, beside raw verbs; with -against also between pretended nodes
   -only LIST       groups, comma-separated; -list names them by job
   -list            print the jobs and stop
   -reps N          repetitions of every figure (default 11, quick 3)
@@ -124,8 +124,8 @@ func (o *options) check() error {
 		return errors.New("-hosts and -nodes: not together")
 	case len(o.hosts) == 1:
 		return errors.New("-hosts: at least two")
-	case o.rdma && len(o.hosts) == 0:
-		return errors.New("-rdma needs -hosts")
+	case o.rdma && len(o.hosts) == 0 && (o.nodes < 2 || o.against == ""):
+		return errors.New("-rdma needs -hosts, or -nodes and -against")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
 	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.starts < 1 || o.reps < 0 || o.reps > 99:

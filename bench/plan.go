@@ -115,7 +115,7 @@ func (o *options) title(p part) string {
 	case o.nodes == 1:
 		return strconv.Itoa(p.ranks) + " ranks of a node"
 	case len(o.hosts) == 0:
-		return strconv.Itoa(n) + " pretended nodes"
+		return fmt.Sprintf("%d pretended nodes over %s", n, map[string]string{"tcp": "TCP", "rdma": "RDMA"}[p.network])
 	}
 	return fmt.Sprintf("%d hosts over %s", n, map[string]string{"tcp": "TCP", "rdma": "RDMA"}[p.network])
 }
@@ -140,7 +140,7 @@ func (o *options) underMPI(j job) []job {
 
 // with is the job with the library and the launcher of a build.
 func (j *job) with(build string, o *options) figure.Job {
-	run := figure.Job{Title: j.title, Env: append(slices.Clone(j.env), "LD_LIBRARY_PATH="+filepath.Join(build, "lib"))}
+	run := figure.Job{Title: j.title, Env: append(slices.Clone(j.env), "LD_LIBRARY_PATH="+libraries(build))}
 	if o.rdma {
 		run.Env = append(run.Env, "ARMCI_TRANSPORT=rdma")
 	}
@@ -165,6 +165,15 @@ func (j *job) with(build string, o *options) figure.Job {
 	}
 	run.Argv = append(run.Argv, j.groups...)
 	return run
+}
+
+// libraries is where a build's library is looked for, and then others.
+func libraries(build string) string {
+	path := filepath.Join(build, "lib")
+	if others := os.Getenv("LD_LIBRARY_PATH"); others != "" {
+		path += ":" + others
+	}
+	return path
 }
 
 // place is where armcirun starts how many ranks: a rank on each node, or one for each value of what ranks differ in.

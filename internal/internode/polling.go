@@ -85,7 +85,8 @@ const (
 	firstStay   = time.Millisecond / 4   // before it may move again; twice as long every time that did not help
 	longestStay = 8 * time.Millisecond
 	sleptStay   = time.Millisecond / 2
-	shun        = 250 * time.Millisecond // a core where somebody computes
+	firstShun   = 2 * time.Millisecond   // of a core where somebody computes; twice as long if he still does
+	longestShun = 250 * time.Millisecond
 )
 
 // migration is what a thread knows of its core, and of others.
@@ -96,7 +97,9 @@ type migration struct {
 	moved  time.Time
 
 	shunned unix.CPUSet // cores where somebody computes
+	shun    time.Duration
 	until   time.Time
+	blocked bool // all other cores are among them
 }
 
 // yield lets others run, and moves the thread if that should help. It returns the time.
@@ -104,14 +107,12 @@ func (m *migration) yield() time.Time {
 	begin := time.Now()
 	yield()
 	end := time.Now()
-	if m.judge(end.Sub(begin), end) {
-		moveThread(&m.shunned)
-	}
+	m.judge(end.Sub(begin), end, moveThread)
 	return end
 }
 
-// judge is told how long a yield took, and tells whether to move.
-func (m *migration) judge(took time.Duration, now time.Time) bool {
+// judge is told how long a yield took, and calls move if the thread should move: true if it has.
+func (m *migration) judge(took time.Duration, now time.Time, move func(shunned *unix.CPUSet) bool) bool {
 	if took < sharedYield {
 		if m.score = max(m.score-1, 0); m.score == 0 {
 			m.sliced = 0
@@ -122,24 +123,43 @@ func (m *migration) judge(took time.Duration, now time.Time) bool {
 	if took >= slice {
 		m.sliced++
 	}
-	rested := now.Sub(m.moved)
-	if m.sliced < slicedAt && (m.score < sharedAt || rested < m.stay) {
+	rested, computed := now.Sub(m.moved), m.sliced >= slicedAt
+	if !computed && (m.score < sharedAt || rested < m.stay) {
 		return false
 	}
 	if now.After(m.until) {
 		m.shunned.Zero()
+		m.blocked = false
 	}
-	switch {
-	case m.sliced >= slicedAt:
-		m.shunned.Set(currentCore())
-		m.until = now.Add(shun)
-	case rested < 4*max(m.stay, firstStay):
-		m.stay = min(2*m.stay, longestStay)
-	default:
-		m.stay = firstStay
+	if computed {
+		m.avoid(currentCore(), now)
+	}
+	if m.blocked = m.blocked || !move(&m.shunned); m.blocked {
+		return false
+	}
+	if !computed {
+		if rested < 4*max(m.stay, firstStay) {
+			m.stay = min(2*m.stay, longestStay)
+		} else {
+			m.stay = firstStay
+		}
 	}
 	m.score, m.sliced, m.moved = 0, 0, now
 	return true
+}
+
+// avoid shuns a core for a while: of all cores that are known to be no better, it is the one that is known best.
+func (m *migration) avoid(core int, now time.Time) {
+	if m.shun *= 2; m.shun == 0 || now.Sub(m.until) > m.shun {
+		m.shun = firstShun
+	}
+	if m.blocked {
+		m.shunned.Zero()
+		m.blocked = false
+	}
+	m.shun = min(m.shun, longestShun)
+	m.shunned.Set(core)
+	m.until = now.Add(m.shun)
 }
 
 // slept is called when the thread has slept: the kernel may have put it elsewhere, which is no fault of the last move.
@@ -149,20 +169,22 @@ func (m *migration) slept() { m.stay = min(m.stay, sleptStay) }
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // moveThread moves the calling thread, which is locked to its goroutine, to another core it may use and that is not
-// shunned, if there is one.
-func moveThread(shunned *unix.CPUSet) {
+// shunned: false if there is none.
+func moveThread(shunned *unix.CPUSet) bool {
 	var all unix.CPUSet
 	if unix.SchedGetaffinity(0, &all) != nil {
-		return
+		return false
 	}
 	others := all
 	others.Clear(currentCore())
 	for i := range others {
 		others[i] &^= shunned[i]
 	}
-	if others.Count() > 0 && unix.SchedSetaffinity(0, &others) == nil {
-		unix.SchedSetaffinity(0, &all)
+	if others.Count() == 0 || unix.SchedSetaffinity(0, &others) != nil {
+		return false
 	}
+	unix.SchedSetaffinity(0, &all)
+	return true
 }
 
 func currentCore() int {
