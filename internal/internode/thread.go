@@ -18,8 +18,11 @@ import (
 )
 
 const (
-	idleTicks = 20 // without anything to do, before the thread sleeps until it is woken
-	maxPolls  = 64 // of one source before the others have their turn
+	// idleTime is how long the thread ticks without anything to do before it sleeps until it is woken. Each tick is a system
+	// call that blocks, after which Go's monitor looks around every 20 us for a few milliseconds, on a core that a data server
+	// may need.
+	idleTime = time.Millisecond
+	maxPolls = 64 // of one source before the others have their turn
 )
 
 type thread struct {
@@ -85,7 +88,7 @@ func (h *thread) run() {
 		} else {
 			idle++
 		}
-		h.ready = h.sleep(idle > idleTicks)
+		h.ready = h.sleep(time.Duration(idle)*h.t.info.Tick > idleTime)
 		for _, src := range h.ready {
 			idle = 0
 			h.visit(h.t.pollerOf(src))
