@@ -44,18 +44,24 @@ type Op struct {
 }
 
 // local and remote are the header's names for the two sides.
-func (o *Op) local() string {
-	if o.Kind == Get {
-		return "dst" + o.Suffix
-	}
-	return "src" + o.Suffix
-}
+func (o *Op) local() string  { return argName(o.Kind == Get, o.Suffix) }
+func (o *Op) remote() string { return argName(o.Kind != Get, o.Suffix) }
 
-func (o *Op) remote() string {
-	if o.Kind == Get {
-		return "src" + o.Suffix
+// argName makes no new string for the usual ones: every operation asks for it.
+func argName(dst bool, suffix string) string {
+	switch {
+	case dst && suffix == "":
+		return "dst"
+	case dst && suffix == "_ptr":
+		return "dst_ptr"
+	case dst:
+		return "dst" + suffix
+	case suffix == "":
+		return "src"
+	case suffix == "_ptr":
+		return "src_ptr"
 	}
-	return "dst" + o.Suffix
+	return "src" + suffix
 }
 
 // check returns (true, nil) when there is something to move.

@@ -26,6 +26,7 @@ const (
 	scratchRows  = 64
 	stride       = pageBytes + 64 // rows of arrays are in pages of their own
 	scratchBytes = scratchRows * stride
+	never        = 1e9 // ns: registering memory that cannot be registered
 )
 
 // patch is rows of the scratch, and what it took to move them.
@@ -182,20 +183,29 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 	return err
 }
 
-// measureHere is what needs no target: copying, and registering memory.
+// measureHere is what needs no target: copying, and registering memory, which the scratch is already.
 func (t *Transport) measureHere(c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
 	memory := t.scratch.memory
-	lo := addressOf(memory)
+	c.copy.byte = max(median(func() { copy(memory[:half], memory[half:]) })/half, 0.001)
+	c.pin = line{start: never}
+	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+	if err != nil {
+		return
+	}
+	defer unix.Munmap(foreign)
+	refused := false
 	register := func(n uintptr) float64 {
+		lo := addressOf(foreign)
 		return median(func() {
-			if _, release, ok := t.direct.Lend(lo, lo+n); ok && release != nil {
+			_, release, ok := t.direct.Lend(lo, lo+n)
+			if refused = refused || !ok; ok {
 				release()
 			}
 		})
 	}
-	c.copy.byte = max(median(func() { copy(memory[:half], memory[half:]) })/half, 0.001)
-	one, all := register(pageBytes), register(scratchBytes)
-	c.pin.each = max((all-one)/(pages-1), 0)
-	c.pin.start = max(one-c.pin.each, 0)
+	if one, all := register(pageBytes), register(scratchBytes); !refused {
+		c.pin.each = max((all-one)/(pages-1), 0)
+		c.pin.start = max(one-c.pin.each, 0)
+	}
 }

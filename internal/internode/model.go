@@ -121,9 +121,9 @@ const (
 )
 
 // first is the size of the first piece of a pipelined transfer: what is not copied beside something that travels costs
-// time, and so does every request.
+// time, and so does every piece, as much as some requests of a chain.
 func (c *costs) first() int {
-	return min(max(int(1.5*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), mostPiece)
+	return min(max(int(3*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), mostPiece)
 }
 
 // frame is how many bytes of a transfer each of its frames carries at best: the first is packed, and the last unpacked,

@@ -6,6 +6,7 @@ package internode
 import (
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,5 +94,42 @@ func TestMeasured(t *testing.T) {
 	}
 	if text := notes(d, o); !strings.Contains(text, "put.nic=") || !strings.Contains(text, "measured within this host") {
 		t.Error(text)
+	}
+}
+
+// lendSpy counts what is lent although it is registered for good.
+type lendSpy struct {
+	transport.DirectFabric
+	vain *atomic.Int32
+	real *atomic.Int32
+}
+
+func (l lendSpy) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
+	if l.Here(lo) != nil {
+		l.vain.Add(1)
+	} else {
+		l.real.Add(1)
+	}
+	return l.DirectFabric.Lend(lo, hi)
+}
+
+// What registering memory takes is measured with memory that is not registered.
+func TestMeasuredRegistering(t *testing.T) {
+	d := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}).Driver()
+	var vain, real atomic.Int32
+	open := d.Open
+	d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+		f, err := open(c)
+		if err != nil {
+			return nil, err
+		}
+		return lendSpy{f.(transport.DirectFabric), &vain, &real}, nil
+	}
+	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
+	if _, err := calibrate(d, o); err != nil {
+		t.Fatal(err)
+	}
+	if vain.Load() > 0 || real.Load() < 2*rounds {
+		t.Errorf("%d times with memory that is registered, %d times with other memory", vain.Load(), real.Load())
 	}
 }

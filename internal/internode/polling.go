@@ -34,9 +34,12 @@ type pollPolicy struct {
 	crowd   int
 }
 
-// patience is how long to poll after an event.
+// patience is how long to poll after an event; negative: not even once.
 func (p *pollPolicy) patience() time.Duration {
-	if p.crowd > 0 || p.window == 0 {
+	switch {
+	case p.crowd > 0:
+		return -1
+	case p.window == 0:
 		return 0
 	}
 	return p.window + time.Duration(p.moved/bytesPerNano)

@@ -39,13 +39,13 @@ func TestPollPolicy(t *testing.T) {
 	p.slept(time.Microsecond)
 	p.took(2 * crowded)
 	for range crowdedLooks {
-		if p.patience() != 0 {
+		if p.patience() >= 0 {
 			t.Fatal("it polls on a core where somebody computes")
 		}
 		p.slept(time.Microsecond)
 		p.event(1)
 	}
-	if p.event(1); p.patience() == 0 {
+	if p.event(1); p.patience() <= 0 {
 		t.Error("it never polls again")
 	}
 	off := pollPolicy{}
@@ -62,7 +62,7 @@ func TestSharedCore(t *testing.T) {
 	now := time.Now()
 	run := func(took time.Duration) bool {
 		now = now.Add(took + time.Microsecond)
-		return m.judge(took, now)
+		return m.judge(took, now, func(*unix.CPUSet) bool { return true })
 	}
 	for range 100 { // one in five
 		if run(long) {
@@ -94,7 +94,7 @@ func TestComputedCore(t *testing.T) {
 	now := time.Now()
 	run := func(took time.Duration) bool {
 		now = now.Add(took)
-		return m.judge(took, now)
+		return m.judge(took, now, func(*unix.CPUSet) bool { return true })
 	}
 	for range 100 {
 		if run(slice) {
@@ -107,11 +107,46 @@ func TestComputedCore(t *testing.T) {
 	if run(slice); !run(slice) || m.shunned.Count() != 1 {
 		t.Error("it stays on a core where somebody computes")
 	}
-	now = now.Add(2 * shun)
+	now = now.Add(2 * longestShun)
 	run(slice)
 	if run(slice); m.shunned.Count() != 1 {
 		t.Errorf("it avoids %d cores, some of them for what was long ago", m.shunned.Count())
 	}
+}
+
+// Where all other cores are shunned the thread tries again when the time is over, and what was in vain counts for nothing.
+func TestNoOtherCore(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var m migration
+	now, free, tries := time.Now(), true, 0
+	run := func(took time.Duration) bool {
+		now = now.Add(took)
+		return m.judge(took, now, func(*unix.CPUSet) bool {
+			tries++
+			return free
+		})
+	}
+	for range 2 {
+		run(slice)
+	}
+	if m.shunned.Count() != 1 || tries != 1 {
+		t.Fatalf("%d cores shunned, moved %d times", m.shunned.Count(), tries)
+	}
+	free = false
+	for begin := now; now.Sub(begin) < firstShun/2; {
+		run(3 * sharedYield)
+	}
+	if tries != 2 || m.stay > firstStay {
+		t.Errorf("%d vain tries while a core is shunned, then it stays %v", tries-1, m.stay)
+	}
+	free = true
+	for begin := now; now.Sub(begin) < firstShun; {
+		if run(3 * sharedYield) {
+			return
+		}
+	}
+	t.Error("it does not try again")
 }
 
 func TestMoveThread(t *testing.T) {

@@ -194,7 +194,7 @@ func (g *target) protocol(f *transfer) string {
 	case forced != transport.Auto && forced != "" && (forced != transport.ByTargetSide || get):
 		return forced
 	}
-	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(f.left, f.right), bytes: f.left.Left(),
+	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(&f.left, &f.right), bytes: f.left.Left(),
 		foreign: g.t.direct.Here(f.firstLocal()) == nil, behind: !g.reached(g.stored)})
 }
 

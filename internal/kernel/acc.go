@@ -55,14 +55,35 @@ const (
 	LongLong      Type = C.K_LLNG // C long long
 )
 
+// What types.c says, asked once: every accumulate looks here.
+var (
+	typesOfAcc  = ask[[64]int8](func(i int) int8 { return int8(C.k_type_of_acc(C.int(i))) })
+	typeSizes = ask[[16]int8](func(i int) int8 { return int8(C.k_type_size(C.int(i))) })
+)
+
+func ask[T [64]int8 | [16]int8](of func(i int) int8) (all T) {
+	for i := range len(all) {
+		all[i] = of(i)
+	}
+	return all
+}
+
 // TypeOfAcc gives the element type of an ARMCI_ACC_* code of either numbering; false if there is no such code.
 func TypeOfAcc(optype int) (Type, bool) {
-	t := C.k_type_of_acc(C.int(optype))
+	if uint(optype) >= uint(len(typesOfAcc)) {
+		return -1, false
+	}
+	t := typesOfAcc[optype]
 	return Type(t), t >= 0
 }
 
 // TypeSize gives the bytes of one element, 0 if the type is unknown.
-func TypeSize(t Type) int { return int(C.k_type_size(C.int(t))) }
+func TypeSize(t Type) int {
+	if uint(t) >= uint(len(typeSizes)) {
+		return 0
+	}
+	return int(typeSizes[t])
+}
 
 // Stripes describes the accumulate locks: lock i is the 32-bit word at Word + 4*i*PitchWords, the lock of an address
 // is number (address >> 12) & Mask, and Owner, not zero, is what a holder writes (its rank + 1). Word is in memory that

@@ -73,7 +73,24 @@ func (w *Walk) Moved(n int64) { w.left -= n }
 
 // CountRuns is how many runs there are if up to so many that touch on the remote side count as one. Where there are many
 // the first of them tell.
-func CountRuns(local, remote Cursor, touching int) (n int64) {
+func CountRuns(local, remote *Cursor, touching int) (n int64) {
+	if rows := remote.evenRows(); rows > 1 && (rows == local.evenRows() || local.Contiguous()) {
+		return rows
+	}
+	return countRuns(*local, *remote, touching)
+}
+
+// evenRows is how many rows of a constant distance are left, at the start of the first one; 0 if that is not all that is left, or if
+// they touch.
+func (c *Cursor) evenRows() int64 {
+	p := &c.pos
+	if c.after > 0 || !c.Regular() || p.off > 0 || p.row == 0 || p.step[0] == p.row {
+		return 0
+	}
+	return p.left / p.row
+}
+
+func countRuns(local, remote Cursor, touching int) (n int64) {
 	var list [64]Run
 	all, had, next := remote.Left(), touching, uintptr(0)
 	for _, r := range Runs(&local, &remote, list[:0], math.MaxInt64) {

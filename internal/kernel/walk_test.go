@@ -77,8 +77,9 @@ func TestCountRuns(t *testing.T) {
 	}{{8, 10, 100, 4, 10}, {8, 10, 8, 4, 3}, {8, 1000, 100, 4, 1000}, {8, 6400, 8, 16, 400}, {8, 10, 8, 1, 10}} {
 		local.SetStrided(1<<20, []int32{c.row, c.rows}, []int32{1000})
 		remote.SetStrided(1<<30, []int32{c.row, c.rows}, []int32{c.step})
-		if got := CountRuns(local, remote, c.touching); got != c.want {
-			t.Errorf("%+v: %d", c, got)
+		slow := countRuns(local, remote, c.touching)
+		if got := CountRuns(&local, &remote, c.touching); got != c.want || slow != c.want {
+			t.Errorf("%+v: %d, %d", c, got, slow)
 		}
 	}
 }

@@ -127,8 +127,15 @@ func (m *mover) one() (done bool, err error) {
 // many makes a transfer of any number of requests.
 func (m *mover) many() (err error) {
 	m.walk.Set(m.x.Local, m.x.Remote, chainLength)
+	if m.x.Copied {
+		m.at = nil
+	}
 	for most := chainLength; err == nil && m.walk.Left() > 0; {
-		most, err = m.next(m.walk.Peek(most))
+		if m.x.Copied {
+			err = m.stage()
+		} else {
+			most, err = m.next(m.walk.Peek(most))
+		}
 	}
 	if e := m.flush(); err == nil {
 		err = e

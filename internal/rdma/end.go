@@ -176,7 +176,7 @@ func (e *end) Mark() uint64 { return e.ring.next() }
 func (e *end) Reached(mark uint64) bool { return !e.ring.open(mark) && e.q.fast.Clear() }
 
 // Requests is how many work requests a transfer takes.
-func (e *end) Requests(local, remote kernel.Cursor) int64 {
+func (e *end) Requests(local, remote *kernel.Cursor) int64 {
 	return kernel.CountRuns(local, remote, e.width)
 }
 

@@ -234,7 +234,7 @@ type DirectEndpoint interface {
 	// Atomic changes an 8-byte word by the device and returns what was there before. It blocks.
 	Atomic(op AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error)
 	// Requests is how many requests of the device a transfer takes.
-	Requests(local, remote kernel.Cursor) int64
+	Requests(local, remote *kernel.Cursor) int64
 }
 
 // DirectWriter is an Endpoint, of either end, that writes the other's memory.

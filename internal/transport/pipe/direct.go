@@ -214,10 +214,10 @@ func (e *directEnd) Atomic(op transport.AtomicOp, addr uintptr, key uint64, oper
 }
 
 // Requests counts runs.
-func (e *directEnd) Requests(local, remote kernel.Cursor) (n int64) {
+func (e *directEnd) Requests(local, remote *kernel.Cursor) (n int64) {
 	var buf [16]kernel.Run
-	for local.Left() > 0 {
-		n += int64(len(kernel.Runs(&local, &remote, buf[:0], 1<<20)))
+	for l, r := *local, *remote; l.Left() > 0; {
+		n += int64(len(kernel.Runs(&l, &r, buf[:0], 1<<20)))
 	}
 	return n
 }

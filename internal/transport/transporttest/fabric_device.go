@@ -283,12 +283,12 @@ func fabricRanges(t *testing.T, d transport.Driver) {
 	if at < b.mem+memBytes || !slices.Equal(list, again) {
 		t.Errorf("%v, then %v", list, again)
 	}
-	if n := p.e.Requests(row(p.j.procs[0].mem, 100), row(b.mem, 100)); n != 1 {
+	if n := p.e.Requests(new(row(p.j.procs[0].mem, 100)), new(row(b.mem, 100))); n != 1 {
 		t.Errorf("100 bytes take %d requests", n)
 	}
 	local, remote := row(p.j.procs[0].mem, 400), kernel.Cursor{}
 	remote.SetStrided(b.mem, []int32{100, 4}, []int32{500})
-	if n := p.e.Requests(local, remote); n < 1 || n > 4 || remote.Left() != 400 {
+	if n := p.e.Requests(&local, &remote); n < 1 || n > 4 || remote.Left() != 400 {
 		t.Errorf("four rows take %d requests", n)
 	}
 }
