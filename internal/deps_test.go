@@ -26,6 +26,7 @@ var allowed = map[string]string{
 	"internal/log":     "",
 	"internal/sock":    "", // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/kernel":  "",
+	"internal/cores":   "", // moves a polling thread to another core
 	"internal/eventfd": "", // wakes threads that wait for descriptors, of tcp and of rdma
 
 	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
@@ -39,7 +40,7 @@ var allowed = map[string]string{
 	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
 	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log internal/sock",
 
-	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log", // the transport between nodes, over any fabric
+	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/cores", // the transport between nodes, over any fabric
 	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log internal/eventfd",
 	"internal/tcp/rawsock": "internal/kernel", // raw sockets: it must not know what travels over them
 

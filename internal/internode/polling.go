@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long a data server polls before it sleeps, and on which core.
+// How long a data server polls before it sleeps. On which core, package cores decides.
 //
 //	polling has paid        the next round is longer, up to the setting
 //	polling was in vain     half as long, then not at all
 //	a sleep was short       polling would have been better: it begins again
 //	a look took very long   somebody computes on this core: it sleeps for some events, since who is woken runs first
-//
-// A data server that polls on the core where its origin polls answers half as fast, and the kernel leaves both there for
-// tens of milliseconds. A long yield shows that another thread runs here: the server moves to another core, and avoids one
-// where somebody computes for a while. Threads of the application are never moved.
 package internode
 
-import (
-	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
-)
+import "time"
 
 const (
 	shortPoll    = 20 * time.Microsecond
@@ -77,121 +68,4 @@ func (p *pollPolicy) took(d time.Duration) {
 	if d > crowded {
 		p.crowd, p.window = crowdedLooks, 0
 	}
-}
-
-const (
-	sharedYield = 2 * time.Microsecond   // longer than a yield that changes nothing
-	slice       = 200 * time.Microsecond // longer than one to another who polls
-	sharedScore = 4                      // for a yield to another, against 1 for a shorter one
-	sharedAt    = 16                     // the thread moves
-	slicedAt    = 2                      // it moves, too: one slice is somebody who has just begun to poll, or chance
-	firstStay   = time.Millisecond / 4   // before it may move again; twice as long every time that did not help
-	longestStay = 8 * time.Millisecond
-	sleptStay   = time.Millisecond / 2
-	firstShun   = 2 * time.Millisecond   // of a core where somebody computes; twice as long if he still does
-	longestShun = 250 * time.Millisecond
-)
-
-// migration is what a thread knows of its core, and of others.
-type migration struct {
-	score  int // grows while more than one yield in five is to another
-	sliced int // yields that took a time slice, until it is 0
-	stay   time.Duration
-	moved  time.Time
-
-	shunned unix.CPUSet // cores where somebody computes
-	shun    time.Duration
-	until   time.Time
-	blocked bool // all other cores are among them
-}
-
-// yield lets others run, and moves the thread if that should help. It returns the time.
-func (m *migration) yield() time.Time {
-	begin := time.Now()
-	yield()
-	end := time.Now()
-	m.judge(end.Sub(begin), end, moveThread)
-	return end
-}
-
-// judge is told how long a yield took, and calls move if the thread should move: true if it has.
-func (m *migration) judge(took time.Duration, now time.Time, move func(shunned *unix.CPUSet) bool) bool {
-	if took < sharedYield {
-		if m.score = max(m.score-1, 0); m.score == 0 {
-			m.sliced = 0
-		}
-		return false
-	}
-	m.score = min(m.score+sharedScore, sharedAt)
-	if took >= slice {
-		m.sliced++
-	}
-	rested, computed := now.Sub(m.moved), m.sliced >= slicedAt
-	if !computed && (m.score < sharedAt || rested < m.stay) {
-		return false
-	}
-	if now.After(m.until) {
-		m.shunned.Zero()
-		m.blocked = false
-	}
-	if computed {
-		m.avoid(currentCore(), now)
-	}
-	if m.blocked = m.blocked || !move(&m.shunned); m.blocked {
-		return false
-	}
-	if !computed {
-		if rested < 4*max(m.stay, firstStay) {
-			m.stay = min(2*m.stay, longestStay)
-		} else {
-			m.stay = firstStay
-		}
-	}
-	m.score, m.sliced, m.moved = 0, 0, now
-	return true
-}
-
-// avoid shuns a core for a while: of all cores that are known to be no better, it is the one that is known best.
-func (m *migration) avoid(core int, now time.Time) {
-	if m.shun *= 2; m.shun == 0 || now.Sub(m.until) > m.shun {
-		m.shun = firstShun
-	}
-	if m.blocked {
-		m.shunned.Zero()
-		m.blocked = false
-	}
-	m.shun = min(m.shun, longestShun)
-	m.shunned.Set(core)
-	m.until = now.Add(m.shun)
-}
-
-// slept is called when the thread has slept: the kernel may have put it elsewhere, which is no fault of the last move.
-func (m *migration) slept() { m.stay = min(m.stay, sleptStay) }
-
-// yield lets others run on this core, if there are any.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
-// moveThread moves the calling thread, which is locked to its goroutine, to another core it may use and that is not
-// shunned: false if there is none.
-func moveThread(shunned *unix.CPUSet) bool {
-	var all unix.CPUSet
-	if unix.SchedGetaffinity(0, &all) != nil {
-		return false
-	}
-	others := all
-	others.Clear(currentCore())
-	for i := range others {
-		others[i] &^= shunned[i]
-	}
-	if others.Count() == 0 || unix.SchedSetaffinity(0, &others) != nil {
-		return false
-	}
-	unix.SchedSetaffinity(0, &all)
-	return true
-}
-
-func currentCore() int {
-	var cpu uint32
-	unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0)
-	return int(cpu)
 }

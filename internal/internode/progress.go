@@ -7,6 +7,7 @@ package internode
 import (
 	"time"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/transport"
 )
 
@@ -27,7 +28,7 @@ func (t *Transport) Progress(wait time.Duration) (int, error) {
 		case left <= 0:
 			return 0, nil
 		case tries < t.info.Looks || p == nil:
-			yield()
+			cores.Yield()
 		case p.tryAcquire():
 			p.src.Sleep(left)
 			p.poll(1)
@@ -108,7 +109,7 @@ func (g *target) look(met func() bool) bool {
 				continue
 			}
 		}
-		yield()
+		cores.Yield()
 	}
 	return met()
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -24,7 +25,7 @@ type server struct {
 
 	// Of the loop alone.
 	poll  pollPolicy
-	core  migration
+	core  cores.Migration
 	pulse pulse
 }
 
@@ -77,7 +78,7 @@ func (s *server) loop() {
 		begin := time.Now()
 		s.listener.Sleep(s.pulse.left())
 		s.poll.slept(time.Since(begin))
-		s.core.slept()
+		s.core.Slept()
 		s.poll.event(s.listener.Poll(1))
 		if s.pulse.due() {
 			for _, o := range s.origins.Range {
@@ -108,7 +109,7 @@ func (s *server) round() {
 		if n == 0 { // else it is the time of serving
 			s.poll.took(time.Since(begin))
 		}
-		now := s.core.yield()
+		now := s.core.Yield()
 		if n > 0 {
 			s.poll.event(n)
 			start = now

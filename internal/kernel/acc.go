@@ -57,8 +57,8 @@ const (
 
 // What types.c says, asked once: every accumulate looks here.
 var (
-	typesOfAcc  = ask[[64]int8](func(i int) int8 { return int8(C.k_type_of_acc(C.int(i))) })
-	typeSizes = ask[[16]int8](func(i int) int8 { return int8(C.k_type_size(C.int(i))) })
+	typesOfAcc = ask[[64]int8](func(i int) int8 { return int8(C.k_type_of_acc(C.int(i))) })
+	typeSizes  = ask[[16]int8](func(i int) int8 { return int8(C.k_type_size(C.int(i))) })
 )
 
 func ask[T [64]int8 | [16]int8](of func(i int) int8) (all T) {
