@@ -55,16 +55,13 @@ func (r *Runtime) end(wait time.Duration, reason string) {
 }
 
 // turn is how long this node waits for others to report and end the job: the lost rank's own node reports first, then the
-// other nodes one after the other.
+// other nodes one after the other; two nodes that lose each other, too.
 func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
 	if theirs == mine {
 		return 0
 	}
 	place := mine
-	if mine > theirs {
-		place--
-	}
 	if len(r.Topo.Nodes[theirs]) > 1 {
 		place++
 	}

@@ -6,6 +6,7 @@ package rdma
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,7 +84,7 @@ func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error 
 	last.ID = number
 	last.Flags |= verbs.Signal
 	if _, err := e.pair.Post(requests, data); err != nil {
-		return e.lose(err)
+		return e.lose(fmt.Errorf("device %s of this host: %w", e.f.base.Name, err))
 	}
 	return nil
 }

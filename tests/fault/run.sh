@@ -198,6 +198,31 @@ part_fatal() {
 	done <"$dir/cases"
 }
 
+# The software verbs device (tests/softverbs) fails under ranks that only put: the setting of that device, and the one line.
+part_device() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	launch="$plain -nodes 2"
+	mkdir -p "$SOFTVERBS_DIR"
+	while read -r setting value pattern; do
+		case="$flavour $setting=$value"
+		export "SOFTVERBS_$setting=$value"
+		start "$dir/victim" "$dir/pids" careless 0
+		unset "SOFTVERBS_$setting"
+		began=$(now)
+		finish 30
+		clean
+		[ $status -ne 0 ] || fail "exit status 0"
+		one_line "$pattern"
+		echo "done $case: status $status after $took s: $(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
+	done <<-EOF
+	VANISH_AFTER 20000 rank.[0-3].*connection.lost:.device.softverbs0.of.this.host
+	PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
+	BREAK_AFTER 3000 rank.[0-3].*connection.lost:
+	EOF
+	launch=$plain
+}
+
 part_memory() {
 	case="$flavour more memory than there is"
 	all=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)

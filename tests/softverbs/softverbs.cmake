@@ -50,6 +50,8 @@ armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
+  armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
+    ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
   armci_softverbs(hosts/2x1 SECONDS 300 COMMAND sh ${here}/hosts/run.sh hosts none 2x1 few
     ENV ARMCI_TRANSPORT=rdma SOFTVERBS_HOSTS=1)
 endif()
