@@ -55,20 +55,25 @@ func (r *Runtime) end(wait time.Duration, reason string) {
 }
 
 // turn is how long this node waits for others to report and end the job: the lost rank's own node reports first, then the
-// other nodes one after the other; two nodes that lose each other, too.
+// other nodes one after the other. Of two nodes that lose each other the second waits half a turn: the launcher may end the
+// job by then.
 func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
 	if theirs == mine {
 		return 0
 	}
-	place := mine
+	place, half := mine, 0
+	if mine > theirs {
+		place--
+		half = 1
+	}
 	if len(r.Topo.Nodes[theirs]) > 1 {
 		place++
 	}
 	if r.Liveness.Exited() { // perhaps the data server, which would have received that the job ends
 		place += 2
 	}
-	return reportTurn * time.Duration(min(place, maxTurns))
+	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
 }
 
 // claimEnd tells whether this rank is the first that wants to report why the job ends; if not, whether another node is.

@@ -115,15 +115,15 @@ func TestTurns(t *testing.T) {
 	r := &Runtime{Liveness: cluster.Node(0)}
 	for _, c := range []struct {
 		me, lost int
-		turn     int
-	}{{0, 1, 0}, {2, 1, 2}, {3, 1, 3}, {4, 1, 4}, {0, 3, 0}, {2, 3, 1}, {4, 3, 3}} {
+		turn     float64
+	}{{0, 1, 0}, {2, 1, 1.5}, {3, 1, 2.5}, {4, 1, 3.5}, {0, 3, 0}, {2, 3, 1}, {4, 3, 2.5}} {
 		r.Topo = newTopology(transport.Rank(c.me), []string{"a", "a", "b", "c", "d"}, make([]string, 5))
-		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(c.turn)*500*time.Millisecond {
+		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(c.turn*500)*time.Millisecond {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}
 	}
 	cluster.Node(0).Leave(false) // my data server, perhaps
-	if got := r.turn(3); got != 5*500*time.Millisecond {
+	if got := r.turn(3); got != 9*250*time.Millisecond {
 		t.Errorf("a node without its data server waits %v", got)
 	}
 }
