@@ -28,6 +28,7 @@ type end struct {
 	dropped  func()                    // nothing more can be sent or handled; nil at an origin
 	width    int                       // pieces that a request may have
 	most     int                       // bytes of a message in either direction
+	longest  int                       // requests of a chain
 	slots    atomic.Int32              // requests that may be posted
 	ring     ring
 
@@ -42,11 +43,19 @@ type end struct {
 	until time.Time // when the queue pair is destroyed at the latest; zero: the end is not parting yet
 }
 
+// leastRequests is how many requests a queue pair must have room for.
+const leastRequests = writeLength
+
 // open makes the queue pair, with room for so many requests of so many pieces, and for more requests that others post (C).
 func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
 	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits.MaxSGE))
+	least := min(requests, leastRequests)
 	requests = min(requests, f.base.Limits.MaxWR-more-1, int(q.tokens.Load()))
+	if requests < least {
+		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few", f.base.Name, f.base.Limits.MaxWR)
+	}
 	e.slots.Store(int32(requests))
+	e.longest = requests
 	e.ring.chains = make([]posted, requests+1) // and the farewell
 	e.pair, err = f.base.Domain.NewPair(verbs.Caps{Send: requests + 1 + more, Pieces: e.width, Inline: inline,
 		From: q.cq, To: q.cq, Shared: q.srq})

@@ -79,8 +79,19 @@ func (o *origin) receive(buffer int32, n int) {
 	o.q.giveBack(buffer)
 }
 
-// ship posts a chain when there is room for it.
+// ship posts a chain when there is room for it; one that is longer than the queue pair, in parts.
 func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) error {
+	for len(requests) > o.longest {
+		pieces := 0
+		for i := range requests[:o.longest] {
+			pieces += int(requests[i].Pieces)
+		}
+		if err := o.ship(posted{buffer: none}, requests[:o.longest], data[:pieces]); err != nil {
+			o.giveBack(&posted{buffer: p.buffer})
+			return err
+		}
+		requests, data = requests[o.longest:], data[pieces:]
+	}
 	ok, err := o.attempt(p, requests, data)
 	if !ok {
 		err = o.shipLater(p, slices.Clone(requests), slices.Clone(data))

@@ -47,6 +47,8 @@ armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_AT
   COMMAND ${out}/softverbs/transport "-test.run=TestConformance|TestForced|TestOnDemand")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
   COMMAND ${out}/softverbs/transport "-test.run=TestConformance/^2x2|TestForced")
+armci_softverbs(transport/limits SECONDS 200 ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
+  SOFTVERBS_MAX_CQE=256 COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport "TestConformance/^(2x2|zerocopy)|TestForced")
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
