@@ -111,9 +111,18 @@ func (e *end) postFrame(b int32, n int) error {
 	return err
 }
 
+// full tells whether this end has its share of the buffers in flight, so that another one, of a message of n bytes, has to wait: a
+// peer that does not receive keeps them, and others need some, too.
+func (e *end) full(n int) bool {
+	return n > e.pair.Inline && e.ring.flying() >= max(uint64(e.q.out.Count())/8, 2)
+}
+
 // flush sends late frames, as far as there is room; true if some are left. The caller has the lock.
 func (e *end) flush() (left bool) {
 	for len(e.late) > 0 {
+		if e.full(bodyAt(len(e.late[0].head)) + len(e.late[0].body)) {
+			return true
+		}
 		b := e.q.out.Take()
 		if b == none {
 			return true

@@ -68,6 +68,9 @@ func (r *ring) chain(number uint64) *posted { return &r.chains[number%uint64(len
 // open tells whether a chain before number n has not been completed.
 func (r *ring) open(n uint64) bool { return r.head.Load() < min(n, r.tail.Load()) }
 
+// flying is how many chains are open.
+func (r *ring) flying() uint64 { return r.tail.Load() - r.head.Load() }
+
 // next is the number of the chain that will be posted next.
 func (r *ring) next() uint64 { return r.tail.Load() }
 

@@ -108,7 +108,8 @@ func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.spare == none || len(t.writes)+len(t.late) > 0 || !t.reserve(1) {
+	kept := len(t.writes)+len(t.late) > 0 || n == 0 && t.full(bodyAt(len(head))) // data is waited for, and so received
+	if t.spare == none || kept || !t.reserve(1) {
 		copied := make([]byte, n)
 		if n > 0 {
 			body.Pack(copied)
