@@ -6,6 +6,8 @@ package internode
 import (
 	"testing"
 	"time"
+
+	"libarmci/internal/transport"
 )
 
 func TestPollPolicy(t *testing.T) {
@@ -49,5 +51,29 @@ func TestPollPolicy(t *testing.T) {
 	off.slept(0)
 	if off.event(1); off.patience() != 0 {
 		t.Error("it polls although the setting is 0")
+	}
+}
+
+// lookout is a listener at which nothing comes; it counts who looks.
+type lookout struct {
+	transport.Listener
+	looks int
+}
+
+func (l *lookout) Poll(int) int {
+	l.looks++
+	return 0
+}
+
+// A server looks once before it sleeps, even if it is not to poll: an origin on the same core has its next request ready.
+func TestLooksOnce(t *testing.T) {
+	l := &lookout{}
+	s := &server{listener: l}
+	if s.round(); l.looks != 1 {
+		t.Errorf("it looks %d times before it sleeps", l.looks)
+	}
+	s.poll.took(2 * crowded)
+	if s.round(); l.looks != 1 {
+		t.Error("it polls on a core where somebody computes")
 	}
 }
