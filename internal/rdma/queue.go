@@ -181,6 +181,7 @@ func (q *queue) Sleep(limit time.Duration) {
 	if q.found += q.waiting(); q.found > 0 {
 		return
 	}
+	q.offerBuffers()
 	if q.nap >= 0 && (limit < 0 || limit > q.nap) {
 		limit = q.nap
 	}
@@ -267,7 +268,9 @@ func (q *queue) deal(n int, err error) int {
 	if sent {
 		q.payDebts()
 	}
-	q.offerBuffers()
+	if len(q.ids) >= q.in.Count()/4 { // else before the poller sleeps: it is a call of C
+		q.offerBuffers()
+	}
 	return n
 }
 

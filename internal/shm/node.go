@@ -16,6 +16,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/config"
@@ -235,7 +237,7 @@ func (m *Node) Declare(addr uintptr, n int64) bool {
 // Declared is the declared memory around an address; n = 0: there is none.
 func (m *Node) Declared(addr uintptr) (lo uintptr, n int64) {
 	var r C.struct_shm_region
-	if !bool(C.shm_any_declared()) || !bool(C.shm_declared(C.uint64_t(addr), &r)) {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.head.declared))) == 0 || !bool(C.shm_declared(C.uint64_t(addr), &r)) {
 		return 0, 0
 	}
 	return uintptr(r.lo), int64(r.hi - r.lo)
