@@ -96,20 +96,25 @@ const maxRounds = 1000
 // next request of an origin on the same core, needs no other wake-up.
 func (s *server) round() {
 	start := time.Now()
-	for i := range maxRounds {
+	vain := false
+	for range maxRounds {
 		if s.closing.Load() {
 			return
 		}
 		begin, patience := time.Now(), s.poll.patience()
-		if patience < 0 || i > 0 && begin.Sub(start) >= patience {
+		if patience < 0 || vain && begin.Sub(start) >= patience {
 			s.poll.inVain()
 			return
 		}
 		n := s.listener.Poll(looksPerRound)
+		vain = n == 0
 		if n == 0 { // else it is the time of serving
 			s.poll.took(time.Since(begin))
 		}
-		now := s.core.Yield()
+		now := begin
+		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long
+			now = s.core.Yield()
+		}
 		if n > 0 {
 			s.poll.event(n)
 			start = now
