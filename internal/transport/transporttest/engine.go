@@ -13,6 +13,7 @@ package transporttest
 import (
 	"errors"
 	"slices"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -236,8 +237,12 @@ func (f *Fake) effect(o *op) {
 	}
 }
 
-// readModifyWrite runs under the net's lock, which makes it atomic.
+// words makes read-modify-writes atomic: a process changes its own words by its memory, others by the network.
+var words sync.Mutex
+
 func readModifyWrite(r *transport.RMW) {
+	words.Lock()
+	defer words.Unlock()
 	if p := kernel.Ptr(r.Addr); r.Bytes == 4 {
 		word := (*int32)(p)
 		r.Old = int64(*word)
