@@ -3,10 +3,11 @@
 # compare.sh BEFORE AFTER DIRECTORY [OPTION]... - measures two builds (directories that `make all` filled) in turns, in
 # three runs: on a node, over TCP between two hosts of network namespaces, over the software verbs device
 # (../tests/softverbs) and over Soft-RoCE in the virtual machine. Writes node.md, tcp.md, softverbs.md and rdma.md with a
-# line for each figure (after/before by run; above 1 is slower), and .csv. NETWORKS: which of these (all). BENCH: the program (AFTER/bench/bench). OPTIONs are bench's: -reps 5,
-# -only small,bandwidth, -runs 5, -starts 3. What this machine cannot do is left out, and said.
+# line for each figure (after/before by run; above 1 is slower), and .csv. NETWORKS: which of "node tcp softverbs rdma"
+# (all). BENCH: the program (AFTER/bench/bench). OPTIONs are bench's: -reps 5, -only small,bandwidth, -runs 5, -starts 3.
+# What this machine cannot do is left out, and said; softverbs needs what `make check` builds.
 set -eu
-[ $# -ge 3 ] || { sed -n '3,9s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '3,10s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 before=$(cd "$1" && pwd) after=$(cd "$2" && pwd)
 mkdir -p "$3"
@@ -35,7 +36,8 @@ for network in ${NETWORKS:-node tcp softverbs rdma}; do
 		with_hosts 2 "$bench" -build "$after" -against "$before" -csv "$dir/tcp.csv" -markdown "$dir/tcp.md" "$@"
 	) || status=$? ;;
 	softverbs) # in the usual place: an earlier build may look nowhere else
-		unshare -m "$here/../tests/softverbs/with.sh" "$after/tests/softverbs" sh -c 'mount -t tmpfs tmpfs /sys/class &&
+		[ -e "$after/tests/softverbs/libibverbs.so.1" ] || status=77
+		[ $status -ne 0 ] || unshare -m "$here/../tests/softverbs/with.sh" "$after/tests/softverbs" sh -c 'mount -t tmpfs tmpfs /sys/class &&
 			cp -r "$ARMCI_RDMA_SYSFS" /sys/class/infiniband && exec "$@"' - \
 			"$bench" -rdma -nodes 2 -build "$after" -against "$before" -csv "$dir/softverbs.csv" \
 			-markdown "$dir/softverbs.md" "$@" || status=$? ;;

@@ -115,9 +115,9 @@ func (o *options) title(p part) string {
 	case o.nodes == 1:
 		return strconv.Itoa(p.ranks) + " ranks of a node"
 	case len(o.hosts) == 0:
-		return fmt.Sprintf("%d pretended nodes over %s", n, map[string]string{"tcp": "TCP", "rdma": "RDMA"}[p.network])
+		return fmt.Sprintf("%d pretended nodes over %s", n, strings.ToUpper(p.network))
 	}
-	return fmt.Sprintf("%d hosts over %s", n, map[string]string{"tcp": "TCP", "rdma": "RDMA"}[p.network])
+	return fmt.Sprintf("%d hosts over %s", n, strings.ToUpper(p.network))
 }
 
 // underMPI is a job for each MPI that is here.

@@ -81,6 +81,7 @@ func (r *Runtime) claimEnd() (first, elsewhere bool) {
 	if !r.Liveness.ClaimEnd() {
 		return false, false
 	}
+	late := time.After(noticeTime)
 	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
 		heard := make(chan []byte, 1)
 		go func() {
@@ -96,7 +97,8 @@ func (r *Runtime) claimEnd() (first, elsewhere bool) {
 				first = len(answer) == 1 && answer[0] == 1
 				return first, !first
 			}
-		case <-time.After(noticeTime):
+		case <-late: // however many nodes do not answer
+			return true, false
 		}
 	}
 	return true, false

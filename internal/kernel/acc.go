@@ -57,15 +57,17 @@ const (
 
 // What types.c says, asked once: every accumulate looks here.
 var (
-	typesOfAcc = ask[[64]int8](func(i int) int8 { return int8(C.k_type_of_acc(C.int(i))) })
-	typeSizes  = ask[[16]int8](func(i int) int8 { return int8(C.k_type_size(C.int(i))) })
+	typesOfAcc [64]int8
+	typeSizes  [16]int8
 )
 
-func ask[T [64]int8 | [16]int8](of func(i int) int8) (all T) {
-	for i := range len(all) {
-		all[i] = of(i)
+func init() {
+	for i := range typesOfAcc {
+		typesOfAcc[i] = int8(C.k_type_of_acc(C.int(i)))
 	}
-	return all
+	for i := range typeSizes {
+		typeSizes[i] = int8(C.k_type_size(C.int(i)))
+	}
 }
 
 // TypeOfAcc gives the element type of an ARMCI_ACC_* code of either numbering; false if there is no such code.

@@ -40,14 +40,6 @@ func (w *Walk) Peek(most int) *Run {
 	return &w.runs[0]
 }
 
-// Listed is the run at the walk if it is listed.
-func (w *Walk) Listed() *Run {
-	if len(w.runs) == 0 {
-		return nil
-	}
-	return &w.runs[0]
-}
-
 // Advance moves n bytes forward, no more than the run has.
 func (w *Walk) Advance(n int) {
 	w.left -= int64(n)

@@ -127,9 +127,7 @@ func (m *mover) one() (done bool, err error) {
 // many makes a transfer of any number of requests.
 func (m *mover) many() (err error) {
 	m.walk.Set(m.x.Local, m.x.Remote, chainLength)
-	if m.x.Copied {
-		m.at = nil
-	}
+	m.at = nil
 	for most := chainLength; err == nil && m.walk.Left() > 0; {
 		if m.x.Copied {
 			err = m.stage()
