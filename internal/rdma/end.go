@@ -5,7 +5,6 @@
 package rdma
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -93,7 +92,7 @@ func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error 
 	last.ID = number
 	last.Flags |= verbs.Signal
 	if _, err := e.pair.Post(requests, data); err != nil {
-		return e.lose(fmt.Errorf("device %s of this host: %w", e.f.base.Name, err))
+		return e.lose(e.f.ours(err.Error()))
 	}
 	return nil
 }
@@ -154,7 +153,7 @@ func (e *end) completed(c *verbs.Completion) {
 	}
 	if c.Status != 0 {
 		e.dead.Store(true)
-		e.lose(errors.New(c.Text()))
+		e.lose(e.f.reason(c))
 		return
 	}
 	for p, ok := e.ring.pop(c.ID); ok; p, ok = e.ring.pop(c.ID) {

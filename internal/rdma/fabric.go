@@ -13,7 +13,6 @@
 package rdma
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -216,7 +215,7 @@ func (f *Fabric) hear() {
 		}
 		log.Infof("%s: %s", f.base.Name, text)
 		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(fmt.Errorf("device %s of this host: %s", f.base.Name, text))
+			f.cfg.Fatal(f.ours(text))
 		}
 	}
 }

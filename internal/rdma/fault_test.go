@@ -6,11 +6,13 @@ package rdma
 
 import (
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"libarmci/internal/internode"
+	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -44,6 +46,17 @@ func (c *nearby) expectDead(p *transporttest.Process, why error) {
 	}
 	if err := c.Send(1, transport.Msg{Kind: 1}); !errors.Is(err, why) {
 		c.T.Errorf("a message afterwards: %v", err)
+	}
+}
+
+// Whoever loses a connection because of the own device names it, whatever it hears of first: here, of a request.
+func TestOwnDeviceNamed(t *testing.T) {
+	someDevice(t)
+	f := openJob(t, nil, 0, 1).fabrics[0]
+	for status, own := range map[int32]bool{5: true, 12: false, 19: true} { // flushed, no answer, fatal
+		if err := f.reason(&verbs.Completion{Status: status}); strings.Contains(err.Error(), "device "+f.base.Name) != own {
+			t.Errorf("status %d: %v", status, err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ package rdma
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -35,6 +36,19 @@ func (e *end) lose(why error) error {
 		e.f.Wake()
 	}
 	return *e.broken.Load()
+}
+
+// reason says why a request has failed.
+func (f *Fabric) reason(c *verbs.Completion) error {
+	if c.Local() {
+		return f.ours(c.Text())
+	}
+	return errors.New(c.Text())
+}
+
+// ours is an error of this host's device: whoever reports it names the device to look at.
+func (f *Fabric) ours(text string) error {
+	return fmt.Errorf("device %s of this host: %s", f.base.Name, text)
 }
 
 // Break ends the connection.

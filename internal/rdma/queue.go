@@ -6,7 +6,6 @@
 package rdma
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -249,7 +248,7 @@ func (q *queue) deal(n int, err error) int {
 		switch {
 		case q.fast.Mine(c):
 			if c.Status != 0 && e != nil {
-				e.lose(errors.New(c.Text()))
+				e.lose(e.f.reason(c))
 			}
 		case c.ID&received == 0:
 			sent = true

@@ -47,6 +47,9 @@ var _ [unsafe.Sizeof(Completion{})]byte = [C.sizeof_struct_vb_wc]byte{} // same 
 // Text says in words why it failed.
 func (c *Completion) Text() string { return C.GoString(C.vb_status_text(C.int(c.Status))) }
 
+// Local tells whether it failed in this process or its device, and not at the peer or on the way to it.
+func (c *Completion) Local() bool { return c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL }
+
 // Data is a piece of registered memory.
 type Data struct {
 	Addr       uint64
