@@ -26,7 +26,7 @@ var allowed = map[string]string{
 	"internal/log":     "",
 	"internal/sock":    "", // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/kernel":  "",
-	"internal/cores":   "", // moves a polling thread to another core
+	"internal/cores":   "", // lets others run on the core of a thread that polls, and moves it to another core
 	"internal/eventfd": "", // wakes threads that wait for descriptors, of tcp and of rdma
 
 	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
@@ -41,16 +41,16 @@ var allowed = map[string]string{
 	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log internal/sock",
 
 	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/cores", // the transport between nodes, over any fabric
-	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log internal/eventfd",
+	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log internal/eventfd internal/cores",
 	"internal/tcp/rawsock": "internal/kernel", // raw sockets: it must not know what travels over them
 
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 
 	"internal/rdma": "internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
-		"internal/kernel internal/log internal/eventfd",
-	"internal/rdma/fastpath": "internal/rdma/verbs internal/transport internal/kernel", // C: transfers that never enter Go
-	"internal/rdma/lab":      "internal/rdma/verbs internal/transport internal/kernel", // what only tests and papers choose
-	"internal/rdma/verbs":    "",                                                       // so that C is in one place, and the protocols are plain Go
+		"internal/kernel internal/log internal/eventfd internal/cores",
+	"internal/rdma/fastpath": "internal/rdma/verbs internal/transport internal/kernel internal/cores", // C: transfers that never enter Go
+	"internal/rdma/lab":      "internal/rdma/verbs internal/transport internal/kernel",                // what only tests and papers choose
+	"internal/rdma/verbs":    "",                                                                      // so that C is in one place, and the protocols are plain Go
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",

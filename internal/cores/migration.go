@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package cores moves a thread that polls to a core where it disturbs nobody.
+// Package cores moves a thread that polls to a core where it disturbs nobody, and lets others run on its core.
 //
 // A data server that polls on the core where its origin polls answers half as fast, and the kernel leaves both there for
 // tens of milliseconds. A long yield shows that another thread runs here: the server moves to another core, and avoids one

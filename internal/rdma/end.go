@@ -92,7 +92,7 @@ func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error 
 	last.ID = number
 	last.Flags |= verbs.Signal
 	if _, err := e.pair.Post(requests, data); err != nil {
-		return e.lose(e.f.ours(err.Error()))
+		return e.lose(e.f.base.Fault(err.Error()))
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (e *end) completed(c *verbs.Completion) {
 	}
 	if c.Status != 0 {
 		e.dead.Store(true)
-		e.lose(e.f.reason(c))
+		e.lose(e.f.base.Failure(c))
 		return
 	}
 	for p, ok := e.ring.pop(c.ID); ok; p, ok = e.ring.pop(c.ID) {

@@ -215,7 +215,7 @@ func (f *Fabric) hear() {
 		}
 		log.Infof("%s: %s", f.base.Name, text)
 		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(f.ours(text))
+			f.cfg.Fatal(f.base.Fault(text))
 		}
 	}
 }

@@ -8,13 +8,11 @@ package rdma
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"libarmci/internal/cores"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -36,19 +34,6 @@ func (e *end) lose(why error) error {
 		e.f.Wake()
 	}
 	return *e.broken.Load()
-}
-
-// reason says why a request has failed.
-func (f *Fabric) reason(c *verbs.Completion) error {
-	if c.Local() {
-		return f.ours(c.Text())
-	}
-	return errors.New(c.Text())
-}
-
-// ours is an error of this host's device: whoever reports it names the device to look at.
-func (f *Fabric) ours(text string) error {
-	return fmt.Errorf("device %s of this host: %s", f.base.Name, text)
 }
 
 // Break ends the connection.
@@ -219,7 +204,7 @@ func (q *queue) own() {
 func (q *queue) pollUntil(until time.Time, done func() bool) {
 	for !done() && time.Now().Before(until) {
 		if q.poll(1) == 0 {
-			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			cores.Yield()
 		}
 	}
 }

@@ -64,7 +64,7 @@ func mapPrivate(t *testing.T, at uintptr) uintptr {
 func TestChangedMemory(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20, 1} { // all of it, a part of it, nothing stays registered
 		t.Run(fmt.Sprintf("budget %d", budget), func(t *testing.T) {
-			j := newJob(t, func(s *settings) { s.rdma.Pin = budget }, 1, 1)
+			j := newJob(t, func(s *settings) { s.rdma.Pin, s.Contiguous = budget, transport.ByZeroCopy }, 1, 1)
 			tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 			p := mapPrivate(t, 0)
 			defer system(t, unix.SYS_MUNMAP, p, privateBytes)

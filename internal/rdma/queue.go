@@ -248,7 +248,7 @@ func (q *queue) deal(n int, err error) int {
 		switch {
 		case q.fast.Mine(c):
 			if c.Status != 0 && e != nil {
-				e.lose(e.f.reason(c))
+				e.lose(q.f.base.Failure(c))
 			}
 		case c.ID&received == 0:
 			sent = true

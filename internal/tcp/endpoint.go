@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
@@ -177,7 +178,7 @@ func (e *endpoint) Poll(looks int) int {
 		if i >= looks {
 			break
 		}
-		rawsock.Yield()
+		cores.Yield()
 	}
 	return 0
 }

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
-	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
 
@@ -114,7 +114,7 @@ func (s *server) run() {
 			s.l.Sleep(-1)
 			last = time.Now()
 		}
-		rawsock.Yield()
+		cores.Yield()
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
+	"libarmci/internal/cores"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -94,7 +93,7 @@ func (p *Path) Enter() {
 	}
 	busy.Add(1)
 	for held.Load() != 0 {
-		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		cores.Yield()
 	}
 }
 

@@ -37,6 +37,11 @@ func OpenDevice(name string, port uint8, gid int) (*Device, error) {
 	return d, nil
 }
 
+// Fault is an error of the device: whoever reads it learns which one to look at.
+func (d *Device) Fault(text string) error {
+	return fmt.Errorf("device %s of this host: %s", d.Name, text)
+}
+
 // Completions makes a queue of n entries.
 func (d *Device) Completions(n int) (*Completions, error) {
 	if n > d.Limits.MaxCQE {

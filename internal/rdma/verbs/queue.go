@@ -44,11 +44,14 @@ type Completion struct {
 
 var _ [unsafe.Sizeof(Completion{})]byte = [C.sizeof_struct_vb_wc]byte{} // same size: C fills them in
 
-// Text says in words why it failed.
-func (c *Completion) Text() string { return C.GoString(C.vb_status_text(C.int(c.Status))) }
-
-// Local tells whether it failed in this process or its device, and not at the peer or on the way to it.
-func (c *Completion) Local() bool { return c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL }
+// Failure says why a request failed. It names the device if that was not at the peer, nor on the way to it.
+func (d *Device) Failure(c *Completion) error {
+	text := C.GoString(C.vb_status_text(C.int(c.Status)))
+	if c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL {
+		return d.Fault(text)
+	}
+	return errors.New(text)
+}
 
 // Data is a piece of registered memory.
 type Data struct {

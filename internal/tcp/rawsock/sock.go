@@ -104,9 +104,6 @@ func PieceOf(b []byte) kernel.Piece {
 	return kernel.Piece{Addr: uintptr(unsafe.Pointer(unsafe.SliceData(b))), Len: uintptr(len(b))}
 }
 
-// Yield lets others run on this core, if there are any.
-func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
 // NoDeadline makes WaitFor wait for ever.
 var NoDeadline time.Time
 
