@@ -83,10 +83,8 @@ func (h *thread) run() {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.closed.Load() {
-		if h.tend() {
+		if idle++; h.tend() {
 			idle = 0
-		} else {
-			idle++
 		}
 		h.ready = h.sleep(time.Duration(idle)*h.t.info.Tick > idleTime)
 		for _, src := range h.ready {

@@ -53,8 +53,9 @@ type endpoint struct {
 	f      *fabric
 	broken atomic.Pointer[error] // why the connection is of no more use
 
-	tx    sender // of who has the caller's lock
-	burst burst
+	tx     sender // of who has the caller's lock
+	burst  burst
+	failed error // why something was not sent
 
 	rx          receiver // of who polls
 	lost        bool
@@ -94,12 +95,12 @@ func (e *endpoint) err() error {
 	return nil
 }
 
-// flush sends everything.
+// flush sends everything. What the socket has taken is sent, even if the peer, which may have acted on it, has left since.
 func (e *endpoint) flush() error {
 	for e.Flush() {
 		rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
 	}
-	return e.err()
+	return e.failed
 }
 
 // Flush sends what the socket takes, and gives the buffer back as soon as it is not needed.
@@ -110,6 +111,7 @@ func (e *endpoint) Flush() (left bool) {
 	}
 	if err != nil && err != unix.EAGAIN {
 		e.fail(err)
+		e.failed = e.err()
 	} else if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
 		e.release()
 	}

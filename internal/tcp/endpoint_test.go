@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The end of a connection while something is being sent.
+package tcp
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/transport"
+)
+
+// A frame that the socket has taken is sent, although the peer has acted on it, and left, before Send returns: here the thread that
+// receives it, and then ends the connection, runs on the sender's core as soon as the frame is there, and before the sender goes on.
+func TestSentBeforeTheEnd(t *testing.T) {
+	f := newServer(t, nil).dial(t, 2).e.f
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	var core unix.CPUSet
+	core.Set(allowedCore(t))
+	gone := errors.New("the peer has left")
+	for range 20 {
+		end := &endpoint{socket: socket{fd: pair[0]}, f: f, tx: sender{fd: pair[0]}}
+		ready, done := make(chan error), make(chan struct{})
+		go func() {
+			defer close(done)
+			runtime.LockOSThread() // never unlocked: the thread ends with its priority
+			unix.SchedSetaffinity(0, &core)
+			ready <- unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
+			var b [256]byte
+			unix.Read(pair[1], b[:])
+			end.broken.Store(&gone)
+		}()
+		if err := <-ready; err != nil {
+			unix.Write(pair[0], []byte{0})
+			<-done
+			t.Skipf("no thread may have a real-time priority here: %v", err)
+		}
+		sent := make(chan error)
+		go func() {
+			runtime.LockOSThread()
+			unix.SchedSetaffinity(0, &core)
+			_, err := end.Send([]byte("head"), nil, 0, transport.Now)
+			sent <- err
+		}()
+		if err := <-sent; err != nil {
+			t.Fatalf("sending what has arrived: %v", err)
+		}
+		<-done
+	}
+}
+
+// allowedCore is the first core that this process may use.
+func allowedCore(t *testing.T) int {
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	core := 0
+	for !all.IsSet(core) {
+		core++
+	}
+	return core
+}
