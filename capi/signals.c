@@ -215,6 +215,7 @@ bool signals_lend(sigset_t *mask)
 	if (!ours)
 		return false;
 	ours = false;
+	keep = 0; // a SIGURG during the application's function must not block anything
 	sigset_t theirs = set_of(atomic_load(&application) & ~needed());
 	pthread_sigmask(SIG_SETMASK, &theirs, mask);
 	return true;
@@ -223,5 +224,6 @@ bool signals_lend(sigset_t *mask)
 void signals_take_back(const sigset_t *mask)
 {
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	keep = ~needed();
 	ours = true;
 }

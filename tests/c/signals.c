@@ -182,6 +182,7 @@ static void check_masks(void)
 static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata,
 	int rdlen, int *rdsize, int rtype)
 {
+	pthread_kill(pthread_self(), SIGURG); // as Go does, whenever it wants the thread for something else
 	int answer[2] = {is_blocked(SIGUSR1) || is_blocked(SIGCHLD) || is_blocked(SIGPROF), !is_blocked(SIGWINCH)};
 	CHECK(to == me && rdlen == (int)sizeof answer);
 	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rtype;
