@@ -43,7 +43,7 @@ func (g *target) deviceError(err error) error {
 	if err == nil || errors.Is(err, transport.ErrNotNative) || errors.Is(err, transport.ErrBadAddr) {
 		return err
 	}
-	return g.fail(err)
+	return g.failPosting(err)
 }
 
 // undivided is how much is not worth more than one chunk, nor asking the cost model.

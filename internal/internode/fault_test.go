@@ -258,6 +258,39 @@ func TestPeerLeaves(t *testing.T) {
 	}
 }
 
+// TestPeerLeavesMeanwhile: who sends to a node that is just leaving learns that it has left, even if sending fails before its
+// goodbye has been read.
+func TestPeerLeavesMeanwhile(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			for range 20 {
+				_, ends, u := newUser(t, o, nil)
+				if err := u.once(0); err != nil {
+					t.Fatal(err)
+				}
+				closed := make(chan struct{})
+				go func() {
+					ends.Open[1].Close()
+					close(closed)
+				}()
+				var err error
+				transporttest.Returns(t, "puts", func() {
+					for i := 0; err == nil; i++ {
+						err = u.tr.Put(1, plain(u.mine, u.there, 8))
+					}
+				})
+				<-closed
+				if !errors.Is(err, transport.ErrPeerDead) || !strings.Contains(err.Error(), "has left") {
+					t.Errorf("a put to a node that is leaving: %v", err)
+				}
+				if l := ends.Losses(); len(l) > 0 {
+					t.Error(l)
+				}
+			}
+		})
+	}
+}
+
 // TestCloseWithOpen: what is open when a transport is closed fails with ErrClosed, and nobody is lost.
 func TestCloseWithOpen(t *testing.T) {
 	for name, o := range networks() {

@@ -133,7 +133,7 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 		g.poller.afloat.Add(n)
 	}
 	if err != nil {
-		err = g.fail(err)
+		err = g.failPosting(err)
 	} else if deferred != g.deferred.Load() {
 		if g.deferred.Store(deferred); deferred {
 			g.t.thread.flushSoon()
@@ -205,6 +205,7 @@ func (g *target) caughtUp(n uint32) {
 // fail makes a target useless, once: what is open there fails, and the job learns of the loss. It returns what later
 // callers are told.
 func (g *target) fail(why error) error {
+	bye := g.bye.Load() // first: whose error does not say that the node has left is told of a loss
 	err := g.loss(why)
 	if !g.broken.CompareAndSwap(nil, &err) {
 		return g.lost()
@@ -213,7 +214,7 @@ func (g *target) fail(why error) error {
 		g.ep.Break()
 	}
 	g.failRequests(err)
-	if !g.bye.Load() && !g.t.closing.Load() {
+	if !bye && !g.t.closing.Load() {
 		g.t.lost(g.server, why.Error())
 	}
 	if g.live.Load() {
@@ -221,6 +222,17 @@ func (g *target) fail(why error) error {
 		g.poller.src.Interrupt()
 	}
 	return err
+}
+
+// failPosting is fail for who sends or posts, who may see the end of the connection before the poller does: what has come before it,
+// which may be a goodbye, is read first.
+func (g *target) failPosting(why error) error {
+	for end := time.Now().Add(goodbyeTime); g.broken.Load() == nil && time.Now().Before(end); {
+		if !g.poller.pollOnce() {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	return g.fail(why)
 }
 
 // loss is what callers are told.
