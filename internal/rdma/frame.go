@@ -57,8 +57,8 @@ type frame struct{ head, body []byte }
 
 var errFrame = errors.New("a message that this library does not send")
 
-// deliver hands a message to the receiver. Its body may be in a slot of ring, if that is not nil.
-func (e *end) deliver(b []byte, ring *lab.Ring) error {
+// deliver hands a message to the receiver. slot is the body if that came in a slot, else nil.
+func (e *end) deliver(b, slot []byte) error {
 	if len(b) == 0 {
 		return errGone
 	}
@@ -70,16 +70,18 @@ func (e *end) deliver(b []byte, ring *lab.Ring) error {
 		return errFrame
 	}
 	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyAt(n), len(b)):]
-	if n := binary.LittleEndian.Uint32(b[4:]); n > 0 {
-		ticket := binary.LittleEndian.Uint64(b[8:])
-		slot, err := ring.Body(ticket, int(n))
-		if err != nil {
-			return err
-		}
-		defer ring.Release(ticket)
+	if slot != nil {
 		body = slot
 	}
 	return transport.Deliver(e.receiver, head, body)
+}
+
+// slotOf tells how many bytes of a message's body are in a slot, and which.
+func slotOf(b []byte) (n int, ticket uint64) {
+	if len(b) < prefixBytes {
+		return 0, 0
+	}
+	return int(binary.LittleEndian.Uint32(b[4:])), binary.LittleEndian.Uint64(b[8:])
 }
 
 const (

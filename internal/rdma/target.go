@@ -22,6 +22,7 @@ const (
 type message struct {
 	buffer int32
 	bytes  int
+	body   []byte // a copy of what was in a slot
 }
 
 type target struct {
@@ -39,8 +40,9 @@ func newTarget(f *Fabric) (*target, error) {
 	t := &target{spare: none}
 	t.freed, t.dropped = t.serve, t.drop
 	t.arrived = func(buffer int32, n int) {
-		t.backlog = append(t.backlog, message{buffer, n})
+		t.backlog = append(t.backlog, message{buffer: buffer, bytes: n})
 		t.serve()
+		t.emptySlot()
 	}
 	return t, t.open(f, f.served, targetRequests, targetPieces, inlineAnswer, 0)
 }
@@ -53,7 +55,7 @@ func (t *target) serve() {
 		}
 		m := t.backlog[0]
 		t.backlog = t.backlog[1:]
-		err := t.deliver(t.q.in.Bytes(m.buffer)[:m.bytes], t.eager)
+		err := t.handle(&m)
 		t.q.giveBack(m.buffer)
 		if t.spare != none {
 			t.q.out.Put(t.spare)
@@ -68,6 +70,40 @@ func (t *target) serve() {
 		t.owing = true
 		t.q.owing = append(t.q.owing, t)
 	}
+}
+
+// handle hands a message to the receiver, and empties its slot.
+func (t *target) handle(m *message) error {
+	b := t.q.in.Bytes(m.buffer)[:m.bytes]
+	n, ticket := slotOf(b)
+	if n == 0 || m.body != nil {
+		return t.deliver(b, m.body)
+	}
+	body, err := t.eager.Body(ticket, n)
+	if err != nil {
+		return err
+	}
+	defer t.eager.Release(ticket)
+	return t.deliver(b, body)
+}
+
+// emptySlot copies the body of the newest message, which has to wait, out of its slot: other origins wait for slots.
+func (t *target) emptySlot() {
+	if len(t.backlog) == 0 {
+		return
+	}
+	m := &t.backlog[len(t.backlog)-1]
+	n, ticket := slotOf(t.q.in.Bytes(m.buffer)[:m.bytes])
+	if n == 0 {
+		return
+	}
+	body, err := t.eager.Body(ticket, n)
+	if err != nil {
+		t.lose(err)
+		return
+	}
+	m.body = slices.Clone(body)
+	t.eager.Release(ticket)
 }
 
 // goOn posts what was kept; false if something is left.

@@ -42,11 +42,11 @@ armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; they run in the virtual machine (vm/rdma/transport). By hand:
 # with.sh ${out}/softverbs sh transport.sh ${out}/softverbs/transport
 armci_softverbs(transport/infiniband SECONDS 200 ENV SOFTVERBS_LINK=infiniband
-  COMMAND ${out}/softverbs/transport "-test.run=TestConformance|TestForced|TestIdlePeerKilled")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled")
 armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
-  COMMAND ${out}/softverbs/transport "-test.run=TestConformance|TestForced|TestOnDemand")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
-  COMMAND ${out}/softverbs/transport "-test.run=TestConformance/^2x2|TestForced")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance/^2x2|TestForced")
 armci_softverbs(transport/limits SECONDS 200 ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
   SOFTVERBS_MAX_CQE=256 COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport "TestConformance/^(2x2|zerocopy)|TestForced")
 if("none" IN_LIST ARMCI_CAN_CC)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The eager ring's slots, which all origins of a data server share.
+package rdma
+
+import (
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// An origin that does not receive keeps its own messages waiting, but not the slots that others need.
+func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
+	const posted, large, others = 200, 70000, 20
+	j := newJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 1, 1)
+	send := func(from, n int, m transport.Msg) {
+		t.Helper()
+		for range n {
+			if err := j.Open[from].Send(0, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	send(0, 1, transport.Msg{Kind: 1, Body: make([]byte, 8)})
+	arrive(t, j.Inbox[0].Has, 0, 1) // it is connected to its own server
+	send(0, posted, transport.Msg{Kind: 1, Body: make([]byte, 1000), Unordered: true})
+	send(0, 1, transport.Msg{Kind: 2, Body: make([]byte, large)})
+	done := make(chan bool)
+	go func() {
+		send(1, others, transport.Msg{Kind: 3, Body: make([]byte, large)})
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("another origin waits for slots of one that does not receive")
+	}
+	received := func() bool { return j.Inbox[0].Has(0, 1+posted+1) }
+	stop := j.Open[0].(transport.Watcher).Watch(0, received)
+	arrive(t, j.Inbox[0].Has, 0, 1+posted+1)
+	stop()
+	arrive(t, j.Inbox[0].Has, 1, others)
+	<-done
+}
+
+func arrive(t *testing.T, has func(transport.Rank, int) bool, from transport.Rank, n int) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !has(from, n); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d messages from rank %d did not come", n, from)
+		}
+	}
+}
