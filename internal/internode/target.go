@@ -225,12 +225,19 @@ func (g *target) fail(why error) error {
 }
 
 // failPosting is fail for who sends or posts, who may see the end of the connection before the poller does: what has come before it,
-// which may be a goodbye, is read first.
+// which may be a goodbye, is read first, as long as somebody reads or something comes.
 func (g *target) failPosting(why error) error {
-	for end := time.Now().Add(goodbyeTime); g.broken.Load() == nil && time.Now().Before(end); {
-		if !g.poller.pollOnce() {
-			time.Sleep(50 * time.Microsecond)
+	news := time.Now()
+	for end := news.Add(10 * goodbyeTime); g.broken.Load() == nil && time.Since(news) < goodbyeTime && news.Before(end); {
+		if !g.poller.tryAcquire() {
+			news = time.Now()
+		} else {
+			if g.poller.poll(1) > 0 {
+				news = time.Now()
+			}
+			g.poller.release()
 		}
+		time.Sleep(50 * time.Microsecond)
 	}
 	return g.fail(why)
 }
