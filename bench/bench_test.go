@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,7 +78,8 @@ func TestBarsAreOfOperations(t *testing.T) {
 }
 
 func TestWrongCommandLines(t *testing.T) {
-	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-rdma -nodes 2", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2"} {
+	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-rdma -nodes 2", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2",
+		"-crowded 0", "-crowded many", "-busy -hosts a,b"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -109,6 +112,12 @@ func lines(t *testing.T, line string) []string {
 	return all
 }
 
+func cores(factor int) string { return strconv.Itoa(factor * runtime.NumCPU()) }
+
+func crowded(place string) string {
+	return "ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun " + place + " worker-none -b /b -r 11 -l /asleep lock"
+}
+
 func TestJobs(t *testing.T) {
 	for line, want := range map[string][]string{
 		"-quick -only put-new,rmw,idle": {
@@ -119,6 +128,9 @@ func TestJobs(t *testing.T) {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 rmw",
 			"ARMCI_SPIN=1 ARMCI_TCP_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep rmw",
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 3 -ppn 1 -hosts a,b,c -agent rsh worker-none -b /b -r 11 all-nodes"},
+		"-crowded 2 -busy -only lock -mpi none": {
+			crowded("-n " + cores(2)), crowded("-n " + cores(1))},
+		"-nodes 4 -crowded 4 -only lock -mpi none": {crowded("-n " + cores(4) + " -nodes 4")},
 		"-hosts a,b -rdma -reps 2 -only protocols,fences": {
 			"ARMCI_SPIN=2000 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 6 -ppn 3 -hosts a,b worker-verbs -b /b " +
 				"-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"libarmci/internal/config"
@@ -30,6 +31,8 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -rdma            between hosts over RDMA, beside raw verbs; with -against also between pretended nodes
   -only LIST       groups, comma-separated; -list names them by job
   -list            print the jobs and stop
+  -crowded LIST    with so many ranks for each core, comma-separated, instead: what they do together, and 8-byte operations
+  -busy            the same with a rank and a busy program for each core
   -reps N          repetitions of every figure (default 11, quick 3)
   -quick           short runs that only show that everything works
   -mpi LIST        MPIs to compare with: openmpi,mpich (the default), or none
@@ -45,12 +48,13 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
 `
 
 type options struct {
-	quick, list, rdma, verbose bool
-	only, mpi, hosts           []string
-	agent, build, against      string
-	reps, nodes, runs, starts  int
-	csv, markdown, svg         string
-	workers                    string // directory
+	quick, list, rdma, verbose, busy bool
+	only, mpi, hosts                 []string
+	crowded                          []int // ranks for each core
+	agent, build, against            string
+	reps, nodes, runs, starts        int
+	csv, markdown, svg               string
+	workers                          string // directory
 }
 
 func main() {
@@ -83,13 +87,15 @@ func main() {
 
 func parse(args []string) (*options, error) {
 	var o options
-	var only, mpi, hosts string
+	var only, mpi, hosts, crowded string
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.BoolVar(&o.quick, "quick", false, "")
 	f.BoolVar(&o.list, "list", false, "")
 	f.BoolVar(&o.rdma, "rdma", false, "")
 	f.BoolVar(&o.verbose, "v", false, "")
+	f.BoolVar(&o.busy, "busy", false, "")
+	f.StringVar(&crowded, "crowded", "", "")
 	f.StringVar(&only, "only", "", "")
 	f.StringVar(&mpi, "mpi", "openmpi,mpich", "")
 	f.StringVar(&hosts, "hosts", "", "")
@@ -110,6 +116,13 @@ func parse(args []string) (*options, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	o.only, o.mpi, o.hosts = words(only), words(mpi), words(hosts)
+	for _, word := range words(crowded) {
+		factor, err := strconv.Atoi(word)
+		if err != nil || factor < 1 || factor > 64 {
+			return nil, fmt.Errorf("-crowded %s: ranks for each core are 1..64", word)
+		}
+		o.crowded = append(o.crowded, factor)
+	}
 	return &o, o.check()
 }
 
@@ -128,6 +141,8 @@ func (o *options) check() error {
 		return errors.New("-rdma needs -hosts, or -nodes and -against")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
+	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma):
+		return errors.New("-crowded and -busy: on this machine only, not over RDMA")
 	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.starts < 1 || o.reps < 0 || o.reps > 99:
 		return errors.New("-nodes must be 1..64, -runs and -starts at least 1, -reps 1..99")
 	}
@@ -201,6 +216,9 @@ func (o *options) start(j job, build string, add func(figure.Row), wrong *int) e
 	run := j.with(build, o)
 	if o.verbose {
 		fmt.Fprintln(os.Stderr, strings.Join(append(run.Env, run.Argv...), " "))
+	}
+	if j.busy {
+		defer busy()()
 	}
 	bad, err := run.Run(add)
 	*wrong += bad

@@ -7,8 +7,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +26,7 @@ type part struct {
 	vary    string // a setting in which the ranks of a node differ: NAME=VALUE,...
 	mpi     bool   // under each MPI, beside its own operations
 	all     bool   // on all nodes there are, three at least
+	crowded bool   // with more ranks than cores, or beside busy programs: with -crowded or -busy only
 }
 
 // ownCore has ranks wait as if each had a core of its own: of those that take turns only one does anything.
@@ -36,15 +37,20 @@ var parts = []part{
 	{network: "node", ranks: 4, groups: "rmw lock barrier init"},
 	{network: "node", ranks: 2, groups: "malloc-new", env: []string{"ARMCI_SHM_KEEP=0"}},
 	{network: "node", ranks: 2, groups: "idle"},
-	{network: "node", ranks: 2, groups: "message collective", mpi: true},
+	{network: "node", ranks: 2, groups: "barrier message collective one-sided", mpi: true},
 	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier message collective overlap rare owner busy crowded overlap-crowded"},
 	{network: "tcp", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_TCP_POLL=0"}},
 	{network: "tcp", groups: "all-nodes", all: true},
+	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
 	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock barrier message overlap busy put-new"},
 	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_RDMA_POLL=0"}},
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
 	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
 	{network: "rdma", groups: "fences", all: true},
+	{network: "node", groups: crowd, mpi: true, crowded: true},
+	{network: "node", groups: crowd, env: allAsleep, label: "/asleep", crowded: true},
+	{network: "tcp", groups: crowd, mpi: true, all: true, crowded: true},
+	{network: "tcp", groups: crowd, env: allAsleep, label: "/asleep", all: true, crowded: true},
 }
 
 // onlyBeside are groups that say nothing without baselines, or need raw verbs.
@@ -53,6 +59,7 @@ var onlyBeside = []string{"put-new"}
 // job is a part as it is run here.
 type job struct {
 	part
+	load
 	title    string
 	groups   []string
 	launcher string // of an MPI
@@ -80,24 +87,18 @@ func (o *options) plan() ([]job, error) {
 		j := job{part: p, groups: slices.DeleteFunc(strings.Fields(p.groups), func(g string) bool {
 			return len(o.only) > 0 && !slices.Contains(o.only, g) || o.against != "" && slices.Contains(onlyBeside, g)
 		})}
-		if p.network != o.network() || len(j.groups) == 0 || p.all && o.nodes < 3 {
+		if p.network != o.network() || len(j.groups) == 0 || p.all && !p.mpi && !p.crowded && o.nodes < 3 ||
+			p.crowded != (len(o.loads()) > 0) {
 			continue
 		}
-		if o.against != "" && (p.mpi || p.vary != "") {
-			continue // what is compared there is not the library with itself
+		if o.against != "" && (p.mpi || p.vary != "") || p.mpi && len(o.hosts) > 0 {
+			continue // what is compared there is not the library with itself; an MPI starts ranks on this machine
 		}
-		if p.mpi {
-			jobs = append(jobs, o.underMPI(j)...)
-			continue
+		some, err := o.loaded(j)
+		if err != nil {
+			return nil, err
 		}
-		j.title, j.worker = o.title(p), filepath.Join(o.workers, "worker-none")
-		if o.rdma && o.against == "" {
-			j.worker = filepath.Join(o.workers, "worker-verbs")
-		}
-		if _, err := os.Stat(j.worker); err != nil {
-			return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need libibverbs", err)
-		}
-		jobs = append(jobs, j)
+		jobs = append(jobs, some...)
 	}
 	if len(jobs) == 0 {
 		return nil, fmt.Errorf("nothing to measure: no such group on this network (%s)", o.network())
@@ -105,37 +106,60 @@ func (o *options) plan() ([]job, error) {
 	return jobs, nil
 }
 
-// title says what a part runs on.
-func (o *options) title(p part) string {
-	n := 2
-	if p.all {
-		n = o.nodes
+// launched is a job by armcirun, or one for each MPI.
+func (o *options) launched(j job) ([]job, error) {
+	if j.mpi {
+		return o.underMPI(j), nil
 	}
-	switch {
-	case o.nodes == 1:
-		return strconv.Itoa(p.ranks) + " ranks of a node"
-	case len(o.hosts) == 0:
-		return fmt.Sprintf("%d pretended nodes over %s", n, strings.ToUpper(p.network))
+	j.title, j.worker = o.title(&j), filepath.Join(o.workers, "worker-none")
+	if o.rdma && o.against == "" {
+		j.worker = filepath.Join(o.workers, "worker-verbs")
 	}
-	return fmt.Sprintf("%d hosts over %s", n, strings.ToUpper(p.network))
+	if _, err := os.Stat(j.worker); err != nil {
+		return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need libibverbs", err)
+	}
+	return []job{j}, nil
 }
 
-// underMPI is a job for each MPI that is here.
-func (o *options) underMPI(j job) []job {
-	var jobs []job
-	for _, m := range []struct{ name, title, launcher string }{
-		{"openmpi", "Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe -n 2"},
-		{"mpich", "MPICH", "mpiexec.hydra -n 2"},
-	} {
-		j.worker, j.launcher, j.title = filepath.Join(o.workers, "worker-"+m.name), m.launcher, "2 ranks of "+m.title
-		_, missing := exec.LookPath(strings.Fields(m.launcher)[0])
-		if _, err := os.Stat(j.worker); slices.Contains(o.mpi, m.name) && (err != nil || missing != nil) {
-			fmt.Fprintf(os.Stderr, "bench: no comparison with %s: no launcher or no worker of it\n", m.title)
-		} else if slices.Contains(o.mpi, m.name) {
-			jobs = append(jobs, j)
-		}
+// on is how many nodes a part runs on.
+func (o *options) on(p *part) int {
+	if p.all {
+		return o.nodes
 	}
-	return jobs
+	return min(o.nodes, 2)
+}
+
+// ranks is how many ranks a part that is not crowded has: on each node one for each value of what ranks differ in.
+func (o *options) ranks(p *part) int {
+	if o.nodes == 1 {
+		return p.ranks
+	}
+	return o.on(p) * (1 + strings.Count(p.vary, ","))
+}
+
+// title says what a job runs on.
+func (o *options) title(j *job) string {
+	title, n := o.where(j), runtime.NumCPU()
+	switch {
+	case j.busy:
+		return fmt.Sprintf("%s, %d cores with a busy program each", title, n)
+	case j.crowded:
+		return fmt.Sprintf("%s, %d cores", title, n)
+	}
+	return title
+}
+
+func (o *options) where(j *job) string {
+	n := o.on(&j.part)
+	switch {
+	case o.nodes == 1:
+		return strconv.Itoa(j.load.ranks) + " ranks of a node"
+	case j.crowded:
+		return fmt.Sprintf("%d ranks of %d pretended nodes over TCP", j.load.ranks, n)
+	case len(o.hosts) == 0:
+		return fmt.Sprintf("%d pretended nodes over %s", n, strings.ToUpper(j.network))
+	}
+	return fmt.Sprintf("%d hosts over %s", n, strings.ToUpper(j.network))
 }
 
 // with is the job with the library and the launcher of a build.
@@ -147,11 +171,14 @@ func (j *job) with(build string, o *options) figure.Job {
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)
 	} else {
-		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.place(&j.part)...)
+		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.place(j)...)
 	}
 	run.Argv = append(run.Argv, j.worker, "-b", build)
 	if j.vary != "" {
 		run.Argv = append(run.Argv, "-e", j.vary)
+	}
+	if j.mpi && o.nodes > 1 {
+		run.Argv = append(run.Argv, "-n", strconv.Itoa(o.nodes))
 	}
 	run.Argv = append(run.Argv, "-r", strconv.Itoa(o.reps))
 	if o.quick {
@@ -176,20 +203,16 @@ func libraries(build string) string {
 	return path
 }
 
-// place is where armcirun starts how many ranks: a rank on each node, or one for each value of what ranks differ in.
-func (o *options) place(p *part) []string {
-	if o.nodes == 1 {
-		return []string{"-n", strconv.Itoa(p.ranks)}
-	}
-	n, each := 2, 1+strings.Count(p.vary, ",")
-	if p.all {
-		n = o.nodes
-	}
-	argv := []string{"-n", strconv.Itoa(n * each)}
-	if len(o.hosts) == 0 {
+// place is where armcirun starts how many ranks.
+func (o *options) place(j *job) []string {
+	n, argv := o.on(&j.part), []string{"-n", strconv.Itoa(j.load.ranks)}
+	switch {
+	case o.nodes == 1:
+		return argv
+	case len(o.hosts) == 0:
 		return append(argv, "-nodes", strconv.Itoa(n))
 	}
-	argv = append(argv, "-ppn", strconv.Itoa(each), "-hosts", strings.Join(o.hosts[:n], ","))
+	argv = append(argv, "-ppn", strconv.Itoa(j.load.ranks/n), "-hosts", strings.Join(o.hosts[:n], ","))
 	if o.agent != "" {
 		argv = append(argv, "-agent", o.agent)
 	}

@@ -24,6 +24,11 @@ bool bench_verbs_baseline(struct perf_case *c, int k);
 void bench_verbs_overlap(struct perf_overlap *o);
 void bench_verbs_end(void);
 
+// Of an MPI, on a node and between nodes: the only baselines there are under one.
+void bench_mpi_ready(void);
+bool bench_mpi_baseline(struct perf_case *c, int k);
+void bench_mpi_end(void);
+
 bool bench_asleep(void); // the job is set to sleep: its label is /asleep
 
 // A barrier between all ranks of a node, in memory that they share: sense-reversing, polls, then yields.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The groups that only bench/ has, its options, and which baselines are taken. With -e NAME=VALUE,... the ranks of a node
-// differ in that setting: the first has the first value, and so on. With -b DIRECTORY the library must be from there.
+// differ in that setting: the first has the first value, and so on. With -n NODES the ranks that an MPI has started take each other
+// for ranks of so many nodes, in blocks. With -b DIRECTORY the library must be from there.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -27,6 +28,7 @@ void perf_crowded(void);
 void perf_overlap_crowded(void);
 void perf_all_nodes(void);
 void perf_fences(void);
+void perf_one_sided(void);
 void perf_put_new(void);
 void perf_protocols(void);
 void perf_protocols_strided(void);
@@ -42,6 +44,7 @@ const struct perf_group perf_more[] = {
 	{"overlap-crowded", perf_overlap_crowded},
 	{"all-nodes", perf_all_nodes},
 	{"fences", perf_fences},
+	{"one-sided", perf_one_sided},
 #ifdef PERF_VERBS
 	{"put-new", perf_put_new},
 	{"protocols", perf_protocols},
@@ -51,21 +54,43 @@ const struct perf_group perf_more[] = {
 };
 
 // The library has read its settings before main: the program begins again with what this rank differs in.
-static void differ(char **argv, const char *setting)
+static void begin_again(char **argv, const char *name, const char *value)
 {
-	char *name = strdup(setting), *values = strchr(name, '='), *rest = NULL;
-	const char *rank = getenv("ARMCI_JOB_RANK"), *mine, *now;
-	*values++ = 0;
-	for (char *v = strtok_r(values, ",", &rest); v && bench_variants < VARIANTS; v = strtok_r(NULL, ",", &rest))
-		bench_settings[bench_variants++] = v;
-	mine = bench_settings[rank ? atoi(rank) % bench_variants : 0];
-	now = getenv(name);
-	if (now && strcmp(now, mine) == 0)
+	const char *now = getenv(name);
+	if (now && strcmp(now, value) == 0)
 		return;
-	setenv(name, mine, 1);
+	setenv(name, value, 1);
 	execv("/proc/self/exe", argv);
 	perror("bench worker: begin again");
 	exit(1);
+}
+
+static int number(const char *mine, const char *openmpi, const char *mpich, int none)
+{
+	const char *names[] = {mine, openmpi, mpich};
+	for (int i = 0; i < 3; i++)
+		if (getenv(names[i]))
+			return atoi(getenv(names[i]));
+	return none;
+}
+
+static int rank(void) { return number("ARMCI_JOB_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", 0); }
+
+static void differ(char **argv, const char *setting)
+{
+	char *name = strdup(setting), *values = strchr(name, '='), *rest = NULL;
+	*values++ = 0;
+	for (char *v = strtok_r(values, ",", &rest); v && bench_variants < VARIANTS; v = strtok_r(NULL, ",", &rest))
+		bench_settings[bench_variants++] = v;
+	begin_again(argv, name, bench_settings[rank() % bench_variants]);
+}
+
+static void pretend(char **argv, const char *nodes)
+{
+	char name[16];
+	int ranks = number("ARMCI_JOB_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", 1);
+	snprintf(name, sizeof name, "node%d", rank() * atoi(nodes) / ranks);
+	begin_again(argv, "ARMCI_NODE", name);
 }
 
 // A comparison of two builds would compare one with itself if the library came from elsewhere.
@@ -89,11 +114,22 @@ void perf_begin(int *argc, char **argv)
 			must_be_from(argv[i + 1]);
 		else if (strcmp(argv[i], "-e") == 0)
 			differ(argv, argv[i + 1]);
+		else if (strcmp(argv[i], "-n") == 0)
+			pretend(argv, argv[i + 1]);
 		else
 			break;
 	memmove(argv + 1, argv + i, (size_t)(*argc - i + 1) * sizeof *argv);
 	*argc -= i - 1;
 }
+
+#ifdef PERF_MPI
+enum { MPI = 1 };
+#else
+enum { MPI = 0 };
+void bench_mpi_ready(void) {}
+bool bench_mpi_baseline(struct perf_case *c, int k) { return !c && k; }
+void bench_mpi_end(void) {}
+#endif
 
 #ifdef PERF_VERBS
 static bool over_verbs(void)
@@ -111,7 +147,9 @@ void bench_verbs_end(void) {}
 
 void perf_ready(void)
 {
-	if (!perf_far)
+	if (MPI)
+		bench_mpi_ready();
+	else if (!perf_far)
 		bench_node_ready();
 	else if (perf_alone)
 		return;
@@ -123,6 +161,8 @@ void perf_ready(void)
 
 bool perf_baseline(struct perf_case *c, int k)
 {
+	if (MPI)
+		return bench_mpi_baseline(c, k);
 	if (!perf_far)
 		return bench_node_baseline(c, k);
 	return over_verbs() ? bench_verbs_baseline(c, k) : bench_socket_baseline(c, k);
@@ -130,7 +170,7 @@ bool perf_baseline(struct perf_case *c, int k)
 
 void perf_overlap_baseline(struct perf_overlap *o)
 {
-	if (perf_alone)
+	if (perf_alone || MPI)
 		return;
 	if (over_verbs())
 		bench_verbs_overlap(o);
@@ -140,7 +180,9 @@ void perf_overlap_baseline(struct perf_overlap *o)
 
 void perf_end(void)
 {
-	if (!perf_far)
+	if (MPI)
+		bench_mpi_end();
+	else if (!perf_far)
 		bench_node_end();
 	else if (perf_alone)
 		return;

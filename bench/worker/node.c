@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Baselines on a node, by the names of the operations: memcpy called through a pointer, a loop of them, a vectorised loop
-// without a lock, an atomic instruction, a process-shared mutex, a barrier and a mailbox in shared memory, or an MPI.
+// without a lock, an atomic instruction, a process-shared mutex, a barrier and a mailbox in shared memory.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-#ifdef PERF_MPI
-#include <mpi.h>
-#endif
-
-enum { TAG = 7, BOX = 1 << 20 };
+enum { BOX = 1 << 20 };
 
 // What all ranks share, in memory of rank 0.
 struct shared {
@@ -27,7 +23,6 @@ struct shared {
 
 static struct shared *shared;
 static struct bench_gate gate;
-static double spent; // of the baselines that keep time
 static void *(*volatile copier)(void *, const void *, size_t) = memcpy;
 
 struct bench_gate *bench_gate(void) { return &gate; }
@@ -144,19 +139,6 @@ PERF_BODY(exchange, int old = atomic_exchange((_Atomic int *)(void *)(t->theirs 
 PERF_BODY(mutex, pthread_mutex_lock(&shared->mutex); shared->guarded++; pthread_mutex_unlock(&shared->mutex))
 PERF_BODY(barrier, bench_gate_pass(&gate))
 
-#ifdef PERF_MPI
-static void send_message(struct perf_transfer *t, long round)
-{
-	(void)round;
-	MPI_Send(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD);
-}
-
-static void receive_message(struct perf_transfer *t, long round)
-{
-	(void)round;
-	MPI_Recv(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-#else
 static void send_message(struct perf_transfer *t, long round)
 {
 	struct box *b = &shared->box[perf_me != 0];
@@ -170,7 +152,6 @@ static void receive_message(struct perf_transfer *t, long round)
 	for (int i = 0; atomic_load_explicit(&b->full, memory_order_acquire) != round; i++) bench_wait(i);
 	memcpy(t->mine, b->data, (size_t)t->count[0]);
 }
-#endif
 
 static void half_trips(void *arg, long n)
 {
@@ -183,38 +164,18 @@ static void half_trips(void *arg, long n)
 	}
 }
 
-#ifdef PERF_MPI
-#define COLLECTIVE(name, call)                                  \
-	static void name(void *arg, long n)                     \
-	{                                                       \
-		struct perf_transfer *t = arg;                  \
-		for (long i = 0; i < n; i++) {                  \
-			armci_msg_barrier();                    \
-			double begin = perf_now();              \
-			call;                                   \
-			spent += perf_now() - begin;            \
-		}                                               \
-	}
-COLLECTIVE(bcast, MPI_Bcast(t->mine, t->count[0] / 8, MPI_DOUBLE, 0, MPI_COMM_WORLD))
-COLLECTIVE(sum, MPI_Allreduce(MPI_IN_PLACE, t->mine, t->count[0] / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
-#endif
-
 static const struct {
 	const char *op;
 	perf_body body;
-	bool clocked;
 } baselines[] = {
-#ifdef PERF_MPI
-	{"bcast", bcast, true}, {"gop-sum", sum, true},
-#endif
-	{"put", copy_out, false}, {"get", copy_in, false}, {"put-value", copy_out, false}, {"get-value", copy_in, false},
-	{"put+fence", copy_fence, false}, {"put-bandwidth", copy_out, false}, {"get-bandwidth", copy_in, false},
-	{"put-strided", rows_out, false}, {"get-strided", rows_in, false}, {"acc-strided", rows_add, false},
-	{"put-vector", scatter, false}, {"get-vector", gather, false}, {"nbput-implicit", copy_batch, false},
-	{"nbput-handles", copy_batch, false}, {"nbput-aggregate", copy_batch, false}, {"acc", add_raw, false},
-	{"fetch-add", fetch_add, false}, {"swap", exchange, false}, {"fetch-add-contended", fetch_add, false},
-	{"lock+unlock", mutex, false}, {"lock-contended", mutex, false}, {"barrier", barrier, false},
-	{"msg-barrier", barrier, false}, {"message", half_trips, false},
+	{"put", copy_out}, {"get", copy_in}, {"put-value", copy_out}, {"get-value", copy_in},
+	{"put+fence", copy_fence}, {"put-bandwidth", copy_out}, {"get-bandwidth", copy_in},
+	{"put-strided", rows_out}, {"get-strided", rows_in}, {"acc-strided", rows_add},
+	{"put-vector", scatter}, {"get-vector", gather}, {"nbput-implicit", copy_batch},
+	{"nbput-handles", copy_batch}, {"nbput-aggregate", copy_batch}, {"acc", add_raw},
+	{"fetch-add", fetch_add}, {"swap", exchange}, {"fetch-add-contended", fetch_add},
+	{"lock+unlock", mutex}, {"lock-contended", mutex}, {"barrier", barrier},
+	{"msg-barrier", barrier}, {"message", half_trips},
 };
 
 bool bench_node_baseline(struct perf_case *c, int k)
@@ -222,7 +183,6 @@ bool bench_node_baseline(struct perf_case *c, int k)
 	for (size_t i = 0; k == 0 && i < sizeof baselines / sizeof baselines[0]; i++)
 		if (strcmp(c->op, baselines[i].op) == 0) {
 			c->raw = baselines[i].body;
-			c->raw_clock = baselines[i].clocked ? &spent : NULL;
 			return true;
 		}
 	return false;

@@ -34,6 +34,14 @@ grep -q 'put, raw' "$WORK/bandwidth-2-ranks-of-a-node.svg" || fail "no chart wit
 has "$WORK/nodes.csv" get/mixed get/spinning get/blocking get/asleep get-stream acc-strided get-vector nbput-aggregate \
 	lock+unlock barrier/mixed get-rare lock-beside-owner busy-lock crowded-get fence-all/one fence-all/raw
 
+"$bench" -quick -crowded 2 -busy -only barrier,one-sided -csv "$WORK/crowded.csv" || fail "bench on a crowded machine"
+grep -q '^barrier/asleep,' "$WORK/crowded.csv" || fail "no figure of ranks that sleep at once"
+for mpi in openmpi mpich; do
+	[ -x "$BUILD/bench/worker-$mpi" ] || continue
+	"$bench" -quick -nodes 2 -mpi $mpi -only collective,one-sided -csv "$WORK/$mpi.csv" || fail "bench beside $mpi over TCP"
+	has "$WORK/$mpi.csv" bcast gop-sum one-sided-put one-sided-lock
+done
+
 status=0
 "$here/nodes.sh" "$bench" "$WORK/hosts" -quick || status=$?
 case $status in
