@@ -187,7 +187,8 @@ func (c *conn) postStraight(head, body []byte) bool {
 	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head), int64(len(body))), head...)
 	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start), rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
-	if n == len(start)+len(body) || err != nil && err != unix.EAGAIN { // who receives finds out if the connection is lost
+	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT // copying bad memory crashes at its address
+	if n == len(start)+len(body) || lost {                         // who receives finds out if the connection is lost
 		c.send.Unlock()
 		c.push()
 		return true
