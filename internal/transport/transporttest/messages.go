@@ -28,22 +28,18 @@ func message(from, to, i int, seed uint64) transport.Msg {
 func (e *End) sendMany(c command) error {
 	for i := range c.N {
 		m := message(e.Self, c.Place, i, c.Seed)
-		if m.Unordered = c.Unordered; m.Unordered {
-			n := min(i*7, transport.MaxMessageHead, len(m.Body))
-			m.Head, m.Body = m.Body[:n], m.Body[n:]
-		}
+		m.Unordered = c.Unordered
 		if err := e.Transport.Send(transport.Peer(c.Place), m); err != nil {
 			return err
 		}
-		fill(m.Head, 0) // they are the caller's again
-		fill(m.Body, 0)
+		fill(m.Body, 0) // it is the caller's again
 	}
 	return nil
 }
 
 func (e *End) expect(c command) error {
 	if w, may := e.Transport.(transport.Watcher); may && c.Unordered {
-		defer w.Watch(transport.Peer(c.Place), func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) }, true)()
+		defer w.Watch(transport.Peer(c.Place), func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) })()
 	}
 	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
 	if err != nil {
