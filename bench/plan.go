@@ -25,7 +25,8 @@ type part struct {
 	label   string // is appended to the names of its figures
 	vary    string // a setting in which the ranks of a node differ: NAME=VALUE,...
 	mpi     bool   // under each MPI, beside its own operations
-	all     bool   // on all nodes there are, three at least
+	all     bool   // on all nodes there are
+	least   int    // so many nodes at least
 	crowded bool   // with more ranks than cores, or beside busy programs: with -crowded or -busy only
 }
 
@@ -40,13 +41,13 @@ var parts = []part{
 	{network: "node", ranks: 2, groups: "barrier message collective one-sided", mpi: true},
 	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier message collective overlap rare owner busy crowded overlap-crowded"},
 	{network: "tcp", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_TCP_POLL=0"}},
-	{network: "tcp", groups: "all-nodes", all: true},
+	{network: "tcp", groups: "all-nodes", all: true, least: 3},
 	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
 	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock barrier message overlap busy put-new"},
 	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_RDMA_POLL=0"}},
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
 	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
-	{network: "rdma", groups: "fences", all: true},
+	{network: "rdma", groups: "fences", all: true, least: 3},
 	{network: "node", groups: crowd, mpi: true, crowded: true},
 	{network: "node", groups: crowd, env: allAsleep, label: "/asleep", crowded: true},
 	{network: "tcp", groups: crowd, mpi: true, all: true, crowded: true},
@@ -87,8 +88,7 @@ func (o *options) plan() ([]job, error) {
 		j := job{part: p, groups: slices.DeleteFunc(strings.Fields(p.groups), func(g string) bool {
 			return len(o.only) > 0 && !slices.Contains(o.only, g) || o.against != "" && slices.Contains(onlyBeside, g)
 		})}
-		if p.network != o.network() || len(j.groups) == 0 || p.all && !p.mpi && !p.crowded && o.nodes < 3 ||
-			p.crowded != (len(o.loads()) > 0) {
+		if p.network != o.network() || len(j.groups) == 0 || o.nodes < p.least || p.crowded != (len(o.loads()) > 0) {
 			continue
 		}
 		if o.against != "" && (p.mpi || p.vary != "") || p.mpi && len(o.hosts) > 0 {

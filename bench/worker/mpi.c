@@ -4,6 +4,22 @@
 // library while that is measured. Also the group one-sided: what rank 0 does to its peer's memory, beside the MPI's windows.
 #include "bench.h"
 
+static double one = 1;
+
+// Rank 0 does something n times, on a clock; then all do something else.
+#define FIRST(name, clock, then, call)                                                       \
+	static void name(void *arg, long n)                                                  \
+	{                                                                                    \
+		struct perf_transfer *t = arg;                                               \
+		(void)t;                                                                     \
+		double begin = perf_now();                                                   \
+		for (long i = 0; perf_me == 0 && i < n; i++) {                               \
+			call;                                                                \
+		}                                                                            \
+		clock += perf_me == 0 ? perf_now() - begin : 0;                              \
+		then;                                                                        \
+	}
+
 #ifdef PERF_MPI
 #include <mpi.h>
 #include <string.h>
@@ -12,7 +28,6 @@ enum { TAG = 7, BYTES = 4096 };
 
 static MPI_Win window, guard; // memory for operations; its locks are the mutex
 static double spent;          // of the baselines that keep time
-static double one = 1;
 static long more = 1;
 
 void bench_mpi_ready(void)
@@ -62,19 +77,8 @@ PERF_BODY(barrier, MPI_Barrier(MPI_COMM_WORLD))
 COLLECTIVE(bcast, MPI_Bcast(t->mine, t->count[0] / 8, MPI_DOUBLE, 0, MPI_COMM_WORLD))
 COLLECTIVE(sum, MPI_Allreduce(MPI_IN_PLACE, t->mine, t->count[0] / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
 
-// Rank 0 works; the others wait in the MPI.
-#define BY_FIRST(name, call)                                                                 \
-	static void name(void *arg, long n)                                                  \
-	{                                                                                    \
-		struct perf_transfer *t = arg;                                               \
-		(void)t;                                                                     \
-		double begin = perf_now();                                                   \
-		for (long i = 0; perf_me == 0 && i < n; i++) {                               \
-			call;                                                                \
-		}                                                                            \
-		spent += perf_me == 0 ? perf_now() - begin : 0;                              \
-		MPI_Barrier(MPI_COMM_WORLD);                                                 \
-	}
+// The others wait in the MPI.
+#define BY_FIRST(name, call) FIRST(name, spent, MPI_Barrier(MPI_COMM_WORLD), call)
 #define DONE MPI_Win_flush(perf_peer, window)
 BY_FIRST(mpi_put, MPI_Put(t->mine, 8, MPI_BYTE, perf_peer, 0, 8, MPI_BYTE, window); DONE)
 BY_FIRST(mpi_get, MPI_Get(t->mine, 8, MPI_BYTE, perf_peer, 0, 8, MPI_BYTE, window); DONE)
@@ -108,21 +112,11 @@ bool bench_mpi_baseline(struct perf_case *c, int k)
 
 #endif
 
-// Rank 0 works and fences; the others wait in the next collective call.
-#define ALONE(name, call)                                                                    \
-	static void name(void *arg, long n)                                                  \
-	{                                                                                    \
-		struct perf_transfer *t = arg;                                               \
-		double begin = perf_now();                                                   \
-		for (long i = 0; perf_me == 0 && i < n; i++) {                               \
-			call;                                                                \
-		}                                                                            \
-		t->clock += perf_me == 0 ? perf_now() - begin : 0;                           \
-	}
-static double step = 1;
+// The others wait in the next collective call of the library.
+#define ALONE(name, call) FIRST(name, t->clock, (void)0, call)
 ALONE(put, ARMCI_Put(t->mine, t->theirs, 8, perf_peer); ARMCI_Fence(perf_peer))
 ALONE(get, ARMCI_Get(t->theirs, t->mine, 8, perf_peer))
-ALONE(acc, ARMCI_Acc(ARMCI_ACC_DBL, &step, t->mine, t->theirs + 64, 8, perf_peer); ARMCI_Fence(perf_peer))
+ALONE(acc, ARMCI_Acc(ARMCI_ACC_DBL, &one, t->mine, t->theirs + 64, 8, perf_peer); ARMCI_Fence(perf_peer))
 ALONE(fetch_add, long old; ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, t->theirs + 128, 1, perf_peer))
 ALONE(lock, ARMCI_Lock(0, perf_peer); ARMCI_Unlock(0, perf_peer))
 
