@@ -82,7 +82,7 @@ func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
 		if s.leads() {
-			s.leaders.bcast(b, home)
+			s.leaders.bcast(b, nbytes, home)
 		}
 		if s.leaders.me != home || place == 0 {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), 0)

@@ -256,5 +256,6 @@ func TestMismatch(t *testing.T) {
 			!strings.Contains(got, "call different collectives, or with different sizes: the job ends") {
 			r.wrong("%q", got)
 		}
+		team.(*hierarchicalTeam).leaders.next = 1000 // that the test can go on where a job has ended
 	})
 }

@@ -1,61 +1,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives between nodes: they run among the leaders of a group, its first member on each node, by two-sided messages, in
-// a number of steps that grows with the logarithm of the number of nodes. Operands are combined in the order of the leaders
-// in the same tree everywhere, so that all get the same bits. Used by one thread at a time, like any team.
+// Collectives between nodes: they run among the leaders of a group, its first member on each node, by messages of which each has a
+// tag of its own (straight.go), in a number of steps that grows with the logarithm of the number of nodes. Used by one thread
+// at a time, like any team. Reductions are in leader_reduce.go.
 package core
 
 import (
 	"errors"
 	"fmt"
-	"sync"
+	"math/bits"
 	"time"
 	"unsafe"
 
-	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
 // leaderTeam implements transport.Team.
 type leaderTeam struct {
-	r         *Runtime
-	ranks     []transport.Rank
-	me        int
-	tag       int64
-	step      int64  // number of collectives of the team so far
-	unordered bool   // every leader hears from all before it sends again, so unordered messages are safe
-	what      string // name of the collective, for error messages
-	bytes     int64  // its size, for error messages
+	r      *Runtime
+	ranks  []transport.Rank
+	me     int
+	tag    int64
+	step   int64  // number of the current collective, and of its messages between any two leaders
+	next   int64  // number of the next one
+	oneWay int    // messages since all leaders heard from each other: so many may be on their way to a leader
+	what   string // name of the collective, for error messages
+	bytes  int64  // its size, for error messages
 }
 
-// stepBits is the width of a collective's number in the tags of a team, so that no two messages on their way from one
-// leader to another have the same tag.
+// stepBits is the width of a message's number in the tags of a team, so that no two messages on their way from one leader to
+// another have the same tag.
 const stepBits = 16
 
-// begin starts a collective, which has a name and a size for error messages. unordered: its messages need no order.
-func (l *leaderTeam) begin(what string, nbytes int, unordered bool) {
+// maxOneWay bounds oneWay.
+const maxOneWay = 32
+
+// begin starts a collective, which has a name and a size for error messages, and between any two leaders as many messages.
+func (l *leaderTeam) begin(what string, nbytes, messages int) {
 	l.what, l.bytes = what, int64(nbytes)
 	if l.tag >= tagTeam {
-		l.step = (l.step + 1) % (1 << stepBits)
-		l.unordered = unordered
+		l.step, l.next = l.next, l.next+int64(messages)
 	}
+}
+
+// numbered is the tag of a message of the current collective.
+func (l *leaderTeam) numbered(message int) int64 {
+	return l.tag + (l.step+int64(message))%(1<<stepBits)
 }
 
 // pipelineBytes is the size of the fragments in which a long buffer is sent.
 const pipelineBytes = 64 << 10
 
-func (l *leaderTeam) send(to int, body []byte) {
+// send sends a message of the current collective. Where a group is being created, messages have one tag and need their order.
+func (l *leaderTeam) send(to, message int, body []byte) {
 	send := l.r.Send
-	if l.unordered {
-		send = l.r.sendUnordered
+	if l.tag >= tagTeam {
+		send = l.r.sendStraight
 	}
-	if err := send(l.ranks[to], l.tag+l.step, body); err != nil {
+	if err := send(l.ranks[to], l.numbered(message), body); err != nil {
 		l.broken(l.ranks[to], err)
 	}
 }
 
-func (l *leaderTeam) recv(from int, body []byte) {
-	got, err := l.r.recvPolling(l.ranks[from], l.tag+l.step, body)
+func (l *leaderTeam) recv(from, message int, body []byte) {
+	receive := l.r.Recv
+	if l.tag >= tagTeam {
+		receive = l.r.receiveStraight
+	}
+	got, err := receive(l.ranks[from], l.numbered(message), body)
 	switch {
 	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(body):
 		l.mismatch(l.ranks[from], got.Total, len(body))
@@ -104,19 +116,22 @@ func (l *leaderTeam) Pointer() unsafe.Pointer { return nil }
 func (l *leaderTeam) Release(bool) {}
 
 // Barrier is the dissemination barrier.
-func (l *leaderTeam) Barrier() {
-	l.begin("barrier", 0, true)
+func (l *leaderTeam) Barrier() { l.barrier("barrier") }
+
+func (l *leaderTeam) barrier(what string) {
+	l.begin(what, 0, 1)
 	n := len(l.ranks)
 	for d := 1; d < n; d *= 2 {
-		l.send((l.me+d)%n, nil)
-		l.recv((l.me-d+n)%n, nil)
+		l.send((l.me+d)%n, 0, nil)
+		l.recv((l.me-d+n)%n, 0, nil)
 	}
+	l.oneWay = 0
 }
 
-// Bcast sends fragments along a binomial tree.
+// Bcast sends fragments from leader to leader.
 func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
-		l.bcast(b, root)
+		l.bcast(b, nbytes, root)
 	}
 }
 
@@ -133,20 +148,50 @@ func fragments(b []byte, size int) func(func([]byte) bool) {
 	}
 }
 
-func (l *leaderTeam) bcast(b []byte, root int) {
-	l.begin("broadcast", len(b), false)
+// bcast sends a fragment of so many bytes.
+func (l *leaderTeam) bcast(b []byte, total int64, root int) {
+	if l.oneWay++; l.oneWay > maxOneWay { // the root hears from nobody
+		l.barrier("broadcast")
+	}
+	l.begin("broadcast", len(b), 1)
+	if l.chained(total) {
+		l.alongChain(b, root)
+	} else {
+		l.alongTree(b, root)
+	}
+}
+
+// chained tells whether a broadcast of so many bytes goes from each leader to one other: in a tree the root sends each fragment as
+// often as the tree is deep, in a chain once, but it takes as many steps as there are leaders until the last one has it.
+func (l *leaderTeam) chained(total int64) bool {
+	n := len(l.ranks)
+	return (total/pipelineBytes)*int64(bits.Len(uint(n-1))-1) > int64(n)
+}
+
+func (l *leaderTeam) alongChain(b []byte, root int) {
+	n := len(l.ranks)
+	if l.me != root {
+		l.recv((l.me-1+n)%n, 0, b)
+	}
+	if next := (l.me + 1) % n; next != root {
+		l.send(next, 0, b)
+	}
+}
+
+// alongTree uses a binomial tree.
+func (l *leaderTeam) alongTree(b []byte, root int) {
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // my number in a tree whose root is 0
 	step := 1
 	for ; step < n; step *= 2 {
 		if at&step != 0 {
-			l.recv((at-step+root)%n, b)
+			l.recv((at-step+root)%n, 0, b)
 			break
 		}
 	}
 	for step /= 2; step > 0; step /= 2 {
 		if at+step < n {
-			l.send((at+step+root)%n, b)
+			l.send((at+step+root)%n, 0, b)
 		}
 	}
 }
@@ -163,7 +208,8 @@ func (l *leaderTeam) Allgather(mine []byte) []byte {
 // gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has doubles with each step.
 // The result has the blocks in order.
 func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
-	l.begin("gathering", len(mine), true)
+	l.begin("gathering", len(mine), 1)
+	l.oneWay = 0
 	n := len(l.ranks)
 	size := func(from, count int) (sum int) { // bytes of count consecutive blocks, beginning with the block of a leader
 		for i := range count {
@@ -175,69 +221,14 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	have := copy(all, mine)
 	for d := 1; d < n; d *= 2 {
 		count := min(d, n-d)
-		l.send((l.me-d+n)%n, all[:size(l.me, count)])
+		l.send((l.me-d+n)%n, 0, all[:size(l.me, count)])
 		from := (l.me + d) % n
 		more := size(from, count)
-		l.recv(from, all[have:have+more])
+		l.recv(from, 0, all[have:have+more])
 		have += more
 	}
 	tail := size(l.me, n-l.me) // my block and those of leaders behind me
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
-}
-
-// reduceMemory is used again, as is that of fragments.
-var reduceMemory = sync.Pool{New: func() any { return new([pipelineBytes]byte) }}
-
-// Allreduce is recursive doubling, fragment by fragment. Leaders beyond the largest power of two send their part to another
-// one first, and receive the result at the end.
-func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
-	t := kernel.Type(typ)
-	size := kernel.TypeSize(t)
-	other := reduceMemory.Get().(*[pipelineBytes]byte)
-	defer reduceMemory.Put(other)
-	combine := func(mine, theirs []byte, theirsFirst bool) {
-		if theirsFirst {
-			reduce(red, t, theirs, mine)
-			copy(mine, theirs)
-			return
-		}
-		reduce(red, t, mine, theirs)
-	}
-	for b := range fragments(unsafe.Slice((*byte)(x), nelem*int64(size)), pipelineBytes/size*size) {
-		l.allreduce(b, other[:len(b)], combine)
-	}
-	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
-}
-
-func reduce(red int, t kernel.Type, inout, in []byte) {
-	kernel.Reduce(kernel.Reduction(red), t, unsafe.Pointer(unsafe.SliceData(inout)), unsafe.Pointer(unsafe.SliceData(in)),
-		len(in)/kernel.TypeSize(t))
-}
-
-func (l *leaderTeam) allreduce(mine, theirs []byte, combine func(mine, theirs []byte, theirsFirst bool)) {
-	l.begin("reduction", len(mine), true)
-	n, half := len(l.ranks), 1
-	for 2*half <= n {
-		half *= 2
-	}
-	if l.me >= half {
-		l.send(l.me-half, mine)
-		l.recv(l.me-half, mine)
-		return
-	}
-	if l.me+half < n {
-		l.recv(l.me+half, theirs)
-		combine(mine, theirs, false)
-	}
-	for d := 1; d < half; d *= 2 {
-		partner := l.me ^ d
-		l.send(partner, mine)
-		l.recv(partner, theirs)
-		combine(mine, theirs, partner < l.me)
-	}
-	if l.me+half < n {
-		l.send(l.me+half, mine)
-	}
 }
 
 var _ transport.Team = (*leaderTeam)(nil)

@@ -141,7 +141,23 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	if mine.addr != 0 {
 		r.regions.add(mine.addr, region{nbytes, g.ID})
 	}
+	r.enter(g, allocs)
 	return r.addRemote(g, allocs), nil
+}
+
+// mostEntered bounds what a rank enters into its page table in one allocation: some milliseconds.
+const mostEntered = 64 << 20
+
+// enter prepares this process for the new memory of other members on its node. Who comes next in the group is first.
+func (r *Runtime) enter(g *Group, allocs []allocation) {
+	left := int64(mostEntered)
+	for i := range allocs {
+		who := (g.Me + 1 + i) % len(allocs)
+		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 && r.Topo.SameNode(g.Ranks[who]) {
+			r.allocator.Enter(o.addr, min(o.nbytes, left))
+			left -= o.nbytes
+		}
+	}
 }
 
 // reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"libarmci/internal/bootstrap"
@@ -48,6 +49,8 @@ type Runtime struct {
 	notified      notified
 	gpc           gpc
 	twoSided      twoSided
+	wanted        wantedTable
+	leaving       atomic.Bool // it is in the final barrier: nodes that are connected to now may have left
 	remote        remoteRegions
 	traffic       traffic
 	allRanks      []int // all ranks
@@ -212,6 +215,7 @@ func (r *Runtime) Finalize() error {
 	r.WaitAll()
 	r.AllFence()
 	r.Liveness.Ending(true)
+	r.leaving.Store(true)
 	r.Barrier()
 	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
 	r.twoSided.close()

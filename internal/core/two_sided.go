@@ -83,7 +83,7 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 		}
 		o.unacked--
 	}
-	if err := r.postFragment(to, false, tag, total, id, data); err != nil {
+	if err := r.postFragment(to, tag, total, id, data); err != nil {
 		return err
 	}
 	if o.since += fragmentHead + len(id) + len(data); o.since >= ackBytes && r.twoSided.begin() {
@@ -98,21 +98,16 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 var fragmentMemory = sync.Pool{New: func() any { return new([fragmentHead + fragmentBytes]byte) }}
 
 // postFragment sends a fragment.
-func (r *Runtime) postFragment(to transport.Rank, unordered bool, tag int64, total int, id, data []byte) error {
+func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
 	b := fragmentMemory.Get().(*[fragmentHead + fragmentBytes]byte)
 	defer fragmentMemory.Put(b)
-	body := binary.LittleEndian.AppendUint64(b[:0], uint64(tag))
-	body = append(append(binary.LittleEndian.AppendUint64(body, uint64(total)), id...), data...)
 	dest := &r.routes[to]
-	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: body, Unordered: unordered})
+	body := append(append(appendFragmentHead(b[:0], tag, total), id...), data...)
+	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: body})
 }
 
-// sendUnordered is Send of an unordered message: no other message has its tag, and a collective bounds how many are on their way.
-func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
-	if len(data) > fragmentBytes {
-		return r.Send(to, tag, data)
-	}
-	return r.postFragment(to, true, tag, len(data), nil, data)
+func appendFragmentHead(b []byte, tag int64, total int) []byte {
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(tag)), uint64(total))
 }
 
 // begin counts a goroutine that Finalize waits for; false if Finalize has begun.
@@ -164,15 +159,6 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 	return l, nil
 }
 
-// recvPolling is Recv of a message of another node that is likely to come soon: it polls first.
-func (r *Runtime) recvPolling(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	dest := &r.routes[from]
-	if dest.watcher != nil {
-		defer dest.watcher.Watch(dest.peer, func() bool { return r.mailbox.Arrived(from, tag) })()
-	}
-	return r.Recv(from, tag, body)
-}
-
 // recvQueue holds, in order, what has come for a rank of this node while its ring was full.
 type recvQueue struct {
 	mu         sync.Mutex
@@ -188,7 +174,7 @@ type fragment struct {
 	reply      func([]byte)
 }
 
-// handleTwoSided delivers a fragment at once if there is room; else it is queued for a goroutine.
+// handleTwoSided gives a fragment to who waits for it, or delivers it.
 func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	p := fragment{from: from, reply: reply}
 	if m.Kind == msgFragment {
@@ -198,15 +184,23 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply
 		p.tag = int64(binary.LittleEndian.Uint64(m.Body))
 		p.total = int64(binary.LittleEndian.Uint64(m.Body[8:]))
 		p.body = m.Body[fragmentHead:]
+		if to == r.Me && int(p.total) == len(p.body) && r.take(&p) {
+			return true
+		}
 	}
-	local := r.Topo.Local(to)
+	r.deliverSoon(r.Topo.Local(to), p, &m)
+	return true
+}
+
+// deliverSoon delivers a fragment at once if there is room; else it is queued for a goroutine. m is what it came in, or nil.
+func (r *Runtime) deliverSoon(local int, p fragment, m *transport.Msg) {
 	in := &r.twoSided.in[local]
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.waiting) == 0 && r.deliver(local, p) {
-		return true
+		return
 	}
-	if p.body != nil {
+	if p.body != nil && m != nil {
 		p.body = m.Keep()[fragmentHead:]
 	}
 	in.waiting = append(in.waiting, p)
@@ -214,7 +208,6 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply
 		in.delivering = true
 		go r.deliverQueued(local, in)
 	}
-	return true
 }
 
 func (r *Runtime) deliver(local int, p fragment) bool {

@@ -32,7 +32,7 @@ func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 }
 func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 	rest, err := a.h.decode(head)
 	h, g := &a.h, a.g
-	if err != nil || len(rest) > 0 || n != int64(h.bytes) || n > maxPayload {
+	if err != nil || len(rest) > 0 && h.kind != kindTell || n != int64(h.bytes) || n > maxPayload {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
@@ -47,7 +47,7 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		a.abandon()
 		return transport.Body{}, nil
 	}
-	if err = a.prepare(n); err != nil || n == 0 {
+	if err = a.prepare(rest, n); err != nil || n == 0 {
 		return transport.Body{}, err
 	}
 	if h.kind == kindData {
@@ -57,8 +57,8 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 	return transport.Body{Into: &a.into}, nil
 }
 
-// prepare finds out whether the body may come, and makes room for it.
-func (a *answer) prepare(n int64) (err error) {
+// prepare finds out whether the body may come, and makes room for it. rest is the beginning of a message.
+func (a *answer) prepare(rest []byte, n int64) (err error) {
 	h, r := &a.h, a.r
 	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.want && h.kind != kindRefused
 	switch h.kind {
@@ -79,8 +79,10 @@ func (a *answer) prepare(n int64) (err error) {
 			a.body = make([]byte, n)
 		}
 	case kindTell:
-		if bad = bad || r != nil || h.arg != uint64(n) || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
-			a.body, err = a.tell.part(h, n, true)
+		if bad = bad || r != nil || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
+			if a.body, err = a.tell.part(h, int64(len(rest))+n, true); err == nil {
+				a.body = a.body[copy(a.body, rest):]
+			}
 		}
 	default:
 		bad = true
@@ -129,7 +131,9 @@ func (a *answer) End() error {
 	case kindRefused:
 		err = a.refusal()
 	case kindTell:
-		a.tell.handle(g.t, g.server, g.t.opt.Me, h.what, nil)
+		if a.tell.whole() {
+			a.tell.handle(g.t, g.server, g.t.opt.Me, h.what, nil)
+		}
 	case kindLost:
 		g.t.tellLoss(transport.Rank(h.rank), string(a.body))
 	case kindBye:

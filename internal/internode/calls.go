@@ -84,14 +84,30 @@ func (g *target) atomic(x *transport.RMW) error {
 // Send posts a message. An unordered one goes straight to the process, if that is connected to this one's data server:
 // there whoever waits for it reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
-	if m.Unordered && t.server != nil && len(m.Body) <= maxMessage {
-		if o := t.server.origin(t.peers[peer].Rank); o != nil && o.tell(m) {
+	if len(m.Head) > transport.MaxMessageHead {
+		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head), transport.MaxMessageHead, transport.ErrTooLong)
+	}
+	if m.Unordered && len(m.Head)+len(m.Body) <= maxMessage {
+		if o := t.straight(peer); o != nil {
+			o.tell(m)
 			return nil
 		}
 	}
+	m.Body, m.Head = m.Whole(), nil
 	_, err := t.message(peer, m, kindSend)
 	return err
 }
+
+// straight is the connection of a peer's process to this one's data server, nil if there is none.
+func (t *Transport) straight(peer transport.Peer) *origin {
+	if t.server == nil {
+		return nil
+	}
+	return t.server.origin(t.peers[peer].Rank)
+}
+
+// Straight tells whether there is one.
+func (t *Transport) Straight(peer transport.Peer) bool { return t.straight(peer) != nil }
 
 // Call posts a message and waits for the reply to it.
 func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {

@@ -25,6 +25,7 @@ type origin struct {
 
 	handled atomic.Uint32 // frames that have taken effect
 	bye     atomic.Bool   // the origin has said goodbye
+	telling sync.Mutex    // held while the parts of a message are posted
 
 	// Of who receives.
 	told    uint32 // so many of the frames the origin knows of
@@ -83,10 +84,13 @@ func (o *origin) answer(h *header, n int64) {
 }
 
 // post sends an answer from any thread, and keeps body.
-func (o *origin) post(h *header, body []byte) {
+func (o *origin) post(h *header, body []byte) { o.postHead(h, nil, body) }
+
+// postHead is post with something behind the header.
+func (o *origin) postHead(h *header, behind, body []byte) {
 	h.handled = o.handled.Load()
 	h.bytes = uint64(len(body))
-	o.ep.Post(h.append(nil), body)
+	o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...), body)
 }
 
 // acknowledge tells the origin how far the server has come, where it needs to know and no answer has told it.
@@ -114,16 +118,24 @@ func (o *origin) reply(id uint64, body []byte) {
 	}
 }
 
-// tell sends the origin's process a message; false if it is too long for that.
-func (o *origin) tell(m transport.Msg) bool {
-	if len(m.Body) > o.payload {
-		return false
-	}
+// tell sends the origin's process a message, in parts where frames are bounded. The beginning of the message travels in the head of
+// the first one.
+func (o *origin) tell(m transport.Msg) {
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	body := m.Body
 	if !o.s.t.info.Copies {
-		m.Body = bytes.Clone(m.Body)
+		body = bytes.Clone(body)
 	}
-	o.post(&header{kind: kindTell, what: m.Kind, rank: uint32(o.from), arg: uint64(len(m.Body))}, m.Body)
-	return true
+	h := header{kind: kindTell, what: m.Kind, rank: uint32(o.from), arg: uint64(len(m.Head) + len(body))}
+	for first := m.Head; ; first = nil {
+		n := min(len(body), o.payload-len(first))
+		o.postHead(&h, first, body[:n])
+		h.addr += uint64(len(first) + n)
+		if body = body[n:]; len(body) == 0 {
+			return
+		}
+	}
 }
 
 // errGoodbye ends the connection of an origin that has said that nothing follows.

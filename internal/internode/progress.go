@@ -64,10 +64,17 @@ func (t *Transport) look(all bool) (found, open int, p *poller) {
 	return found, open, p
 }
 
+// connectAfter is how often a thread waits for messages of a node that come by this node's data server before it connects to that
+// node, so that they come straight.
+const connectAfter = 4
+
 // Watch looks for a message from a peer's node until met says that it has come, or for a while. Then messages are received
 // without the caller's help until it calls end.
-func (t *Transport) Watch(peer transport.Peer, met func() bool) (end func()) {
+func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool) (end func()) {
 	g := t.at[peer]
+	if !g.live.Load() && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
+		g.mu.Unlock() // lock has connected
+	}
 	if g.live.Load() && g.look(met) {
 		return func() {}
 	}

@@ -17,13 +17,14 @@ import (
 
 // watchTest is what the tests of Watch share: rank 0 says something to rank 1.
 type watchTest struct {
-	t    *testing.T
-	ends *transporttest.Ends
+	t        *testing.T
+	ends     *transporttest.Ends
+	connects bool
 }
 
 func newWatchTest(t *testing.T, o pipe.Options, change func(*Options)) *watchTest {
 	_, ends, _ := newUser(t, o, change)
-	return &watchTest{t, ends}
+	return &watchTest{t: t, ends: ends}
 }
 
 func (w *watchTest) say() {
@@ -51,7 +52,7 @@ func (w *watchTest) await(n int) {
 }
 
 func (w *watchTest) watch(n int) (found bool, end func()) {
-	end = w.ends.Open[1].(transport.Watcher).Watch(0, func() bool { found = w.ends.Inbox[1].Has(0, n); return found })
+	end = w.ends.Open[1].(transport.Watcher).Watch(0, func() bool { found = w.ends.Inbox[1].Has(0, n); return found }, w.connects)
 	return found, end
 }
 
@@ -76,6 +77,24 @@ func TestWatch(t *testing.T) {
 	w.say()
 	w.call() // who waits for anything else reads it as well
 	w.await(4)
+}
+
+// TestWatchConnects: who waits for messages of a node again and again connects to it, so that they come straight.
+func TestWatchConnects(t *testing.T) {
+	w := newWatchTest(t, pipe.Options{}, nil)
+	straight := func() bool { return w.ends.Open[0].(transport.Watcher).Straight(1) }
+	for n := 1; n <= 3*connectAfter; n++ {
+		if w.connects = n > connectAfter+1; !w.connects && straight() {
+			t.Error("it has connected though it may not")
+		}
+		_, end := w.watch(n)
+		w.say()
+		w.await(n)
+		end()
+	}
+	if !straight() {
+		t.Error("it has not connected")
+	}
 }
 
 // TestWatchBeforeConnecting: another thread connects to the node while one waits for a message, which then comes over that

@@ -229,7 +229,7 @@ type message struct {
 }
 
 // mostLent bounds the messages whose memory is used again. A larger one is rare.
-const mostLent = 64 << 10
+const mostLent = 64<<10 + transport.MaxMessageHead
 
 var bodies = sync.Pool{New: func() any { return new([mostLent]byte) }}
 
@@ -242,9 +242,9 @@ func (m *message) part(h *header, n int64, lend bool) ([]byte, error) {
 	}
 	switch {
 	case m.got > 0:
-	case lend && n == int64(h.arg) && n <= mostLent:
+	case lend && h.arg <= mostLent:
 		m.lent = bodies.Get().(*[mostLent]byte)
-		m.body = m.lent[:n]
+		m.body = m.lent[:h.arg]
 	default:
 		m.body = make([]byte, h.arg)
 	}

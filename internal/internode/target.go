@@ -44,11 +44,12 @@ type target struct {
 	poller   *poller     // where ep's frames come from; constant once live
 	queue    queue
 	table    table
-	answer   answer      // the frame that is coming; of the poller's owner
-	watching looks       // for messages (progress.go)
-	connects sync.Mutex  // live, and who sleeps
-	sleepers int32       // who waits for a message and has stopped looking
-	deferred atomic.Bool // the endpoint has put frames off
+	answer   answer       // the frame that is coming; of the poller's owner
+	watching looks        // for messages (progress.go)
+	connects sync.Mutex   // live, and who sleeps
+	sleepers int32        // who waits for a message and has stopped looking
+	watched  atomic.Int32 // how often messages were waited for without a connection
+	deferred atomic.Bool  // the endpoint has put frames off
 
 	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler

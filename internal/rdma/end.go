@@ -118,24 +118,28 @@ func (e *end) full(n int) bool {
 
 // flush sends late frames, as far as there is room; true if some are left. The caller has the lock.
 func (e *end) flush() (left bool) {
-	for len(e.late) > 0 {
-		if e.full(bodyAt(len(e.late[0].head)) + len(e.late[0].body)) {
-			return true
-		}
-		b := e.q.out.Take()
-		if b == none {
-			return true
-		}
-		if !e.reserve(1) {
-			e.q.out.Put(b)
-			return true
-		}
-		k := e.late[0]
+	for len(e.late) > 0 && e.sendCopy(e.late[0].head, e.late[0].body) {
 		e.late = e.late[1:]
-		at := encodeHead(e.q.out.Bytes(b), k.head)
-		e.postFrame(b, at+copy(e.q.out.Bytes(b)[at:], k.body))
 	}
-	return false
+	return len(e.late) > 0
+}
+
+// sendCopy sends a frame from a buffer, if there is room. The caller has the lock.
+func (e *end) sendCopy(head, body []byte) bool {
+	if e.full(bodyAt(len(head)) + len(body)) {
+		return false
+	}
+	b := e.q.out.Take()
+	if b == none {
+		return false
+	}
+	if !e.reserve(1) {
+		e.q.out.Put(b)
+		return false
+	}
+	at := encodeHead(e.q.out.Bytes(b), head)
+	e.postFrame(b, at+copy(e.q.out.Bytes(b)[at:], body))
+	return true
 }
 
 // keep keeps a frame until there is room for it; false if nothing is sent any more. The caller has the lock.

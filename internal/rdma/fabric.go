@@ -115,7 +115,7 @@ func (f *Fabric) openOrigins() (err error) {
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
-		Pulses: true}
+		Copies: true, Pulses: true}
 }
 
 // Atomics tells whether the device has atomic operations.

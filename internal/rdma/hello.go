@@ -141,6 +141,9 @@ func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error)
 		return nil, err
 	}
 	f.served.know(&t.end)
+	t.posting.Lock()
+	t.known = true
+	t.posting.Unlock()
 	f.served.Interrupt() // the data server sends pulses from now on
 	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil

@@ -37,7 +37,7 @@ func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
 		t.Error("another origin waits for slots of one that does not receive")
 	}
 	received := func() bool { return j.Inbox[0].Has(0, 1+posted+1) }
-	stop := j.Open[0].(transport.Watcher).Watch(0, received)
+	stop := j.Open[0].(transport.Watcher).Watch(0, received, false)
 	arrive(t, j.Inbox[0].Has, 0, 1+posted+1)
 	stop()
 	arrive(t, j.Inbox[0].Has, 1, others)

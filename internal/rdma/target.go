@@ -29,6 +29,7 @@ type target struct {
 	end
 	eager *lab.Ring // that its origin may use; may be nil
 	asked bool      // serve is in the queue's todo; under the lock
+	known bool      // to the queue, which gets its completions; under the lock
 	// Used by the poller only.
 	backlog []message // that were not handled
 	owing   bool      // it is in the queue's owing
@@ -158,11 +159,14 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
-// Post keeps a frame, which the poller sends.
+// Post sends a frame, or keeps a copy of it, which the poller sends.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.keep(head, body) && !t.asked {
+	if t.known && !t.over && len(t.late) == 0 && t.sendCopy(head, body) {
+		return
+	}
+	if t.keep(slices.Clone(head), slices.Clone(body)) && !t.asked {
 		t.asked = true
 		t.q.later(t.serve)
 	}

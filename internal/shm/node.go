@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 	"libarmci/internal/config"
 	"libarmci/internal/kernel"
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -185,6 +186,13 @@ func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 
 // MemoryUse counts this rank's bytes.
 func (m *Node) MemoryUse() (live, kept, high int64) { return m.own.use() }
+
+// Enter enters new memory of another rank into this process's page table, so that not each page is a page fault when it is touched first.
+func (m *Node) Enter(addr uintptr, nbytes int64) {
+	if err := enter(span{addr, addr + pagesOf(nbytes)}); err != nil { // it is entered when it is touched
+		log.Infof("memory of another rank is not entered into the page table: %v", err)
+	}
+}
 
 // Publish makes an allocation accessible to all ranks of the node.
 func (m *Node) Publish(addr uintptr, nbytes int64) error {

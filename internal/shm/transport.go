@@ -121,7 +121,10 @@ func (d *Transport) RMW(_ transport.Peer, r *transport.RMW) error {
 }
 
 // Send delivers an active message to a rank of the node.
-func (d *Transport) Send(p transport.Peer, msg transport.Msg) error { return d.m.post(d.peers[p], msg) }
+func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
+	msg.Body, msg.Head = msg.Whole(), nil
+	return d.m.post(d.peers[p], msg)
+}
 
 // Call is not needed within a node, whose ranks share memory and locks.
 func (d *Transport) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {

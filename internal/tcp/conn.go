@@ -6,6 +6,7 @@
 package tcp
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -158,12 +159,46 @@ func (c *conn) flush(most int) (sent int, err error) {
 
 // Post sends a frame from any goroutine. It never waits.
 func (c *conn) Post(head, body []byte) {
+	if len(body) >= packBytes && c.postStraight(head, body) {
+		return
+	}
 	c.mu.Lock()
 	if !c.closed {
 		c.posted = appendFrame(c.posted, head, body)
 	}
 	c.mu.Unlock()
 	c.push()
+}
+
+// postStraight sends a long frame from where it is; what the socket does not take at once is copied. false: another is writing, or
+// has frames to send first.
+func (c *conn) postStraight(head, body []byte) bool {
+	if c.hasPosted() || !c.send.TryLock() {
+		return false
+	}
+	c.mu.Lock()
+	mine := !c.closed && len(c.posted)+len(c.sending) == 0
+	c.mu.Unlock()
+	if !mine {
+		c.send.Unlock()
+		return false
+	}
+	c.rx.unheard.Store(false)
+	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head), int64(len(body))), head...)
+	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start), rawsock.PieceOf(body)})
+	runtime.KeepAlive(start)
+	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT // copying bad memory crashes at its address
+	if n == len(start)+len(body) || lost {                         // who receives finds out if the connection is lost
+		c.send.Unlock()
+		c.push()
+		return true
+	}
+	rest := append(start[min(n, len(start)):], body[max(n-len(start), 0):]...)
+	c.mu.Lock()
+	c.sending = rest
+	c.mu.Unlock()
+	go c.finish(0)
+	return true
 }
 
 // push sends what was posted unless another is writing, who will do so when he has finished.

@@ -45,7 +45,7 @@ func TestMessagesWithoutGarbage(t *testing.T) {
 					}
 					for end := time.Now().Add(10 * time.Second); came.Load() < sent; {
 						for i, tr := range ends.Open {
-							tr.(transport.Watcher).Watch(transport.Peer(1-i), func() bool { return came.Load() == sent })()
+							tr.(transport.Watcher).Watch(transport.Peer(1-i), func() bool { return came.Load() == sent }, true)()
 						}
 						if time.Now().After(end) {
 							t.Fatalf("%d of %d messages have come", came.Load(), sent)

@@ -35,6 +35,7 @@ type Allocator interface {
 	Reuse(nbytes int64) (addr uintptr, ok bool)  // from memory that this rank has freed and kept
 	Room(nbytes int64) error                     // an error unless the ranks of this machine may reserve this much more in all
 	Grow(nbytes int64) (addr uintptr, err error) // reserve new memory
+	Enter(addr uintptr, nbytes int64)            // this rank is about to use new memory of another rank of the node
 	Return(addr uintptr)                         // free memory of Reuse or Grow
 	Publish(addr uintptr, nbytes int64) error    // make it accessible to all ranks
 	Withdraw(addr uintptr) error                 // end that

@@ -5,6 +5,7 @@ package transport
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -37,9 +38,21 @@ type Info struct {
 // Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes. Send and Call do not keep Body.
 type Msg struct {
 	Kind      uint8
+	Head      []byte // Send: up to MaxMessageHead bytes that come before Body; a handler gets them as the beginning of Body
 	Body      []byte
 	Unordered bool // Send: unordered, also with respect to other messages
 	Lent      bool // to a handler: Body is valid during the call only
+}
+
+// MaxMessageHead is the most bytes of Msg.Head.
+const MaxMessageHead = 64
+
+// Whole is Head and Body in one piece.
+func (m *Msg) Whole() []byte {
+	if len(m.Head) == 0 {
+		return m.Body
+	}
+	return slices.Concat(m.Head, m.Body)
 }
 
 // Keep is the body for a handler that needs it after it has returned.
@@ -84,6 +97,9 @@ type DeviceAtomics interface {
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.
 type Watcher interface {
 	// Watch polls for messages of a peer on the caller's thread until met() is true, or until that seems to take long. Then
-	// messages are received without the caller's help until it calls end. The caller must always call end.
-	Watch(p Peer, met func() bool) (end func())
+	// messages are received without the caller's help until it calls end. The caller must always call end. Without a
+	// connection to the peer's node its messages take longer: mayConnect makes one if this is not the first time.
+	Watch(p Peer, met func() bool, mayConnect bool) (end func())
+	// Straight tells whether an unordered message would go straight to a peer's process, where whoever waits for it reads it.
+	Straight(p Peer) bool
 }

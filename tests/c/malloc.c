@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // malloc.c - collective memory: uneven and zero sizes, equal pointers on all ranks of a node, loads and stores
 // through them, local and device memory, reuse in a loop. Memory of groups is in group.c.
+#define _GNU_SOURCE
+#include <sys/resource.h>
+
 #include "check.h"
 
 static void uneven(void)
@@ -125,9 +128,28 @@ static void other_kinds(void)
 	free(base);
 }
 
+// New memory of a peer on the node is used without a page fault for each page.
+static void first_touch(void)
+{
+	size_t n = (size_t)8 << 20;
+	int peer = (me + 1) % np;
+	void **base = check_malloc((armci_size_t)n);
+	struct rusage before, after;
+	armci_msg_barrier();
+	getrusage(RUSAGE_THREAD, &before);
+	for (size_t k = 0; ARMCI_Same_node(peer) && k < n; k += 4096)
+		CHECK_OK(ARMCI_Put(&n, (char *)base[peer] + k, sizeof n, peer));
+	getrusage(RUSAGE_THREAD, &after);
+	if (after.ru_minflt - before.ru_minflt > (long)(n / 4096 / 8))
+		check_fail(__FILE__, __LINE__, "%ld page faults for %zu pages", after.ru_minflt - before.ru_minflt, n / 4096);
+	armci_msg_barrier();
+	check_free(base);
+}
+
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
+	first_touch();
 	uneven();
 	zero();
 	symmetric();

@@ -192,7 +192,7 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
 		default:
 			to := f.net.ends[f.net.server(end)]
-			l := letter{from: f.self, to: end, tag: int64(m.Kind), body: append([]byte(nil), m.Body...), reply: reply,
+			l := letter{from: f.self, to: end, tag: int64(m.Kind), body: slices.Clone(m.Whole()), reply: reply,
 				after: f.before(end)}
 			at := len(to.inbox[f.self])
 			if m.Unordered {

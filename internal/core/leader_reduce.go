@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Reductions between nodes. Operands are combined in the order of the leaders, each element at one place or in the same tree
+// everywhere, so that all get the same bits. Short ones are recursive doubling: everybody combines all. Long ones are recursive
+// halving, after which each leader has combined its share of the elements, and then the way back.
+package core
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+)
+
+// reduceMemory is used again, as is that of fragments.
+var reduceMemory = sync.Pool{New: func() any { return new([pipelineBytes]byte) }}
+
+// reduction is one that is going on.
+type reduction struct {
+	l     *leaderTeam
+	t     kernel.Type
+	red   int
+	size  int    // of an element
+	other []byte // memory for what others send, whole elements
+	each  int    // most messages of a step to or from a leader
+	step  int    // of those that leaders within the largest power of two take: the same at all of them
+}
+
+// Steps between a leader beyond the largest power of two and the one that it is folded into. Any collective begins with its step 0,
+// so that leaders which are in different ones notice.
+const (
+	stepFold = 0
+	stepTell = 1
+)
+
+// Allreduce combines the elements of all leaders.
+func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+	t := kernel.Type(typ)
+	size := kernel.TypeSize(t)
+	memory := reduceMemory.Get().(*[pipelineBytes]byte)
+	defer reduceMemory.Put(memory)
+	all := unsafe.Slice((*byte)(x), nelem*int64(size))
+	r := reduction{l: l, t: t, red: red, size: size, other: memory[:pipelineBytes/size*size]}
+	r.each = len(all)/len(r.other) + 1
+	l.begin("reduction", len(all), 2*r.each*bits.Len(uint(len(l.ranks))))
+	l.oneWay = 0
+	r.run(all)
+	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
+}
+
+// run folds leaders beyond the largest power of two into others first, and tells them the result at the end.
+func (r *reduction) run(x []byte) {
+	l := r.l
+	n, half := len(l.ranks), 1
+	for 2*half <= n {
+		half *= 2
+	}
+	if l.me >= half {
+		r.exchange(stepFold, l.me-half, x, nil, nil)
+		r.exchange(stepTell, l.me-half, nil, x, nil)
+		return
+	}
+	if l.me+half < n {
+		r.exchange(stepFold, l.me+half, nil, x, r.combineAfter)
+	}
+	if len(x) <= len(r.other)/2 || half == 1 {
+		for d := 1; d < half; d *= 2 {
+			r.next(l.me^d, x, x, r.combiner(l.me^d))
+		}
+	} else {
+		r.halve(x, half)
+	}
+	if l.me+half < n {
+		r.exchange(stepTell, l.me+half, x, nil, nil)
+	}
+}
+
+// halve combines by halves: with each step a leader's part becomes half as long, and on the way back twice as long.
+func (r *reduction) halve(x []byte, half int) {
+	me := r.l.me
+	low, parts := 0, make([][2]int, 0, 16) // of each step: my part before it
+	high := len(x)
+	for d := half / 2; d > 0; d /= 2 {
+		parts = append(parts, [2]int{low, high})
+		middle := low + (high-low)/r.size/2*r.size
+		if me&d == 0 {
+			r.next(me^d, x[middle:high], x[low:middle], r.combiner(me^d))
+			high = middle
+		} else {
+			r.next(me^d, x[low:middle], x[middle:high], r.combiner(me^d))
+			low = middle
+		}
+	}
+	for d := 1; d < half; d *= 2 {
+		before := parts[len(parts)-1]
+		parts = parts[:len(parts)-1]
+		theirs := x[before[0]:low]
+		if low == before[0] {
+			theirs = x[high:before[1]]
+		}
+		r.next(me^d, x[low:high], theirs, nil)
+		low, high = before[0], before[1]
+	}
+}
+
+// ahead is how many fragments are sent before the first one of the other leader is needed.
+const ahead = 2
+
+// next is the next step: exchange with its number.
+func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
+	r.exchange(r.step, with, mine, theirs, combine)
+	r.step++
+}
+
+// exchange sends mine to another leader and receives what belongs to theirs, either of which may be empty, fragment by fragment.
+// combine puts what has come in its place; nil: it is received there.
+func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
+	size := len(r.other)
+	count := func(b []byte) int { return (len(b) + size - 1) / size }
+	part := func(b []byte, i int) []byte { return b[i*size : min((i+1)*size, len(b))] }
+	out, in, first := count(mine), count(theirs), step*r.each
+	for i := range max(out, in) + ahead {
+		if i < out {
+			r.l.send(with, first+i, part(mine, i))
+		}
+		if k := i - ahead; k >= 0 && k < in {
+			to := part(theirs, k)
+			if combine == nil {
+				r.l.recv(with, first+k, to)
+				continue
+			}
+			r.l.recv(with, first+k, r.other[:len(to)])
+			combine(to, r.other[:len(to)])
+		}
+	}
+}
+
+// combiner combines with what another leader has sent.
+func (r *reduction) combiner(with int) func(mine, theirs []byte) {
+	if with < r.l.me {
+		return r.combineBefore
+	}
+	return r.combineAfter
+}
+
+func (r *reduction) combineAfter(mine, theirs []byte) { r.reduce(mine, theirs) }
+
+func (r *reduction) combineBefore(mine, theirs []byte) {
+	r.reduce(theirs, mine)
+	copy(mine, theirs)
+}
+
+func (r *reduction) reduce(inout, in []byte) {
+	kernel.Reduce(kernel.Reduction(r.red), r.t, unsafe.Pointer(unsafe.SliceData(inout)), unsafe.Pointer(unsafe.SliceData(in)),
+		len(in)/r.size)
+}

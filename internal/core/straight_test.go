@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Messages that are copied to where they are wanted: none is overlooked, whether its receiver looks, sleeps or has not come yet.
+package core
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+// watched is a transport with a Watcher that looks for a moment only.
+type watched struct{ transport.Transport }
+
+func (watched) Straight(transport.Peer) bool { return true }
+
+func (watched) Watch(_ transport.Peer, met func() bool, _ bool) (end func()) {
+	for range rand.IntN(200) {
+		if met() {
+			break
+		}
+		runtime.Gosched()
+	}
+	return func() {}
+}
+
+func watch(c *transporttest.Cluster) {
+	c.Wrap = func(_ int, t transport.Transport) transport.Transport { return watched{t} }
+}
+
+func TestCollectivesWithWatcher(t *testing.T) {
+	for _, s := range shapes {
+		t.Run(s.String(), func(t *testing.T) {
+			s.run(t, watch, func(r *tr) {
+				r.collectives(r.world, 3)
+				r.wanted.mu.Lock()
+				defer r.wanted.mu.Unlock()
+				if len(r.wanted.all) > 0 {
+					r.wrong("%d messages are still wanted", len(r.wanted.all))
+				}
+			})
+		})
+	}
+}
+
+// Many broadcasts whose root never receives, with receivers that come late.
+func TestManyBroadcasts(t *testing.T) {
+	shape{nodes: 3, ranks: 3}.run(t, watch, func(r *tr) {
+		for i := range 5 * maxOneWay {
+			x := [2]int64{int64(i), -1}
+			if r.Me != 1 {
+				x[0] = -1
+				if i%50 == int(r.Me) {
+					time.Sleep(5 * time.Millisecond)
+				}
+			}
+			if r.world.team.Bcast(unsafe.Pointer(&x), 8, 1); x[0] != int64(i) {
+				r.wrong("broadcast %d: %d", i, x[0])
+			}
+		}
+		r.barrier()
+	})
+}
+
+// Long reductions, by halves, of elements of all sizes.
+func TestLongReductions(t *testing.T) {
+	for _, nodes := range []int{2, 3, 4, 5, 7, 8} {
+		shape{nodes: nodes, ranks: nodes}.run(t, watch, func(r *tr) {
+			for _, n := range []int{5000, 8191, 8192, 8193, 50001, 300000} {
+				x := make([]int32, n)
+				z := make([]complex128, n)
+				for i := range x {
+					x[i] = int32(int(r.Me)*7 + i)
+					z[i] = complex(float64(int(r.Me)+i), float64(i))
+				}
+				r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n), int(kernel.Int), int(kernel.Max))
+				r.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n), int(kernel.DoubleComplex), int(kernel.Sum))
+				for i := range x {
+					ranks := nodes * (nodes - 1) / 2
+					if x[i] != int32((nodes-1)*7+i) || z[i] != complex(float64(ranks+nodes*i), float64(nodes*i)) {
+						r.wrong("%d elements: element %d is %d, %v", n, i, x[i], z[i])
+						break
+					}
+				}
+			}
+		})
+	}
+}
