@@ -23,12 +23,13 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->stripes = 4096;
 	p->contexts = 4096;
 	p->region_cap = 1u << 20;
-	p->ring_bytes = 64u << 10;
+	p->ring_bytes = SHM_RING_BYTES;
 	p->context_bytes = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
 	// A small arena (RLIMIT_AS, or a setting) has fewer contexts and shorter tables; one that is too small even then is refused.
 	while (p->contexts > 64 && p->contexts * p->context_bytes > arena_bytes / 8) p->contexts /= 2;
 	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
-	while (p->ring_bytes > 8192 && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
+	uint64_t shortest = world > nlocal ? SHM_RING_BYTES : 8192; // a fragment from another node must fit into an empty ring
+	while (p->ring_bytes > shortest && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
 	p->rank_off = page_up(sizeof *p);
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);

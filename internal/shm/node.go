@@ -99,11 +99,19 @@ func (d *Listener) Join(o Options) (*Node, error) {
 	return m, nil
 }
 
+// planOf lays out an arena.
+func planOf(arena int64, ranks, world int) (plan C.struct_shm_head, err error) {
+	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
+		err = fmt.Errorf("an arena of %s is too small for %d ranks; %s", config.SizeText(arena), ranks, moreSpace())
+	}
+	return plan, err
+}
+
 // fileSizes are those of an arena's files: the control block and each rank's slice.
 func fileSizes(arena int64, ranks, world int) ([]int64, error) {
-	var plan C.struct_shm_head
-	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
-		return nil, fmt.Errorf("an arena of %s is too small for %d ranks; %s", config.SizeText(arena), ranks, moreSpace())
+	plan, err := planOf(arena, ranks, world)
+	if err != nil {
+		return nil, err
 	}
 	sizes := []int64{int64(plan.slice_off)}
 	for range ranks {
@@ -116,8 +124,10 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 func (m *Node) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
-		var plan C.struct_shm_head
-		C.shm_plan(&plan, C.uint64_t(m.place.bytes), C.uint32_t(len(m.opt.Ranks)), C.uint32_t(m.opt.World))
+		plan, err := planOf(int64(m.place.bytes), len(m.opt.Ranks), m.opt.World)
+		if err != nil {
+			return err
+		}
 		if m.opt.Device {
 			plan.device = 1
 		}

@@ -250,3 +250,16 @@ func TestRegionTable(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "regions")
 }
+
+// An arena is laid out by its size. What comes from another node is delivered whole or not at all, so an empty message ring
+// must have room for the longest fragment (32 KiB and its header) however small the arena is.
+func TestRingsOfSmallArena(t *testing.T) {
+	for _, ranks := range []int{1, 16, 150, 400} {
+		for arena := int64(smallestArena); arena <= 1<<40; arena *= 2 {
+			plan, err := planOf(arena, ranks, ranks+1)
+			if err == nil && plan.ring_bytes < 48<<10 {
+				t.Errorf("%d ranks in %d MiB: rings of %d bytes", ranks, arena>>20, plan.ring_bytes)
+			}
+		}
+	}
+}

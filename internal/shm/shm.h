@@ -209,6 +209,7 @@ void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 
 /* messages: one ring per ordered pair of processes. A message from another node travels in the ring of the process that
  * delivers it, so each message names its source ------------------------------------------------------------------- */
+#define SHM_RING_BYTES (64u << 10) // at most; less only in a job on one node
 struct shm_ring {
 	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
