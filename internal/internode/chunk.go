@@ -21,8 +21,11 @@ type limits struct {
 // nothing moves.
 const listDesc = 16 << 10
 
-// mostGroup is the most bytes of a group in a descriptor.
-const mostGroup = 4 * binary.MaxVarintLen64
+// mostGroup is the most bytes of a group in a descriptor, or of a list's first segment. Each other one of a list has listed.
+const (
+	mostGroup = 4 * binary.MaxVarintLen64
+	listed    = 4
+)
 
 // chunk is what one frame is about. It is used again.
 type chunk struct {
@@ -32,7 +35,8 @@ type chunk struct {
 	desc  []byte
 	scale []byte // of an accumulate; the caller of take sets it
 
-	groups int           // in desc
+	groups int           // in desc, and lists
+	listed int           // segments of the lists
 	prev   uint64        // address of the last segment
 	size   int           // of the segments of the last group
 	before kernel.Cursor // where the part begins that was taken last
@@ -41,7 +45,8 @@ type chunk struct {
 // take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are divided between whole
 // grains only. It takes something unless nothing is left.
 func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
-	c.flags, c.addr, c.bytes, c.desc, c.groups, c.prev, c.size = 0, 0, 0, c.desc[:0], 0, 0, 0
+	c.flags, c.addr, c.bytes, c.desc = 0, 0, 0, c.desc[:0]
+	c.groups, c.listed, c.prev, c.size = 0, 0, 0, 0
 	if remote.Contiguous() {
 		n := min(remote.Left(), l.data, int64(l.both))
 		if n < remote.Left() {
@@ -89,51 +94,104 @@ func (c *chunk) room(l limits) int {
 	return int(max(min(l.data-c.bytes, int64(l.both-len(c.desc)-mostGroup)-c.bytes, math.MaxInt32), 0))
 }
 
-// segments writes groups for addresses as long as there is room. Any two are a group.
+// segments writes groups and lists for addresses as long as there is room.
 func (c *chunk) segments(addrs []uintptr, size int, l limits) {
 	for len(addrs) > 0 {
 		n := min(len(addrs), c.room(l)/size)
-		if n == 0 {
+		if n == 0 || c.listed == maxAddrs {
 			return
 		}
-		step := int64(0)
-		if n > 1 {
-			step = int64(addrs[1] - addrs[0])
-			n = regularRun(addrs[:n])
+		if m := irregular(addrs[:n]); m > 0 {
+			n = c.list(addrs[:max(min(m, c.listRoom(l, size)), 1)], size)
+		} else {
+			n = regular(addrs[:n])
+			c.group(addrs[0], int64(addrs[1]-addrs[0]), n, size)
 		}
-		c.group(addrs[0], step, n, size)
 		addrs = addrs[n:]
 	}
 }
 
-// group writes count segments of size bytes at a constant distance: uvarint 2*count, +1 if size is as in the group before;
-// else uvarint size; the first address and, if there are two or more, the distance as zig-zag varints, the address as the
-// difference from the last one of the group before.
-func (c *chunk) group(addr uintptr, step int64, count, size int) {
-	if c.groups == 0 {
-		c.flags, c.addr, c.prev = flagGroups, uint64(addr), uint64(addr)
-	}
-	if size == c.size {
-		c.desc = binary.AppendUvarint(c.desc, uint64(count)<<1|1)
-	} else {
-		c.desc = binary.AppendUvarint(binary.AppendUvarint(c.desc, uint64(count)<<1), uint64(size))
-	}
-	c.desc = binary.AppendVarint(c.desc, int64(uint64(addr)-c.prev))
-	if count > 1 {
-		c.desc = binary.AppendVarint(c.desc, step)
-	}
-	c.prev, c.size = uint64(int64(addr)+step*int64(count-1)), size
-	c.bytes += int64(count) * int64(size)
-	c.groups++
+// listRoom is how many segments another list may have.
+func (c *chunk) listRoom(l limits, size int) int {
+	desc := len(c.desc) + mostGroup
+	return min((l.desc-desc)/listed, (l.both-desc-int(c.bytes))/(size+listed), maxAddrs-c.listed)
 }
 
-// regularRun is the number of addresses at the start, of two or more, that have a constant distance.
-func regularRun(addrs []uintptr) int {
+// longRun is how many segments at a constant distance are a group of their own.
+const longRun = 16
+
+// irregular is the number of addresses at the start before so many that have a constant distance.
+func irregular(addrs []uintptr) int {
+	same, step := 1, uintptr(0)
+	for i := 1; i < len(addrs); i++ {
+		d := addrs[i] - addrs[i-1]
+		if d != step {
+			same, step = 1, d
+		}
+		if same++; same == longRun {
+			return i + 1 - longRun
+		}
+	}
+	return len(addrs)
+}
+
+// regular is the number of addresses at the start, of two or more, that have a constant distance.
+func regular(addrs []uintptr) int {
 	n, step := 2, addrs[1]-addrs[0]
 	for n < len(addrs) && addrs[n]-addrs[n-1] == step {
 		n++
 	}
 	return n
+}
+
+// group writes count segments of size bytes at a constant distance.
+func (c *chunk) group(addr uintptr, step int64, count, size int) {
+	c.head(addr, count, size, 0)
+	if count > 1 {
+		c.desc = binary.AppendVarint(c.desc, step)
+	}
+	c.prev = uint64(int64(addr) + step*int64(count-1))
+}
+
+// list writes segments at any distance, but not so far from the first that 32 bits do not tell. It returns how many.
+func (c *chunk) list(addrs []uintptr, size int) (n int) {
+	for n = 1; n < len(addrs); n++ {
+		if d := int64(addrs[n] - addrs[0]); d != int64(int32(d)) {
+			break
+		}
+	}
+	c.head(addrs[0], n, size, tokenList)
+	for _, a := range addrs[1:n] {
+		c.desc = binary.LittleEndian.AppendUint32(c.desc, uint32(a-addrs[0]))
+	}
+	c.prev = uint64(addrs[n-1])
+	c.listed += n
+	return n
+}
+
+// The token of a group or list is the number of segments, and two bits.
+const (
+	tokenSame = 1 << iota // size is as in the one before
+	tokenList
+	tokenShift = iota
+)
+
+// head writes the token, the size unless it is as before, and the first address as the difference from the last one of the group
+// before.
+func (c *chunk) head(addr uintptr, count, size int, token uint64) {
+	if c.groups == 0 {
+		c.flags, c.addr, c.prev = flagGroups, uint64(addr), uint64(addr)
+	}
+	token |= uint64(count) << tokenShift
+	if size == c.size {
+		c.desc = binary.AppendUvarint(c.desc, token|tokenSame)
+	} else {
+		c.desc = binary.AppendUvarint(binary.AppendUvarint(c.desc, token), uint64(size))
+	}
+	c.desc = binary.AppendVarint(c.desc, int64(uint64(addr)-c.prev))
+	c.size = size
+	c.bytes += int64(count) * int64(size)
+	c.groups++
 }
 
 // appendStrided writes a shape behind b: u32 levels, counts, strides.

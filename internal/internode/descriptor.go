@@ -93,7 +93,7 @@ func (r *varints) varint() int64 {
 	return int64(v>>1 ^ -(v & 1))
 }
 
-// decodeGroups reads groups. It never holds more than maxGroups of them, nor more than maxAddrs addresses.
+// decodeGroups reads groups and lists. It never holds more than maxGroups of them, nor more than maxAddrs addresses.
 func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	r, prev, size := varints{b: b}, addr, uint64(0)
 	l.lo, l.hi, l.grain = math.MaxUint64, 0, 0
@@ -102,17 +102,22 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	}
 	for groups := 0; len(r.b) > 0; groups++ {
 		token := r.uvarint()
-		if token&1 == 0 {
+		if token&tokenSame == 0 {
 			size = r.uvarint()
 		}
-		n, first, step := token>>1, prev+uint64(r.varint()), int64(0)
-		if n > 1 {
-			step = r.varint()
-		}
-		if r.bad || n == 0 || size == 0 || size > nbytes/n || groups == maxGroups || !l.span(first, step, n, size, &prev) {
+		n, first := token>>tokenShift, prev+uint64(r.varint())
+		if r.bad || n == 0 || size == 0 || size > nbytes/n || groups == maxGroups {
 			return errDesc
 		}
-		l.add(first, step, int(n), int(size))
+		ok := false
+		if token&tokenList != 0 {
+			ok = l.list(&r, first, n, size, &prev)
+		} else {
+			ok = l.group(&r, first, n, size, &prev)
+		}
+		if !ok {
+			return errDesc
+		}
 		nbytes -= n * size
 		l.grain |= size
 	}
@@ -122,26 +127,36 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	return nil
 }
 
-// fewSegments and less are kept as a list, together with those before: a list takes one call of a kernel.
-const fewSegments = 3
+// group adds a group whose distance comes next, and gives the address of its last segment; false if there can be no such one.
+func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
+	step := int64(0)
+	if n > 1 {
+		step = r.varint()
+	}
+	if r.bad || !l.span(first, step, n, size, last) {
+		return false
+	}
+	l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: int(n), Bytes: int(size)})
+	return true
+}
 
-// add adds a group.
-func (l *layout) add(first uint64, step int64, n, size int) {
+// list adds a list whose addresses come next, and gives the last one; false if there can be no such list.
+func (l *layout) list(r *varints, first, n, size uint64, last *uint64) bool {
 	begin := len(l.addrs)
-	if n > fewSegments || n > maxAddrs-begin {
-		l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: n, Bytes: size})
-		return
+	if n > uint64(maxAddrs-begin) || uint64(len(r.b)) < listed*(n-1) || first > maxAddr {
+		return false
 	}
-	for range n {
-		l.addrs = append(l.addrs, uintptr(first))
-		first += uint64(step)
+	l.addrs = append(l.addrs, uintptr(first))
+	least, most := int32(0), int32(0)
+	for b := r.b[:listed*(n-1)]; len(b) >= listed; b = b[listed:] {
+		d := int32(binary.LittleEndian.Uint32(b))
+		least, most = min(least, d), max(most, d)
+		l.addrs = append(l.addrs, uintptr(int64(first)+int64(d)))
 	}
-	if last := len(l.groups) - 1; last >= 0 && l.groups[last].Addrs != nil && l.groups[last].Bytes == size {
-		g := &l.groups[last]
-		g.Addrs = l.addrs[begin-len(g.Addrs):]
-		return
-	}
-	l.groups = append(l.groups, kernel.Group{Addrs: l.addrs[begin:], Bytes: size})
+	r.b = r.b[listed*(n-1):]
+	*last = uint64(l.addrs[len(l.addrs)-1])
+	l.groups = append(l.groups, kernel.Group{Addrs: l.addrs[begin:], Bytes: int(size)})
+	return l.within(int64(first)+int64(least), int64(first)+int64(most), size)
 }
 
 // span takes the memory of a group into that of the layout, and gives the address of its last segment; false if there can be
@@ -157,10 +172,15 @@ func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bo
 		lo, hi = first-reach, first
 		*last = lo
 	}
-	if first > maxAddr || lo > hi || hi > maxAddr || size > maxAddr-hi {
+	return first <= maxAddr && lo <= hi && l.within(int64(lo), int64(hi), size)
+}
+
+// within takes segments that begin at lo, at hi and between them into the memory of the layout; false if there can be none.
+func (l *layout) within(lo, hi int64, size uint64) bool {
+	if lo < 0 || uint64(hi) > maxAddr || size > maxAddr-uint64(hi) {
 		return false
 	}
-	l.lo, l.hi = min(l.lo, lo), max(l.hi, hi+size)
+	l.lo, l.hi = min(l.lo, uint64(lo)), max(l.hi, uint64(hi)+size)
 	return true
 }
 

@@ -5,6 +5,7 @@
 package internode
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -153,6 +154,26 @@ func TestListIsCompact(t *testing.T) {
 	}
 }
 
+// TestListBounds: a list's segments are where there can be memory.
+func TestListBounds(t *testing.T) {
+	for _, x := range []struct {
+		first uint64
+		delta int32
+		ok    bool
+	}{
+		{4096, -4096, true}, {4096, -4097, false}, {0, math.MinInt32, false},
+		{maxAddr - 100, 92, true}, {maxAddr - 100, 93, false}, {maxAddr - 100, 200, false}, {maxAddr + 1, -200, false},
+	} {
+		desc := binary.LittleEndian.AppendUint32([]byte{2<<tokenShift | tokenList, 8, 0}, uint32(x.delta))
+		h := header{kind: kindGet, flags: flagGroups, addr: x.first, bytes: 16, desc: uint32(len(desc))}
+		var l layout
+		err := l.decode(&h, desc)
+		if lo := min(x.first, x.first+uint64(int64(x.delta))); (err == nil) != x.ok || x.ok && l.lo != lo {
+			t.Errorf("%#x and %d behind it: %v, from %#x", x.first, x.delta, err, l.lo)
+		}
+	}
+}
+
 // TestOwned: memory of which a part is not the rank's is not the rank's.
 func TestOwned(t *testing.T) {
 	for seed := range uint64(300) {
@@ -210,7 +231,7 @@ func TestManySegments(t *testing.T) {
 }
 
 func FuzzLayout(f *testing.F) {
-	f.Add(uint8(flagGroups), []byte{2, 8, 0}, uint64(4096), uint64(8))
+	f.Add(uint8(flagGroups), []byte{1 << tokenShift, 8, 0}, uint64(4096), uint64(8))
 	f.Add(uint8(flagStrided), appendStrided(nil, []int32{8, 3, 5}, []int32{-64, 1024}), uint64(1<<40), uint64(120))
 	for seed := range uint64(20) {
 		at := someMemory(rand.New(rand.NewPCG(seed, 0)), 1)

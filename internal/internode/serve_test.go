@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
 	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
 	var few, many chunk
-	few.group(at, int64(outside-base), 2, 8)
+	few.list([]uintptr{at, uintptr(outside)}, 8)
 	many.group(at, (allocBytes-4)/4, 5, 8)
 	list, regular := few.desc, many.desc
 	for name, x := range map[string]struct {
@@ -144,11 +144,13 @@ func violations(at uint64) map[string]violation {
 		"other volume":          {h: header{kind: kindGet, addr: at, bytes: 25, flags: flagStrided}, rest: shape},
 		"cut shape":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: shape[:12]},
 		"levels":                {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: append([]byte{200}, shape[1:]...)},
-		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{2, 0, 0}},
+		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1 << tokenShift, 0, 0}},
 		"endless group":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
-		"no size":               {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3, 0}},
-		"a step too far":        {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: binary.AppendVarint([]byte{6, 8, 0}, math.MinInt64)},
-		"cut group":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{6, 8, 0, 0x80}},
+		"no size":               {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1<<tokenShift | tokenSame, 0}},
+		"a step too far":        {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: binary.AppendVarint([]byte{3 << tokenShift, 8, 0}, math.MinInt64)},
+		"cut group":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3 << tokenShift, 8, 0, 0x80}},
+		"cut list":              {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3<<tokenShift | tokenList, 8, 0, 9, 0, 0, 0, 9, 0, 0}},
+		"endless list":          {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
 		"half an element":       {h: header{kind: kindAcc, addr: at, bytes: 12, what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
 		"unknown type":          {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99}, rest: scaleOf(0), body: make([]byte, 8)},
 		"no scale":              {h: header{kind: kindAcc, addr: at, bytes: 8, desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
