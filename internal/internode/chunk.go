@@ -6,6 +6,7 @@ package internode
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"libarmci/internal/kernel"
 )
@@ -161,8 +162,10 @@ func (c *chunk) list(addrs []uintptr, size int) (n int) {
 		}
 	}
 	c.head(addrs[0], n, size, tokenList)
-	for _, a := range addrs[1:n] {
-		c.desc = binary.LittleEndian.AppendUint32(c.desc, uint32(a-addrs[0]))
+	at := len(c.desc)
+	c.desc = slices.Grow(c.desc, listed*(n-1))[:at+listed*(n-1)]
+	for i, b := 1, c.desc[at:]; i < n && len(b) >= listed; i, b = i+1, b[listed:] {
+		binary.LittleEndian.PutUint32(b, uint32(addrs[i]-addrs[0]))
 	}
 	c.prev = uint64(addrs[n-1])
 	c.listed += n

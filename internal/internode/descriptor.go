@@ -146,16 +146,18 @@ func (l *layout) list(r *varints, first, n, size uint64, last *uint64) bool {
 	if n > uint64(maxAddrs-begin) || uint64(len(r.b)) < listed*(n-1) || first > maxAddr {
 		return false
 	}
-	l.addrs = append(l.addrs, uintptr(first))
+	l.addrs = l.addrs[:begin+int(n)]
+	addrs := l.addrs[begin:]
+	addrs[0] = uintptr(first)
 	least, most := int32(0), int32(0)
-	for b := r.b[:listed*(n-1)]; len(b) >= listed; b = b[listed:] {
+	for i, b := 1, r.b; i < len(addrs) && len(b) >= listed; i, b = i+1, b[listed:] {
 		d := int32(binary.LittleEndian.Uint32(b))
 		least, most = min(least, d), max(most, d)
-		l.addrs = append(l.addrs, uintptr(int64(first)+int64(d)))
+		addrs[i] = uintptr(int64(first) + int64(d))
 	}
 	r.b = r.b[listed*(n-1):]
-	*last = uint64(l.addrs[len(l.addrs)-1])
-	l.groups = append(l.groups, kernel.Group{Addrs: l.addrs[begin:], Bytes: int(size)})
+	*last = uint64(addrs[n-1])
+	l.groups = append(l.groups, kernel.Group{Addrs: addrs, Bytes: int(size)})
 	return l.within(int64(first)+int64(least), int64(first)+int64(most), size)
 }
 
