@@ -77,12 +77,17 @@ func (s *hierarchicalTeam) Barrier() {
 // Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	home, place := s.node[root], s.place[root]
-	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
+	all := unsafe.Slice((*byte)(buf), nbytes)
+	var between *broadcast
+	if s.leads() {
+		between = s.leaders.broadcast(all, home)
+	}
+	for b := range fragments(all, pipelineBytes) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
 		if s.leads() {
-			s.leaders.bcast(b, nbytes, home)
+			between.next()
 		}
 		if s.leaders.me != home || place == 0 {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), 0)

@@ -8,7 +8,6 @@ package core
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"time"
 	"unsafe"
 
@@ -48,9 +47,6 @@ func (l *leaderTeam) numbered(message int) int64 {
 	return l.tag + (l.step+int64(message))%(1<<stepBits)
 }
 
-// pipelineBytes is the size of the fragments in which a long buffer is sent.
-const pipelineBytes = 64 << 10
-
 // send sends a message of the current collective. Where a group is being created, messages have one tag and need their order.
 func (l *leaderTeam) send(to, message int, body []byte) {
 	send := l.r.Send
@@ -62,19 +58,22 @@ func (l *leaderTeam) send(to, message int, body []byte) {
 	}
 }
 
-func (l *leaderTeam) recv(from, message int, body []byte) {
-	receive := l.r.Recv
-	if l.tag >= tagTeam {
-		receive = l.r.receiveStraight
-	}
-	got, err := receive(l.ranks[from], l.numbered(message), body)
+// want says where a message of the current collective belongs, for await.
+func (l *leaderTeam) want(from, message int, body []byte) *wanted {
+	return l.r.want(l.ranks[from], l.numbered(message), body)
+}
+
+func (l *leaderTeam) await(w *wanted) {
+	got, err := w.await()
 	switch {
-	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(body):
-		l.mismatch(l.ranks[from], got.Total, len(body))
+	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(w.body):
+		l.mismatch(w.from, got.Total, len(w.body))
 	case err != nil:
-		l.broken(l.ranks[from], err)
+		l.broken(w.from, err)
 	}
 }
+
+func (l *leaderTeam) recv(from, message int, body []byte) { l.await(l.want(from, message, body)) }
 
 // name describes the collective in error messages.
 func (l *leaderTeam) name() string {
@@ -130,69 +129,7 @@ func (l *leaderTeam) barrier(what string) {
 
 // Bcast sends fragments from leader to leader.
 func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	for b := range fragments(unsafe.Slice((*byte)(buf), nbytes), pipelineBytes) {
-		l.bcast(b, nbytes, root)
-	}
-}
-
-// fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
-func fragments(b []byte, size int) func(func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for len(b) > 0 {
-			n := min(size, len(b))
-			if !yield(b[:n]) {
-				return
-			}
-			b = b[n:]
-		}
-	}
-}
-
-// bcast sends a fragment of so many bytes.
-func (l *leaderTeam) bcast(b []byte, total int64, root int) {
-	if l.oneWay++; l.oneWay > maxOneWay { // the root hears from nobody
-		l.barrier("broadcast")
-	}
-	l.begin("broadcast", len(b), 1)
-	if l.chained(total) {
-		l.alongChain(b, root)
-	} else {
-		l.alongTree(b, root)
-	}
-}
-
-// chained tells whether a broadcast of so many bytes goes from each leader to one other: in a tree the root sends each fragment as
-// often as the tree is deep, in a chain once, but it takes as many steps as there are leaders until the last one has it.
-func (l *leaderTeam) chained(total int64) bool {
-	n := len(l.ranks)
-	return (total/pipelineBytes)*int64(bits.Len(uint(n-1))-1) > int64(n)
-}
-
-func (l *leaderTeam) alongChain(b []byte, root int) {
-	n := len(l.ranks)
-	if l.me != root {
-		l.recv((l.me-1+n)%n, 0, b)
-	}
-	if next := (l.me + 1) % n; next != root {
-		l.send(next, 0, b)
-	}
-}
-
-// alongTree uses a binomial tree.
-func (l *leaderTeam) alongTree(b []byte, root int) {
-	n := len(l.ranks)
-	at := (l.me - root + n) % n // my number in a tree whose root is 0
-	step := 1
-	for ; step < n; step *= 2 {
-		if at&step != 0 {
-			l.recv((at-step+root)%n, 0, b)
-			break
-		}
-	}
-	for step /= 2; step > 0; step /= 2 {
-		if at+step < n {
-			l.send((at+step+root)%n, 0, b)
-		}
+	for b := l.broadcast(unsafe.Slice((*byte)(buf), nbytes), root); b.next(); {
 	}
 }
 

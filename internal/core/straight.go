@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Messages of collectives between nodes. Each has a tag of its own, its receiver knows how long it is, and a collective bounds how
-// many are on their way: so they need no order and no window. A message that finds its receiver waiting is copied to where it
-// is wanted by the thread that has read it from the network. Else it goes through the node's mailbox, like any other.
+// many are on their way: so they need no order and no window. A message for which its receiver has said where it belongs is
+// received there. Else it goes through the node's mailbox, like any other.
 package core
 
 import (
+	"encoding/binary"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,12 @@ import (
 
 // wanted is a message that a thread of this process waits for.
 type wanted struct {
-	body  []byte
-	total int // bytes of the message that has come
-	state atomic.Int32
+	r *Runtime
+	wantedKey
+	listed bool // in wantedTable; else it comes like any other message
+	body   []byte
+	total  int // bytes of the message that has come
+	state  atomic.Int32
 }
 
 // States of a wanted message.
@@ -40,20 +44,23 @@ type wantedTable struct {
 	all map[wantedKey]*wanted
 }
 
-func (t *wantedTable) add(k wantedKey, w *wanted) {
+func (t *wantedTable) add(w *wanted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.all == nil {
 		t.all = map[wantedKey]*wanted{}
 	}
-	t.all[k] = w
+	t.all[w.wantedKey] = w
 }
 
-// remove returns what is waited for with a key, nil if nothing is, and forgets it.
-func (t *wantedTable) remove(k wantedKey) *wanted {
+// remove forgets what is waited for with a key and returns it; nil if nothing is, or not with room for so many bytes.
+func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.all[k]
+	if w == nil || len(w.body) < room {
+		return nil
+	}
 	delete(t.all, k)
 	return w
 }
@@ -72,38 +79,68 @@ func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error 
 
 var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }}
 
-// receiveStraight receives a message of a collective, which is likely to come soon: it polls first.
-func (r *Runtime) receiveStraight(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	dest := &r.routes[from]
-	if dest.watcher == nil {
-		return r.Recv(from, tag, body)
+// want says where a message of a collective belongs. await must follow.
+func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
+	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.routes[from].watcher != nil}
+	if w.listed {
+		r.wanted.add(w)
 	}
-	k, w := wantedKey{from, tag}, &wanted{body: body}
-	r.wanted.add(k, w)
-	end := dest.watcher.Watch(dest.peer, func() bool { return w.here() || r.mailbox.Arrived(from, tag) }, !r.leaving.Load())
-	defer end()
+	return w
+}
+
+// await receives a message, which is likely to come soon: it polls first.
+func (w *wanted) await() (transport.Received, error) {
+	r, dest := w.r, &w.r.routes[w.from]
+	if !w.listed {
+		return r.Recv(w.from, w.tag, w.body)
+	}
+	if !w.here() {
+		end := dest.watcher.Watch(dest.peer, func() bool { return w.here() || r.mailbox.Arrived(w.from, w.tag) }, !r.leaving.Load())
+		defer end()
+	}
 	if w.state.CompareAndSwap(stateLooking, stateAsleep) {
-		got, err := r.Recv(from, tag, body) // the message, or what wakes
-		if r.wanted.remove(k) != nil {
+		got, err := r.Recv(w.from, w.tag, w.body) // the message, or what wakes
+		if r.wanted.remove(w.wantedKey, 0) != nil {
 			return got, err
 		}
 	}
 	for !w.here() { // it is just being copied
 		runtime.Gosched()
 	}
-	return transport.Received{From: from, Bytes: min(w.total, len(body)), Total: w.total}, nil
+	return transport.Received{From: w.from, Bytes: min(w.total, len(w.body)), Total: w.total}, nil
 }
 
 // take gives a message of a rank to who waits for it in this process; false if nobody does.
 func (r *Runtime) take(p *fragment) bool {
-	w := r.wanted.remove(wantedKey{p.from, p.tag})
+	w := r.wanted.remove(wantedKey{p.from, p.tag}, 0)
 	if w == nil {
 		return false
 	}
-	copy(w.body, p.body)
 	w.total = int(p.total)
-	if w.state.Swap(stateHere) == stateAsleep {
-		r.deliverSoon(r.Topo.Local(r.Me), fragment{from: p.from, tag: p.tag, body: []byte{}}, nil)
-	}
+	copy(w.body, p.body)
+	w.Arrived()
 	return true
+}
+
+// place tells the transport where the message belongs that somebody in this process waits for.
+func (r *Runtime) place(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
+	if m.Kind != msgFragment || len(m.Head) != fragmentHead || binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {
+		return nil
+	}
+	w := r.wanted.remove(wantedKey{from, int64(binary.LittleEndian.Uint64(m.Head))}, nbytes)
+	if w == nil {
+		return nil
+	}
+	w.total = nbytes
+	return w
+}
+
+// Memory is where the message belongs.
+func (w *wanted) Memory() []byte { return w.body[:w.total] }
+
+// Arrived tells its receiver that it is there.
+func (w *wanted) Arrived() {
+	if r := w.r; w.state.Swap(stateHere) == stateAsleep {
+		r.deliverSoon(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag, body: []byte{}}, nil)
+	}
 }

@@ -22,6 +22,7 @@ type answer struct {
 	late bool     // it comes after the target was given up: nobody wants it
 	body []byte   // of what is no data
 	tell message
+	here transport.Placed // where the message that is coming belongs; nil: in tell
 	into kernel.Cursor
 }
 
@@ -80,9 +81,7 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 		}
 	case kindTell:
 		if bad = bad || r != nil || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
-			if a.body, err = a.tell.part(h, int64(len(rest))+n, true); err == nil {
-				a.body = a.body[copy(a.body, rest):]
-			}
+			a.body, err = a.room(rest, n)
 		}
 	default:
 		bad = true
@@ -91,6 +90,21 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 		return fmt.Errorf("%w: an answer of kind %d with %d bytes that was not asked for", errProtocol, h.kind, n)
 	}
 	return err
+}
+
+// room is where the next n bytes of a message go, of which rest is the beginning.
+func (a *answer) room(rest []byte, n int64) ([]byte, error) {
+	h, t := &a.h, a.g.t
+	if a.here = nil; t.opt.Place != nil && n > 0 && a.tell.got == 0 && h.addr == 0 && h.arg == uint64(len(rest))+uint64(n) {
+		if a.here = t.opt.Place(a.g.server, transport.Msg{Kind: h.what, Head: rest}, int(n)); a.here != nil {
+			return a.here.Memory(), nil
+		}
+	}
+	body, err := a.tell.part(h, int64(len(rest))+n, true)
+	if err != nil {
+		return nil, err
+	}
+	return body[copy(body, rest):], nil
 }
 
 // Data is called for what nobody wants: every other body has a place.
@@ -131,7 +145,10 @@ func (a *answer) End() error {
 	case kindRefused:
 		err = a.refusal()
 	case kindTell:
-		if a.tell.whole() {
+		if a.here != nil {
+			a.here.Arrived()
+			a.here = nil
+		} else if a.tell.whole() {
 			a.tell.handle(g.t, g.server, g.t.opt.Me, h.what, nil)
 		}
 	case kindLost:

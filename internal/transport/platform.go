@@ -36,6 +36,7 @@ type OpenInfo struct {
 	Node   NodeMemory   // what a data server accesses, for any rank of its node
 	Memory LocalAtomics // by which it does accumulates and read-modify-writes, for any rank of its node
 	Handle Handler      // receives active messages for ranks of my node
+	Place  Placer       // knows where bodies of unordered messages belong; nil: nobody does
 	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
 }

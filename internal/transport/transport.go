@@ -69,6 +69,17 @@ func (m *Msg) Keep() []byte {
 // reply is nil for Send; for Call it must be called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
 
+// Placer tells where the body of an unordered message for the process's own rank belongs, of which it gets Kind and Head and the
+// number of bytes of the body. nil: nobody has said, and the Handler gets the message. Else the body is received there, and not
+// handled; the memory is the transport's until it calls Arrived.
+type Placer func(from Rank, m Msg, nbytes int) Placed
+
+// Placed is where a message's body belongs.
+type Placed interface {
+	Memory() []byte
+	Arrived()
+}
+
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use. When queues are full they drive
 // progress themselves; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
 // Order: what is posted after the Done of an earlier operation to the same peer takes effect after it; operations that

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Broadcasts between nodes, fragment by fragment, so that all leaders send at the same time: along a tree, or long ones along a
+// chain. Every leader says first where the fragments belong, since they come while it sends others.
+package core
+
+import "math/bits"
+
+// pipelineBytes is the size of the fragments in which a long buffer is sent.
+const pipelineBytes = 64 << 10
+
+// fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
+func fragments(b []byte, size int) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(b) > 0 {
+			n := min(size, len(b))
+			if !yield(b[:n]) {
+				return
+			}
+			b = b[n:]
+		}
+	}
+}
+
+// broadcast is one that is going on.
+type broadcast struct {
+	l      *leaderTeam
+	from   int   // the leader that sends to this one, -1: this is the root
+	to     []int // those that this one sends to
+	left   []byte
+	number int       // of the next fragment in the current collective
+	wanted []*wanted // and those behind it
+}
+
+// broadcast begins one. next must follow until it is false.
+func (l *leaderTeam) broadcast(buf []byte, root int) *broadcast {
+	b := &broadcast{l: l, left: buf}
+	n := len(l.ranks)
+	at := (l.me - root + n) % n // my number where the root's is 0
+	if l.chained(int64(len(buf))) {
+		b.chain(at, root)
+	} else {
+		b.tree(at, root)
+	}
+	return b
+}
+
+// chained tells whether a broadcast of so many bytes goes from each leader to one other: in a tree the root sends each fragment as
+// often as the tree is deep, in a chain once, but it takes as many steps as there are leaders until the last one has it.
+func (l *leaderTeam) chained(total int64) bool {
+	n := len(l.ranks)
+	return (total/pipelineBytes)*int64(bits.Len(uint(n-1))-1) > int64(n)
+}
+
+func (b *broadcast) chain(at, root int) {
+	n := len(b.l.ranks)
+	b.from = -1
+	if at > 0 {
+		b.from = (at - 1 + root) % n
+	}
+	if at+1 < n {
+		b.to = []int{(at + 1 + root) % n}
+	}
+}
+
+// tree is a binomial one.
+func (b *broadcast) tree(at, root int) {
+	n, step := len(b.l.ranks), 1
+	b.from = -1
+	for ; step < n; step *= 2 {
+		if at&step != 0 {
+			b.from = (at - step + root) % n
+			break
+		}
+	}
+	for step /= 2; step > 0; step /= 2 {
+		if at+step < n {
+			b.to = append(b.to, (at+step+root)%n)
+		}
+	}
+}
+
+// next passes a fragment on; false if there is none.
+func (b *broadcast) next() bool {
+	if len(b.left) == 0 {
+		return false
+	}
+	if b.number == len(b.wanted) {
+		b.window()
+	}
+	w := b.wanted[b.number]
+	b.l.bytes = int64(len(w.body))
+	if b.from >= 0 {
+		b.l.await(w)
+	}
+	for _, to := range b.to {
+		b.l.send(to, b.number, w.body)
+	}
+	b.left, b.number = b.left[len(w.body):], b.number+1
+	return true
+}
+
+// window begins a collective of as many fragments as may be on their way.
+func (b *broadcast) window() {
+	l := b.l
+	messages := min((len(b.left)+pipelineBytes-1)/pipelineBytes, maxOneWay)
+	if l.oneWay += messages; l.oneWay > maxOneWay { // the root hears from nobody
+		l.barrier("broadcast")
+		l.oneWay = messages
+	}
+	l.begin("broadcast", len(b.left), messages)
+	b.number, b.wanted = 0, b.wanted[:0]
+	for f := range fragments(b.left[:min(messages*pipelineBytes, len(b.left))], pipelineBytes) {
+		if b.from < 0 {
+			b.wanted = append(b.wanted, &wanted{body: f})
+		} else {
+			b.wanted = append(b.wanted, l.want(b.from, len(b.wanted), f))
+		}
+	}
+}
