@@ -14,17 +14,18 @@ import (
 )
 
 // reduceMemory is used again, as is that of fragments.
-var reduceMemory = sync.Pool{New: func() any { return new([pipelineBytes]byte) }}
+var reduceMemory = sync.Pool{New: func() any { return new([ahead][pipelineBytes]byte) }}
 
 // reduction is one that is going on.
 type reduction struct {
 	l     *leaderTeam
 	t     kernel.Type
 	red   int
-	size  int    // of an element
-	other []byte // memory for what others send, whole elements
-	each  int    // most messages of a step to or from a leader
-	step  int    // of those that leaders within the largest power of two take: the same at all of them
+	size  int                         // of an element
+	most  int                         // bytes of a fragment: whole elements
+	other *[ahead][pipelineBytes]byte // memory for what others send
+	each  int                         // most messages of a step to or from a leader
+	step  int                         // of those that leaders within the largest power of two take: the same at all of them
 }
 
 // Steps between a leader beyond the largest power of two and the one that it is folded into. Any collective begins with its step 0,
@@ -38,11 +39,11 @@ const (
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	memory := reduceMemory.Get().(*[pipelineBytes]byte)
-	defer reduceMemory.Put(memory)
+	other := reduceMemory.Get().(*[ahead][pipelineBytes]byte)
+	defer reduceMemory.Put(other)
 	all := unsafe.Slice((*byte)(x), nelem*int64(size))
-	r := reduction{l: l, t: t, red: red, size: size, other: memory[:pipelineBytes/size*size]}
-	r.each = len(all)/len(r.other) + 1
+	r := reduction{l: l, t: t, red: red, size: size, most: pipelineBytes / size * size, other: other}
+	r.each = len(all)/r.most + 1
 	l.begin("reduction", len(all), 2*r.each*bits.Len(uint(len(l.ranks))))
 	l.oneWay = 0
 	r.run(all)
@@ -64,7 +65,7 @@ func (r *reduction) run(x []byte) {
 	if l.me+half < n {
 		r.exchange(stepFold, l.me+half, nil, x, r.combineAfter)
 	}
-	if len(x) <= len(r.other)/2 || half == 1 {
+	if len(x) <= r.most/2 || half == 1 {
 		for d := 1; d < half; d *= 2 {
 			r.next(l.me^d, x, x, r.combiner(l.me^d))
 		}
@@ -104,7 +105,7 @@ func (r *reduction) halve(x []byte, half int) {
 	}
 }
 
-// ahead is how many fragments are sent before the first one of the other leader is needed.
+// ahead is how many fragments are sent before the first one of the other leader is needed, and how many may come before.
 const ahead = 2
 
 // next is the next step: exchange with its number.
@@ -116,22 +117,33 @@ func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, their
 // exchange sends mine to another leader and receives what belongs to theirs, either of which may be empty, fragment by fragment.
 // combine puts what has come in its place; nil: it is received there.
 func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
-	size := len(r.other)
-	count := func(b []byte) int { return (len(b) + size - 1) / size }
-	part := func(b []byte, i int) []byte { return b[i*size : min((i+1)*size, len(b))] }
+	count := func(b []byte) int { return (len(b) + r.most - 1) / r.most }
+	part := func(b []byte, i int) []byte { return b[i*r.most : min((i+1)*r.most, len(b))] }
 	out, in, first := count(mine), count(theirs), step*r.each
+	var wanted [ahead]*wanted
+	want := func(k int) {
+		if k < in {
+			to := part(theirs, k)
+			if combine != nil {
+				to = r.other[k%ahead][:len(to)]
+			}
+			wanted[k%ahead] = r.l.want(with, first+k, to)
+		}
+	}
+	for k := range ahead {
+		want(k)
+	}
 	for i := range max(out, in) + ahead {
 		if i < out {
 			r.l.send(with, first+i, part(mine, i))
 		}
 		if k := i - ahead; k >= 0 && k < in {
-			to := part(theirs, k)
-			if combine == nil {
-				r.l.recv(with, first+k, to)
-				continue
+			w := wanted[k%ahead]
+			r.l.await(w)
+			if combine != nil {
+				combine(part(theirs, k), w.body)
 			}
-			r.l.recv(with, first+k, r.other[:len(to)])
-			combine(to, r.other[:len(to)])
+			want(k + ahead)
 		}
 	}
 }
