@@ -23,11 +23,12 @@ type answer struct {
 	body []byte   // of what is no data
 	tell message
 	here transport.Placed // where the message that is coming belongs; nil: in tell
+	long int              // so many frames ago at most there was a long message that was placed: another one is likely
 	into kernel.Cursor
 }
 
 // Expects tells whether much data is on its way.
-func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 }
+func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 || a.long > 0 }
 
 // Head checks a header and says where the body goes.
 func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
@@ -95,8 +96,12 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 // room is where the next n bytes of a message go, of which rest is the beginning.
 func (a *answer) room(rest []byte, n int64) ([]byte, error) {
 	h, t := &a.h, a.g.t
+	a.long = max(a.long-1, 0)
 	if a.here = nil; t.opt.Place != nil && n > 0 && a.tell.got == 0 && h.addr == 0 && h.arg == uint64(len(rest))+uint64(n) {
 		if a.here = t.opt.Place(a.g.server, transport.Msg{Kind: h.what, Head: rest}, int(n)); a.here != nil {
+			if n >= smallTransfer {
+				a.long = 2
+			}
 			return a.here.Memory(), nil
 		}
 	}
