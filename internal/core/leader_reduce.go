@@ -13,19 +13,24 @@ import (
 	"libarmci/internal/kernel"
 )
 
+const (
+	reduceBytes    = 256 << 10 // most bytes of a fragment
+	shortReduction = 64 << 10  // is sent whole, in half as many steps
+)
+
 // reduceMemory is used again, as is that of fragments.
-var reduceMemory = sync.Pool{New: func() any { return new([ahead][pipelineBytes]byte) }}
+var reduceMemory = sync.Pool{New: func() any { return new([ahead][reduceBytes]byte) }}
 
 // reduction is one that is going on.
 type reduction struct {
 	l     *leaderTeam
 	t     kernel.Type
 	red   int
-	size  int                         // of an element
-	most  int                         // bytes of a fragment: whole elements
-	other *[ahead][pipelineBytes]byte // memory for what others send
-	each  int                         // most messages of a step to or from a leader
-	step  int                         // of those that leaders within the largest power of two take: the same at all of them
+	size  int                       // of an element
+	most  int                       // bytes of a fragment: whole elements
+	other *[ahead][reduceBytes]byte // memory for what others send
+	each  int                       // most messages of a step to or from a leader
+	step  int                       // of those that leaders within the largest power of two take: the same at all of them
 }
 
 // Steps between a leader beyond the largest power of two and the one that it is folded into. Any collective begins with its step 0,
@@ -39,10 +44,10 @@ const (
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
-	other := reduceMemory.Get().(*[ahead][pipelineBytes]byte)
+	other := reduceMemory.Get().(*[ahead][reduceBytes]byte)
 	defer reduceMemory.Put(other)
 	all := unsafe.Slice((*byte)(x), nelem*int64(size))
-	r := reduction{l: l, t: t, red: red, size: size, most: pipelineBytes / size * size, other: other}
+	r := reduction{l: l, t: t, red: red, size: size, most: reduceBytes / size * size, other: other}
 	r.each = len(all)/r.most + 1
 	l.begin("reduction", len(all), 2*r.each*bits.Len(uint(len(l.ranks))))
 	l.oneWay = 0
@@ -65,7 +70,7 @@ func (r *reduction) run(x []byte) {
 	if l.me+half < n {
 		r.exchange(stepFold, l.me+half, nil, x, r.combineAfter)
 	}
-	if len(x) <= r.most/2 || half == 1 {
+	if len(x) <= shortReduction || half == 1 {
 		for d := 1; d < half; d *= 2 {
 			r.next(l.me^d, x, x, r.combiner(l.me^d))
 		}
