@@ -113,6 +113,9 @@ func (r *reduction) halve(x []byte, half int) {
 // ahead is how many fragments are sent before the first one of the other leader is needed, and how many may come before.
 const ahead = 2
 
+// mostUnheard is how many fragments one may send to another leader that sends nothing.
+const mostUnheard = 8
+
 // next is the next step: exchange with its number.
 func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
 	r.exchange(r.step, with, mine, theirs, combine)
@@ -123,8 +126,11 @@ func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, their
 // combine puts what has come in its place; nil: it is received there.
 func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
 	count := func(b []byte) int { return (len(b) + r.most - 1) / r.most }
-	part := func(b []byte, i int) []byte { return b[i*r.most : min((i+1)*r.most, len(b))] }
+	part := func(b []byte, i int) []byte { return b[min(i*r.most, len(b)):min((i+1)*r.most, len(b))] }
 	out, in, first := count(mine), count(theirs), step*r.each
+	if n := max(out, in); n > mostUnheard { // who only sends must hear how far the other is: of empty messages
+		out, in = n, n
+	}
 	var wanted [ahead]*wanted
 	want := func(k int) {
 		if k < in {

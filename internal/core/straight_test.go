@@ -6,6 +6,7 @@ package core
 import (
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -91,4 +92,45 @@ func TestLongReductions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// counted counts the messages that a rank sends.
+type counted struct {
+	watched
+	sent *atomic.Int32
+}
+
+func (c counted) Send(p transport.Peer, m transport.Msg) error {
+	c.sent.Add(1)
+	return c.watched.Send(p, m)
+}
+
+// Of three leaders one gives its part to another and sends nothing else: it does not fill the memory of one that is late.
+func TestLateInReduction(t *testing.T) {
+	const n = 64 * reduceBytes / 8
+	var sent [3]atomic.Int32
+	count := func(c *transporttest.Cluster) {
+		c.Wrap = func(i int, t transport.Transport) transport.Transport { return counted{watched{t}, &sent[i]} }
+	}
+	shape{nodes: 3, ranks: 3}.run(t, count, func(r *tr) {
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = int64(i) << r.Me
+		}
+		r.barrier()
+		before := sent[2].Load()
+		if r.barrier(); r.Me == 0 {
+			time.Sleep(100 * time.Millisecond)
+			if more := sent[2].Load() - before; more > 2*mostUnheard {
+				r.wrong("rank 2 has sent %d messages to rank 0, which has received none", more)
+			}
+		}
+		r.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long), int(kernel.Sum))
+		for i := range x {
+			if x[i] != 7*int64(i) {
+				r.wrong("element %d is %d", i, x[i])
+				break
+			}
+		}
+	})
 }
