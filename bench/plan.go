@@ -55,7 +55,7 @@ var parts = []part{
 }
 
 // onlyBeside are groups that say nothing without baselines, or need raw verbs.
-var onlyBeside = []string{"put-new"}
+var onlyBeside = []string{"put-new", "fences"}
 
 // job is a part as it is run here.
 type job struct {
