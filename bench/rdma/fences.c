@@ -91,6 +91,7 @@ static void rows(struct fences *f)
 		.raw = write_and_wait};
 	for (f->nodes = 1; f->nodes < perf_n; f->nodes++) {
 		snprintf(nodes, sizeof nodes, "%dx%d", f->nodes, BYTES);
+		c.bytes = beside.bytes = f->nodes * BYTES;
 		perf_solo(&c);
 		perf_solo(&beside);
 	}
