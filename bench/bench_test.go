@@ -78,7 +78,7 @@ func TestBarsAreOfOperations(t *testing.T) {
 }
 
 func TestWrongCommandLines(t *testing.T) {
-	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-rdma -nodes 2", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2",
+	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2",
 		"-crowded 0", "-crowded many", "-busy -hosts a,b"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
@@ -134,6 +134,11 @@ func TestJobs(t *testing.T) {
 		"-hosts a,b -rdma -reps 2 -only protocols,fences": {
 			"ARMCI_SPIN=2000 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 6 -ppn 3 -hosts a,b worker-verbs -b /b " +
 				"-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},
+		"-nodes 4 -rdma -only rmw,fences": {
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs -b /b -r 11 rmw",
+			"ARMCI_SPIN=1 ARMCI_RDMA_POLL=0 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs " +
+				"-b /b -r 11 -l /asleep rmw",
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 4 -nodes 4 worker-verbs -b /b -r 11 fences"},
 		"-hosts a,b -rdma -against /a -reps 2 -only protocols,put-new,busy": {
 			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -ppn 1 -hosts a,b worker-none -b /b -r 2 -a busy"},
 	} {

@@ -28,7 +28,7 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -nodes N         between N pretended nodes, over TCP
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host (default armcirun's: ssh)
-  -rdma            between hosts over RDMA, beside raw verbs; with -against also between pretended nodes
+  -rdma            between hosts or pretended nodes over RDMA, beside raw verbs
   -only LIST       groups, comma-separated; -list names them by job
   -list            print the jobs and stop
   -crowded LIST    with so many ranks for each core, comma-separated, instead: what they do together, and 8-byte operations
@@ -137,8 +137,8 @@ func (o *options) check() error {
 		return errors.New("-hosts and -nodes: not together")
 	case len(o.hosts) == 1:
 		return errors.New("-hosts: at least two")
-	case o.rdma && len(o.hosts) == 0 && (o.nodes < 2 || o.against == ""):
-		return errors.New("-rdma needs -hosts, or -nodes and -against")
+	case o.rdma && len(o.hosts) == 0 && o.nodes < 2:
+		return errors.New("-rdma needs -hosts or -nodes")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
 	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma):

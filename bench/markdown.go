@@ -132,7 +132,7 @@ func between(a, b string) string {
 	return a + " to " + b
 }
 
-// plots are the common ones and those of contests.
+// plots are the common ones, those of contests, and those of what only bench measures.
 func plots() []figure.Plot {
 	all := slices.Clone(figure.Common)
 	for _, p := range []struct{ op, title, ways string }{
@@ -147,5 +147,11 @@ func plots() []figure.Plot {
 		}
 		all = append(all, plot)
 	}
-	return all
+	return append(all,
+		figure.Plot{File: "acc", Title: "Accumulate", YLabel: "bandwidth", Rate: true, OneRaw: true, Lines: []figure.Line{
+			{Op: "acc", Name: "accumulate"}, {Op: "acc/device", Name: "by the device"}}},
+		figure.Plot{File: "put-new", Title: "Put and fence from memory never used before", YLabel: "time", Lines: []figure.Line{
+			{Op: "put-new", Name: "put"}}},
+		figure.Plot{File: "fences", Title: "8 bytes to each of some nodes and a fence", YLabel: "time", Lines: []figure.Line{
+			{Op: "put+fence-nodes", Name: "put and fence"}}})
 }

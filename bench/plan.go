@@ -45,6 +45,7 @@ var parts = []part{
 	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
 	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock barrier message overlap busy put-new"},
 	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_RDMA_POLL=0"}},
+	{network: "rdma", groups: "acc", label: "/device", env: []string{"ARMCI_RDMA_ACC=device"}},
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
 	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
 	{network: "rdma", groups: "fences", all: true, least: 3},
@@ -55,7 +56,7 @@ var parts = []part{
 }
 
 // onlyBeside are groups that say nothing without baselines, or need raw verbs.
-var onlyBeside = []string{"put-new"}
+var onlyBeside = []string{"put-new", "fences"}
 
 // job is a part as it is run here.
 type job struct {

@@ -21,7 +21,7 @@ set(check
   "^ga/openmpi$"
   "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|messages)$"
   "^nodes/armcirun/2x2/c$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
-  "^vm/check$")
+  "^softverbs/programs/device_acc$" "^vm/check$")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 
 # tier_matches(<name> <list of patterns> <result>)

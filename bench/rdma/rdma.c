@@ -16,7 +16,7 @@ void bench_verbs_ready(void)
 {
 	if (perf_me != 0 && perf_me != perf_n / 2)
 		return;
-	link_open(&rdma.link, perf_me == 0 ? perf_dial(perf_peer) : perf_answer(), BENCH_MOST);
+	link_open(&rdma.link, perf_me == 0 ? perf_dial(perf_peer) : perf_answer(0), BENCH_MOST);
 	rdma.open = true;
 	rdma.link.asleep = bench_asleep();
 }

@@ -22,6 +22,7 @@ struct link {
 	struct ibv_qp *pair;
 	struct ibv_mr *region;
 	char *memory; // of this end
+	size_t size;  // of it
 	uint64_t far; // address of the other end's
 	uint32_t key; // of the other end's
 	int socket;   // to the other end: closed when that has ended

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How rank 0 finds the socket of another rank: that one listens and says at which addresses, rank 0 tries them. It asks
+// How a rank finds the socket of another: that one listens and says at which addresses, the first tries them. It asks
 // the library for nothing but to carry that message.
 #define _GNU_SOURCE
 #include "dial.h"
@@ -58,7 +58,7 @@ static int no_pacing(int fd)
 	return fd;
 }
 
-int perf_answer(void)
+int perf_answer(int rank)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET};
 	socklen_t size = sizeof at;
@@ -68,7 +68,7 @@ int perf_answer(void)
 	perf_need(getsockname(l, (struct sockaddr *)&at, &size) == 0, "name of the socket");
 	o.port = at.sin_port;
 	list_addresses(&o);
-	armci_msg_snd(TAG, &o, sizeof o, 0);
+	armci_msg_snd(TAG, &o, sizeof o, rank);
 	int fd = accept(l, NULL, NULL);
 	perf_need(fd >= 0, "accept");
 	close(l);

@@ -13,7 +13,6 @@ enum { MOST_RANKS = 64 };
 
 struct fences {
 	char *mine, **theirs;
-	int last; // of the ranks that something is stored at
 	struct perf_wire wire[MOST_RANKS]; // by rank
 	double clock;
 };
@@ -38,7 +37,7 @@ static void fence_all(void *arg, long n)
 {
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
-		put_to(f, 1, f->last);
+		put_to(f, 1, perf_n - 1);
 		double begin = perf_now();
 		ARMCI_AllFence();
 		f->clock += perf_now() - begin;
@@ -93,7 +92,7 @@ static void wanted_by_all(void)
 void perf_all_nodes(void)
 {
 	void **all = perf_malloc(64);
-	struct fences f = {.mine = perf_private(64), .theirs = (char **)all, .last = perf_n - 1};
+	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
 	if (perf_n > MOST_RANKS)
 		ARMCI_Error("too many ranks to fence", perf_n);
 	for (int r = 1; r < perf_n; r++) f.wire[r] = perf_wire_open(64, r);
@@ -105,23 +104,6 @@ void perf_all_nodes(void)
 	if (perf_me == 0)
 		for (int r = 1; r < perf_n; r++) perf_wire_close(&f.wire[r]);
 	wanted_by_all();
-	free(f.mine);
-	perf_free(all);
-}
-
-// The same by the number of nodes that something has been stored at, beside a fence of one.
-void perf_fences(void)
-{
-	void **all = perf_malloc(64);
-	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
-	struct perf_case c = {.op = "fence-nodes", .unit = PERF_NS, .arg = &f, .clock = &f.clock, .raw_clock = &f.clock,
-		.ours = fence_all, .raw = fence_one};
-	for (f.last = 1; f.last < perf_n; f.last++) {
-		char nodes[16];
-		snprintf(nodes, sizeof nodes, "%dx8", f.last);
-		c.shape = nodes;
-		perf_solo(&c);
-	}
 	free(f.mine);
 	perf_free(all);
 }

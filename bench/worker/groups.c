@@ -43,9 +43,9 @@ const struct perf_group perf_more[] = {
 	{"crowded", perf_crowded},
 	{"overlap-crowded", perf_overlap_crowded},
 	{"all-nodes", perf_all_nodes},
-	{"fences", perf_fences},
 	{"one-sided", perf_one_sided},
 #ifdef PERF_VERBS
+	{"fences", perf_fences},
 	{"put-new", perf_put_new},
 	{"protocols", perf_protocols},
 	{"protocols-strided", perf_protocols_strided},

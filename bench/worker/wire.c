@@ -124,7 +124,7 @@ struct perf_wire perf_wire_open(size_t most, int rank)
 	} else if (perf_n > 1 && perf_me == rank) {
 		struct perf_wire *far = malloc(sizeof *far);
 		pthread_t thread;
-		*far = (struct perf_wire){.fd = perf_answer(), .space = perf_private(most), .most = most};
+		*far = (struct perf_wire){.fd = perf_answer(0), .space = perf_private(most), .most = most};
 		perf_need(pthread_create(&thread, NULL, serve, far) == 0, "thread");
 		pthread_detach(thread);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Measuring the parameters of the cost model: on the first target whose transfer needs them, once in a process for puts and
-// once for gets. Each protocol moves patches between the scratch memory of both sides, a few times; the protocol's line goes
-// through the medians. It takes as long as some hundred requests.
+// once for gets. Each protocol moves patches between the scratch memory of both sides, a few times, by turns; the protocol's line
+// goes through their usual times. It takes as long as some hundred requests.
 package internode
 
 import (
@@ -115,20 +115,8 @@ func (g *target) measure(c *costs, get bool) error {
 	}
 	few, many, long := patch{rows: 4, row: 64}, patch{rows: scratchRows, row: 64}, patch{rows: scratchRows, row: pageBytes}
 	sample := func(by string, all ...patch) line {
-		for i := range all {
-			p := &all[i]
-			x := transport.Xfer{Count: []int32{p.row, p.rows},
-				Local:  transport.Section{Base: here[0].Lo, Stride: []int32{stride}},
-				Remote: transport.Section{Base: there[0].Lo, Stride: []int32{stride}}}
-			once := func() {
-				if err == nil {
-					err = g.once(&x, get, by)
-				}
-			}
-			for n, begin := 0, time.Now(); i == 0 && n < warmRounds && time.Since(begin) < warmTime; n++ {
-				once()
-			}
-			p.ns = median(once)
+		if e := g.sample(all, here[0].Lo, there[0].Lo, get, by); err == nil {
+			err = e
 		}
 		return fit(all[0], all[1], all[2])
 	}
@@ -147,16 +135,45 @@ func (g *target) measure(c *costs, get bool) error {
 	return err
 }
 
-// median is the usual time of something in ns: where a processor is shared, the shortest says little of the next.
-func median(what func()) float64 {
-	var times [rounds]time.Duration
-	for i := range times {
-		begin := time.Now()
-		what()
-		times[i] = time.Since(begin)
+// sample finds the usual times of patches by a protocol. They take turns, so that what else the machine does hits all of them. The
+// first is moved until whoever has slept is awake. The caller has the lock.
+func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (err error) {
+	once := make([]func(), len(all))
+	for i, p := range all {
+		x := transport.Xfer{Count: []int32{p.row, p.rows}, Local: transport.Section{Base: here, Stride: []int32{stride}},
+			Remote: transport.Section{Base: there, Stride: []int32{stride}}}
+		once[i] = func() {
+			if err == nil {
+				err = g.once(&x, get, by)
+			}
+		}
 	}
-	slices.Sort(times[:])
-	return float64(times[rounds/2])
+	for n, begin := 0, time.Now(); n < warmRounds && time.Since(begin) < warmTime; n++ {
+		once[0]()
+	}
+	for i, ns := range usual(once...) {
+		all[i].ns = ns
+	}
+	return err
+}
+
+// usual is what some things take, in ns, done by turns: of each the lower quartile. Where a processor is shared, the shortest
+// says little of the next, and the median much of who else happened to run.
+func usual(what ...func()) []float64 {
+	times := make([][rounds]time.Duration, len(what))
+	for k := range rounds {
+		for i, do := range what {
+			begin := time.Now()
+			do()
+			times[i][k] = time.Since(begin)
+		}
+	}
+	ns := make([]float64, len(what))
+	for i := range times {
+		slices.Sort(times[i][:])
+		ns[i] = float64(times[i][rounds/4])
+	}
+	return ns
 }
 
 // once moves a patch by a protocol, and returns when it has taken effect. The caller has the lock.
@@ -187,7 +204,7 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 func (t *Transport) measureHere(c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
 	memory := t.scratch.memory
-	c.copy.byte = max(median(func() { copy(memory[:half], memory[half:]) })/half, 0.001)
+	c.copy.byte = max(usual(func() { copy(memory[:half], memory[half:]) })[0]/half, 0.001)
 	c.pin = line{start: never}
 	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
 	if err != nil {
@@ -195,17 +212,17 @@ func (t *Transport) measureHere(c *costs) {
 	}
 	defer unix.Munmap(foreign)
 	refused := false
-	register := func(n uintptr) float64 {
+	register := func(n uintptr) func() {
 		lo := addressOf(foreign)
-		return median(func() {
+		return func() {
 			_, release, ok := t.direct.Lend(lo, lo+n)
 			if refused = refused || !ok; ok {
 				release()
 			}
-		})
+		}
 	}
-	if one, all := register(pageBytes), register(scratchBytes); !refused {
-		c.pin.each = max((all-one)/(pages-1), 0)
-		c.pin.start = max(one-c.pin.each, 0)
+	if ns := usual(register(pageBytes), register(scratchBytes)); !refused {
+		c.pin.each = max((ns[1]-ns[0])/(pages-1), 0)
+		c.pin.start = max(ns[0]-c.pin.each, 0)
 	}
 }

@@ -5,50 +5,50 @@
  *
  * Where a multiplication costs something, a scale of 1 has its own loop: integers, and complex types, which then are
  * twice as many real numbers. For real numbers the multiplication is free, memory being slower, and 1 * x is x.
- * dst == src is allowed, so there is no restrict: the compiler checks for overlap once per call.
+ * dst == src is allowed, so there is no restrict. Rows are added by one call: those of a small patch are too short to pay
+ * for one each.
  */
 #include "acc_kernels.h"
 #include "clones.h"
 
-/* SCALED and PLAIN define the loops of a type that is stored as T: integers as unsigned, so that they wrap. */
-#define SCALED(NAME, T, V)                                                                          \
-	K_CLONES static void NAME##_scaled(void *dst, const void *src, const void *scale, size_t n) \
-	{                                                                                           \
-		T       *d = dst;                                                                   \
-		const T *s = src;                                                                   \
-		V        f = *(const T *)scale;                                                     \
-		for (size_t i = 0; i < n; i++)                                                      \
-			d[i] += f * s[i];                                                           \
+/* ROWS defines the function of a loop, `each`, over rows of elements that are stored as T: integers as unsigned, so that
+ * they wrap. A row is at d and s, the scale is f; `first` is done once. */
+#define ROW_ARGS char *dst, int64_t dstep, const char *src, int64_t sstep, const void *scale, size_t n, size_t rows
+#define ROWS(NAME, T, first, each)                                     \
+	K_CLONES static void NAME(ROW_ARGS)                            \
+	{                                                              \
+		const T *f = scale;                                    \
+		first;                                                 \
+		for (; rows > 0; rows--, dst += dstep, src += sstep) { \
+			T       *d = (T *)dst;                         \
+			const T *s = (const T *)src;                   \
+			K_SAME_OR_APART                                \
+			each                                           \
+		}                                                      \
 	}
 
-#define PLAIN(NAME, T)                                                                              \
-	K_CLONES static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n)  \
-	{                                                                                           \
-		T       *d = dst;                                                                   \
-		const T *s = src;                                                                   \
-		(void)scale;                                                                        \
-		for (size_t i = 0; i < n; i++)                                                      \
-			d[i] += s[i];                                                               \
-	}
+#define SCALED(NAME, T, V)                                             \
+	ROWS(NAME##_scaled, T, V by = *f,                              \
+	     for (size_t i = 0; i < n; i++) d[i] += by * s[i];)
 
-/* COMPLEX defines the two loops of a complex type stored as pairs of T. The real part adds minus_im * y instead of
+#define PLAIN(NAME, T)                                                 \
+	ROWS(NAME##_plain, T, (void)f,                                 \
+	     for (size_t i = 0; i < n; i++) d[i] += s[i];)
+
+/* COMPLEX defines the two functions of a complex type stored as pairs of T. The real part adds minus_im * y instead of
  * subtracting im * y (the same value): GCC turns alternating - and + into a fused instruction where there is one, even
  * though it is told not to fuse. */
-#define COMPLEX(NAME, T, V, REAL)                                                                   \
-	K_CLONES static void NAME##_scaled(void *dst, const void *src, const void *scale, size_t n) \
-	{                                                                                           \
-		T       *d = dst;                                                                   \
-		const T *s = src, *f = scale;                                                       \
-		V        re = f[0], im = f[1], minus_im = -im;                                      \
-		for (size_t i = 0; i < 2 * n; i += 2) {                                             \
-			V x = s[i], y = s[i + 1];                                                   \
-			d[i] += re * x + minus_im * y;                                              \
-			d[i + 1] += re * y + im * x;                                                \
-		}                                                                                   \
-	}                                                                                           \
-	static void NAME##_plain(void *dst, const void *src, const void *scale, size_t n)           \
-	{                                                                                           \
-		REAL(dst, src, scale, 2 * n); /* the real part of the scale is 1 */                 \
+#define COMPLEX(NAME, T, V, REAL)                                      \
+	ROWS(NAME##_scaled, T, V re = f[0]; V im = f[1]; V minus_im = -im, \
+	     for (size_t i = 0; i < 2 * n; i += 2) {                   \
+		     V x = s[i];                                       \
+		     V y = s[i + 1];                                   \
+		     d[i] += re * x + minus_im * y;                    \
+		     d[i + 1] += re * y + im * x;                      \
+	     })                                                        \
+	static void NAME##_plain(ROW_ARGS)                             \
+	{ /* the real part of the scale is 1 */                        \
+		REAL(dst, dstep, src, sstep, scale, 2 * n, rows);      \
 	}
 
 SCALED(int, k_uint_at, unsigned)
@@ -62,9 +62,9 @@ COMPLEX(dcp, k_dbl_at, double, dbl_scaled)
 
 /* ONE makes a function to point to of an inline one-element accumulate. */
 #define ONE(NAME)                                                                          \
-	static void NAME##_one(void *dst, const void *src, const void *scale, size_t n)    \
+	static void NAME##_one(ROW_ARGS)                                                   \
 	{                                                                                  \
-		(void)n;                                                                   \
+		(void)dstep, (void)sstep, (void)n, (void)rows;                             \
 		k_add_one_##NAME(dst, src, scale);                                         \
 	}
 
@@ -106,5 +106,5 @@ void k_acc_raw(int type, const void *scale, void *dst, const void *src, size_t n
 	k_adder add = k_adder_for(type, scale);
 
 	if (add)
-		add(dst, src, scale, nbytes / k_small_size(type));
+		add(dst, 0, src, 0, scale, nbytes / k_small_size(type), 1);
 }

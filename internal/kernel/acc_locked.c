@@ -5,19 +5,23 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Pieces are cut where stripes begin; consecutive pieces in one stripe share one lock, but only so many of them that
- * others get their turn. (Tried: taking several stripes in a row, and prefetching the next lock or its data, do not pay.)
+ * others get their turn. Stripes are large because taking a lock costs as much as adding several rows of a small patch:
+ * it waits for the stores before it. (Tried: taking several stripes in a row, and prefetching the next lock or its data, do not pay.)
  */
 #include "acc_kernels.h"
 #include "walk.h"
 
 enum {
 	STRIPE = 1 << K_STRIPE_SHIFT,
-	PIECE_COST = 16,                /* what a piece costs besides its bytes, in bytes */
-	TURN = STRIPE + 64 * PIECE_COST /* cost after which a lock is given up */
+	PIECE_COST = 16,              /* what a piece costs besides its bytes, in bytes */
+	TURN = 4096 + 64 * PIECE_COST /* cost after which a lock is given up */
 };
 
 /* Inlined even though there are several callers: an operation then lives in registers. */
 #define HOT static inline __attribute__((always_inline))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* One accumulate operation under way. */
 struct op {
@@ -54,8 +58,8 @@ static void release(struct op *op)
 	op->held = NULL;
 }
 
-/* enter makes sure that the stripe of d is held, for a piece of n bytes. */
-HOT void enter(struct op *op, const char *d, size_t n)
+/* enter makes sure that the stripe of d is held, for pieces that cost so much. */
+HOT void enter(struct op *op, const char *d, size_t cost)
 {
 	uintptr_t page = (uintptr_t)d >> K_STRIPE_SHIFT;
 
@@ -69,7 +73,7 @@ HOT void enter(struct op *op, const char *d, size_t n)
 		if (op->st->device)
 			k_lock_beside_device(op->held, op->st->owner);
 	}
-	op->spent += PIECE_COST + n;
+	op->spent += cost;
 }
 
 /* piece accumulates nelem contiguous elements, cut at stripe boundaries by where elements begin. */
@@ -77,12 +81,12 @@ HOT void piece(struct op *op, char *d, const char *s, size_t nelem)
 {
 	while (nelem > 0) {
 		size_t room = STRIPE - ((uintptr_t)d & (STRIPE - 1));
-		size_t n = (room + ((size_t)1 << op->shift) - 1) >> op->shift;
+		size_t n = (MIN(room, TURN) + ((size_t)1 << op->shift) - 1) >> op->shift;
 
 		if (n > nelem)
 			n = nelem;
-		enter(op, d, n << op->shift);
-		(n == 1 ? op->one : op->add)(d, s, op->scale, n);
+		enter(op, d, PIECE_COST + (n << op->shift));
+		(n == 1 ? op->one : op->add)(d, 0, s, 0, op->scale, n, 1);
 		d += n << op->shift;
 		s += n << op->shift;
 		nelem -= n;
@@ -103,13 +107,55 @@ void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, c
 	release(&op);
 }
 
-/* row accumulates one contiguous row, locked or not. */
-HOT void row(struct op *op, char *d, const char *s, size_t nelem)
+/* rows_here tells how many rows of so many bytes, the first at d, lie in the stripe of d as a whole and take one turn. */
+HOT size_t rows_here(const char *d, int64_t step, size_t bytes, size_t rows)
 {
-	if (op->st)
-		piece(op, d, s, nelem);
-	else
-		op->add(d, s, op->scale, nelem);
+	size_t  at = (uintptr_t)d & (STRIPE - 1), cost = PIECE_COST + bytes;
+	int64_t room = step > 0 ? (int64_t)(STRIPE - at - bytes) : (int64_t)at;
+	int64_t each = step > 0 ? step : -step;
+
+	if (bytes > STRIPE - at)
+		return 0;
+	if (each > room)
+		return 1;
+	if (each > 0)
+		rows = MIN(rows, (uint32_t)room / (uint32_t)each + 1);
+	return rows * cost <= TURN ? rows : MAX(1, TURN / cost);
+}
+
+/* plane accumulates rows of nelem elements, locked or not. */
+HOT void plane(struct op *op, char *d, int64_t dstep, const char *s, int64_t sstep, size_t nelem, size_t rows)
+{
+	size_t bytes = nelem << op->shift, n = rows;
+
+	for (; rows > 0; rows -= n, d += (int64_t)n * dstep, s += (int64_t)n * sstep) {
+		if (op->st)
+			n = rows_here(d, dstep, bytes, rows);
+		if (n == 0) {
+			piece(op, d, s, nelem);
+			n = 1;
+			continue;
+		}
+		if (op->st)
+			enter(op, d, n * (PIECE_COST + bytes));
+		op->add(d, dstep, s, sstep, op->scale, nelem, n);
+	}
+}
+
+/* walk_rows accumulates all planes of a walk. */
+static void walk_rows(struct op *op, const struct k_walk *w, char *dst, const char *src)
+{
+	int64_t idx[K_MAX_LEVELS] = { 0 }, soff = 0, doff = 0;
+
+	do
+		plane(op, dst + doff, w->b[0], src + soff, w->a[0], (size_t)w->row >> op->shift, (size_t)w->count[0]);
+	while (k_walk_step(w, idx, &soff, &doff));
+}
+
+/* is_plane tells whether a shape is in its normal form and has one level: a patch, as most are. */
+static int is_plane(const int *sstride, const int *dstride, const int *count, int levels)
+{
+	return levels == 1 && count[0] > 0 && count[1] > 1 && (sstride[0] != count[0] || dstride[0] != count[0]);
 }
 
 void k_acc_strided(const struct k_stripes *st, int type, const void *scale, const void *src, const int *sstride,
@@ -117,18 +163,25 @@ void k_acc_strided(const struct k_stripes *st, int type, const void *scale, cons
 {
 	struct k_walk w;
 	struct op     op;
-	int64_t       idx[K_MAX_LEVELS] = { 0 }, soff = 0, doff = 0;
 
-	k_walk_init(&w, sstride, dstride, count, levels);
-	if (w.row == 0 || !start(&op, st, type, scale))
+	if (levels == 0 || (levels == 1 && count[1] == 1)) {
+		k_acc(st, type, scale, dst, src, count[0] > 0 ? (size_t)count[0] : 0);
 		return;
-	do {
-		char       *d = (char *)dst + doff;
-		const char *s = (const char *)src + soff;
-
-		for (int64_t i = 0; i < w.count[0]; i++)
-			row(&op, d + i * w.b[0], s + i * w.a[0], (size_t)w.row >> op.shift);
-	} while (k_walk_step(&w, idx, &soff, &doff));
+	}
+	if (is_plane(sstride, dstride, count, levels)) {
+		if (!start(&op, st, type, scale))
+			return;
+		plane(&op, dst, dstride[0], src, sstride[0], (size_t)count[0] >> op.shift, (size_t)count[1]);
+	} else {
+		k_walk_init(&w, sstride, dstride, count, levels);
+		if (w.levels == 0) {
+			k_acc(st, type, scale, dst, src, (size_t)w.row);
+			return;
+		}
+		if (!start(&op, st, type, scale))
+			return;
+		walk_rows(&op, &w, dst, src);
+	}
 	release(&op);
 }
 
@@ -140,6 +193,9 @@ void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void 
 	if (!start(&op, st, type, scale))
 		return;
 	for (size_t i = 0; i < n; i++)
-		row(&op, dst[i], src[i], bytes >> op.shift);
+		if (st)
+			piece(&op, dst[i], src[i], bytes >> op.shift);
+		else
+			op.add(dst[i], 0, src[i], 0, scale, bytes >> op.shift, 1);
 	release(&op);
 }

@@ -128,7 +128,7 @@ func TestAcc(t *testing.T) {
 	for k := 0; k < 600; k++ {
 		typ := accTypes[k%6]
 		size := TypeSize(typ)
-		n := []int{0, 1, 2, 3, 15, 100, 513, 2100}[k/6%8]
+		n := []int{0, 1, 2, 3, 15, 100, 513, 9000}[k/6%8]
 		dst, src, off := make([]byte, n*size+64), make([]byte, n*size+64), r.Intn(32)
 		numbers(typ, dst, off, r)
 		numbers(typ, src, off, r)
@@ -221,7 +221,7 @@ func TestAccContended(t *testing.T) {
 	const workers, rounds, n = 8, 60, 2000
 	for _, typ := range accTypes {
 		size := TypeSize(typ)
-		mem := make([]byte, n*size+64)
+		mem := acrossStripes(n*size + 64)
 		src := make([]byte, n*size)
 		for i := 0; i < n; i++ {
 			copy(src[i*size:], one(typ)[:size])

@@ -26,7 +26,7 @@
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
 #define K_DEVICE_WORD 2    /* where in a line a device's lock is, in words */
 #define K_MOST_BYTES   ((int64_t)1 << 46) /* of one transfer: more can only be rows that lie upon each other */
-#define K_STRIPE_SHIFT 12  /* log2 of the bytes that one accumulate lock covers */
+#define K_STRIPE_SHIFT 15  /* log2 of the bytes that one accumulate lock covers */
 
 /* K_BY_CPU: functions can be compiled once per instruction set, and the loader picks one (ifunc). The thread sanitizer
  * cannot run inside a resolver. */

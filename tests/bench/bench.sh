@@ -50,6 +50,15 @@ case $status in
 *) fail "bench between hosts: exit status $status" ;;
 esac
 
+if [ -x "$BUILD/bench/worker-verbs" ] && [ -e "$BUILD/tests/softverbs/libibverbs.so.1" ]; then
+	"$here/native.sh" "$bench" "$WORK/native" -quick -only small,acc,protocols,fences >"$WORK/native.log" || {
+		cat "$WORK/native.log"
+		fail "bench over the verbs device in software"
+	}
+	has "$WORK/native/native.csv" put+fence acc acc/device protocol-get/auto:best put+fence-nodes put+fence-nodes/together
+	grep -q 'by the device' "$WORK"/native/acc-*.svg || fail "no chart of accumulates"
+fi
+
 NETWORKS="node tcp" "$here/compare.sh" "$BUILD" "$BUILD" "$WORK/compare" -quick -runs 2 -only small,rmw || fail "compare.sh"
 grep -Eq '^\| `put\+fence` \| 8 B \| .* \| .* \| [0-9.]+ [0-9.]+ \|' "$WORK/compare/node.md" || fail "no row of the comparison"
 grep -q 'median of all ratios' "$WORK/compare/node.md" || fail "no median of the comparison"

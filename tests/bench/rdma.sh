@@ -17,7 +17,7 @@ status=$?
 
 awk -F, 'NR > 1 && $6 != "%" && $7 + 0 <= 0 { print "no figure above 0: " $0; bad = 1 } END { exit bad || NR < 30 }' \
 	"$WORK/rdma.csv" || fail "too few figures"
-for line in 'protocol-put. | auto | buffered | zerocopy | raw' 'protocol-get/auto:best' 'put+fence' 'get/asleep' 'fence-nodes'; do
+for line in 'protocol-put. | auto | buffered | zerocopy | raw' 'protocol-get/auto:best' 'put+fence' 'get/asleep' 'put+fence-nodes'; do
 	grep -q "$line" "$WORK/rdma.md" || fail "no table with $line"
 done
 for op in put+fence get fetch-add acc put-new get/asleep; do

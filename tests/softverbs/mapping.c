@@ -17,7 +17,8 @@ struct mapping {
 	uint64_t lo, bytes;
 };
 
-enum { PAGE = 4096 };
+// Whoever writes is not to fault on each page of buffers: a card does not either. Of large memory few pages may ever be used.
+enum { PAGE = 4096, POPULATED = 16 << 20 };
 
 // One area of the other process's, from lo to hi, to be mapped at `to`.
 static bool map_area(int pid, uint64_t area_lo, uint64_t area_hi, uint64_t offset, uint64_t lo, uint64_t hi, char *to)
@@ -27,7 +28,8 @@ static bool map_area(int pid, uint64_t area_lo, uint64_t area_hi, uint64_t offse
 	int fd = open(name, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	void *p = mmap(to, hi - lo, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)(offset + (lo - area_lo)));
+	int flags = MAP_SHARED | MAP_FIXED | (hi - lo <= POPULATED ? MAP_POPULATE : 0);
+	void *p = mmap(to, hi - lo, PROT_READ | PROT_WRITE, flags, fd, (off_t)(offset + (lo - area_lo)));
 	close(fd);
 	if (p != MAP_FAILED)
 		madvise(p, hi - lo, MADV_DONTFORK);

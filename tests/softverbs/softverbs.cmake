@@ -52,6 +52,9 @@ armci_softverbs(transport/limits SECONDS 200 ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_I
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
+  armci_softverbs(programs/device_acc SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
+    ENV ARMCI_TRANSPORT=rdma ARMCI_RDMA_ACC=device
+      "HOSTS_PROGRAMS=accumulate accumulate_contention strided vector model")
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
     ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
   armci_softverbs(hosts/2x1 SECONDS 300 COMMAND sh ${here}/hosts/run.sh hosts none 2x1 few

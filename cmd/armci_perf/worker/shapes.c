@@ -18,7 +18,7 @@ void perf_strided(void)
 {
 	struct perf_transfer t = perf_transfer((size_t)LEADING * LARGEST * sizeof(double));
 	t.stride[0] = LEADING * sizeof(double);
-	for (int n = 4; n <= LARGEST; n *= perf_quick ? 8 : 2) {
+	for (int n = 1; n <= LARGEST; n *= n == 1 ? 4 : perf_quick ? 8 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
 		struct perf_case c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t};

@@ -195,7 +195,8 @@ static void test_reduce(void)
 }
 
 static uint32_t words[STRIPES * PITCH];
-static double   sums[SHARED];
+static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
+#define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4)) /* a stripe ends in the middle */
 
 /* add_all is one thread: whole arrays, rows and single elements into `sums`. */
 static void *add_all(void *owner)
@@ -207,7 +208,7 @@ static void *add_all(void *owner)
 	for (int i = 0; i < SHARED; i++)
 		ones[i] = 1;
 	for (int r = 0; r < 50; r++) {
-		k_acc(&st, K_DBL, &scale, sums, ones, sizeof sums);
+		k_acc(&st, K_DBL, &scale, sums, ones, sizeof ones);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums, &stride, count, 1);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums + 1, &stride, count, 1);
 		for (int i = 0; i < SHARED; i++)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Whom a fence asks first. What fences wait for is tested by transporttest.
+package internode
+
+import (
+	"slices"
+	"testing"
+
+	"libarmci/internal/transport"
+)
+
+// asked is a device that notes whose turn it is when a fence asks what has been posted.
+type asked struct {
+	transport.DirectEndpoint // none
+	node                     int
+	order                    *[]int
+}
+
+func (a asked) Mark() uint64        { *a.order = append(*a.order, a.node); return 0 }
+func (a asked) Reached(uint64) bool { return true }
+
+// TestFenceBeginsAnywhere: each node is asked once, in turn, and any of them first: when all ranks fence at once, not all ask the
+// same node.
+func TestFenceBeginsAnywhere(t *testing.T) {
+	const nodes = 4
+	var order []int
+	tr := &Transport{}
+	var peers []transport.Peer
+	for n := range nodes {
+		g := &target{t: tr, node: n, addr: []byte{1}, direct: asked{node: n, order: &order}}
+		g.live.Store(true)
+		tr.targets, tr.at = append(tr.targets, g), append(tr.at, g)
+		peers = append(peers, transport.Peer(n))
+	}
+	first := map[int]int{}
+	for range 200 {
+		order = nil
+		if err := tr.Fence(peers...); err != nil {
+			t.Fatal(err)
+		}
+		if len(order) != nodes {
+			t.Fatalf("asked %v, want each of %d nodes once", order, nodes)
+		}
+		turned := slices.Concat(order, order)
+		if at := slices.Index(turned, 0); !slices.Equal(turned[at:at+nodes], []int{0, 1, 2, 3}) {
+			t.Fatalf("asked in the order %v, want it by turns", order)
+		}
+		first[order[0]]++
+	}
+	if len(first) != nodes {
+		t.Errorf("200 fences began so often with each node: %v, want each of %d", first, nodes)
+	}
+}
