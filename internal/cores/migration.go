@@ -23,8 +23,6 @@ const (
 	firstStay   = time.Millisecond / 4   // before it may move again; twice as long every time that did not help
 	longestStay = 8 * time.Millisecond
 	sleptStay   = time.Millisecond / 2
-	firstShun   = 2 * time.Millisecond // of a core where somebody computes; twice as long if he still does
-	longestShun = 250 * time.Millisecond
 )
 
 // Migration is what a thread knows of its core, and of others.
@@ -35,18 +33,19 @@ type Migration struct {
 	moved  time.Time
 
 	shunned unix.CPUSet // cores where somebody computes
-	shun    time.Duration
-	until   time.Time
+	shun    spell
 	blocked bool // all other cores are among them
+	Crowd        // for when it cannot move
 }
 
-// Yield lets others run, and moves the thread if that should help. It returns the time.
-func (m *Migration) Yield() time.Time {
+// Yield lets others run, and moves the thread if that should help. It returns the time. crowded: the thread should sleep,
+// because somebody computes here and it has not moved.
+func (m *Migration) Yield() (now time.Time, crowded bool) {
 	begin := time.Now()
 	Yield()
-	end := time.Now()
-	m.judge(end.Sub(begin), end, moveThread)
-	return end
+	now = time.Now()
+	took := now.Sub(begin)
+	return now, !m.judge(took, now, moveThread) && m.Took(took, now)
 }
 
 // judge is told how long a yield took, and calls move if the thread should move: true if it has.
@@ -65,7 +64,7 @@ func (m *Migration) judge(took time.Duration, now time.Time, move func(shunned *
 	if !computed && (m.score < sharedAt || rested < m.stay) {
 		return false
 	}
-	if now.After(m.until) {
+	if now.After(m.shun.until) {
 		m.shunned.Zero()
 		m.blocked = false
 	}
@@ -88,16 +87,12 @@ func (m *Migration) judge(took time.Duration, now time.Time, move func(shunned *
 
 // avoid shuns a core for a while: of all cores that are known to be no better, it is the one that is known best.
 func (m *Migration) avoid(core int, now time.Time) {
-	if m.shun *= 2; m.shun == 0 || now.Sub(m.until) > m.shun {
-		m.shun = firstShun
-	}
 	if m.blocked {
 		m.shunned.Zero()
 		m.blocked = false
 	}
-	m.shun = min(m.shun, longestShun)
 	m.shunned.Set(core)
-	m.until = now.Add(m.shun)
+	m.shun.begin(now)
 }
 
 // Slept is called when the thread has slept: the kernel may have put it elsewhere, which is no fault of the last move.

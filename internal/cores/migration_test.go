@@ -63,7 +63,7 @@ func TestComputedCore(t *testing.T) {
 	if run(slice); !run(slice) || m.shunned.Count() != 1 {
 		t.Error("it stays on a core where somebody computes")
 	}
-	now = now.Add(2 * longestShun)
+	now = now.Add(2 * longestSpell)
 	run(slice)
 	if run(slice); m.shunned.Count() != 1 {
 		t.Errorf("it avoids %d cores, some of them for what was long ago", m.shunned.Count())
@@ -90,14 +90,14 @@ func TestNoOtherCore(t *testing.T) {
 		t.Fatalf("%d cores shunned, moved %d times", m.shunned.Count(), tries)
 	}
 	free = false
-	for begin := now; now.Sub(begin) < firstShun/2; {
+	for begin := now; now.Sub(begin) < firstSpell/2; {
 		run(3 * sharedYield)
 	}
 	if tries != 2 || m.stay > firstStay {
 		t.Errorf("%d vain tries while a core is shunned, then it stays %v", tries-1, m.stay)
 	}
 	free = true
-	for begin := now; now.Sub(begin) < firstShun; {
+	for begin := now; now.Sub(begin) < firstSpell; {
 		if run(3 * sharedYield) {
 			return
 		}

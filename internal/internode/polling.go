@@ -5,16 +5,14 @@
 //	polling has paid        the next round is longer, up to the setting
 //	polling was in vain     half as long, then not at all
 //	a sleep was short       polling would have been better: it begins again
-//	a look took very long   somebody computes on this core: it sleeps for some events, since who is woken runs first
+//	somebody computes here  it does not poll at all (cores.Crowd)
 package internode
 
 import "time"
 
 const (
 	shortPoll    = 20 * time.Microsecond
-	crowded      = 500 * time.Microsecond // of a look
-	crowdedLooks = 100                    // events without polling after that
-	bytesPerNano = 4                      // how fast a peer moves data before its next request
+	bytesPerNano = 4 // how fast a peer moves data before its next request
 )
 
 // pollPolicy decides; the loop tells what happens.
@@ -22,15 +20,11 @@ type pollPolicy struct {
 	longest time.Duration
 	window  time.Duration
 	moved   int // by the last event
-	crowd   int
 }
 
-// patience is how long to poll after an event; negative: not even once.
+// patience is how long to poll after an event.
 func (p *pollPolicy) patience() time.Duration {
-	switch {
-	case p.crowd > 0:
-		return -1
-	case p.window == 0:
+	if p.window == 0 {
 		return 0
 	}
 	return p.window + time.Duration(p.moved/bytesPerNano)
@@ -42,9 +36,7 @@ func (p *pollPolicy) event(moved int) {
 		return
 	}
 	p.moved = moved
-	if p.crowd > 0 {
-		p.crowd--
-	} else if p.window > 0 {
+	if p.window > 0 {
 		p.window = min(4*p.window, p.longest)
 	}
 }
@@ -63,9 +55,5 @@ func (p *pollPolicy) slept(d time.Duration) {
 	}
 }
 
-// took is told how long a look was.
-func (p *pollPolicy) took(d time.Duration) {
-	if d > crowded {
-		p.crowd, p.window = crowdedLooks, 0
-	}
-}
+// crowded is told that somebody computes on the server's core.
+func (p *pollPolicy) crowded() { p.window = 0 }

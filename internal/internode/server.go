@@ -65,6 +65,7 @@ func (s *server) loop() {
 	defer close(s.finished)
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind and migration change it
 	s.t.opt.Unbind()
+	cores.ShortSlice()
 	run := time.Now()
 	for !s.closing.Load() {
 		if time.Since(run) > scheduleEvery {
@@ -102,18 +103,18 @@ func (s *server) round() {
 			return
 		}
 		begin, patience := time.Now(), s.poll.patience()
-		if patience < 0 || vain && begin.Sub(start) >= patience {
+		if s.core.Crowded(begin) || vain && begin.Sub(start) >= patience {
 			s.poll.inVain()
 			return
 		}
 		n := s.listener.Poll(looksPerRound)
 		vain = n == 0
-		if n == 0 { // else it is the time of serving
-			s.poll.took(time.Since(begin))
-		}
 		now := begin
 		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long
-			now = s.core.Yield()
+			var crowded bool
+			if now, crowded = s.core.Yield(); crowded {
+				s.poll.crowded()
+			}
 		}
 		if n > 0 {
 			s.poll.event(n)

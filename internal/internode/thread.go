@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -78,8 +79,9 @@ func (h *thread) stop() {
 func (h *thread) run() {
 	defer log.Guard()
 	defer close(h.ended)
-	runtime.LockOSThread() // for what the next two do
+	runtime.LockOSThread() // never unlocked: what follows changes the thread
 	h.t.opt.Unbind()
+	cores.ShortSlice()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.closed.Load() {

@@ -58,6 +58,7 @@ type endpoint struct {
 	failed error // why something was not sent
 
 	rx          receiver // of who polls
+	crowd       cores.Crowd
 	lost        bool
 	interrupted atomic.Bool
 }
@@ -177,10 +178,9 @@ func (e *endpoint) Poll(looks int) int {
 			e.rx.to.Lost(e.err())
 			return 1
 		}
-		if i >= looks {
+		if i >= looks || !e.crowd.Yield() {
 			break
 		}
-		cores.Yield()
 	}
 	return 0
 }

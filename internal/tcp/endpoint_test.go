@@ -5,8 +5,10 @@ package tcp
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -68,4 +70,20 @@ func allowedCore(t *testing.T) int {
 		core++
 	}
 	return core
+}
+
+// A waiter on whose core somebody computes looks once, so that it sleeps at once: to look on, and yield, would take a time
+// slice each time.
+func TestNoLooksInACrowd(t *testing.T) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{fd: pair[0], origin: true, to: &client{}}}
+	e.crowd.Took(time.Second, time.Now().Add(time.Hour))
+	if n := e.Poll(math.MaxInt); n != 0 { // else it never returns
+		t.Errorf("it found %d", n)
+	}
 }

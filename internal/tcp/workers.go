@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/tcp/rawsock"
 )
@@ -52,8 +53,9 @@ func (l *listener) putAside() {
 func (l *listener) work(c *conn) {
 	defer log.Guard()
 	defer l.running.Done()
-	runtime.LockOSThread() // never unlocked: Unbind changes the thread
+	runtime.LockOSThread() // never unlocked: what follows changes the thread
 	l.f.Unbind()
+	cores.ShortSlice()
 	for c != nil {
 		space := c.space
 		l.goOn(c)
