@@ -11,6 +11,7 @@
 #define BCAST_MOST (64u << 10)   // and at most
 #define REDUCE_LEAST (64u << 10) // bytes of a step of a reduction, at least; at most SHM_BULK
 #define FOLD (8u << 10)          // bytes folded and published at a time
+#define FEW_SLOTS 4u             // bulk slots that are used in turn by what is not long
 
 static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 {
@@ -26,17 +27,23 @@ static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 	shm_done(h, k);
 }
 
-static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, int root)
+// Through one bulk slot, in pieces: who reads follows who writes, and tells when it has read all of them.
+static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece, unsigned slots, int root)
 {
-	unsigned at = shm_take_bulk(h);
-	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
+	unsigned at = shm_next_slot(h, slots);
 	uint8_t *slot = shm_bulk(h, root, at);
-	if (h->me == root) {
-		shm_stream(slot, buf, n);
-		shm_post(h, k);
-	} else {
-		shm_team_wait(h, &h->context->member[root].post, k);
-		memcpy(buf, slot, n);
+	shm_take_bulk(h, at);
+	uint64_t k = 0;
+	for (size_t from = 0; from < n; from += piece) {
+		size_t some = n - from < piece ? n - from : piece;
+		k = shm_step_bulk(h);
+		if (h->me == root) {
+			shm_stream(slot + from, buf + from, some);
+			shm_post(h, k);
+		} else {
+			shm_team_wait(h, &h->context->member[root].post, k);
+			memcpy(buf + from, slot + from, some);
+		}
 	}
 	shm_bulk_until(h, at, k);
 	shm_done(h, k);
@@ -52,7 +59,9 @@ void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
 		return;
 	}
 	size_t piece = nbytes / 4 < BCAST_LEAST ? BCAST_LEAST : BCAST_MOST;
-	for (size_t at = 0; at < nbytes; at += piece) bcast_bulk(h, p + at, nbytes - at < piece ? nbytes - at : piece, root);
+	unsigned slots = nbytes <= FEW_SLOTS * SHM_BULK ? FEW_SLOTS : SHM_BULK_SLOTS;
+	for (size_t at = 0; at < nbytes; at += SHM_BULK)
+		bcast_bulk(h, p + at, nbytes - at < SHM_BULK ? nbytes - at : SHM_BULK, piece, slots, root);
 }
 
 void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all)
@@ -94,12 +103,13 @@ struct piece {
 };
 
 // Publishes what others fold.
-static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize)
+static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, unsigned slot)
 {
-	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = shm_take_bulk(h)};
+	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = slot};
 	uint8_t *mine = shm_bulk(h, h->me, p.slot);
 	size_t from, to;
-	p.k = shm_step(h, SHM_SMALL_SLOTS);
+	shm_take_bulk(h, slot);
+	p.k = shm_step_bulk(h);
 	part(nelem, h->n, h->me, &from, &to);
 	shm_stream(mine, x, from * esize);
 	shm_stream(mine + to * esize, x + to * esize, (nelem - to) * esize);
@@ -139,7 +149,7 @@ static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 		shm_team_wait(h, &h->context->member[i].post, k);
 		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize, (to - from) * p->esize);
 	}
-	shm_done(h, k);
+	shm_bulk_until(h, p->slot, k);
 }
 
 // Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer exchanges.
@@ -150,24 +160,79 @@ static size_t piece_bytes(size_t nbytes)
 	return piece < SHM_BULK ? piece : SHM_BULK;
 }
 
-// Piece by piece, in the same order of steps on every member. The next piece is published before one is folded.
-static void reduce_bulk(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
+// A reduction in pieces, as far as it has come: the same order of steps on every member.
+struct reduction {
+	uint8_t *x;
+	size_t nelem, esize, most, at; // elements; of a piece, published so far
+	int type, red;
+};
+
+static bool publish_next(struct shm_team *h, struct reduction *r, struct piece *p, unsigned slot)
 {
-	size_t most = piece_bytes(nelem * esize) / esize, at = nelem < most ? nelem : most;
-	struct piece now = publish(h, x, at, esize), next = now;
-	for (;; now = next) {
-		size_t more = nelem - at < most ? nelem - at : most;
-		if (more)
-			next = publish(h, x + at * esize, more, esize);
-		shm_await_posts(h, now.k);
-		fold(h, &now, type, red);
-		uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
-		shm_post(h, k);
-		collect(h, &now, k);
-		shm_bulk_until(h, now.slot, k);
+	size_t n = r->nelem - r->at < r->most ? r->nelem - r->at : r->most;
+	if (n == 0)
+		return false;
+	*p = publish(h, r->x + r->at * r->esize, n, r->esize, slot);
+	r->at += n;
+	return true;
+}
+
+// Folds my parts of n pieces, and collects the others.
+static void finish(struct shm_team *h, const struct reduction *r, const struct piece *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		shm_await_posts(h, p[i].k);
+		fold(h, &p[i], r->type, r->red);
+	}
+	uint64_t k = shm_step_bulk(h);
+	shm_post(h, k);
+	for (unsigned i = 0; i < n; i++) collect(h, &p[i], k);
+	shm_done(h, k);
+}
+
+// Whether a member has lost time slices before its first post, which all have made: the same on every member.
+static bool any_crowded(struct shm_team *h)
+{
+	for (int i = 0; i < h->n; i++)
+		if (atomic_load_explicit(&h->context->member[i].crowded, memory_order_relaxed))
+			return true;
+	return false;
+}
+
+// Where a hand-over takes a time slice: as many pieces at a time as there are slots. Two have been published.
+static void reduce_in_few(struct shm_team *h, struct reduction *r, const struct piece *first)
+{
+	struct piece p[SHM_BULK_SLOTS] = {first[0], first[1]};
+	unsigned taken = 1u << p[0].slot | 1u << p[1].slot;
+	for (unsigned n = 2;; n = taken = 0) {
+		for (unsigned slot = 0; slot < SHM_BULK_SLOTS; slot++)
+			if (!(taken & 1u << slot) && publish_next(h, r, &p[n], slot))
+				n++;
+		if (n == 0)
+			return;
+		finish(h, r, p, n);
+	}
+}
+
+// Piece by piece. The next piece is published before one is folded.
+static void reduce_bulk(struct shm_team *h, struct reduction *r)
+{
+	struct piece p[2]; // this one and the next one
+	if (r->nelem > r->most)
+		atomic_store_explicit(&shm_mine(h)->crowded, shm_lost_slices(), memory_order_relaxed);
+	publish_next(h, r, &p[0], shm_next_slot(h, FEW_SLOTS));
+	bool more = publish_next(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
+	shm_await_posts(h, p[0].k);
+	if (more && any_crowded(h)) {
+		reduce_in_few(h, r, p);
+		return;
+	}
+	for (;;) {
+		finish(h, r, p, 1);
 		if (!more)
 			return;
-		at += more;
+		p[0] = p[1];
+		more = publish_next(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
 	}
 }
 
@@ -182,5 +247,6 @@ void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 		reduce_small(h, x, nelem, esize, type, red);
 		return;
 	}
-	reduce_bulk(h, x, nelem, esize, type, red);
+	struct reduction r = {.x = x, .nelem = nelem, .esize = esize, .most = piece_bytes(nelem * esize) / esize, .type = type, .red = red};
+	reduce_bulk(h, &r);
 }

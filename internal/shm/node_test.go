@@ -23,6 +23,7 @@ var joined = map[string]func(*rank){
 	"file limit":         fileLimit,
 	"regions":            regions,
 	"collectives":        collectives,
+	"crowded-waits":      crowdedWaits,
 	"teams":              teams,
 	"wide":               wide,
 	"mutex":              mutexes,

@@ -130,6 +130,9 @@ void shm_ring(int local); // after a store that may end a wait of rank `local`: 
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
 // check the condition once more, since it may have been the last thing that the rank did, and then call shm.stuck.
 bool shm_gone(int peer, bool last);
+bool shm_yield(void);             // lets others run; false: sleep instead, since somebody computes on this core
+bool shm_yielded(uint64_t nanos); // is told how long a yield was, and returns what shm_yield does
+bool shm_lost_slices(void);       // has this process lost time slices by yielding, lately?
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // whether the last polling was successful
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
@@ -162,7 +165,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 #define SHM_SMALL       256u          // most bytes that a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
 #define SHM_BULK        (256u << 10)  // most bytes that a member publishes in one bulk step
-#define SHM_BULK_SLOTS  4u
+#define SHM_BULK_SLOTS  8u // of a member; only long transfers use all of them, so that the others stay in the cache
 
 // A small slot contains the number of its step, so that up to 56 bytes arrive in the line that announces them.
 struct shm_slot {
@@ -172,6 +175,7 @@ struct shm_slot {
 struct shm_member {
 	SHM_ALIGNED shm_u64 phase; // last barrier this member has reached, in teams of up to SHM_FLAGS
 	SHM_ALIGNED shm_u64 post;  // last bulk step this member has published
+	shm_u32 crowded;           // it has lately lost time slices, as it was when it began its last long reduction
 	SHM_ALIGNED shm_u64 done;  // last step this member has finished
 	struct shm_slot small[SHM_SMALL_SLOTS];
 };

@@ -13,6 +13,7 @@ import "C"
 
 import (
 	"math/bits"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -39,6 +40,11 @@ func (m *Node) setSpin() {
 
 // Polls is how often a waiter of this rank looks before it yields.
 func (m *Node) Polls() int { return int(C.get_spin()) }
+
+// yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps instead of yielding. For
+// tests.
+func yielded(d time.Duration) bool { return bool(C.shm_yielded(C.uint64_t(d))) }
+func lostSlices() bool             { return bool(C.shm_lost_slices()) }
 
 // coresOfMachine counts the CPUs that the job could use here if no rank were bound.
 func coresOfMachine() int {

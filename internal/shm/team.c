@@ -118,7 +118,8 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (atomic_load_explicit(word, memory_order_acquire) >= want)
 			return;
-		sched_yield();
+		if (!shm_yield())
+			break;
 	}
 	sleep_for(h, word, want);
 }
@@ -181,12 +182,10 @@ uint64_t shm_step(struct shm_team *h, uint64_t slots)
 	return k;
 }
 
-unsigned shm_take_bulk(struct shm_team *h)
+void shm_take_bulk(struct shm_team *h, unsigned slot)
 {
-	unsigned slot = (unsigned)(h->uses++ % SHM_BULK_SLOTS);
 	if (h->known < h->freed[slot])
 		h->known = finished_by_all(h, h->freed[slot]);
-	return slot;
 }
 
 void shm_await_posts(struct shm_team *h, uint64_t k)

@@ -12,7 +12,8 @@
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
 uint64_t shm_step(struct shm_team *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
-unsigned shm_take_bulk(struct shm_team *h);            // my next bulk slot; no member reads it any more
+static inline uint64_t shm_step_bulk(struct shm_team *h) { return ++h->step; } // the same for a step in bulk slots only
+void shm_take_bulk(struct shm_team *h, unsigned slot); // until no member reads my bulk slot any more
 void shm_await_posts(struct shm_team *h, uint64_t k);     // until every member has published bulk step k
 void shm_await_all_small(struct shm_team *h, uint64_t k); // the same for a small step
 
@@ -31,6 +32,7 @@ static inline uint8_t *shm_bulk(struct shm_team *h, int member, unsigned slot)
 {
 	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * SHM_BULK;
 }
+static inline unsigned shm_next_slot(struct shm_team *h, unsigned among) { return (unsigned)(h->uses++ % among); }
 static inline void shm_bulk_until(struct shm_team *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }
 static inline void shm_post_small(struct shm_team *h, uint64_t k) { shm_team_set(h->context, &shm_slot(h, h->me, k)->step, k); }
 static inline void shm_await_small(struct shm_team *h, int member, uint64_t k)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"libarmci/internal/bootstrap/leaktest"
@@ -133,7 +134,7 @@ func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 
 func someSize(g *rand.Rand) int {
 	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep, bulkStep + 1, 5*bulkStep + 13,
-		4*mostStep - 8, 4*mostStep + 13}
+		4*mostStep - 8, 4*mostStep + 13, 9*mostStep + 13}
 	return edges[g.IntN(len(edges))]
 }
 
@@ -202,6 +203,9 @@ func truth(b bool) int64 {
 // allreduce: longs and doubles; the fold is in member order, so that even rounding is the same.
 func allreduce(r *rank, t transport.Team, g *rand.Rand, seed uint64) {
 	n := max(someSize(g)/8, 1)
+	if g.IntN(2) == 0 && t.Rank() == n%t.Size() { // one member tells all that hand-overs take long
+		yielded(time.Second)
+	}
 	if g.IntN(2) == 0 {
 		op := sortedKeys(foldLong)[g.IntN(len(foldLong))]
 		value := func(m, i int) int64 { return int64(uint64(m*7919+i*31)*2654435761+seed) % 5 * int64(1-2*(i%2)) }
@@ -242,6 +246,33 @@ func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kerne
 		}
 	}
 }
+
+// crowdedWaits: who has lost a time slice by a yield sleeps instead, for a while that is bounded.
+func crowdedWaits(r *rank) {
+	r.World().Barrier()
+	if r.Self() == 0 {
+		for lostSlices() { // in the barrier, perhaps
+			time.Sleep(time.Millisecond)
+		}
+		if !yielded(time.Microsecond) || lostSlices() {
+			r.Error("a short yield counts as a time slice")
+		}
+		if yielded(time.Second) || !lostSlices() {
+			r.Error("a lost time slice does not count")
+		}
+		for range 100 {
+			yielded(time.Second)
+		}
+		for begin := time.Now(); lostSlices(); time.Sleep(time.Millisecond) {
+			if time.Since(begin) > 30*time.Second {
+				r.Fatalf("it never yields again")
+			}
+		}
+	}
+	r.World().Barrier()
+}
+
+func TestCrowdedWaits(t *testing.T) { run(t, 2, "crowded-waits") }
 
 func TestCollectives(t *testing.T) {
 	leaktest.Check(t)

@@ -80,16 +80,47 @@ void shm_polled(bool successful)
 	atomic_store_explicit(&shm.polls, polls, memory_order_relaxed);
 }
 
-// How long to yield for what may come from another node, in nanoseconds. Who shares this core then may be the node's data
-// server, which a yield of a waiter costs as much as it does the waiter.
-enum { FAR_YIELDS = 200000 };
-
 static uint64_t nanoseconds(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+// Where somebody computes on the core, a yield costs a time slice, whatever comes meanwhile; who sleeps instead may run as
+// soon as he is woken. The rule and the times are those of package cores (crowd.go).
+enum { LOST_SLICE = 500000, FIRST_SPELL = 2000000, LONGEST_SPELL = 250000000 };
+static _Atomic uint64_t spell, spell_end; // of this process, in nanoseconds
+
+bool shm_yielded(uint64_t nanos)
+{
+	if (nanos < LOST_SLICE)
+		return true;
+	uint64_t now = nanoseconds();
+	uint64_t end = atomic_load_explicit(&spell_end, memory_order_relaxed);
+	uint64_t next = 2 * atomic_load_explicit(&spell, memory_order_relaxed);
+	if (next == 0 || now > end + next)
+		next = FIRST_SPELL;
+	next = next < LONGEST_SPELL ? next : LONGEST_SPELL;
+	atomic_store_explicit(&spell, next, memory_order_relaxed);
+	atomic_store_explicit(&spell_end, now + next, memory_order_relaxed);
+	return false;
+}
+
+bool shm_lost_slices(void) { return nanoseconds() < atomic_load_explicit(&spell_end, memory_order_relaxed); }
+
+bool shm_yield(void)
+{
+	uint64_t begin = nanoseconds();
+	if (begin < atomic_load_explicit(&spell_end, memory_order_relaxed))
+		return false;
+	sched_yield();
+	return shm_yielded(nanoseconds() - begin);
+}
+
+// How long to yield for what may come from another node, in nanoseconds. Who shares this core then may be the node's data
+// server, which a yield of a waiter costs as much as it does the waiter.
+enum { FAR_YIELDS = 200000 };
 
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 {
@@ -106,8 +137,7 @@ void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (cond(arg))
 			return;
-		sched_yield();
-		if (far && nanoseconds() - begin > FAR_YIELDS)
+		if (!shm_yield() || (far && nanoseconds() - begin > FAR_YIELDS))
 			break;
 	}
 	sleep_on_bell(cond, arg, what, peer);
