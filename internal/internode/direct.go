@@ -19,16 +19,17 @@ func (g *target) move(f *transfer, r *request) error {
 	if err := g.settle(); err != nil {
 		return err
 	}
-	first, lend := 0, 0
+	first, lend, after := 0, 0, int64(0)
 	switch {
 	case r == nil: // it is copied, and so short that another request takes longer than to copy all of it first
 		first = int(f.left.Left())
 	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil: // it may be copied
 		c := g.costs(false) // which may measure, with transfers of its own
-		first, lend = c.first(), c.lendFrom()
+		first, lend, after = c.first(), c.lendFrom(), c.lendAfter(f.left.Left())
 	}
 	x := &g.transfer
-	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, FirstChunk: first}
+	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, LendAfter: after,
+		FirstChunk: first}
 	if r != nil {
 		x.Done = r
 	}

@@ -142,6 +142,13 @@ func (c *costs) lendFrom() int {
 	return int((c.pin.start + c.pin.each) / gain)
 }
 
+// lendAfter is how many bytes are copied in the time that registering memory of a size takes. Who has copied so many from
+// one place would better have registered it, whatever comes: at most twice the time is lost.
+func (c *costs) lendAfter(bytes int64) int64 {
+	pages := float64(bytes/pageBytes + 1)
+	return int64(min((c.pin.start+c.pin.each*pages)/max(c.copy.byte, 0.001), 1<<62))
+}
+
 // notes tells what would be used.
 func notes(d transport.Driver, o Options) string {
 	text := d.Notes()

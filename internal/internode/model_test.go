@@ -79,6 +79,20 @@ func TestLendFrom(t *testing.T) {
 	}
 }
 
+// TestLendAfter: copying so much takes as long as registering, however the two are.
+func TestLendAfter(t *testing.T) {
+	for _, c := range []costs{{copy: line{byte: 0.01}, pin: line{1000, 100, 0}}, {copy: line{byte: 1}, pin: line{5000, 0, 0}}} {
+		const bytes = 64 * pageBytes
+		got, want := float64(c.lendAfter(bytes))*c.copy.byte, c.pin.time(bytes/pageBytes+1, 0)
+		if math.Abs(got-want) > 1 {
+			t.Errorf("%v: %g ns of copying, registering takes %g", &c, got, want)
+		}
+	}
+	if got := (&costs{pin: line{start: never}}).lendAfter(pageBytes); got < 1<<30 {
+		t.Errorf("what cannot be registered is to be after %d bytes", got)
+	}
+}
+
 // TestMeasured: a put has been measured when it has taken effect, whoever has moved it.
 func TestMeasured(t *testing.T) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 4 * time.Millisecond})

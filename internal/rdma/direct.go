@@ -42,6 +42,7 @@ type mover struct {
 	only       kernel.Run     // of a transfer by one request
 	at         *kernel.Run    // the next run, if it may be registered
 	registerIt func()         // does that
+	copied     copied
 }
 
 func (m *mover) init(o *origin) {
@@ -62,6 +63,9 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 		m.row = x.Remote.Row()
 	}
 	if m.o.f.cfg.Contiguous == transport.ByZeroCopy && m.single {
+		m.lendFrom = 1
+	}
+	if m.single && x.LendAfter > 0 && m.all >= lendBytes && m.copied.enough(x.Local, x.LendAfter) {
 		m.lendFrom = 1
 	}
 	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil

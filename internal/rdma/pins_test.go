@@ -106,6 +106,52 @@ func throughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
 	return nil
 }
 
+// TestUsedAgain: memory that would never pay to register once is registered when it has been copied for so long; other memory
+// and short transfers are not.
+func TestUsedAgain(t *testing.T) {
+	if err := pin.Watching(); err != nil {
+		t.Skipf("nothing stays registered: %v", err)
+	}
+	const size = 256 << 10
+	j := newJob(t, func(s *settings) { s.Model = "copy=0,0,0.01 pin=1000,100,0" }, 1, 1) // after three times 256 KiB
+	tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
+	p := mapPrivate(t, 0)
+	defer system(t, unix.SYS_MUNMAP, p, privateBytes)
+	move := func(from uintptr, n int) {
+		t.Helper()
+		fill(memory(p+from, n), byte(n+int(from)))
+		if err := tr.Put(1, plain(p+from, far, n)); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Fence(1); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(memory(p+from, n), memory(far, n)) {
+			t.Error("put other bytes than there are")
+		}
+	}
+	pinned := func(when string, want int64) {
+		t.Helper()
+		if got := j.fabrics[0].pins.Registered(); got != want {
+			t.Errorf("%s %d bytes are registered, want %d", when, got, want)
+		}
+	}
+	for range 100 {
+		move(2*size, 8<<10)
+	}
+	pinned("after short transfers", 0)
+	for i := range uintptr(8) {
+		move(i*size, size)
+	}
+	pinned("after one of each place", 0)
+	move(size, size)
+	pinned("after two of one place", 0)
+	move(size, size)
+	pinned("after three", size)
+	move(size, size)
+	pinned("after four", size)
+}
+
 func fill(b []byte, pattern byte) {
 	for i := range b {
 		b[i] = pattern ^ byte(i) ^ byte(i>>12)

@@ -207,7 +207,10 @@ type Transfer struct {
 	// LendFrom is the length of local rows from which on registering takes less time than copying, FirstChunk the size of
 	// the first piece of what is copied; 0: the fabric's own.
 	LendFrom, FirstChunk int
-	Done                 Completion // may be nil (Write)
+	// LendAfter is how many bytes of one place are copied, by transfers like this one, until registering would have taken no
+	// longer; 0: nothing is known.
+	LendAfter int64
+	Done      Completion // may be nil (Write)
 }
 
 // DirectFabric is a Fabric whose device reads and writes memory of a target without its help.
