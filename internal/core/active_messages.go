@@ -24,6 +24,7 @@ const (
 	msgNotify     = 9  // no body
 	msgOwns       = 10 // verify.go
 	msgEnding     = 11 // failure.go; no body; the answer: 1 byte
+	msgNotified   = 12 // notify.go; no body
 )
 
 const forwardHead = 5
@@ -49,6 +50,9 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.handleEnding(reply)
 	case msgNotify:
 		r.notifications.Notify(r.Topo.Local(to), from)
+		handled = true
+	case msgNotified:
+		r.notifications.Notified(r.Topo.Local(to))
 		handled = true
 	}
 	if handled {

@@ -33,12 +33,22 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	}
 	r.notified.mu.Lock()
 	defer r.notified.mu.Unlock()
-	if err := r.send(to, msgNotify, nil); err != nil {
+	if err := r.notify(to, r.notified.sent[proc]+1); err != nil {
 		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
 	}
 	r.traffic.posted(proc) // a fence waits for it, too
 	r.notified.sent[proc]++
 	return int(r.notified.sent[proc]), nil
+}
+
+// notify has a rank of another node notified so often: by the device if possible, else the data server counts.
+func (r *Runtime) notify(to transport.Rank, count uint32) error {
+	if dest := &r.routes[to]; dest.notifier != nil {
+		if done, err := dest.notifier.Notify(dest.peer, msgNotified, count); done || err != nil {
+			return err
+		}
+	}
+	return r.send(to, msgNotify, nil)
 }
 
 // NotifyWait waits for the next notification from proc: it returns how many have arrived and how many were waited for.

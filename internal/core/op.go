@@ -41,6 +41,7 @@ type route struct {
 	alone     []transport.Peer   // peer, as a list
 	immediate bool               // operations are complete at the target when they return
 	fast      transport.FastPath // nil: there is none
+	notifier  transport.Notifier // nil: notifications are messages
 	watcher   transport.Watcher  // nil: unordered messages are received without being waited for
 	ordered   bool               // messages are handled after all earlier operations
 	eager     int64              // stores of up to this many bytes are locally complete when they return
@@ -48,7 +49,8 @@ type route struct {
 
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
 	watcher, _ := tr.(transport.Watcher)
-	to := route{tr: tr, peer: p, watcher: watcher, alone: []transport.Peer{p}, immediate: info.Immediate,
+	notifier, _ := tr.(transport.Notifier)
+	to := route{tr: tr, peer: p, watcher: watcher, notifier: notifier, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)

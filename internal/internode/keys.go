@@ -32,7 +32,7 @@ func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	return r, nil
 }
 
-// askRanges asks for the ranges of an allocation, or of the node's scratch memory if addr is 0. The caller has the lock.
+// askRanges asks for the ranges of an allocation, or for scratchRanges or counterRanges. The caller has the lock.
 func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, error) {
 	r, err := g.ask(header{kind: kindRanges, rank: uint32(g.server), addr: uint64(addr)}, kindReply)
 	if err != nil {

@@ -182,6 +182,7 @@ func (c *costs) fromRow(get bool, rows int64) int64 {
 type noMemory struct{}
 
 func (noMemory) KeepPages()                        {}
+func (noMemory) Counters() (uintptr, int64)        { return 0, 0 }
 func (noMemory) Inside(uintptr) bool               { return false }
 func (noMemory) Owns(int, uintptr, int64) bool     { return false }
 func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }

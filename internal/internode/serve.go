@@ -172,16 +172,21 @@ func (o *origin) readModifyWrite() error {
 	return nil
 }
 
-// ranges is registered memory for an answer: of the allocation around an address, from that on, or, at 0, the scratch.
+// ranges is registered memory for an answer: of the allocation around an address, from that on, of the scratch, or of the notify
+// counters.
 func (o *origin) ranges(addr uintptr) (body []byte) {
 	t := o.s.t
 	if t.direct == nil {
 		return nil
 	}
 	var list []transport.Range
-	if addr == 0 {
+	switch addr {
+	case scratchRanges:
 		list = t.openScratch()
-	} else if lo, n := t.opt.Node.Extent(addr); n > 0 {
+	case counterRanges:
+		list = t.counterRange()
+	}
+	if lo, n := t.opt.Node.Extent(addr); n > 0 {
 		list = t.direct.Expose(lo, n)
 	}
 	for i := range list {

@@ -39,6 +39,7 @@ type target struct {
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
+	counters counters
 
 	live     atomic.Bool // ep may be used
 	poller   *poller     // where ep's frames come from; constant once live

@@ -162,6 +162,25 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
+// Signal writes a word with immediate data.
+func (o *origin) Signal(addr uintptr, key uint64, value, signal uint32) error {
+	o.q.fast.Enter()
+	defer o.q.fast.Leave()
+	p := posted{buffer: none}
+	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Operand: uint64(signal), Pieces: 1, Op: verbs.WriteImm}}
+	if o.pair.Inline >= 4 {
+		binary.NativeEndian.PutUint32(o.inline, value)
+		q[0].Flags = verbs.Inline
+		return o.ship(p, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: 4}})
+	}
+	var err error
+	if p.buffer, err = o.Buffer(); err != nil {
+		return err
+	}
+	binary.NativeEndian.PutUint32(o.Bytes(p.buffer), value)
+	return o.ship(p, q[:], []verbs.Data{o.Data(p.buffer, 0, 4)})
+}
+
 // Flush: nothing is put off.
 func (o *origin) Flush() bool { return false }
 
@@ -209,3 +228,5 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	o.q.out.Put(b)
 	return old, nil
 }
+
+var _ transport.SignalEndpoint = (*origin)(nil)

@@ -236,6 +236,7 @@ void shm_messages_reset(void); // forget messages never received
 
 /* notify --------------------------------------------------------------------------------------------------------- */
 uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how often it has notified local rank `to`
+const void *shm_counters(uint64_t *bytes); // of all local ranks: [nlocal target][world source]
 uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from a world rank, at least want (modulo 2^32)
 
 /* threads -------------------------------------------------------------------------------------------------------- */

@@ -119,6 +119,16 @@ func (m *Node) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
+// Notified wakes who waits for a counter at a rank of the node.
+func (m *Node) Notified(to int) { C.shm_ring(C.int(to)) }
+
+// Counters is where the notify counters of all ranks of the node are.
+func (m *Node) Counters() (lo uintptr, n int64) {
+	var bytes C.uint64_t
+	at := C.shm_counters(&bytes)
+	return uintptr(at), int64(bytes)
+}
+
 // NotifyWait waits until a rank has notified this one often enough.
 func (m *Node) NotifyWait(from transport.Rank, want uint32) uint32 {
 	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))

@@ -27,6 +27,7 @@ type NodeMemory interface {
 	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
 	Declared(addr uintptr) (lo uintptr, n int64) // the memory declared for device atomics around an address; n = 0: none
+	Counters() (lo uintptr, n int64)             // those of Notifications: uint32 [rank of the node][rank of the job]; n = 0: none
 }
 
 // Allocator allocates arena memory. Every rank allocates from a slice of its own; addresses are equal in all ranks of the
@@ -71,6 +72,7 @@ type Received struct {
 type Notifications interface {
 	Notify(to int, from Rank) uint32          // raise the counter of rank from at local rank to; returns it
 	NotifyWait(from Rank, want uint32) uint32 // wait until from's counter at this rank has reached want
+	Notified(to int)                          // a counter at local rank to has been written by a device: wake who waits for it
 }
 
 // Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every rank has.

@@ -105,6 +105,14 @@ type DeviceAtomics interface {
 	DeviceAtomics() bool // false: this device has no atomics
 }
 
+// Notifier is a Transport whose device may write notify counters.
+type Notifier interface {
+	// Notify writes my counter at a peer, behind everything that I have stored there, and then has the peer's handler get a message
+	// of a kind without a body. false: nothing has happened, since a device cannot, or since some stores are on their way
+	// by messages; a message to the peer will be handled behind them.
+	Notify(p Peer, kind uint8, count uint32) (bool, error)
+}
+
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.
 type Watcher interface {
 	// Watch polls for messages of a peer on the caller's thread until met() is true, or until that seems to take long. Then

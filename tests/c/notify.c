@@ -2,7 +2,7 @@
 // notify.c - armci_notify and armci_notify_wait: counted per pair of ranks, ordered after the puts before them.
 #include "check.h"
 
-enum { N = 1000, ROUNDS = 200 };
+enum { N = 1000, ROUNDS = 200, MIXED = 400, PLACES = 10000, SIDE = 100 };
 
 // Data flows around the ring; each wait makes the data of that round visible.
 static void ring(void **base)
@@ -49,12 +49,68 @@ static void ahead(void)
 		}
 }
 
+// Stores something of another kind and size each round at a rank, and in the model of what lies there.
+static void store(int round, double *model, double *there, int to)
+{
+	static double out[PLACES];
+	int n = (int[]){1, 30, 500, 9000}[round / 5 % 4], stride = SIDE * sizeof(double);
+	int rows = n / SIDE + 1, count[2] = {SIDE / 2 * sizeof(double), rows};
+	double one = 1.0;
+	for (int i = 0; i < PLACES; i++)
+		out[i] = round * 1e5 + i;
+	switch (round % 5) {
+	case 0:
+		CHECK_OK(ARMCI_PutS(out, &stride, there, &stride, count, 1, to));
+		for (int r = 0; r < rows; r++)
+			memcpy(model + r * SIDE, out + r * SIDE, count[0]);
+		return;
+	case 1: // by the data server, usually
+		CHECK_OK(ARMCI_Acc(ARMCI_ACC_DBL, &one, out, there, n * (int)sizeof(double), to));
+		for (int i = 0; i < n; i++)
+			model[i] += out[i];
+		return;
+	case 2:
+		CHECK_OK(ARMCI_NbPut(out, there, n * (int)sizeof(double), to, NULL));
+		break;
+	case 3:
+		n = 1;
+		CHECK_OK(ARMCI_PutValueDouble(out[0], there, to));
+		break;
+	default:
+		CHECK_OK(ARMCI_Put(out, there, n * (int)sizeof(double), to));
+	}
+	memcpy(model, out, n * sizeof(double));
+}
+
+// Whatever was stored before a notification is there when that has come, and the counters go on by one. All ranks store the same.
+static void mixed(void **base)
+{
+	int to = (me + 1) % np, from = (me + np - 1) % np, waited;
+	static double model[PLACES];
+	memset(base[me], 0, sizeof model);
+	ARMCI_Barrier();
+	int sent = armci_notify(to), first = sent, before;
+	armci_notify_wait(from, &before);
+	for (int round = 0; round < MIXED; round++) {
+		int times = 1 + (round % 3 == 2);
+		store(round, model, base[to], to);
+		for (int i = 0; i < times; i++)
+			CHECK_INT(armci_notify(to), ++sent);
+		for (int i = 0; i < times; i++)
+			armci_notify_wait(from, &waited);
+		CHECK(memcmp(base[me], model, sizeof model) == 0);
+		armci_msg_barrier();
+	}
+	CHECK_INT(waited - before, sent - first); // as often as this rank has notified another
+}
+
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
-	void **base = check_malloc(N * sizeof(double));
+	void **base = check_malloc(PLACES * sizeof(double));
 	ring(base);
 	ahead();
+	mixed(base);
 	check_free(base);
 	return check_end("notify");
 }
