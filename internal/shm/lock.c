@@ -6,6 +6,8 @@
 // SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured with 4 and
 // 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times the rate; shorter patience
 // costs rate, longer patience costs fairness.)
+// A head that waits for a rank of another node lets fewer pass: that rank asks again only after a round trip, while those here
+// take the lock without a pause, so that it would get a small share where the lock is held for long.
 // It does not detect dead owners: a rank that dies ends the job (liveness.go).
 #define _GNU_SOURCE
 #include <sched.h>
@@ -15,6 +17,9 @@
 
 #define SHM_BARGE    64u     // newcomers that may pass a running head in a row; a power of two
 #define SHM_PATIENCE 200000u // ns
+
+#define FAR_BARGE    1u     // of a head that waits for a rank of another node
+#define FAR_PATIENCE 10000u // ns
 
 static bool take(struct shm_mutex *m, uint32_t who)
 {
@@ -87,8 +92,17 @@ static void rest_as_head(struct shm_mutex *m, unsigned round)
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 }
 
+static bool is_here(uint32_t who)
+{
+	for (int i = 0; i < shm.nlocal; i++)
+		if (shm.rank[i].world + 1 == (int32_t)who)
+			return true;
+	return false;
+}
+
 static void take_as_head(struct shm_mutex *m, uint32_t who)
 {
+	atomic_store_explicit(&m->far, !is_here(who), memory_order_relaxed);
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 	for (unsigned round = 0; !take(m, who); round++) {
 		if (round < 8)
@@ -108,16 +122,18 @@ static uint64_t nanoseconds(void)
 // May a newcomer pass the queue? barged is how many have done so.
 static bool may_pass(struct shm_mutex *m, uint32_t barged)
 {
-	if (barged < SHM_BARGE)
+	bool far = atomic_load_explicit(&m->far, memory_order_relaxed);
+	uint32_t most = far ? FAR_BARGE : SHM_BARGE;
+	if (barged < most)
 		return true;
 	if (!shm_crowded() && !atomic_load_explicit(&m->dozing, memory_order_relaxed))
 		return false;
-	if (barged % SHM_BARGE)
+	if (barged % most)
 		return true;
 	uint64_t now = nanoseconds(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
 	if (since == 0)
 		atomic_store_explicit(&m->since, now, memory_order_relaxed);
-	return since == 0 || now - since < SHM_PATIENCE;
+	return since == 0 || now - since < (far ? FAR_PATIENCE : SHM_PATIENCE);
 }
 
 static bool pass(struct shm_mutex *m, uint32_t who)
@@ -134,6 +150,7 @@ static void step_down(struct shm_mutex *m, uint32_t ticket)
 {
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
+	atomic_store_explicit(&m->far, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // of the next head, until it runs
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
@@ -159,14 +176,17 @@ bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 	if (pass(m, who))
 		return true;
 	*ticket = atomic_fetch_add(&m->next, 1);
+	bool far = !is_here(who);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		bool head = atomic_load_explicit(&m->serving, memory_order_acquire) == *ticket;
 		if (head && take(m, who)) {
 			step_down(m, *ticket);
 			return true;
 		}
-		if (head)
+		if (head) {
+			atomic_store_explicit(&m->far, far, memory_order_relaxed);
 			atomic_store_explicit(&m->dozing, round + 1 == ROUNDS, memory_order_relaxed);
+		}
 		pause_before(round);
 	}
 	return false;

@@ -142,3 +142,39 @@ func TestNobodyStarves(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "hog")
 }
+
+// far: somebody waits for a mutex on behalf of a rank of another node. Who takes it again and again here passes a few times, not
+// as often as the queue of ranks of this node allows.
+func far(r *rank) {
+	m := shared(r, page)
+	me, other := r.Ranks()[r.Self()], worldRank(99)
+	r.Lock(m, me)
+	ticket, got := r.LockSoon(m, other)
+	if got {
+		r.Fatal("a mutex was taken that is held")
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.LockQueued(m, other, ticket)
+		r.Unlock(m)
+	}()
+	for passed := 0; ; passed++ {
+		r.Unlock(m)
+		r.Lock(m, me)
+		select {
+		case <-done:
+			r.Unlock(m)
+			if passed > 4 {
+				r.Errorf("%d newcomers have passed", passed)
+			}
+			return
+		case <-time.After(5 * time.Millisecond): // longer than the head's patience
+		}
+	}
+}
+
+func TestFarWaiter(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 1, "far")
+}

@@ -28,6 +28,7 @@ var joined = map[string]func(*rank){
 	"wide":               wide,
 	"mutex":              mutexes,
 	"hog":                hog,
+	"far":                far,
 	"messages":           messages,
 	"messages in pieces": messagesInPieces,
 	"short buffers":      shortBuffers,

@@ -61,6 +61,7 @@ struct shm_mutex {
 	shm_u32 dozing;            // 1: the head is not known to be running
 	shm_u32 asleep;            // 1: the head sleeps on this word; an unlock sets it to 0 and wakes it
 	shm_u32 sleepers;          // waiters behind the head asleep on serving
+	shm_u32 far;               // 1: the head waits for a rank of another node
 	shm_u64 since;             // when a newcomer first looked at the clock for this head, ns; 0 before
 };
 
