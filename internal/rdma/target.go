@@ -59,8 +59,7 @@ func (t *target) serve() {
 		if t.spare = t.q.out.Take(); t.spare == none {
 			break
 		}
-		m := t.backlog[0]
-		t.backlog = t.backlog[1:]
+		m := t.nextMessage()
 		err := t.handle(&m)
 		t.q.giveBack(m.buffer)
 		if t.spare != none {
@@ -76,6 +75,18 @@ func (t *target) serve() {
 		t.owing = true
 		t.q.owing = append(t.q.owing, t)
 	}
+}
+
+// nextMessage takes the oldest message. The last one leaves its memory to those that come.
+func (t *target) nextMessage() message {
+	m := t.backlog[0]
+	if len(t.backlog) == 1 {
+		t.backlog[0] = message{}
+		t.backlog = t.backlog[:0]
+	} else {
+		t.backlog = t.backlog[1:]
+	}
+	return m
 }
 
 // handle hands a message to the receiver, and empties its slot.
