@@ -126,7 +126,7 @@ func TestJobs(t *testing.T) {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q idle"},
 		"-hosts a,b,c -agent rsh -only rmw,all-nodes": {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 rmw",
-			"ARMCI_SPIN=1 ARMCI_TCP_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep rmw",
+			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep rmw",
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 3 -ppn 1 -hosts a,b,c -agent rsh worker-none -b /b -r 11 all-nodes"},
 		"-crowded 2 -busy -only lock -mpi none": {
 			crowded("-n " + cores(2)), crowded("-n " + cores(1))},
@@ -136,7 +136,7 @@ func TestJobs(t *testing.T) {
 				"-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},
 		"-nodes 4 -rdma -only rmw,fences": {
 			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs -b /b -r 11 rmw",
-			"ARMCI_SPIN=1 ARMCI_RDMA_POLL=0 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs " +
+			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs " +
 				"-b /b -r 11 -l /asleep rmw",
 			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 4 -nodes 4 worker-verbs -b /b -r 11 fences"},
 		"-hosts a,b -rdma -against /a -reps 2 -only protocols,put-new,busy": {

@@ -19,12 +19,15 @@ void bench_verbs_ready(void)
 	link_open(&rdma.link, perf_me == 0 ? perf_dial(perf_peer) : perf_answer(0), BENCH_MOST);
 	rdma.open = true;
 	rdma.link.asleep = bench_asleep();
+	rdma_echo_ready();
 }
 
 void bench_verbs_end(void)
 {
-	if (rdma.open)
-		link_close(&rdma.link);
+	if (!rdma.open)
+		return;
+	rdma_echo_end();
+	link_close(&rdma.link);
 }
 
 void rdma_request(enum ibv_wr_opcode opcode, size_t bytes)
@@ -58,6 +61,8 @@ static const struct {
 // By rank 0 alone.
 bool bench_verbs_baseline(struct perf_case *c, int k)
 {
+	if (k == 1)
+		return rdma_echo_baseline(c);
 	for (size_t i = 0; k == 0 && i < sizeof baselines / sizeof baselines[0]; i++) {
 		if (strcmp(c->op, baselines[i].op) != 0)
 			continue;

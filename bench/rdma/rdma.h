@@ -21,6 +21,11 @@ extern struct rdma rdma;
 void rdma_request(enum ibv_wr_opcode opcode, size_t bytes);
 void rdma_raw(void *arg, long n);
 
+// A message and its answer: by rank 0 and its peer, and, as bench_verbs_baseline, for what goes by the data server.
+void rdma_echo_ready(void);
+void rdma_echo_end(void);
+bool rdma_echo_baseline(struct perf_case *c);
+
 // An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
 //   op/SETTING, op/packed, op/by-hand  beside the raw loop
 //   op/auto:best                       the first setting beside the best of the others
