@@ -181,11 +181,11 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
-// Post sends a frame, or keeps a copy of it, which the poller sends.
+// Post sends a frame, or keeps a copy of it, which the poller sends; so it does with the last ones, behind a loss.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.known && !t.over && len(t.late) == 0 && t.sendCopy(head, body) {
+	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 && t.sendCopy(head, body) {
 		return
 	}
 	if t.keep(slices.Clone(head), slices.Clone(body)) && !t.asked {
