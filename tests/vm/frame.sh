@@ -43,6 +43,7 @@ left() { # grep does not find itself
 }
 for signal in TERM KILL; do
 	limit=$((100000 + $$))
+	: >out # of the signal before
 	"$here/vm.sh" -t $limit sh -c 'echo begun; sleep 1000' >out 2>&1 &
 	vm=$!
 	tries=0
