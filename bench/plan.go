@@ -34,16 +34,16 @@ type part struct {
 var ownCore = []string{"ARMCI_SPIN=2000"}
 
 var parts = []part{
-	{network: "node", ranks: 2, groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier malloc message collective init acc-together"},
+	{network: "node", ranks: 2, groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier malloc message notify collective init acc-together"},
 	{network: "node", ranks: 4, groups: "rmw lock barrier init"},
 	{network: "node", ranks: 2, groups: "malloc-new", env: []string{"ARMCI_SHM_KEEP=0"}},
 	{network: "node", ranks: 2, groups: "idle"},
 	{network: "node", ranks: 2, groups: "barrier message collective one-sided", mpi: true},
-	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier message collective overlap rare owner busy crowded overlap-crowded"},
+	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier message notify collective overlap rare owner busy crowded overlap-crowded"},
 	{network: "tcp", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "tcp", groups: "all-nodes", all: true, least: 3},
 	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
-	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock barrier message overlap busy put-new"},
+	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock barrier message notify overlap busy put-new"},
 	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "rdma", groups: "acc", label: "/device", env: []string{"ARMCI_RDMA_ACC=device"}},
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},

@@ -26,6 +26,9 @@ void rdma_echo_ready(void);
 void rdma_echo_end(void);
 bool rdma_echo_baseline(struct perf_case *c);
 
+// Writes there and back, as the baseline of what tells that data has arrived; for whatever else it returns false.
+bool rdma_trips_baseline(struct perf_case *c);
+
 // An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
 //   op/SETTING, op/packed, op/by-hand  beside the raw loop
 //   op/auto:best                       the first setting beside the best of the others

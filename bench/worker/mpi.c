@@ -48,18 +48,17 @@ void bench_mpi_end(void)
 	MPI_Win_free(&guard);
 }
 
-static void half_trips(void *arg, long n)
+static void send_message(struct perf_transfer *t)
 {
-	struct perf_transfer *t = arg;
-	if (perf_me != 0 && perf_me != perf_n / 2)
-		return;
-	for (long i = 0; i < ((n + 1) & ~1l); i++) {
-		if ((i & 1) == (perf_me != 0))
-			MPI_Send(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD);
-		else
-			MPI_Recv(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	}
+	MPI_Send(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD);
 }
+
+static void receive_message(struct perf_transfer *t)
+{
+	MPI_Recv(t->mine, t->count[0], MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void half_trips(void *arg, long n) { perf_half_trips(arg, n, send_message, receive_message); }
 
 PERF_BODY(barrier, MPI_Barrier(MPI_COMM_WORLD))
 

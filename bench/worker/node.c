@@ -139,30 +139,24 @@ PERF_BODY(exchange, int old = atomic_exchange((_Atomic int *)(void *)(t->theirs 
 PERF_BODY(mutex, pthread_mutex_lock(&shared->mutex); shared->guarded++; pthread_mutex_unlock(&shared->mutex))
 PERF_BODY(barrier, bench_gate_pass(&gate))
 
-static void send_message(struct perf_transfer *t, long round)
+static long messages; // there and back
+
+static void send_message(struct perf_transfer *t)
 {
 	struct box *b = &shared->box[perf_me != 0];
 	memcpy(b->data, t->mine, (size_t)t->count[0]);
-	atomic_store_explicit(&b->full, round, memory_order_release);
+	atomic_store_explicit(&b->full, ++messages, memory_order_release);
 }
 
-static void receive_message(struct perf_transfer *t, long round)
+static void receive_message(struct perf_transfer *t)
 {
 	struct box *b = &shared->box[perf_me == 0];
-	for (int i = 0; atomic_load_explicit(&b->full, memory_order_acquire) != round; i++) bench_wait(i);
+	messages++;
+	for (int i = 0; atomic_load_explicit(&b->full, memory_order_acquire) != messages; i++) bench_wait(i);
 	memcpy(t->mine, b->data, (size_t)t->count[0]);
 }
 
-static void half_trips(void *arg, long n)
-{
-	static long round;
-	if (perf_me != 0 && perf_me != perf_n / 2)
-		return;
-	for (long i = 0; i < ((n + 1) & ~1l); i++) {
-		round++;
-		((i & 1) == (perf_me != 0) ? send_message : receive_message)(arg, round);
-	}
-}
+static void half_trips(void *arg, long n) { perf_half_trips(arg, n, send_message, receive_message); }
 
 static const struct {
 	const char *op;
@@ -176,6 +170,7 @@ static const struct {
 	{"fetch-add", fetch_add}, {"swap", exchange}, {"fetch-add-contended", fetch_add},
 	{"lock+unlock", mutex}, {"lock-contended", mutex}, {"barrier", barrier},
 	{"msg-barrier", barrier}, {"message", half_trips},
+	{"put+notify", half_trips}, {"put-flag", half_trips}, {"notify", half_trips},
 };
 
 // An accumulate of one element beside a put of it, both by the library as Global Arrays calls it.

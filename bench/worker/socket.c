@@ -99,6 +99,9 @@ static const struct baseline {
 	{"nbput-handles", OUT, PLACES + FRAME - HEAD, FRAME, false, ask, exchanges},
 	{"nbput-aggregate", OUT, PLACES + FRAME - HEAD, FRAME, false, ask, exchanges},
 	{"message", OUT, FRAME - HEAD, FRAME - HEAD, false, ask, half_trips},
+	{"put+notify", OUT, 2 * FRAME - HEAD, 2 * FRAME - HEAD, false, ask, half_trips},
+	{"put-flag", OUT, 2 * FRAME - HEAD, 2 * FRAME - HEAD, false, ask, half_trips},
+	{"notify", NONE, FRAME - HEAD, FRAME - HEAD, false, ask, half_trips},
 };
 
 static const struct baseline *find(const char *op)

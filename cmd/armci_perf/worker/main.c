@@ -25,6 +25,7 @@ void perf_lock(void);
 void perf_barriers(void);
 void perf_memory(void);
 void perf_message(void);
+void perf_notify(void);
 void perf_collective(void);
 void perf_overlap(void);
 void perf_init(void);
@@ -42,6 +43,7 @@ const struct perf_group perf_groups[] = {
 	{"barrier", perf_barriers},
 	{"malloc", perf_memory},
 	{"message", perf_message},
+	{"notify", perf_notify},
 	{"collective", perf_collective},
 	{"overlap", perf_overlap},
 	{"init", perf_init},

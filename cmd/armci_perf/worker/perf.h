@@ -101,6 +101,10 @@ void perf_transfer_end(struct perf_transfer *t);  // collective
 	}
 #define PERF_FENCED(name, ...) PERF_BODY(name, __VA_ARGS__; if (perf_far) ARMCI_Fence(perf_peer))
 
+// Half a round trip between rank 0, which begins, and its peer is one operation: n of them, an even number.
+typedef void (*perf_turn)(struct perf_transfer *t);
+void perf_half_trips(struct perf_transfer *t, long n, perf_turn say, perf_turn hear);
+
 // How much of a nonblocking transfer is hidden, in per cent, beside computation that takes twice as long.
 struct perf_overlap {
 	struct perf_transfer t;

@@ -41,20 +41,22 @@ void perf_memory(void)
 	free(all);
 }
 
-// Half a round trip is one operation: n of them, an even number. Rank 0 begins.
-static void half_trips(void *arg, long n)
+void perf_half_trips(struct perf_transfer *t, long n, perf_turn say, perf_turn hear)
 {
-	struct perf_transfer *t = arg;
-	int got;
 	if (perf_me != 0 && perf_me != perf_n / 2)
 		return;
-	for (long i = 0; i < ((n + 1) & ~1l); i++) {
-		if ((i & 1) == (perf_me != 0))
-			armci_msg_snd(TAG, t->mine, t->count[0], perf_peer);
-		else
-			armci_msg_rcv(TAG, t->mine, t->count[0], &got, perf_peer);
-	}
+	for (long i = 0; i < ((n + 1) & ~1l); i++) ((i & 1) == (perf_me != 0) ? say : hear)(t);
 }
+
+static void send_message(struct perf_transfer *t) { armci_msg_snd(TAG, t->mine, t->count[0], perf_peer); }
+
+static void receive_message(struct perf_transfer *t)
+{
+	int got;
+	armci_msg_rcv(TAG, t->mine, t->count[0], &got, perf_peer);
+}
+
+static void half_trips(void *arg, long n) { perf_half_trips(arg, n, send_message, receive_message); }
 
 void perf_message(void)
 {
