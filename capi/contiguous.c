@@ -24,10 +24,10 @@ static bool by_fast_path(const char *name, int kind, void *local, void *remote, 
 {
 	const struct fast_path *fast = front_fast((unsigned)proc);
 	*code = 0;
+	if (kind == FRONT_PUT)
+		return front_put_fast(proc, local, remote, n);
 	if (!fast)
 		return false;
-	if (kind == FRONT_PUT)
-		return fast->put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == FAST_DONE;
 	enum fast_result r = fast->get(proc, local, (uintptr_t)remote, n);
 	if (r == FAST_PENDING) {
 		*code = armcigo_wait_get((char *)name, proc);

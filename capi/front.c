@@ -32,10 +32,12 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
-// Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic and batches are Go's.
+// Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic,
+// notified and batches are Go's.
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
-	struct front_batch *batches)
+	struct notified *notified, struct front_batch *batches)
 {
+	front.notified = notified;
 	front.traffic = traffic;
 	front.batches = batches;
 	free((void *)front.local);

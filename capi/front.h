@@ -50,6 +50,12 @@ struct front_batch {
 	uintptr_t local[FRONT_BATCH], remote[FRONT_BATCH];
 };
 
+// Notifications to and from another rank (core.Notified).
+struct notified {
+	_Atomic uint32_t waited, sent;
+	_Atomic uintptr_t at; // my counter there; 0: Go has to notify
+};
+
 // Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, tracing).
 struct front {
 	_Atomic unsigned ranks;
@@ -62,6 +68,7 @@ struct front {
 	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
 	struct traffic *traffic; // of Go (core.Traffic), by rank, and one more for all together
+	struct notified *notified; // of Go (core.Notified), by rank
 	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
 };
 extern struct front front;
@@ -112,6 +119,25 @@ static inline const struct fast_path *front_fast(unsigned proc)
 {
 	const struct fast_path *f = atomic_load_explicit(&fast_path, memory_order_acquire);
 	return f && proc < atomic_load_explicit(&front.ranks, memory_order_acquire) ? f : NULL;
+}
+
+// A small put to another node without Go; false: nothing has happened.
+static inline bool front_put_fast(int proc, const void *local, void *remote, uint64_t n)
+{
+	const struct fast_path *fast = front_fast((unsigned)proc);
+	return fast && fast->put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == FAST_DONE;
+}
+
+// Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for another node, too, if no
+// stores are outstanding there. who is a rank, or the number of ranks for all.
+static inline bool front_fence_here(unsigned who)
+{
+	const struct traffic *t = &front.traffic[who];
+	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
+	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
+		return false;
+	atomic_thread_fence(memory_order_seq_cst);
+	return true;
 }
 
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }

@@ -5,7 +5,8 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct front_batch *batches);
+// void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct notified *notified,
+//   struct front_batch *batches);
 // void front_close(void);
 // void life_started(uintptr_t comm);
 // #ifdef ARMCI_ABI_MPI
@@ -168,13 +169,18 @@ func openFastPath(rt *core.Runtime) {
 		lib.shared.Pin(&b[0])
 		batches = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
 	}
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])), batches)
+	notified := rt.Notified()
+	lib.shared.Pin(&notified[0])
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])),
+		(*C.struct_notified)(unsafe.Pointer(&notified[0])), batches)
 }
 
 // C and Go have the same layouts.
 var (
 	_ [unsafe.Sizeof(core.Batch{})]byte            = [C.sizeof_struct_front_batch]byte{}
 	_ [unsafe.Sizeof(core.Traffic{})]byte          = [C.sizeof_struct_traffic]byte{}
+	_ [unsafe.Sizeof(core.Notified{})]byte         = [C.sizeof_struct_notified]byte{}
+	_ [unsafe.Offsetof(core.Notified{}.At)]byte    = [unsafe.Offsetof(C.struct_notified{}.at)]byte{}
 	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
 )
 

@@ -115,13 +115,21 @@ WEAK(ARMCI_NbAccS);
 // The flag is one aligned int at the target. It is checked before data moves: a call that fails changes nothing.
 static int check_flag(const char *name, const char *arg, int *flag, int proc)
 {
-	if (likely((uintptr_t)flag % sizeof *flag == 0 && front_reach(proc, flag, sizeof *flag)))
-		return 0;
+	if (likely((uintptr_t)flag % sizeof *flag == 0)) {
+		if (front_reach(proc, flag, sizeof *flag))
+			return 0;
+		const struct fast_path *fast = front_fast((unsigned)proc);
+		if (fast && fast->reaches(proc, (uintptr_t)flag, sizeof *flag))
+			return 0;
+	}
 	return armcigo_check_flag((char *)name, (char *)arg, flag, proc);
 }
 
-static int put_in_go(const char *name, void *src, void *dst, int bytes, int proc)
+// A put to where this process does not reach: by the fast path, or by Go.
+static int put_far(const char *name, void *src, void *dst, int bytes, int proc)
 {
+	if (bytes > 0 && front_address(src) && front_put_fast(proc, src, dst, (uint64_t)bytes))
+		return 0;
 	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes};
 	return armcigo_op(&c);
 }
@@ -133,7 +141,7 @@ static int store_flag(const char *name, int *flag, int value, int proc)
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
 		return 0;
 	}
-	return put_in_go(name, &value, flag, sizeof value, proc);
+	return put_far(name, &value, flag, sizeof value, proc);
 }
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
@@ -144,7 +152,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
 	if (bytes > 0 && front_address(src) && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
-		rc = put_in_go("ARMCI_Put_flag", src, dst, bytes, proc);
+		rc = put_far("ARMCI_Put_flag", src, dst, bytes, proc);
 	return rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
 }
 WEAK(ARMCI_Put_flag);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting, fences, barrier, read-modify-write, mutexes and notification.
+// Waiting, fences, barrier, read-modify-write and mutexes.
 #include "front.h"
 
 #include "_cgo_export.h"
@@ -42,21 +42,9 @@ WEAK(ARMCI_WaitProc);
 int PARMCI_WaitAll(void) { return likely(front_on() && nothing_open()) ? 0 : armcigo_wait_all(); }
 WEAK(ARMCI_WaitAll);
 
-// Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for another node, too, if no
-// stores are outstanding there. who is a rank, or the number of ranks for all.
-static inline bool fence_here(unsigned who)
-{
-	const struct traffic *t = &front.traffic[who];
-	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
-	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
-		return false;
-	atomic_thread_fence(memory_order_seq_cst);
-	return true;
-}
-
 void PARMCI_Fence(int proc)
 {
-	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && fence_here((unsigned)proc)))
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && front_fence_here((unsigned)proc)))
 		return;
 	const struct fast_path *fast = front_fast((unsigned)proc);
 	if (fast && fast->fence(proc, &front.traffic[proc]))
@@ -69,7 +57,7 @@ WEAK(ARMCI_Fence);
 void PARMCI_AllFence(void)
 {
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
-	if (ranks && fence_here(ranks))
+	if (ranks && front_fence_here(ranks))
 		return;
 	const struct fast_path *fast = front_fast(0);
 	if (fast && fast->fence_all(&front.traffic[ranks]))
@@ -183,9 +171,3 @@ WEAK(ARMCI_Create_mutexes);
 
 int PARMCI_Destroy_mutexes(void) { return armcigo_destroy_mutexes(); }
 WEAK(ARMCI_Destroy_mutexes);
-
-int parmci_notify(int proc) { return armcigo_notify(proc); }
-WEAK_AS(armci_notify, parmci_notify);
-
-int parmci_notify_wait(int proc, int *pval) { return armcigo_notify_wait(proc, pval); }
-WEAK_AS(armci_notify_wait, parmci_notify_wait);

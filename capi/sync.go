@@ -217,13 +217,18 @@ func armcigo_notify(proc C.int) C.int {
 }
 
 //export armcigo_notify_wait
-func armcigo_notify_wait(proc C.int, pval *C.int) C.int {
+func armcigo_notify_wait(proc C.int, want C.uint32_t, pval *C.int) C.int {
 	defer guard(faults())
 	rt, err := initialised("armci_notify_wait", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify_wait", err)
 	}
-	received, waited, err := rt.NotifyWait(int(proc))
+	received, waited := 0, int(want)
+	if want != 0 { // C has counted the call and checked its rank
+		received, err = rt.NotifyWaitFor(int(proc), uint32(want))
+	} else {
+		received, waited, err = rt.NotifyWait(int(proc))
+	}
 	if err != nil {
 		return code("armci_notify_wait", err)
 	}
@@ -231,4 +236,14 @@ func armcigo_notify_wait(proc C.int, pval *C.int) C.int {
 		*pval = C.int(waited)
 	}
 	return C.int(received)
+}
+
+//export armcigo_tell_notified
+func armcigo_tell_notified(proc C.int, count C.uint32_t) C.int {
+	defer guard(faults())
+	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
+	if err == nil {
+		err = rt.TellNotified(int(proc), uint32(count))
+	}
+	return code("armci_notify", err)
 }

@@ -24,7 +24,8 @@ const (
 	msgNotify     = 9  // no body
 	msgOwns       = 10 // verify.go
 	msgEnding     = 11 // failure.go; no body; the answer: 1 byte
-	msgNotified   = 12 // notify.go; no body
+	msgNotified   = 12 // notify.go
+	msgAwait      = 13
 )
 
 const forwardHead = 5
@@ -51,9 +52,8 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgNotify:
 		r.notifications.Notify(r.Topo.Local(to), from)
 		handled = true
-	case msgNotified:
-		r.notifications.Notified(r.Topo.Local(to))
-		handled = true
+	case msgNotified, msgAwait:
+		handled = r.handleNotified(from, to, m)
 	}
 	if handled {
 		return

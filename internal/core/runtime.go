@@ -46,7 +46,8 @@ type Runtime struct {
 	aggregates    aggregates
 	mutexes       mutexes
 	lockserver    lockserver
-	notified      notified
+	notified      []Notified
+	notifying     sync.Mutex // one notification of another node after the other
 	gpc           gpc
 	twoSided      twoSided
 	wanted        wantedTable
@@ -109,7 +110,7 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 func (r *Runtime) init() {
 	r.regions.init()
 	r.handles.init()
-	r.notified.init(r.N)
+	r.notified = make([]Notified, r.N)
 	r.remote.init(r.N)
 	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)

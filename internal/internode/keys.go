@@ -73,7 +73,7 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 		return
 	}
 	defer g.mu.Unlock()
-	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(g.stored) {
+	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(max(g.stored, g.counters.sent)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
 		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r)
 		g.learnt = true

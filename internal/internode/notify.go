@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Notifications by the device: a notify counter of the target has one writer, so the origin's device writes it, on the same
-// connection as the data before it. Who looks at the counter sees it without the data server's help; the server is told of the
-// write, and wakes who sleeps.
+// connection as the data before it. Who looks at the counter sees it without the data server's help.
 package internode
 
-import (
-	"fmt"
-
-	"libarmci/internal/transport"
-)
+import "libarmci/internal/transport"
 
 // Whose ranges kindRanges asks for where it does not give the address of an allocation.
 const (
@@ -17,41 +12,53 @@ const (
 	counterRanges = 1
 )
 
-// kindShift is where the kind of a signal's message is, behind the target's rank.
-const kindShift = 24
-
 // counters is the memory of a node's notify counters.
 type counters struct {
 	asked bool
 	at    transport.Range // Hi = 0: no device reaches them
+	sent  uint64          // the frame of the latest notification that was a message
 }
 
-// Notify writes my counter at a peer.
-func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (bool, error) {
-	rank := t.peers[peer].Rank
+// Notify raises my counter at a peer: by a write, or by a message where that would overtake something.
+func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at uintptr, err error) {
 	g, err := t.target(peer)
-	if err != nil || t.direct == nil || rank >= 1<<kindShift {
-		return false, err
+	if err != nil {
+		return 0, err
 	}
 	if err := g.lock(); err != nil {
-		return false, err
+		return 0, err
 	}
 	defer g.mu.Unlock()
-	s, ok := g.ep.(transport.SignalEndpoint)
-	if !ok || !g.reached(g.posted.Load()) {
-		return false, nil
+	rank := t.peers[peer].Rank
+	if at, err = g.writeCounter(rank, count); at != 0 || err != nil {
+		return at, err
+	}
+	// The next one can be a write when this has been handled.
+	err = g.sendParts(nil, &header{kind: kindSend, what: kind, flags: flagAck, rank: uint32(rank)}, nil, false)
+	g.counters.sent = g.sent
+	g.dropFast()
+	return 0, err
+}
+
+// writeCounter writes my notify counter at a rank, and says where that is. 0: no device reaches it, or frames are on their way
+// that have to be handled first: those that store, and an earlier notification. The caller has the lock.
+func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error) {
+	w, ok := g.ep.(transport.WordEndpoint)
+	if !ok || g.t.direct == nil || !g.reached(max(g.stored, g.counters.sent)) {
+		return 0, nil
 	}
 	addr, err := g.counter(rank)
 	if err != nil || addr == 0 {
-		return false, err
+		return 0, err
 	}
-	if err := g.credit(); err != nil {
-		return false, err
+	if err := w.WriteWord(addr, g.counters.at.Key, count); err != nil {
+		return 0, g.failPosting(err)
 	}
-	if err := s.Signal(addr, g.counters.at.Key, count, uint32(kind)<<kindShift|uint32(rank)); err != nil {
-		return false, g.failPosting(err)
+	if g.t.fast != nil { // the next one is C's
+		g.t.fast.CacheRange(g.ep, rank, addr, g.counters.at)
+		g.learnt = true
 	}
-	return true, nil
+	return addr, nil
 }
 
 // counter is the address of my notify counter at a rank, 0 if no device reaches it. The caller has the lock.
@@ -96,19 +103,4 @@ func (t *Transport) counterRange() []transport.Range {
 	return []transport.Range{{Lo: lo, Hi: min(lo+uintptr(n), list[0].Hi), Key: list[0].Key, Direct: list[0].Direct}}
 }
 
-// Signalled tells the handler that a counter has been written.
-func (o *origin) Signalled(signal uint32) error {
-	rank := transport.Rank(signal & (1<<kindShift - 1))
-	if o.s.t.opt.Local(rank) < 0 {
-		return fmt.Errorf("%w: a signal for rank %d, which is not on this node", errProtocol, rank)
-	}
-	o.s.t.opt.Handle(o.from, rank, transport.Msg{Kind: uint8(signal >> kindShift)}, nil)
-	o.handled.Add(1)
-	o.acknowledge()
-	return nil
-}
-
-var (
-	_ transport.Notifier       = (*Transport)(nil)
-	_ transport.SignalReceiver = (*origin)(nil)
-)
+var _ transport.Notifier = (*Transport)(nil)

@@ -16,21 +16,20 @@ import (
 )
 
 type end struct {
-	f         *Fabric
-	q         *queue
-	pair      *verbs.Pair
-	peer      uint32  // the other end's queue pair
-	back      address // and connection manager
-	receiver  transport.Receiver
-	arrived   func(buffer int32, n int)         // a message is in a receive buffer
-	signalled func(buffer int32, signal uint32) // a signal has taken a receive buffer; nil at an origin
-	freed     func()                            // a chain is complete: there may be room
-	dropped   func()                            // nothing more can be sent or handled; nil at an origin
-	width     int                               // pieces that a request may have
-	most      int                               // bytes of a message in either direction
-	longest   int                               // requests of a chain
-	slots     atomic.Int32                      // requests that may be posted
-	ring      ring
+	f        *Fabric
+	q        *queue
+	pair     *verbs.Pair
+	peer     uint32  // the other end's queue pair
+	back     address // and connection manager
+	receiver transport.Receiver
+	arrived  func(buffer int32, n int) // a message is in a receive buffer
+	freed    func()                    // a chain is complete: there may be room
+	dropped  func()                    // nothing more can be sent or handled; nil at an origin
+	width    int                       // pieces that a request may have
+	most     int                       // bytes of a message in either direction
+	longest  int                       // requests of a chain
+	slots    atomic.Int32              // requests that may be posted
+	ring     ring
 
 	posting sync.Mutex // never while waiting
 	late    []frame    // frames that found no room
@@ -171,21 +170,6 @@ func (e *end) completed(c *verbs.Completion) {
 		}
 	}
 	e.freed()
-}
-
-// came handles a message or a signal that has been received.
-func (e *end) came(c *verbs.Completion) {
-	b := int32(c.ID &^ received)
-	signal, is := c.Immediate()
-	switch {
-	case !is:
-		e.arrived(b, int(c.Bytes))
-	case e.signalled != nil:
-		e.signalled(b, signal)
-	default:
-		e.q.giveBack(b)
-		e.lose(errFrame)
-	}
 }
 
 // giveBack frees what a chain has used: its buffer, registered memory, room.

@@ -162,12 +162,12 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
-// Signal writes a word with immediate data.
-func (o *origin) Signal(addr uintptr, key uint64, value, signal uint32) error {
+// WriteWord writes a word.
+func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()
 	p := posted{buffer: none}
-	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Operand: uint64(signal), Pieces: 1, Op: verbs.WriteImm}}
+	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Pieces: 1, Op: verbs.Write}}
 	if o.pair.Inline >= 4 {
 		binary.NativeEndian.PutUint32(o.inline, value)
 		q[0].Flags = verbs.Inline
@@ -229,4 +229,4 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	return old, nil
 }
 
-var _ transport.SignalEndpoint = (*origin)(nil)
+var _ transport.WordEndpoint = (*origin)(nil)

@@ -261,7 +261,7 @@ func (q *queue) deal(n int, err error) int {
 			}
 			q.giveBack(int32(c.ID &^ received))
 		default:
-			e.came(c)
+			e.arrived(int32(c.ID&^received), int(c.Bytes))
 		}
 	}
 	if sent {

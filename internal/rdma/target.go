@@ -22,8 +22,7 @@ const (
 type message struct {
 	buffer int32
 	bytes  int
-	body   []byte  // a copy of what was in a slot
-	signal *uint32 // it is no frame, but this
+	body   []byte // a copy of what was in a slot
 }
 
 type target struct {
@@ -45,10 +44,6 @@ func newTarget(f *Fabric) (*target, error) {
 		t.backlog = append(t.backlog, message{buffer: buffer, bytes: n})
 		t.serve()
 		t.emptySlot()
-	}
-	t.signalled = func(buffer int32, signal uint32) {
-		t.backlog = append(t.backlog, message{buffer: buffer, bytes: prefixBytes, signal: &signal})
-		t.serve()
 	}
 	return t, t.open(f, f.served, targetRequests, targetPieces, inlineAnswer, 0)
 }
@@ -91,12 +86,6 @@ func (t *target) nextMessage() message {
 
 // handle hands a message to the receiver, and empties its slot.
 func (t *target) handle(m *message) error {
-	if m.signal != nil {
-		if r, ok := t.receiver.(transport.SignalReceiver); ok {
-			return r.Signalled(*m.signal)
-		}
-		return errFrame
-	}
 	b := t.q.in.Bytes(m.buffer)[:m.bytes]
 	n, ticket := slotOf(b)
 	if n == 0 || m.body != nil {

@@ -33,7 +33,7 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->rank_off = page_up(sizeof *p);
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
-	p->region_off = off = page_up(off + n * world * sizeof(uint32_t));
+	p->region_off = off = page_up(off + shm_notify_bytes(n, world));
 	p->ring_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
 	p->context_off = off = page_up(off + n * n * p->ring_bytes);
 	off += p->contexts * p->context_bytes;

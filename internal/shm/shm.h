@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 4u
+#define SHM_VERSION 5u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
@@ -26,6 +26,7 @@ typedef _Atomic uint64_t shm_u64;
  *   rank_off     struct shm_rank [nlocal]                     one per rank of the node
  *   stripe_off   lines [stripes]                              accumulate locks, a word or two a line (kernel.h)
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
+ *                uint32 [nlocal source][world target]         how often a device has notified each; the same: who asks to be told
  *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
  *   ring_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
  *   context_off  contexts, each context_bytes long            barriers and collectives of teams (struct shm_context)
@@ -126,6 +127,7 @@ static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
 /* waiting ------------------------------------------------------------------------------------------------------- */
 // Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.
 typedef bool (*shm_cond)(void *arg);
+bool shm_look(shm_cond cond, void *arg, int peer); // shm_wait that gives up before it sleeps
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
@@ -238,7 +240,15 @@ void shm_messages_reset(void); // forget messages never received
 /* notify --------------------------------------------------------------------------------------------------------- */
 uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how often it has notified local rank `to`
 const void *shm_counters(uint64_t *bytes); // of all local ranks: [nlocal target][world source]
+uint64_t shm_notify_bytes(uint64_t nlocal, uint64_t world);
 uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from a world rank, at least want (modulo 2^32)
+bool shm_notify_soon(int from, uint32_t want, uint32_t *got); // the same; false: it gave up before it slept
+// A device may write a counter, and wakes nobody. The notifier says how often it has had one written at a world rank; true: that
+// rank has asked, and must be told.
+bool shm_notify_sent(int to, uint32_t count);
+// On behalf of world rank `by`: local rank `local` shall tell it. True: it has already had `want` written, and `by` must be told now.
+bool shm_notify_ask(int local, int by, uint32_t want);
+bool shm_notified(int local, int from, uint32_t want); // wakes the local rank if the count is there
 
 /* threads -------------------------------------------------------------------------------------------------------- */
 int shm_unbind(void); // let the calling thread run on every CPU its control group allows; 0 or an error number

@@ -119,8 +119,20 @@ func (m *Node) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
-// Notified wakes who waits for a counter at a rank of the node.
-func (m *Node) Notified(to int) { C.shm_ring(C.int(to)) }
+// NotifySent notes that a device has written a counter of mine; true: that rank has asked to be told.
+func (m *Node) NotifySent(to transport.Rank, count uint32) bool {
+	return bool(C.shm_notify_sent(C.int(to), C.uint32_t(count)))
+}
+
+// NotifyAsk has a rank of the node tell a rank of another one; true: what it waits for has been sent.
+func (m *Node) NotifyAsk(local int, by transport.Rank, want uint32) bool {
+	return bool(C.shm_notify_ask(C.int(local), C.int(by), C.uint32_t(want)))
+}
+
+// Notified wakes who waits for a counter at a rank of the node, if it has come so far.
+func (m *Node) Notified(to int, from transport.Rank, want uint32) bool {
+	return bool(C.shm_notified(C.int(to), C.int(from), C.uint32_t(want)))
+}
 
 // Counters is where the notify counters of all ranks of the node are.
 func (m *Node) Counters() (lo uintptr, n int64) {

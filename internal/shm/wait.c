@@ -122,12 +122,12 @@ bool shm_yield(void)
 // server, which a yield of a waiter costs as much as it does the waiter.
 enum { FAR_YIELDS = 200000 };
 
-void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
+bool shm_look(shm_cond cond, void *arg, int peer)
 {
 	for (unsigned i = shm_polls(); i > 0; i--) {
 		if (cond(arg)) {
 			shm_polled(true);
-			return;
+			return true;
 		}
 		shm_relax();
 	}
@@ -136,11 +136,17 @@ void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 	uint64_t begin = far ? nanoseconds() : 0;
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (cond(arg))
-			return;
+			return true;
 		if (!shm_yield() || (far && nanoseconds() - begin > FAR_YIELDS))
 			break;
 	}
-	sleep_on_bell(cond, arg, what, peer);
+	return false;
+}
+
+void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
+{
+	if (!shm_look(cond, arg, peer))
+		sleep_on_bell(cond, arg, what, peer);
 }
 
 void shm_ring(int local)
@@ -151,40 +157,4 @@ void shm_ring(int local)
 		atomic_fetch_add(&r->bell, 1);
 		shm_futex_wake(&r->bell, INT32_MAX);
 	}
-}
-
-struct notify_cond {
-	shm_u32 *word;
-	uint32_t want;
-};
-
-static shm_u32 *notify_word(int target, int source)
-{
-	return (shm_u32 *)(shm.base + shm.head->notify_off) + (uint64_t)target * shm.head->world + (uint64_t)source;
-}
-
-uint32_t shm_notify(int to, int from)
-{
-	uint32_t n = atomic_fetch_add(notify_word(to, from), 1) + 1;
-	shm_ring(to);
-	return n;
-}
-
-const void *shm_counters(uint64_t *bytes)
-{
-	*bytes = (uint64_t)shm.head->nlocal * shm.head->world * sizeof(uint32_t);
-	return notify_word(0, 0);
-}
-
-static bool notified(void *arg)
-{
-	struct notify_cond *c = arg;
-	return (int32_t)(atomic_load_explicit(c->word, memory_order_acquire) - c->want) >= 0;
-}
-
-uint32_t shm_notify_wait(int from, uint32_t want)
-{
-	struct notify_cond c = {.word = notify_word(shm.me, from), .want = want};
-	shm_wait(notified, &c, "armci_notify_wait", shm_local_of(from));
-	return atomic_load_explicit(c.word, memory_order_acquire);
 }

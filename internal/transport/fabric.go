@@ -247,15 +247,9 @@ type DirectWriter interface {
 	Write(x *Transfer) error
 }
 
-// SignalEndpoint is a DirectEndpoint that can tell the target of a write.
-type SignalEndpoint interface {
-	// Signal writes a 4-byte word, in order like Write, and then tells the other end's Receiver, in the order of the frames.
-	Signal(addr uintptr, key uint64, value, signal uint32) error
-}
-
-// SignalReceiver is a Receiver of a target that is told of signals.
-type SignalReceiver interface {
-	Signalled(signal uint32) error
+// WordEndpoint is a DirectEndpoint that can write a 4-byte word, in order like Write.
+type WordEndpoint interface {
+	WriteWord(addr uintptr, key uint64, value uint32) error
 }
 
 // DeviceAccumulator is a DirectEndpoint that accumulates by its device, under locks in the target's memory, without the

@@ -25,6 +25,11 @@ struct traffic {
 struct fast_path {
 	// Puts n bytes and counts the store at the rank and in all; local may be reused.
 	enum fast_result (*put)(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all);
+	// put, for what must not be there before the stores at the rank that no fence has covered: declined unless those were all
+	// made by this table.
+	enum fast_result (*put_after)(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all);
+	// Whether put would know the way to these n bytes.
+	bool (*reaches)(int rank, uintptr_t remote, uint64_t n);
 	// Gets n bytes.
 	enum fast_result (*get)(int rank, void *local, uintptr_t remote, uint64_t n);
 	// Copies the n bytes of a pending get that has completed.

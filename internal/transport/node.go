@@ -72,7 +72,12 @@ type Received struct {
 type Notifications interface {
 	Notify(to int, from Rank) uint32          // raise the counter of rank from at local rank to; returns it
 	NotifyWait(from Rank, want uint32) uint32 // wait until from's counter at this rank has reached want
-	Notified(to int)                          // a counter at local rank to has been written by a device: wake who waits for it
+	// A device that writes a counter wakes nobody. NotifySent says that one has written so many of mine at a rank of another node;
+	// true: that rank has asked to be told, and the caller must. NotifyAsk asks local rank by whom it is to be told of `want` of
+	// its; true: they have been sent, and the caller must tell. Who is told calls Notified when the counter is there: it wakes.
+	NotifySent(to Rank, count uint32) bool
+	NotifyAsk(local int, by Rank, want uint32) bool
+	Notified(to int, from Rank, want uint32) bool
 }
 
 // Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every rank has.

@@ -107,10 +107,10 @@ type DeviceAtomics interface {
 
 // Notifier is a Transport whose device may write notify counters.
 type Notifier interface {
-	// Notify writes my counter at a peer, behind everything that I have stored there, and then has the peer's handler get a message
-	// of a kind without a body. false: nothing has happened, since a device cannot, or since some stores are on their way
-	// by messages; a message to the peer will be handled behind them.
-	Notify(p Peer, kind uint8, count uint32) (bool, error)
+	// Notify has a device write my counter at a peer, behind everything that I have stored there, which wakes nobody. at is where.
+	// It is 0 where a device cannot, or some stores are on their way by messages: then the peer's handler gets a message of a kind,
+	// without a body, behind them.
+	Notify(p Peer, kind uint8, count uint32) (at uintptr, err error)
 }
 
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // notify.c - armci_notify and armci_notify_wait: counted per pair of ranks, ordered after the puts before them.
+#define _GNU_SOURCE
+#include <unistd.h>
+
 #include "check.h"
 
-enum { N = 1000, ROUNDS = 200, MIXED = 400, PLACES = 10000, SIDE = 100 };
+enum { N = 1000, ROUNDS = 200, MIXED = 400, PLACES = 10000, SIDE = 100, LATE = 150 };
 
 // Data flows around the ring; each wait makes the data of that round visible.
 static void ring(void **base)
@@ -104,6 +107,29 @@ static void mixed(void **base)
 	CHECK_INT(waited - before, sent - first); // as often as this rank has notified another
 }
 
+// A token goes round the ring. Each rank keeps it for a time of another order, so that the next one looks, is about to sleep, or
+// sleeps when it is notified.
+static void late(void **base)
+{
+	static const int pauses[] = {0, 20, 120, 200, 260, 400, 3000}; // microseconds
+	int to = (me + 1) % np, from = (me + np - 1) % np, waited;
+	volatile long *mine = base[me];
+	memset(base[me], 0, sizeof *mine);
+	ARMCI_Barrier();
+	for (long round = 1; round <= LATE; round++) {
+		if (me != 0 || round > 1) {
+			CHECK(armci_notify_wait(from, &waited) >= waited);
+			CHECK(*mine == (me == 0 ? round - 1 : round));
+		}
+		usleep((useconds_t)pauses[(round * 5 + me) % 7] + (useconds_t)(round * 7919 + me * 104729) % 40);
+		CHECK_OK(ARMCI_PutValueLong(round, base[to], to));
+		CHECK(armci_notify(to) > 0);
+	}
+	if (me == 0)
+		CHECK(armci_notify_wait(from, &waited) >= waited);
+	ARMCI_Barrier();
+}
+
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
@@ -111,6 +137,7 @@ int main(int argc, char **argv)
 	ring(base);
 	ahead();
 	mixed(base);
+	late(base);
 	check_free(base);
 	return check_end("notify");
 }

@@ -110,7 +110,14 @@ static void extend(struct rdma_fast_run *run, int rank, struct traffic *at)
 	run->hi = was + 1;
 }
 
-static enum fast_result put(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
+// Whether all stores up to `posted` that no fence has covered were posted here. The caller has the queues.
+static bool own(const struct rdma_fast_run *run, int rank, const struct traffic *at, uint32_t posted)
+{
+	uint32_t fenced = atomic_load(&at->fenced);
+	return posted == fenced || (run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0);
+}
+
+static enum fast_result put_if(bool after, int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
 	struct traffic *all)
 {
 	unsigned char data[FAST_BYTES];
@@ -120,7 +127,7 @@ static enum fast_result put(int rank, const void *local, uintptr_t remote, uint6
 	if (!enter())
 		return FAST_DECLINED;
 	struct rdma_fast_range *to = range_of(rank, remote, n);
-	bool ok = to && n <= rdma_fast.longest && until(room);
+	bool ok = to && n <= rdma_fast.longest && (!after || own(run_of(rank), rank, at, atomic_load(&at->posted))) && until(room);
 	if (ok) {
 		atomic_fetch_add(&rdma_fast.pending, 1);
 		ok = post(to, RDMA_FAST_PUT, VB_WR_WRITE, (uintptr_t)data, 0, remote, n);
@@ -133,6 +140,26 @@ static enum fast_result put(int rank, const void *local, uintptr_t remote, uint6
 	}
 	leave();
 	return ok ? FAST_DONE : FAST_DECLINED;
+}
+
+static enum fast_result put(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all)
+{
+	return put_if(false, rank, local, remote, n, at, all);
+}
+
+static enum fast_result put_after(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
+	struct traffic *all)
+{
+	return put_if(true, rank, local, remote, n, at, all);
+}
+
+static bool reaches(int rank, uintptr_t remote, uint64_t n)
+{
+	if (!enter())
+		return false;
+	bool known = range_of(rank, remote, n) != NULL;
+	leave();
+	return known;
 }
 
 static void collect(void *local, uint64_t n)
@@ -165,7 +192,7 @@ static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at
 	if (!enter())
 		return false;
 	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
-	bool mine = run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0 && until(all_done);
+	bool mine = own(run, rank, at, posted) && until(all_done);
 	leave();
 	if (mine)
 		while ((int32_t)(posted - fenced) > 0 && !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))
@@ -178,6 +205,6 @@ static bool fence_all(struct traffic *all) { return fenced(&rdma_fast.all, ALL, 
 
 void rdma_fast_publish(bool open)
 {
-	static const struct fast_path path = {.put = put, .get = get, .collect = collect, .fence = fence, .fence_all = fence_all};
+	static const struct fast_path path = {.put = put, .put_after = put_after, .reaches = reaches, .get = get, .collect = collect, .fence = fence, .fence_all = fence_all};
 	atomic_store(&fast_path, open ? &path : NULL);
 }

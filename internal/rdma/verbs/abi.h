@@ -199,10 +199,9 @@ struct vb_async_event {
 
 enum { VB_QPT_RC = 2, VB_QPT_UD = 4 };
 enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS };
-enum { VB_WR_WRITE = 0, VB_WR_WRITE_IMM = 1, VB_WR_SEND = 2, VB_WR_READ = 4, VB_WR_COMPARE_SWAP = 5, VB_WR_FETCH_ADD = 6 };
+enum { VB_WR_WRITE = 0, VB_WR_SEND = 2, VB_WR_READ = 4, VB_WR_COMPARE_SWAP = 5, VB_WR_FETCH_ADD = 6 };
 enum { VB_SIGNALED = 2, VB_INLINE = 8 };
 enum { VB_WC_BAD_RESP = 7, VB_WC_FATAL = 19 }; // below the first: local errors
-enum { VB_WC_WRITE_IMM = 129 }; // the opcode of a receive
 enum {
 	VB_LOCAL_WRITE = 1,
 	VB_REMOTE_WRITE = 2,

@@ -21,7 +21,7 @@ int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *
 			wr[i].num_sge = r->sges;
 			wr[i].opcode = r->op;
 			wr[i].send_flags = r->flags;
-			wr[i].imm_data = r->op == VB_WR_WRITE_IMM ? (uint32_t)r->operand : 0;
+			wr[i].imm_data = 0;
 			wr[i].wr.rdma.remote_addr = r->remote;
 			wr[i].wr.rdma.rkey = r->rkey;
 			if (r->op == VB_WR_COMPARE_SWAP || r->op == VB_WR_FETCH_ADD) {

@@ -53,9 +53,6 @@ func (d *Device) Failure(c *Completion) error {
 	return errors.New(text)
 }
 
-// Immediate is what a write with immediate data says that has come; false if it is something else.
-func (c *Completion) Immediate() (uint32, bool) { return c.imm, c.opcode == C.VB_WC_WRITE_IMM }
-
 // Data is a piece of registered memory.
 type Data struct {
 	Addr       uint64
@@ -67,7 +64,6 @@ var _ [unsafe.Sizeof(Data{})]byte = [C.sizeof_struct_vb_sge]byte{}
 // Operations and flags of a Request. Atomics are of 8 bytes, and atomic towards those of the same device.
 const (
 	Write       = C.VB_WR_WRITE
-	WriteImm    = C.VB_WR_WRITE_IMM // takes a receive buffer of the other end, where it completes
 	Send        = C.VB_WR_SEND
 	Read        = C.VB_WR_READ
 	CompareSwap = C.VB_WR_COMPARE_SWAP
@@ -80,7 +76,7 @@ const (
 // Request is a work request. Its data is the next Pieces entries of the list that is posted with the requests.
 type Request struct {
 	ID, Remote    uint64
-	Operand, Swap uint64 // of an atomic: what is added, or compared and put in its place; of WriteImm: what its completion says
+	Operand, Swap uint64 // of an atomic: what is added, or compared and put in its place
 	Key           uint32
 	Pieces        uint16
 	Op, Flags     uint8

@@ -41,7 +41,7 @@ const char *vb_event_text(int type);
 // One work request as Go writes it; its data is the next `sges` entries of the list that goes with the requests.
 struct vb_request {
 	uint64_t id, remote;
-	uint64_t operand, swap; // of an atomic: what is added, or compared and put in its place; operand: the immediate data of a write
+	uint64_t operand, swap; // of an atomic: what is added, or compared and put in its place
 	uint32_t rkey;
 	uint16_t sges;
 	uint8_t op, flags;

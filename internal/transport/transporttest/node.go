@@ -291,8 +291,14 @@ func (n *Node) Notify(to int, from transport.Rank) (count uint32) {
 // Counters: no device writes them.
 func (n *Node) Counters() (lo uintptr, bytes int64) { return 0, 0 }
 
+// NotifySent: nobody asks.
+func (n *Node) NotifySent(transport.Rank, uint32) bool { return false }
+
+// NotifyAsk: no device writes counters.
+func (n *Node) NotifyAsk(int, transport.Rank, uint32) bool { return false }
+
 // Notified does nothing.
-func (n *Node) Notified(int) {}
+func (n *Node) Notified(int, transport.Rank, uint32) bool { return true }
 
 // NotifyWait waits for a counter.
 func (n *Node) NotifyWait(from transport.Rank, want uint32) (got uint32) {

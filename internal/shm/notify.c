@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notify counters: how often each rank of the job has notified each rank of the node. A device may raise the counter of a rank
+// of another node, and wakes nobody: who is going to sleep asks the notifier's node to be told, and the notifier looks for that
+// when it has notified.
+#define _GNU_SOURCE
+#include "shm.h"
+
+// The three tables [rank of the node][rank of the job].
+enum table {
+	COUNT, // from the rank of the job
+	SENT,  // to the rank of the job, by a device
+	ASKED, // 1: the rank of the job sleeps until it is told
+};
+
+static shm_u32 *word(enum table t, int local, int rank)
+{
+	uint64_t row = (uint64_t)t * (uint64_t)shm.nlocal + (uint64_t)local;
+	return (shm_u32 *)(shm.base + shm.head->notify_off) + row * shm.head->world + (uint64_t)rank;
+}
+
+uint64_t shm_notify_bytes(uint64_t nlocal, uint64_t world) { return 3 * nlocal * world * sizeof(uint32_t); }
+
+const void *shm_counters(uint64_t *bytes)
+{
+	*bytes = (uint64_t)shm.head->nlocal * shm.head->world * sizeof(uint32_t);
+	return word(COUNT, 0, 0);
+}
+
+uint32_t shm_notify(int to, int from)
+{
+	uint32_t n = atomic_fetch_add(word(COUNT, to, from), 1) + 1;
+	shm_ring(to);
+	return n;
+}
+
+struct notified {
+	shm_u32 *count;
+	uint32_t want;
+};
+
+static bool reached(shm_u32 *count, uint32_t want)
+{
+	return (int32_t)(atomic_load_explicit(count, memory_order_acquire) - want) >= 0;
+}
+
+static bool is_notified(void *arg)
+{
+	struct notified *n = arg;
+	return reached(n->count, n->want);
+}
+
+bool shm_notified(int local, int from, uint32_t want)
+{
+	if (!reached(word(COUNT, local, from), want))
+		return false;
+	shm_ring(local);
+	return true;
+}
+
+bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
+{
+	struct notified n = {word(COUNT, shm.me, from), want};
+	bool soon = shm_look(is_notified, &n, shm_local_of(from));
+	*got = atomic_load_explicit(n.count, memory_order_acquire);
+	return soon;
+}
+
+uint32_t shm_notify_wait(int from, uint32_t want)
+{
+	struct notified n = {word(COUNT, shm.me, from), want};
+	shm_wait(is_notified, &n, "armci_notify_wait", shm_local_of(from));
+	return atomic_load_explicit(n.count, memory_order_acquire);
+}
+
+// Each side stores its own word before it looks at the other's, so that at least one of them sees both; who takes the question
+// answers it.
+static bool take(shm_u32 *asked) { return atomic_load(asked) && atomic_exchange(asked, 0); }
+
+bool shm_notify_sent(int to, uint32_t count)
+{
+	atomic_store(word(SENT, shm.me, to), count);
+	return take(word(ASKED, shm.me, to));
+}
+
+bool shm_notify_ask(int local, int by, uint32_t want)
+{
+	atomic_store(word(ASKED, local, by), 1);
+	return reached(word(SENT, local, by), want) && take(word(ASKED, local, by));
+}
