@@ -150,6 +150,8 @@ func plots() []figure.Plot {
 	return append(all,
 		figure.Plot{File: "acc", Title: "Accumulate", YLabel: "bandwidth", Rate: true, OneRaw: true, Lines: []figure.Line{
 			{Op: "acc", Name: "accumulate"}, {Op: "acc/device", Name: "by the device"}}},
+		figure.Plot{File: "notify", Title: "Data and the word that it has arrived, one way", YLabel: "time", OneRaw: true, Lines: []figure.Line{
+			{Op: "put+notify", Name: "put and notify"}, {Op: "put-flag", Name: "put with a flag"}}},
 		figure.Plot{File: "put-new", Title: "Put and fence from memory never used before", YLabel: "time", Lines: []figure.Line{
 			{Op: "put-new", Name: "put"}}},
 		figure.Plot{File: "fences", Title: "8 bytes to each of some nodes and a fence", YLabel: "time", Lines: []figure.Line{

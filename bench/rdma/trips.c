@@ -5,9 +5,10 @@
 
 #include "rdma.h"
 
-enum { BYTES = 8, DATA = 0, FLAG = 64, SOURCE = 128 }; // places at each end
+enum { WORD = 8, INLINE = 64, FLAG = 0, NUMBER = 64, DATA = 4096, SOURCE = 1 << 20 }; // places at each end
 
 static long number;      // of half trips so far
+static size_t bytes;     // of data
 static bool outstanding; // a write whose completion nobody has taken
 
 static void take_completion(void)
@@ -22,10 +23,10 @@ static void write_both(struct perf_transfer *t)
 	struct ibv_sge from[2];
 	struct ibv_send_wr data, flag;
 	take_completion();
-	*(long *)(void *)(rdma.link.memory + SOURCE) = ++number;
-	data = link_request(&rdma.link, IBV_WR_RDMA_WRITE, &from[0], SOURCE, DATA, BYTES);
-	flag = link_request(&rdma.link, IBV_WR_RDMA_WRITE, &from[1], SOURCE, FLAG, BYTES);
-	data.send_flags = IBV_SEND_INLINE;
+	*(long *)(void *)(rdma.link.memory + NUMBER) = ++number;
+	data = link_request(&rdma.link, IBV_WR_RDMA_WRITE, &from[0], SOURCE, DATA, bytes);
+	flag = link_request(&rdma.link, IBV_WR_RDMA_WRITE, &from[1], NUMBER, FLAG, WORD);
+	data.send_flags = bytes <= INLINE ? IBV_SEND_INLINE : 0;
 	flag.send_flags |= IBV_SEND_INLINE;
 	data.next = &flag;
 	link_post(&rdma.link, t ? &data : &flag);
@@ -63,6 +64,7 @@ bool rdma_trips_baseline(struct perf_case *c)
 	bool one = strcmp(c->op, "notify") == 0;
 	if (!one && strcmp(c->op, "put+notify") != 0 && strcmp(c->op, "put-flag") != 0)
 		return false;
+	bytes = (size_t)c->bytes;
 	c->raw = one ? alone : both;
 	return true;
 }

@@ -60,7 +60,7 @@ var groups = []struct{ name, doc string }{
 	{"barrier", "ARMCI_Barrier and armci_msg_barrier"},
 	{"malloc", "ARMCI_Malloc and ARMCI_Free of 1 MiB, collective and local"},
 	{"message", "armci_msg_snd and armci_msg_rcv there and back, 8 B to 512 KiB"},
-	{"notify", "a put and a notification, a put with a flag, a notification alone, there and back"},
+	{"notify", "a notification; a put of 8 B to 64 KiB with one, or with a flag: there and back"},
 	{"collective", "broadcast and sum of 8 B to 4 MiB"},
 	{"overlap", "how much of a nonblocking put or get hides behind computation"},
 	{"init", "time to initialise"},

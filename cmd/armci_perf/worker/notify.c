@@ -5,19 +5,22 @@
 
 #include <sched.h>
 
-enum { BYTES = 8, FLAG = 64, LOOKS = 1000 };
+enum { MOST = 64 << 10, FLAG = MOST, LOOKS = 1000 }; // the flag lies behind the data
 
 static long number;  // of half trips so far: what is stored
-static double wrong; // half trips whose data was not there
+static double wrong; // half trips whose last word of data was not there
+
+static long *last(struct perf_transfer *t, void *data) { return (long *)(void *)((char *)data + t->count[0]) - 1; }
+static void set(struct perf_transfer *t) { *last(t, t->mine) = ++number; }
 
 static void store(struct perf_transfer *t)
 {
-	*(long *)(void *)t->mine = ++number;
-	ARMCI_Put(t->mine, t->theirs, BYTES, perf_peer);
+	set(t);
+	ARMCI_Put(t->mine, t->theirs, t->count[0], perf_peer);
 	armci_notify(perf_peer);
 }
 
-static void look(struct perf_transfer *t) { wrong += *(volatile long *)t->all[perf_me] != number; }
+static void look(struct perf_transfer *t) { wrong += *(volatile long *)last(t, t->all[perf_me]) != number; }
 
 static void await(struct perf_transfer *t)
 {
@@ -29,8 +32,8 @@ static void await(struct perf_transfer *t)
 
 static void store_flag(struct perf_transfer *t)
 {
-	*(long *)(void *)t->mine = ++number;
-	ARMCI_Put_flag(t->mine, t->theirs, BYTES, (int *)(void *)(t->theirs + FLAG), (int)number, perf_peer);
+	set(t);
+	ARMCI_Put_flag(t->mine, t->theirs, t->count[0], (int *)(void *)(t->theirs + FLAG), (int)number, perf_peer);
 }
 
 static void await_flag(struct perf_transfer *t)
@@ -62,13 +65,16 @@ static void notified(void *arg, long n) { perf_half_trips(arg, n, notify, await_
 
 void perf_notify(void)
 {
-	struct perf_transfer t = perf_transfer(4096);
-	struct perf_case c = {.shape = "half-trip", .unit = PERF_NS, .arg = &t};
-	t.count[0] = BYTES;
-	for (int k = 0; perf_n > 1 && k < 3; k++) {
-		static const char *const ops[] = {"put+notify", "put-flag", "notify"};
-		static const perf_body bodies[] = {stored, flagged, notified};
-		c.op = ops[k], c.ours = bodies[k], c.bytes = k < 2 ? BYTES : 0;
+	struct perf_transfer t = perf_transfer(MOST + 64);
+	struct perf_case c = {.op = "notify", .shape = "half-trip", .unit = PERF_NS, .arg = &t, .ours = notified};
+	if (perf_n > 1)
+		perf_all(&c);
+	for (int bytes = 8; perf_n > 1 && bytes <= MOST; bytes *= bytes == 8 ? 32 : perf_quick ? 256 : 16) {
+		t.count[0] = bytes;
+		c.bytes = bytes;
+		c.op = "put+notify", c.ours = stored;
+		perf_all(&c);
+		c.op = "put-flag", c.ours = flagged;
 		perf_all(&c);
 	}
 	perf_check("notify", perf_total(wrong), 0);
