@@ -73,12 +73,14 @@ int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out) { return ops(cq)->poll_c
 
 int vb_arm(struct vb_cq *cq) { return -ops(cq)->req_notify_cq(cq, 0); }
 
-enum { YIELD_EVERY = 8 };
+enum { YIELD_EVERY = 8, LOOKS_AGAIN = 4 };
 
 int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned yields)
 {
 	for (unsigned i = 1;; i++) {
 		int got = vb_poll(cq, n, out);
+		for (unsigned more = 1; got == 0 && i > looks && more < LOOKS_AGAIN; more++) // a yield takes as long as many looks
+			got = vb_poll(cq, n, out);
 		if (got != 0 || i >= looks + yields)
 			return got;
 		if (i >= looks || i % YIELD_EVERY == 0)
