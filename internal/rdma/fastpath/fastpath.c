@@ -29,9 +29,13 @@ static struct rdma_fast_run *run_of(int rank) { return &rdma_fast.runs[(unsigned
 
 static struct rdma_fast_range *range_of(int rank, uintptr_t remote, uint64_t n)
 {
-	struct rdma_fast_range *to = &rdma_fast.ranges[((unsigned)rank ^ (remote >> 22)) % RDMA_FAST_RANGES];
-	uintptr_t at = remote - to->lo;
-	return to->rank == rank && at < to->bytes && n <= to->bytes - at ? to : NULL;
+	struct rdma_fast_range *to = rdma_fast_place(rank, remote);
+	for (unsigned way = 0; way < RDMA_FAST_WAYS; way++, to++) {
+		uintptr_t at = remote - to->lo;
+		if (to->rank == rank && at < to->bytes && n <= to->bytes - at)
+			return to;
+	}
+	return NULL;
 }
 
 // Puts a completion aside for Go, which finds it when it next polls; false if Go has to look at once.

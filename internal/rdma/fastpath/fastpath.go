@@ -109,7 +109,11 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair *verbs.
 	if p != nil {
 		p.Enter()
 		defer p.Leave()
-		C.rdma_fast.ranges[(uint32(rank)^uint32(addr>>22))%C.RDMA_FAST_RANGES] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
+		ways := unsafe.Slice(C.rdma_fast_place(C.int(rank), C.uintptr_t(addr)), C.RDMA_FAST_WAYS)
+		if w := &ways[0]; int(w.rank) != rank || uintptr(w.lo) != lo {
+			copy(ways[1:], ways) // what was added last but one is left
+		}
+		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
 			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair.Handle())}
 	}
 }

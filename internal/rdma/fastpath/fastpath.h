@@ -15,6 +15,7 @@
 
 #define RDMA_FAST_DEPTH  16u                 // puts that may be outstanding
 #define RDMA_FAST_RANGES 64u                 // ranges of remote memory that are cached
+#define RDMA_FAST_WAYS   2u                  // of them in a place that addresses share
 #define RDMA_FAST_STASH  32u                 // completions that are put aside before Go has to look
 #define RDMA_FAST_PUT    ((uint64_t)1 << 62) // id of a put's work request; no other request has it
 #define RDMA_FAST_GET    (RDMA_FAST_PUT | 1) // id of the get's
@@ -54,6 +55,13 @@ struct rdma_fast {
 	struct rdma_fast_run runs[RDMA_FAST_RANGES], all;
 };
 extern struct rdma_fast rdma_fast;
+
+// Where ranges around an address of a rank are: the first of RDMA_FAST_WAYS.
+static inline struct rdma_fast_range *rdma_fast_place(int rank, uintptr_t addr)
+{
+	return &rdma_fast.ranges[(((unsigned)rank ^ (unsigned)(addr >> 22)) * RDMA_FAST_WAYS) % RDMA_FAST_RANGES];
+}
+
 void rdma_fast_publish(bool open); // makes the table of functions the process's, or takes it back
 
 #endif
