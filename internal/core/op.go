@@ -50,6 +50,9 @@ type route struct {
 func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
 	watcher, _ := tr.(transport.Watcher)
 	notifier, _ := tr.(transport.Notifier)
+	if notifier != nil && !notifier.Notifies() {
+		notifier = nil
+	}
 	to := route{tr: tr, peer: p, watcher: watcher, notifier: notifier, alone: []transport.Peer{p}, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 	if info.Fast {

@@ -19,6 +19,9 @@ type counters struct {
 	sent  uint64          // the frame of the latest notification that was a message
 }
 
+// Notifies tells whether there is a device that may write counters.
+func (t *Transport) Notifies() bool { return t.direct != nil }
+
 // Notify raises my counter at a peer: by a write, or by a message where that would overtake something.
 func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at uintptr, err error) {
 	g, err := t.target(peer)
@@ -44,7 +47,7 @@ func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at ui
 // that have to be handled first: those that store, and an earlier notification. The caller has the lock.
 func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error) {
 	w, ok := g.ep.(transport.WordEndpoint)
-	if !ok || g.t.direct == nil || !g.reached(max(g.stored, g.counters.sent)) {
+	if !ok || !g.reached(max(g.stored, g.counters.sent)) {
 		return 0, nil
 	}
 	addr, err := g.counter(rank)

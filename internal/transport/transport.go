@@ -107,6 +107,7 @@ type DeviceAtomics interface {
 
 // Notifier is a Transport whose device may write notify counters.
 type Notifier interface {
+	Notifies() bool // false: there is no device, and nothing else of this is called
 	// Notify has a device write my counter at a peer, behind everything that I have stored there, which wakes nobody. at is where.
 	// It is 0 where a device cannot, or some stores are on their way by messages: then the peer's handler gets a message of a kind,
 	// without a body, behind them.
