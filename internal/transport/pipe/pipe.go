@@ -22,7 +22,8 @@ type Options struct {
 	MaxFrame int           // most bytes of head and body together
 	Credits  int           // FabricInfo.Credits
 	Room     int           // a sender waits while so many bytes are on their way to the other end; 0: never
-	Delay    time.Duration // frames, direct transfers and completions come up to so much later
+	Latency  time.Duration // frames, direct transfers and completions come so much later,
+	Delay    time.Duration // and two of three of them up to so much later still
 	Divide   bool          // bodies come in portions, and other connections' frames come between them
 	Defer    bool          // Send puts off what may be put off
 	Straight int           // FabricInfo.Straight
@@ -135,10 +136,14 @@ var (
 
 // later is when something arrives that is sent now.
 func (n *Net) later() (at time.Time) {
-	if n.opts.Delay == 0 || n.rnd.IntN(3) == 0 {
+	wait := n.opts.Latency
+	if n.opts.Delay > 0 && n.rnd.IntN(3) > 0 {
+		wait += time.Duration(n.rnd.Int64N(int64(n.opts.Delay)))
+	}
+	if wait == 0 {
 		return at
 	}
-	return time.Now().Add(time.Duration(n.rnd.Int64N(int64(n.opts.Delay))))
+	return time.Now().Add(wait)
 }
 
 // count counts a frame of a connection, and breaks it if it is to be broken now.
