@@ -163,6 +163,29 @@ static inline void shm_unlock(struct shm_mutex *m)
 		shm_unlock_slow(m);
 }
 
+/* reader/writer locks and events -------------------------------------------------------------------------------- */
+// A lock for one writer or many readers, in zeroed arena memory. Who wants it queues at the gate, readers and writers alike: a
+// reader passes it at once, a writer keeps it and waits until the readers have left. `who` is a world rank + 1.
+struct shm_rwlock {
+	struct shm_mutex gate;
+	SHM_ALIGNED shm_u32 readers; // that hold it
+	shm_u32 draining;            // 1: a writer has the gate and sleeps until there are none
+};
+void shm_share(struct shm_rwlock *l, uint32_t who);
+void shm_unshare(struct shm_rwlock *l);
+void shm_exclude(struct shm_rwlock *l, uint32_t who);
+void shm_unexclude(struct shm_rwlock *l);
+bool shm_drained(struct shm_rwlock *l);   // of who has the gate: is no reader left?
+void shm_drain(struct shm_rwlock *l);     // waits for that
+
+// A counter that others raise and processes of the node wait for, in zeroed arena memory.
+struct shm_event {
+	SHM_ALIGNED shm_u32 count;
+	shm_u32 sleepers;
+};
+void shm_event_add(struct shm_event *e, uint32_t n);                        // behind all earlier stores of the caller
+void shm_event_wait(struct shm_event *e, uint32_t seen, const char *what);  // until count differs from `seen`; may return early
+
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
 #define SHM_SMALL       256u          // most bytes that a member publishes in one small step

@@ -1,0 +1,57 @@
+/*
+ * update.h - accumulate with any operator on any type, fetching or not, and compare-and-swap: what MPI's accumulate
+ * functions need beyond k_acc. Same rules as kernel.h.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef LIBARMCI_KERNEL_UPDATE_H
+#define LIBARMCI_KERNEL_UPDATE_H
+
+#include "kernel.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Element types. A pair is a struct { value; int index; } with C's padding; the Fortran pairs are two of one type. */
+enum k_update_type {
+	K_I8, K_U8, K_I16, K_U16, K_I32, K_U32, K_I64, K_U64,
+	K_F32, K_F64, K_F80,                   /* float, double, long double */
+	K_C32, K_C64, K_C80,                   /* complex of these */
+	K_BOOL,                                /* C bool: 1 byte, logical operators only */
+	K_BYTES,                               /* MPI_BYTE: 1 byte, bitwise operators, replace and no-op only */
+	K_L8, K_L16, K_L32, K_L64,             /* Fortran LOGICAL of so many bits: logical operators only */
+	K_F32_I, K_F64_I, K_L_I, K_2I, K_I16_I, K_F80_I, /* pairs: float, double, long, int, short, long double, with int */
+	K_2F32, K_2F64, K_2I64,                /* pairs of two floats, doubles, 8-byte integers */
+	K_UPDATE_TYPES
+};
+
+/* Operators: dst = dst op src. */
+enum k_update_op {
+	K_U_REPLACE, K_U_NOOP, K_U_SUM, K_U_PROD, K_U_MAX, K_U_MIN, K_U_LAND, K_U_LOR, K_U_LXOR, K_U_BAND, K_U_BOR, K_U_BXOR,
+	K_U_MINLOC, K_U_MAXLOC, /* of equal values the lower index */
+	K_UPDATE_OPS
+};
+
+/* k_update_bytes gives the bytes of one element in memory, padding included; 0 if the type is unknown. */
+size_t k_update_bytes(int type);
+
+/* k_update_valid tells (1 or 0) whether an operator is defined for a type. REPLACE and NOOP are for all. */
+int k_update_valid(int op, int type);
+
+/*
+ * k_update does dst[i] = dst[i] op src[i] for n elements in a row; with old not NULL, old[i] is what dst[i] was before. Atomic
+ * per element against every other k_update*, k_acc* and k_compare_swap through the same lock words. src may be NULL for
+ * K_U_NOOP; src, dst and old may have any alignment and must not overlap, but src and old may be equal. st NULL: no locks.
+ */
+void k_update(const struct k_stripes *st, int op, int type, void *dst, const void *src, void *old, size_t n);
+
+/* k_compare_swap stores value if the `bytes` (1 to 32) bytes at dst equal those at compare; old gets what was there. */
+void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare, const void *value, void *old);
+
+/* k_stripes_hold takes the lock of an address for memory that is changed by other means (of another process, by the kernel),
+ * and k_stripes_drop gives it back. Only addresses of the same 2^K_STRIPE_SHIFT bytes are covered. */
+uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst);
+void k_stripes_drop(uint32_t *held);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared by the C files of libarmci-mpirma.so: a window as this library knows it, what is known of the MPI in the process
+// (constants, its own functions, datatypes), and how errors are raised. One binary serves both ABIs: handles are pointers in
+// Open MPI and ints in MPICH, so they are uintptr_t here. It must not include mpi.h.
+#ifndef MPIRMA_RMA_H
+#define MPIRMA_RMA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../internal/kernel/kernel.h"
+#include "../internal/shm/shm.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+typedef intptr_t aint;    // MPI_Aint of both ABIs
+typedef int64_t  count_t; // MPI_Count of both ABIs
+
+// A handle of the program's MPI: a pointer, or an int in the low 32 bits. An int argument in a 64-bit register or stack slot
+// has undefined upper bits: every handle that comes from a program goes through rma_handle. 0 is no handle of either ABI.
+typedef uintptr_t handle;
+
+/* the program's MPI (abi.c) ------------------------------------------------------------------------------------------ */
+
+enum rma_flavor { FLAVOR_CREATE, FLAVOR_ALLOCATE, FLAVOR_DYNAMIC, FLAVOR_SHARED };
+
+// Constants that differ between the ABIs. Filled by abi_open.
+struct abi {
+	bool pointers; // handles are pointers: Open MPI. Else ints: the MPICH family
+	int proc_null, undefined, root;
+	int lock_exclusive, lock_shared;
+	int mode_nocheck, mode_nostore, mode_noput, mode_noprecede, mode_nosucceed;
+	int err_arg, err_count, err_type, err_rank, err_disp, err_op, err_win, err_size, err_base, err_locktype, err_assert,
+		err_rma_conflict, err_rma_sync, err_rma_range, err_rma_attach, err_rma_shared, err_rma_flavor, err_other, err_intern,
+		err_group, err_comm, err_info, err_no_mem, err_request, err_info_nokey;
+	int win_base, win_size, win_disp_unit, win_create_flavor, win_model; // predefined keyvals
+	int flavor[4];                                                       // MPI_WIN_FLAVOR_*, by enum rma_flavor
+	int model_unified;
+	int thread_multiple;
+	int comm_identical, comm_congruent; // not used by handles: results of MPI_Comm_compare
+	int max_info_val;
+	handle win_null, comm_null, comm_world, comm_self, info_null, datatype_null, request_null, group_null, group_empty, op_null,
+		op_replace, op_no_op, byte, errors_are_fatal, errors_return;
+};
+extern struct abi abi;
+
+// True if the MPI in the process can be used; called first by every public function that may come before MPI_Init.
+bool abi_open(void);
+
+static inline handle rma_handle(handle h) { return abi.pointers ? h : (uint32_t)h; }
+// Writes a handle to where the program's MPI keeps one: 8 bytes, or 4.
+static inline void rma_set_handle(void *where, handle h)
+{
+	if (abi.pointers)
+		*(uintptr_t *)where = h;
+	else
+		*(uint32_t *)where = (uint32_t)h;
+}
+static inline handle rma_get_handle(const void *where)
+{
+	return abi.pointers ? *(const uintptr_t *)where : *(const uint32_t *)where;
+}
+
+// The MPI's own functions, found behind this library (dlsym RTLD_NEXT of PMPI_ names). real.h lists them with their types;
+// handles are uintptr_t. An output handle is written into a uintptr_t that was 0 before. Optional ones are NULL where the MPI
+// does not have them.
+#include "real.h"
+
+/* datatypes and operators (datatype.c, predefined.c) ------------------------------------------------------------------ */
+
+struct rma_run {
+	int64_t offset, bytes;
+};
+
+// A datatype, flattened once. Lives as long as the type's handle (and, for predefined ones, the process).
+struct rma_type {
+	int64_t size;             // bytes of data in one element of the type
+	int64_t lb, extent;       // as MPI says: element i begins at i * extent
+	int64_t true_lb, true_ub; // first byte of data, and end of data, of one element
+	int element;              // enum k_update_type if all data is of one predefined type, else -1
+	int element_bytes;        // of that in memory
+	bool dense;               // one run at offset 0 and extent == size: n of them are n * size bytes in a row
+	int64_t nruns;
+	struct rma_run *runs;     // in the order of the type map; neighbours merged
+	_Atomic uintptr_t shape;  // of Go (window.Shape), 0 until it is needed
+};
+// The flattened form of a valid, committed datatype; NULL if the handle is MPI_DATATYPE_NULL or is no type.
+const struct rma_type *rma_type(handle type);
+// enum k_update_op of a predefined operator; -1: none that one-sided communication allows.
+int rma_op(handle op);
+
+/* windows (window.c) -------------------------------------------------------------------------------------------------- */
+
+// A member of a window, as all others see it. Written when the window is made.
+struct rma_target {
+	uint8_t *base;          // its memory as I load and store it: my own, or of my node's arena; NULL: Go has to act
+	uint64_t addr;          // its base address as its own process knows it
+	uint64_t size;          // bytes; dynamic windows: all addresses
+	int64_t unit;           // displacement unit
+	int32_t world;          // rank of the job
+	int32_t here;           // 1: of my node
+	struct win_block *block; // its control block, in its node's arena
+};
+
+// What others change of a member's window: locks, and counters of synchronisation. In arena memory.
+struct win_block {
+	struct shm_rwlock lock;    // of MPI_Win_lock
+	struct shm_event posted;   // raised by each target that has posted for me
+	struct shm_event completed; // raised by each origin that has completed an epoch at me
+	shm_u32 posts[];           // by member: how often it has posted for me
+};
+
+// How a target is locked by me.
+enum { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_NOCHECK, LOCK_ALL };
+
+enum { FENCE_NONE, FENCE_OPEN, FENCE_USED }; // FENCE_OPEN: a fence has begun an epoch; FENCE_USED: and there were operations in it
+
+struct rma_win {
+	handle win;  // the program's: a real window of its MPI, of MPI_COMM_SELF
+	handle comm; // a duplicate of the communicator, for exchanges
+	handle group;
+	uint32_t id; // of Go
+	int n, me;
+	enum rma_flavor flavor;
+	bool no_locks;
+	struct rma_target *target; // by member
+	void *memory;              // arena memory of mine that goes with the window; NULL: none
+	void *base;                // attributes
+	aint size;
+	int unit;
+
+	_Atomic int fence;              // FENCE_*
+	_Atomic int started;            // an access epoch of MPI_Win_start is open
+	_Atomic int exposed;            // an exposure epoch of MPI_Win_post is open
+	_Atomic int locks;              // targets that are locked by MPI_Win_lock
+	_Atomic int locked_all;         // LOCK_NONE, LOCK_ALL, LOCK_NOCHECK
+	_Atomic uint8_t *lock;          // by member: LOCK_*
+	_Atomic uint8_t *access;        // by member: 1 in the group of MPI_Win_start
+	_Atomic uint8_t *dirty;         // by member: Go has posted operations there since the last flush
+	_Atomic int any_dirty;
+	uint32_t *started_posts;        // by member: posts of it that I have used
+	int *start_group, start_n;      // members of the access epoch
+	uint32_t expected;              // completions that I shall have had when MPI_Win_wait returns
+	int exposure_n;
+};
+
+// The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).
+struct rma_win *rma_find(handle win);
+
+/* errors (error.c) ----------------------------------------------------------------------------------------------------- */
+
+// Raises an error of a class (abi.err_*) through the window's error handler, as MPI does, and returns the code to be returned.
+// Where the handler ends the job a line is printed first: function, what is wrong (format names the argument), rank.
+// w NULL: the handler of MPI_COMM_WORLD.
+int rma_error(struct rma_win *w, const char *function, int error_class, const char *format, ...)
+	__attribute__((format(printf, 4, 5), cold));
+
+/* requests (request.c) ------------------------------------------------------------------------------------------------ */
+
+// Makes a request of the program's MPI for an operation of Go's table; number 0 (done): it is complete at once. MPI's own
+// MPI_Wait, MPI_Test and all others complete it. `request` is where the program wants the handle.
+int rma_request(struct rma_win *w, const char *function, int32_t number, void *request);
+
+#endif
