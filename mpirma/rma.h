@@ -5,6 +5,7 @@
 #ifndef MPIRMA_RMA_H
 #define MPIRMA_RMA_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,6 +15,8 @@
 #include "../internal/shm/shm.h"
 
 #define PUBLIC __attribute__((visibility("default")))
+// The MPI_ name of a PMPI_ function, open to interposition by profilers.
+#define RMA_ALIAS(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name), visibility("default")));
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -97,55 +100,56 @@ int rma_op(handle op);
 
 // A member of a window, as all others see it. Written when the window is made.
 struct rma_target {
-	uint8_t *base;          // its memory as I load and store it: my own, or of my node's arena; NULL: Go has to act
-	uint64_t addr;          // its base address as its own process knows it
-	uint64_t size;          // bytes; dynamic windows: all addresses
-	int64_t unit;           // displacement unit
-	int32_t world;          // rank of the job
-	int32_t here;           // 1: of my node
+	uint64_t addr;           // of its memory, as its own process knows it
+	uint64_t size;           // bytes; dynamic windows: all addresses
+	int64_t unit;            // displacement unit
 	struct win_block *block; // its control block, in its node's arena
+	int32_t world;           // rank of the job
+	bool here;               // of my node: I can use its control block
+	bool direct;             // I can load and store its memory at addr: my own, or in my node's arena
 };
 
 // What others change of a member's window: locks, and counters of synchronisation. In arena memory.
 struct win_block {
-	struct shm_rwlock lock;    // of MPI_Win_lock
-	struct shm_event posted;   // raised by each target that has posted for me
-	struct shm_event completed; // raised by each origin that has completed an epoch at me
-	shm_u32 posts[];           // by member: how often it has posted for me
+	struct shm_rwlock lock;     // of MPI_Win_lock
+	struct shm_event completed; // raised by each origin that has completed an epoch at this member
+	struct shm_event posts[];   // by member: raised when it has posted an epoch for this one
 };
 
-// How a target is locked by me.
-enum { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_NOCHECK, LOCK_ALL };
+enum { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_NOCHECK, LOCK_ALL }; // how I have locked a target; ALL: by MPI_Win_lock_all
 
-enum { FENCE_NONE, FENCE_OPEN, FENCE_USED }; // FENCE_OPEN: a fence has begun an epoch; FENCE_USED: and there were operations in it
+enum { FENCE_NONE, FENCE_OPEN, FENCE_USED }; // OPEN: a fence has begun an epoch; USED: and there were operations in it
 
 struct rma_win {
-	handle win;  // the program's: a real window of its MPI, of MPI_COMM_SELF
-	handle comm; // a duplicate of the communicator, for exchanges
-	handle group;
-	uint32_t id; // of Go
-	int n, me;
+	handle win;   // the program's: a real window of its MPI, of MPI_COMM_SELF
+	handle comm;  // a duplicate of the communicator, for exchanges
+	handle group; // of comm
+	int n, me;    // members, my rank
 	enum rma_flavor flavor;
-	bool no_locks;
 	struct rma_target *target; // by member
-	void *memory;              // arena memory of mine that goes with the window; NULL: none
-	void *base;                // attributes
+	struct win_block *block;   // mine
+	uintptr_t memory;          // arena memory that goes with the window; 0: none
+	bool exposed_memory;       // private memory, which others reach by the kernel
+
+	void *base; // what the attributes tell
 	aint size;
 	int unit;
 
-	_Atomic int fence;              // FENCE_*
-	_Atomic int started;            // an access epoch of MPI_Win_start is open
-	_Atomic int exposed;            // an exposure epoch of MPI_Win_post is open
-	_Atomic int locks;              // targets that are locked by MPI_Win_lock
-	_Atomic int locked_all;         // LOCK_NONE, LOCK_ALL, LOCK_NOCHECK
-	_Atomic uint8_t *lock;          // by member: LOCK_*
-	_Atomic uint8_t *access;        // by member: 1 in the group of MPI_Win_start
-	_Atomic uint8_t *dirty;         // by member: Go has posted operations there since the last flush
+	pthread_mutex_t locking;  // who changes lock[], locks, locked_all
+	_Atomic uint8_t *lock;    // by member: LOCK_*
+	int locks;                // members that are locked by MPI_Win_lock
+	_Atomic int locked_all;   // LOCK_NONE, LOCK_ALL or LOCK_NOCHECK
+	_Atomic int fence;        // FENCE_*
+	_Atomic int started;      // an access epoch of MPI_Win_start is open
+	uint8_t *access;          // by member: it is in that epoch
+	int *targets;             // the members in it
+	int started_n;
+	struct attached *attached; // memory of a dynamic window (dynamic.c)
+	uint32_t *seen;           // by member: posts of it that have been used
+	_Atomic int posted;       // an exposure epoch of MPI_Win_post is open
+	uint32_t expected;        // completions there will have been at its end
+	_Atomic uint8_t *dirty;   // by member: Go has been given operations since the last flush
 	_Atomic int any_dirty;
-	uint32_t *started_posts;        // by member: posts of it that I have used
-	int *start_group, start_n;      // members of the access epoch
-	uint32_t expected;              // completions that I shall have had when MPI_Win_wait returns
-	int exposure_n;
 };
 
 // The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks every operation before a byte is touched: rank, counts, types, epoch, range. What it lets through is within the
+// window, so the engine is told not to ask again.
+#include "window.h"
+
+// The locks of MPI_Win_lock_all are taken when a target is first accessed.
+static bool lock_late(struct rma_win *w, int target)
+{
+	pthread_mutex_lock(&w->locking);
+	bool got = w->lock[target] != LOCK_NONE || rma_take(w, target, false, "MPI_Win_lock_all") == RMA_OK;
+	if (got)
+		atomic_store(&w->lock[target], LOCK_ALL);
+	pthread_mutex_unlock(&w->locking);
+	return got;
+}
+
+bool rma_epoch(struct rma_win *w, int target)
+{
+	if (likely(atomic_load_explicit(&w->lock[target], memory_order_relaxed) != LOCK_NONE))
+		return true;
+	switch (atomic_load_explicit(&w->locked_all, memory_order_relaxed)) {
+	case LOCK_ALL:
+		return lock_late(w, target);
+	case LOCK_NOCHECK:
+		return true;
+	}
+	if (atomic_load_explicit(&w->started, memory_order_relaxed))
+		return w->access[target];
+	int fence = atomic_load_explicit(&w->fence, memory_order_relaxed);
+	if (fence == FENCE_OPEN)
+		atomic_store_explicit(&w->fence, FENCE_USED, memory_order_relaxed);
+	return fence != FENCE_NONE;
+}
+
+// Memory of a dynamic window is what its owner has attached: the node's table of regions knows.
+static bool attached(struct rma_access *a, uintptr_t lo, uint64_t n)
+{
+	struct shm_found f;
+	if (!a->t->here) {
+		a->trusted = false; // the engine asks the owner
+		return true;
+	}
+	if (!shm_find(shm_local_of(a->t->world), lo, &f) || n > f.hi - lo)
+		return false;
+	bool arena = lo >= (uintptr_t)shm.base && lo - (uintptr_t)shm.base < shm.bytes;
+	a->direct = arena || a->t->world == job.me;
+	return true;
+}
+
+// Finds the target's memory and checks that all of it is in the window.
+static bool in_window(struct rma_access *a, aint disp)
+{
+	const struct rma_type *t = a->there;
+	const struct rma_target *at = a->t;
+	int64_t last = a->there_count - 1, step, from, to;
+	a->trusted = true;
+	a->direct = at->direct;
+	if (__builtin_mul_overflow((int64_t)disp, at->unit, &step) || __builtin_mul_overflow(last, t->extent, &from))
+		return false;
+	to = (from > 0 ? from : 0) + t->true_ub; // of the elements, relative to the first one
+	from = (from < 0 ? from : 0) + t->true_lb;
+	a->addr = at->addr + (uintptr_t)step;
+	if (a->w->flavor == FLAVOR_DYNAMIC)
+		return attached(a, a->addr + (uintptr_t)from, (uint64_t)(to - from));
+	return !__builtin_add_overflow(from, step, &from) && !__builtin_add_overflow(to, step, &to) && from >= 0 &&
+	       (uint64_t)to <= at->size;
+}
+
+static int check_counts(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
+{
+	if (g->origin_count < 0)
+		return rma_error(w, g->function, abi.err_count, "origin_count: %ld is negative", (long)g->origin_count);
+	if (g->there_count < 0)
+		return rma_error(w, g->function, abi.err_count, "target_count: %ld is negative", (long)g->there_count);
+	a->origin = rma_type(g->origin_type);
+	a->there = g->there_type == g->origin_type ? a->origin : rma_type(g->there_type);
+	if (!a->origin)
+		return rma_error(w, g->function, abi.err_type, "origin_datatype: not a datatype");
+	if (!a->there)
+		return rma_error(w, g->function, abi.err_type, "target_datatype: not a datatype");
+	return RMA_OK;
+}
+
+static int no_epoch(struct rma_win *w, const struct rma_args *g)
+{
+	return rma_error(w, g->function, abi.err_rma_sync, "target_rank: there is no access epoch for rank %d", g->target);
+}
+
+int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
+{
+	int failed = check_counts(a, w, g);
+	if (failed)
+		return failed;
+	a->w = w;
+	a->origin_count = g->origin_count;
+	a->there_count = g->there_count;
+	a->nothing = g->target == abi.proc_null;
+	if (a->nothing)
+		return RMA_OK;
+	if ((unsigned)g->target >= (unsigned)w->n)
+		return rma_error(w, g->function, abi.err_rank, "target_rank: %d is outside 0..%d", g->target, w->n - 1);
+	if (!rma_epoch(w, g->target))
+		return no_epoch(w, g);
+	a->t = &w->target[g->target];
+	a->nothing = g->there_count == 0 || a->there->size == 0;
+	if (a->nothing)
+		return RMA_OK;
+	if (!in_window(a, g->disp))
+		return rma_error(w, g->function, abi.err_rma_range,
+			"target_disp: %ld elements at displacement %ld are not within the window of rank %d (%lu bytes)",
+			(long)g->there_count, (long)g->disp, g->target, (unsigned long)a->t->size);
+	return RMA_OK;
+}
+
+int rma_go_error(struct rma_win *w, const char *function, int result, const char *text)
+{
+	if (result == GO_OK)
+		return RMA_OK;
+	int class = result == GO_RANGE ? abi.err_rma_range : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;
+	return rma_error(w, function, class, "%s", text);
+}

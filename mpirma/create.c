@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Making and freeing windows. Members exchange where their memory and control blocks are, by their MPI, on a communicator of the
+// window's own; afterwards nobody asks anybody. The handle that the program gets is a real window of its MPI, on MPI_COMM_SELF,
+// so that conversion to Fortran, names, attributes and error handlers stay MPI's.
+#include "create.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "_cgo_export.h"
+
+// What members tell each other.
+struct card {
+	uint64_t addr, size, block;
+	int64_t unit;
+	int32_t world, failed; // failed: an error class
+	int32_t arena;         // the memory is in the node's arena
+	int32_t zero;
+};
+
+// Ranks of the job of the communicator's members. NULL: it has others, or is no communicator of one group.
+static int *world_ranks(handle comm, handle *group, int *n)
+{
+	int inter = 0, *list = NULL;
+	handle everybody = 0;
+	if (real.Comm_test_inter(comm, &inter) || inter || real.Comm_group(comm, group))
+		return NULL;
+	if (!real.Group_size(*group, n) && !real.Comm_group(abi.comm_world, &everybody))
+		list = malloc((size_t)(2 * *n) * sizeof *list);
+	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
+	bool ours = list && !real.Group_translate_ranks(*group, *n, list + *n, everybody, list);
+	for (int i = 0; ours && i < *n; i++) ours = list[i] != abi.undefined;
+	if (everybody)
+		real.Group_free(&everybody);
+	if (ours)
+		return list;
+	free(list);
+	real.Group_free(group);
+	return NULL;
+}
+
+static bool all_here(const int *world, int n)
+{
+	bool here = true;
+	for (int i = 0; i < n; i++) here = here && mpirmago_here(world[i]);
+	return here;
+}
+
+static void discard(struct rma_win *w)
+{
+	char text[200];
+	if (w->exposed_memory)
+		mpirmago_conceal((uintptr_t)w->base, w->size, text);
+	mpirmago_release(w->memory, text);
+	mpirmago_release((uintptr_t)w->block, text);
+	if (w->comm)
+		real.Comm_free(&w->comm);
+	if (w->group)
+		real.Group_free(&w->group);
+	free(w->target);
+	free((void *)w->lock);
+	free((void *)w->dirty);
+	free(w->access);
+	free(w->targets);
+	free(w->seen);
+	pthread_mutex_destroy(&w->locking);
+	free(w);
+}
+
+static struct rma_win *new_window(int n)
+{
+	struct rma_win *w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	size_t members = (size_t)n;
+	w->n = n;
+	w->target = calloc(members, sizeof *w->target);
+	w->lock = calloc(members, sizeof *w->lock);
+	w->dirty = calloc(members, sizeof *w->dirty);
+	w->access = calloc(members, sizeof *w->access);
+	w->seen = calloc(members, sizeof *w->seen);
+	pthread_mutex_init(&w->locking, NULL);
+	return w;
+}
+
+// Memory in the arena, for the block and for windows that bring their own.
+static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, char *text)
+{
+	uintptr_t block = 0;
+	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct shm_event);
+	int result = w->target ? mpirmago_allocate((int64_t)size, 1, &block, text) : GO_MEMORY;
+	w->block = (struct win_block *)block;
+	if (result == GO_OK && bytes > 0)
+		result = mpirmago_allocate(bytes, 0, &w->memory, text);
+	if (result == GO_OK && m->flavor == FLAVOR_CREATE && m->size > 0 && !mpirmago_owned((uintptr_t)m->base, m->size)) {
+		result = mpirmago_expose((uintptr_t)m->base, m->size, text);
+		w->exposed_memory = result == GO_OK;
+	}
+	return result;
+}
+
+// Bytes that this member allocates. Contiguous shared memory is the first member's, for all.
+static int64_t own_bytes(const struct making *m, const struct rma_win *w, const int64_t *sizes)
+{
+	int64_t all = 0;
+	if (m->flavor == FLAVOR_ALLOCATE || (m->flavor == FLAVOR_SHARED && m->apart))
+		return m->size;
+	for (int i = 0; m->flavor == FLAVOR_SHARED && w->me == 0 && i < w->n; i++) all += sizes[i];
+	return all;
+}
+
+static void fill(struct rma_win *w, const struct making *m, const struct card *cards)
+{
+	uint64_t next = cards[0].addr;
+	for (int i = 0; i < w->n; i++) {
+		const struct card *c = &cards[i];
+		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
+		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
+			.block = (struct win_block *)c->block, .here = here, .direct = c->world == job.me || (here && (packed || c->arena))};
+		next += c->size;
+	}
+	if (m->flavor != FLAVOR_CREATE && m->flavor != FLAVOR_DYNAMIC)
+		w->base = (void *)w->target[w->me].addr;
+}
+
+// Exchanges cards. Not RMA_OK: an error class, the same on all members.
+static int exchange(struct rma_win *w, const struct making *m, struct card mine)
+{
+	struct card *cards = calloc((size_t)w->n, sizeof *cards);
+	int failed = cards ? real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte, w->comm) : abi.err_no_mem;
+	for (int i = 0; !failed && i < w->n; i++) failed = cards[i].failed;
+	if (!failed)
+		fill(w, m, cards);
+	free(cards);
+	return failed;
+}
+
+static int share_sizes(struct rma_win *w, const struct making *m, int64_t *sizes)
+{
+	return m->flavor == FLAVOR_SHARED ? real.Allgather(&m->size, sizeof m->size, abi.byte, sizes, sizeof m->size, abi.byte, w->comm)
+	                                  : RMA_OK;
+}
+
+// Everything but the handle. world is of all members.
+static int build(struct rma_win *w, const struct making *m, const int *world, char *text)
+{
+	int64_t *sizes = calloc((size_t)w->n, sizeof *sizes);
+	int failed = real.Comm_create(m->comm, w->group, &w->comm);
+	if (failed || (failed = real.Comm_rank(w->comm, &w->me)) || (failed = share_sizes(w, m, sizes))) {
+		free(sizes);
+		return failed;
+	}
+	w->base = m->base;
+	w->size = m->size;
+	w->unit = (int)m->unit;
+	w->flavor = m->flavor;
+	int result = allocate(w, m, own_bytes(m, w, sizes), text);
+	free(sizes);
+	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
+	return exchange(w, m, (struct card){.addr = addr, .size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
+		.block = (uintptr_t)w->block, .unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
+		.failed = result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other});
+}
+
+// A window of the program's MPI on MPI_COMM_SELF: of the same memory, so that Fortran's attributes are right, or of none.
+static int real_handle(struct rma_win *w, handle info)
+{
+	w->win = 0;
+	if (real.Win_create(w->base, w->size, w->unit, info, abi.comm_self, &w->win) == RMA_OK)
+		return RMA_OK;
+	return real.Win_create_dynamic(info, abi.comm_self, &w->win);
+}
+
+int rma_create(const struct making *m, void *win, void *base)
+{
+	char text[200] = "a member has no memory";
+	handle group = 0;
+	int n, *world = job.running ? world_ranks(m->comm, &group, &n) : NULL;
+	if (!world || (m->flavor == FLAVOR_SHARED && !all_here(world, n))) {
+		if (world)
+			real.Group_free(&group);
+		free(world);
+		rma_passed_through();
+		return RMA_PASS;
+	}
+	struct rma_win *w = new_window(n);
+	if (w)
+		w->group = group;
+	int failed = w ? build(w, m, world, text) : abi.err_no_mem;
+	free(world);
+	if (!failed)
+		failed = real_handle(w, m->info);
+	if (!failed && !rma_register(w))
+		failed = abi.err_no_mem;
+	if (failed) {
+		if (w)
+			discard(w);
+		return rma_comm_error(m->comm, m->function, failed, "%s", text);
+	}
+	rma_set_handle(win, w->win);
+	if (base)
+		*(void **)base = w->base;
+	return RMA_OK;
+}
+
+int rma_meet(struct rma_win *w) { return w->n > 1 ? real.Barrier(w->comm) : RMA_OK; }
+
+PUBLIC int PMPI_Win_free(void *win)
+{
+	static const char function[] = "MPI_Win_free";
+	struct rma_win *w = rma_find(rma_get_handle(win));
+	if (!w)
+		return real.Win_free(win);
+	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->posted)
+		return rma_error(w, function, abi.err_rma_sync, "win: an epoch is open");
+	int failed = rma_flush_all(w, function), met = rma_meet(w);
+	handle h = w->win;
+	rma_unregister(w);
+	rma_detach_all(w);
+	int freed = real.Win_free(&h);
+	rma_set_handle(win, abi.win_null);
+	discard(w);
+	return failed ? failed : met ? met : freed;
+}
+RMA_ALIAS(Win_free)

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What the C files ask of the engine: operations that are not loads and stores, synchronisation with other nodes, and memory.
+// Every function returns one of window.h's GO_ codes and, if that is not GO_OK, writes why.
+package main
+
+// #include "window.h"
+// static inline uintptr_t shape_of(const struct rma_type *t) { return atomic_load_explicit(&((struct rma_type *)t)->shape, memory_order_acquire); }
+// static inline bool set_shape(const struct rma_type *t, uintptr_t shape)
+// {
+//	uintptr_t none = 0;
+//	return atomic_compare_exchange_strong(&((struct rma_type *)t)->shape, &none, shape);
+// }
+import "C"
+
+import (
+	"errors"
+	"runtime/cgo"
+	"unsafe"
+
+	"libarmci/internal/core"
+	"libarmci/internal/guest"
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/window"
+)
+
+const textBytes = 200
+
+// result is the code of an error, whose text goes to C.
+func result(err error, text *C.char) C.int {
+	if err == nil {
+		return C.GO_OK
+	}
+	if rt := lib.rt.Load(); rt != nil {
+		rt.AwaitEnd("MPI one-sided communication", err)
+	}
+	b := unsafe.Slice((*byte)(unsafe.Pointer(text)), textBytes)
+	b[copy(b[:textBytes-1], err.Error())] = 0
+	switch {
+	case errors.Is(err, transport.ErrNoMemory):
+		return C.GO_MEMORY
+	case errors.Is(err, transport.ErrBadAddr), core.CodeOf(err) == core.CodeAddress:
+		return C.GO_RANGE
+	}
+	return C.GO_OTHER
+}
+
+// shapeOf is the shape of a datatype, made at first use; nil if elements are consecutive memory.
+func shapeOf(t *C.struct_rma_type) *window.Shape {
+	if t.dense {
+		return nil
+	}
+	if h := C.shape_of(t); h != 0 {
+		return cgo.Handle(h).Value().(*window.Shape)
+	}
+	runs := make([]window.Run, t.nruns)
+	for i, r := range unsafe.Slice(t.runs, int(t.nruns)) {
+		runs[i] = window.Run{Offset: int64(r.offset), Bytes: int64(r.bytes)}
+	}
+	s := window.NewShape(runs, int64(t.extent))
+	if h := cgo.NewHandle(s); !C.set_shape(t, C.uintptr_t(h)) {
+		h.Delete() // another thread was faster
+	}
+	return s
+}
+
+//export mpirmago_drop_shape
+func mpirmago_drop_shape(shape C.uintptr_t) {
+	defer guest.Guard()
+	cgo.Handle(shape).Delete()
+}
+
+func sideOf(s *C.struct_rma_side) window.Side {
+	shape := shapeOf(s._type)
+	n := int64(s.count)
+	if shape == nil {
+		n *= int64(s._type.extent)
+	}
+	return window.Side{Addr: uintptr(s.addr), Count: n, Shape: shape}
+}
+
+//export mpirmago_call
+func mpirmago_call(c *C.struct_rma_call) C.int {
+	defer guest.Guard()
+	rt := lib.rt.Load()
+	var err error
+	switch c.kind {
+	case C.RMA_PUT, C.RMA_GET:
+		t := window.Transfer{Kind: core.Put, Proc: int(c.proc), Local: sideOf(&c.local), Remote: sideOf(&c.remote),
+			Trusted: bool(c.trusted), Explicit: bool(c.explicit_wait)}
+		if c.kind == C.RMA_GET {
+			t.Kind = core.Get
+		}
+		var number int32
+		number, err = window.Start(rt, &t)
+		c.number = C.int32_t(number)
+	case C.RMA_UPDATE:
+		err = updateOf(c).Do(rt)
+	case C.RMA_CAS:
+		n := int(c.remote._type.size)
+		err = rt.CompareSwap(int(c.proc), uintptr(c.remote.addr), n, bytesAt(uintptr(unsafe.Pointer(c.compare)), n),
+			bytesAt(uintptr(c.local.addr), n), bytesAt(uintptr(c.result.addr), n), bool(c.trusted))
+	}
+	return result(err, &c.text[0])
+}
+
+func updateOf(c *C.struct_rma_call) *window.Update {
+	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op), Type: kernel.UpdateType(c.element),
+		Remote: sideOf(&c.remote), Trusted: bool(c.trusted)}
+	if u.Op != kernel.UpdateNoop {
+		u.Local = sideOf(&c.local)
+	}
+	if c.fetches {
+		r := sideOf(&c.result)
+		u.Result = &r
+	}
+	return u
+}
+
+func bytesAt(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+
+//export mpirmago_test
+func mpirmago_test(number C.int32_t) C.int {
+	defer guest.Guard()
+	done, err := lib.rt.Load().Test(int32(number))
+	if err != nil {
+		ended(err)
+	}
+	if done {
+		return 1
+	}
+	return 0
+}
+
+//export mpirmago_wait
+func mpirmago_wait(number C.int32_t) {
+	defer guest.Guard()
+	if err := lib.rt.Load().Wait(int32(number)); err != nil {
+		ended(err)
+	}
+}
+
+//export mpirmago_flush
+func mpirmago_flush(world C.int, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().Fence(int(world)), text)
+}
+
+//export mpirmago_flush_local
+func mpirmago_flush_local(world C.int, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().WaitProc(int(world)), text)
+}
+
+//export mpirmago_lock
+func mpirmago_lock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().RWLock(int(world), uintptr(lock), exclusive != 0), text)
+}
+
+//export mpirmago_unlock
+func mpirmago_unlock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().RWUnlock(int(world), uintptr(lock), exclusive != 0), text)
+}
+
+//export mpirmago_raise
+func mpirmago_raise(world C.int, event C.uintptr_t, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().EventAdd(int(world), uintptr(event), 1), text)
+}

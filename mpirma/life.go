@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The Runtime of this process: started after MPI_Init, finalised before MPI_Finalize.
+package main
+
+// #include "window.h"
+// void life_open(int me);
+import "C"
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"libarmci/internal/core"
+	"libarmci/internal/guest"
+	"libarmci/internal/log"
+	"libarmci/internal/startup"
+)
+
+// lib is the state behind the C files.
+var lib struct {
+	rt atomic.Pointer[core.Runtime]
+}
+
+//export mpirmago_start
+func mpirmago_start() {
+	defer guest.Guard()
+	s, err := startup.Start("MPI_Init", nil)
+	if err != nil {
+		return // the reason has been printed; every call passes through
+	}
+	lib.rt.Store(s.Runtime)
+	s.Greet()
+	C.life_open(C.int(s.Runtime.Me))
+}
+
+//export mpirmago_stop
+func mpirmago_stop() {
+	defer guest.Guard()
+	rt := lib.rt.Swap(nil)
+	if err := rt.Finalize(); err != nil {
+		log.Errorf("MPI_Finalize: %v", err)
+	}
+}
+
+//export mpirmago_passed_through
+func mpirmago_passed_through() {
+	defer guest.Guard()
+	log.WarnOnce("passed through", "MPI_Win_*: a window has members that are not of this job, or not of one node: it is the MPI's own")
+}
+
+// ended ends the job: a request has failed, which its MPI cannot be told.
+func ended(err error) {
+	rt := lib.rt.Load()
+	rt.AwaitEnd("MPI_Wait", err)
+	rt.AbortInTurn(fmt.Sprintf("a request of one-sided communication: %v: the job ends", err), 1)
+}

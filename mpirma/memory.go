@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Memory of windows: in the node's arena, or the program's own, which other processes reach by the kernel.
+package main
+
+// #include "window.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"libarmci/internal/guest"
+	"libarmci/internal/transport"
+)
+
+//export mpirmago_allocate
+func mpirmago_allocate(nbytes C.int64_t, zeroed C.int, addr *C.uintptr_t, text *C.char) C.int {
+	defer guest.Guard()
+	at, err := lib.rt.Load().MallocLocal(int64(nbytes))
+	if err == nil && zeroed != 0 {
+		clear(bytesAt(at, int(nbytes)))
+	}
+	*addr = C.uintptr_t(at)
+	return result(err, text)
+}
+
+//export mpirmago_release
+func mpirmago_release(addr C.uintptr_t, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().FreeLocal(uintptr(addr)), text)
+}
+
+// mpirmago_owned tells whether memory is of an allocation of mine in the arena.
+//
+//export mpirmago_owned
+func mpirmago_owned(addr C.uintptr_t, nbytes C.int64_t) C.int {
+	defer guest.Guard()
+	rt := lib.rt.Load()
+	if rt.Memory.Inside(uintptr(addr)) && rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(addr), int64(nbytes)) {
+		return 1
+	}
+	return 0
+}
+
+//export mpirmago_expose
+func mpirmago_expose(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().Expose(uintptr(addr), int64(nbytes)), text)
+}
+
+//export mpirmago_conceal
+func mpirmago_conceal(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
+	defer guest.Guard()
+	return result(lib.rt.Load().Conceal(uintptr(addr), int64(nbytes)), text)
+}
+
+// mpirmago_here tells whether a rank is of my node.
+//
+//export mpirmago_here
+func mpirmago_here(world C.int) C.int {
+	defer guest.Guard()
+	if lib.rt.Load().Topo.SameNode(transport.Rank(world)) {
+		return 1
+	}
+	return 0
+}
+
+var _ unsafe.Pointer

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Win_post, start, complete, wait, test: counters in the control blocks, raised behind the data, as in paper 003. Who posts
+// raises a counter at each origin; who starts waits for those of its targets; who completes raises one counter at each target.
+// Nobody polls for another.
+#include "window.h"
+
+#include <stdlib.h>
+
+#include "_cgo_export.h"
+
+// Raises an event at a member, behind my operations there.
+static int raise(struct rma_win *w, const char *function, int member, struct shm_event *e)
+{
+	struct rma_target *t = &w->target[member];
+	char text[200];
+	if (t->here && !atomic_load_explicit(&w->dirty[member], memory_order_relaxed)) {
+		shm_event_add(e, 1);
+		return RMA_OK;
+	}
+	if (t->here) { // by the kernel, to private memory: it is complete when the call has returned
+		int failed = rma_flush(w, function, member);
+		shm_event_add(e, 1);
+		return failed;
+	}
+	return rma_go_error(w, function, mpirmago_raise(t->world, (uintptr_t)e, text), text);
+}
+
+// The members of the window that a group has; NULL: an error has been raised. The caller frees it.
+static int *members(struct rma_win *w, const char *function, handle group, int *n, int *failed)
+{
+	*failed = real.Group_size(group, n);
+	if (*failed)
+		return NULL;
+	int *list = malloc((size_t)(2 * *n + 1) * sizeof *list);
+	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
+	*failed = list ? real.Group_translate_ranks(group, *n, list + *n, w->group, list) : abi.err_no_mem;
+	for (int i = 0; !*failed && i < *n; i++)
+		if (list[i] == abi.undefined)
+			*failed = rma_error(w, function, abi.err_group, "group: its rank %d is not in the window", i);
+	if (*failed) {
+		free(list);
+		return NULL;
+	}
+	return list;
+}
+
+PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
+{
+	static const char function[] = "MPI_Win_post";
+	struct rma_win *w = rma_find(rma_handle(win));
+	if (!w)
+		return real.Win_post(group, assertion, win);
+	if (w->posted)
+		return rma_error(w, function, abi.err_rma_sync, "win: an exposure epoch is open already");
+	int n, failed, *list = members(w, function, rma_handle(group), &n, &failed);
+	if (!list)
+		return failed;
+	w->expected += (uint32_t)n;
+	atomic_thread_fence(memory_order_seq_cst);
+	for (int i = 0; !failed && i < n; i++) failed = raise(w, function, list[i], &w->target[list[i]].block->posts[w->me]);
+	free(list);
+	atomic_store(&w->fence, FENCE_NONE);
+	atomic_store(&w->posted, 1);
+	return failed;
+}
+RMA_ALIAS(Win_post)
+
+PUBLIC int PMPI_Win_start(handle group, int assertion, handle win)
+{
+	static const char function[] = "MPI_Win_start";
+	struct rma_win *w = rma_find(rma_handle(win));
+	if (!w)
+		return real.Win_start(group, assertion, win);
+	if (w->started || w->locks > 0 || w->locked_all != LOCK_NONE || w->fence == FENCE_USED)
+		return rma_error(w, function, abi.err_rma_sync, "win: an access epoch is open already");
+	int n, failed, *list = members(w, function, rma_handle(group), &n, &failed);
+	if (!list)
+		return failed;
+	for (int i = 0; i < n; i++) {
+		struct shm_event *e = &w->block->posts[list[i]];
+		uint32_t want = ++w->seen[list[i]];
+		for (uint32_t now; (int32_t)((now = atomic_load(&e->count)) - want) < 0;) shm_event_wait(e, now, function);
+		w->access[list[i]] = 1;
+	}
+	free(w->targets);
+	w->targets = list;
+	w->started_n = n;
+	atomic_store(&w->fence, FENCE_NONE);
+	atomic_store(&w->started, 1);
+	return RMA_OK;
+}
+RMA_ALIAS(Win_start)
+
+PUBLIC int PMPI_Win_complete(handle win)
+{
+	static const char function[] = "MPI_Win_complete";
+	struct rma_win *w = rma_find(rma_handle(win));
+	if (!w)
+		return real.Win_complete(win);
+	if (!w->started)
+		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_start has not been called");
+	int first = RMA_OK;
+	atomic_store(&w->started, 0);
+	for (int i = 0; i < w->started_n; i++) {
+		int t = w->targets[i], failed = raise(w, function, t, &w->target[t].block->completed);
+		first = first ? first : failed;
+		w->access[t] = 0;
+	}
+	return first;
+}
+RMA_ALIAS(Win_complete)
+
+static bool completed(struct rma_win *w) { return (int32_t)(atomic_load(&w->block->completed.count) - w->expected) >= 0; }
+
+PUBLIC int PMPI_Win_wait(handle win)
+{
+	static const char function[] = "MPI_Win_wait";
+	struct rma_win *w = rma_find(rma_handle(win));
+	if (!w)
+		return real.Win_wait(win);
+	if (!w->posted)
+		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_post has not been called");
+	struct shm_event *e = &w->block->completed;
+	for (uint32_t now = atomic_load(&e->count); (int32_t)(now - w->expected) < 0; now = atomic_load(&e->count))
+		shm_event_wait(e, now, function);
+	atomic_store(&w->posted, 0);
+	return RMA_OK;
+}
+RMA_ALIAS(Win_wait)
+
+PUBLIC int PMPI_Win_test(handle win, int *flag)
+{
+	struct rma_win *w = rma_find(rma_handle(win));
+	if (!w)
+		return real.Win_test(win, flag);
+	if (!w->posted)
+		return rma_error(w, "MPI_Win_test", abi.err_rma_sync, "win: MPI_Win_post has not been called");
+	*flag = completed(w);
+	if (*flag)
+		atomic_store(&w->posted, 0);
+	return RMA_OK;
+}
+RMA_ALIAS(Win_test)

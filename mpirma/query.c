@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program asks of a window: predefined attributes, group, memory of shared windows. Names, user attributes, info and error
+// handlers are those of the real window behind the handle.
+#include "window.h"
+
+PUBLIC int PMPI_Win_get_attr(handle win, int keyval, void *value, int *flag)
+{
+	struct rma_win *w = rma_find(rma_handle(win));
+	void **out = value;
+	if (!w)
+		return real.Win_get_attr(win, keyval, value, flag);
+	*flag = 1;
+	if (keyval == abi.win_base)
+		*out = w->base;
+	else if (keyval == abi.win_size)
+		*out = &w->size;
+	else if (keyval == abi.win_disp_unit)
+		*out = &w->unit;
+	else if (keyval == abi.win_create_flavor)
+		*out = &abi.flavor[w->flavor];
+	else if (keyval == abi.win_model)
+		*out = &abi.model_unified;
+	else
+		return real.Win_get_attr(win, keyval, value, flag);
+	return RMA_OK;
+}
+RMA_ALIAS(Win_get_attr)
+
+PUBLIC int PMPI_Win_get_group(handle win, void *group)
+{
+	struct rma_win *w = rma_find(rma_handle(win));
+	handle made = 0;
+	if (!w)
+		return real.Win_get_group(win, group);
+	int failed = real.Comm_group(w->comm, &made);
+	rma_set_handle(group, made);
+	return failed;
+}
+RMA_ALIAS(Win_get_group)
+
+// Memory of a member that I can load and store; none: size 0 and NULL. MPI_PROC_NULL: of the first member that has some.
+static int shared_query(struct rma_win *w, int rank, const struct rma_target **found)
+{
+	static const char function[] = "MPI_Win_shared_query";
+	if (w->flavor == FLAVOR_DYNAMIC)
+		return rma_error(w, function, abi.err_rma_flavor, "win: a dynamic window has no memory of its own");
+	if (rank != abi.proc_null && (unsigned)rank >= (unsigned)w->n)
+		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
+	for (int i = 0; rank == abi.proc_null && i < w->n; i++)
+		if (w->target[i].direct && w->target[i].size > 0)
+			rank = i;
+	*found = rank != abi.proc_null && w->target[rank].direct ? &w->target[rank] : NULL;
+	return RMA_OK;
+}
+
+#define SHARED_QUERY(name, number) \
+	PUBLIC int PMPI_##name(handle win, int rank, aint *size, number *unit, void *base) \
+	{ \
+		struct rma_win *w = rma_find(rma_handle(win)); \
+		if (!w) \
+			return real.name(win, rank, size, unit, base); \
+		const struct rma_target *t = NULL; \
+		int failed = shared_query(w, rank, &t); \
+		if (!failed) { \
+			*size = t ? (aint)t->size : 0; \
+			*unit = t ? (number)t->unit : 1; \
+			*(void **)base = t ? (void *)t->addr : NULL; \
+		} \
+		return failed; \
+	} \
+	RMA_ALIAS(name)
+
+SHARED_QUERY(Win_shared_query, int)
+SHARED_QUERY(Win_shared_query_c, aint)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Put, MPI_Get and their forms with requests. Consecutive memory that I can load and store is copied here; everything else
+// is Go's.
+#include "window.h"
+
+#include "_cgo_export.h"
+
+// A transfer by Go. request NULL: it is completed by the next synchronisation.
+static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void *request)
+{
+	struct rma_call c = {.kind = kind, .proc = a->t->world, .trusted = a->trusted, .explicit_wait = request != NULL,
+		.local = {(uintptr_t)g->origin, a->origin_count, a->origin}, .remote = {a->addr, a->there_count, a->there}};
+	rma_note(a->w, g->target);
+	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
+	return failed || !request ? failed : rma_request(a->w, g->function, c.number, request);
+}
+
+static int complete_request(struct rma_win *w, const char *function, void *request)
+{
+	return request ? rma_request(w, function, 0, request) : RMA_OK;
+}
+
+static int sizes_differ(struct rma_access *a, const struct rma_args *g)
+{
+	return rma_error(a->w, g->function, abi.err_type, "target_datatype: the target has room for %ld bytes of data, the origin %ld",
+		(long)(a->there->size * a->there_count), (long)(a->origin->size * a->origin_count));
+}
+
+static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void *request)
+{
+	struct rma_access a;
+	int failed = rma_reach(&a, w, g);
+	if (unlikely(failed))
+		return failed;
+	if (a.nothing)
+		return complete_request(w, g->function, request);
+	if (a.origin->size * a.origin_count != a.there->size * a.there_count)
+		return sizes_differ(&a, g);
+	if (!a.direct || !a.origin->dense || !a.there->dense)
+		return by_go(&a, g, kind, request);
+	size_t n = (size_t)(a.origin_count * a.origin->extent);
+	if (kind == RMA_PUT)
+		k_copy((void *)a.addr, g->origin, n);
+	else
+		k_copy((void *)g->origin, (const void *)a.addr, n);
+	return complete_request(w, g->function, request);
+}
+
+#define ARGS(name) (&(struct rma_args){name, origin, origin_count, rma_handle(origin_type), target, disp, target_count, rma_handle(target_type)})
+
+// The function for counts of type `count`, or the MPI's own for a window that is not ours.
+#define TRANSFER(name, count, origin_buffer, kind) \
+	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, int target, aint disp, \
+		count target_count, handle target_type, handle win) \
+	{ \
+		struct rma_win *w = rma_find(rma_handle(win)); \
+		return w ? transfer(ARGS("MPI_" #name), w, kind, NULL) \
+		         : real.name(origin, origin_count, origin_type, target, disp, target_count, target_type, win); \
+	} \
+	RMA_ALIAS(name)
+
+#define REQUEST(name, count, origin_buffer, kind) \
+	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, int target, aint disp, \
+		count target_count, handle target_type, handle win, void *request) \
+	{ \
+		struct rma_win *w = rma_find(rma_handle(win)); \
+		return w ? transfer(ARGS("MPI_" #name), w, kind, request) \
+		         : real.name(origin, origin_count, origin_type, target, disp, target_count, target_type, win, request); \
+	} \
+	RMA_ALIAS(name)
+
+TRANSFER(Put, int, const void *, RMA_PUT)
+TRANSFER(Put_c, count_t, const void *, RMA_PUT)
+TRANSFER(Get, int, void *, RMA_GET)
+TRANSFER(Get_c, count_t, void *, RMA_GET)
+REQUEST(Rput, int, const void *, RMA_PUT)
+REQUEST(Rput_c, count_t, const void *, RMA_PUT)
+REQUEST(Rget, int, void *, RMA_GET)
+REQUEST(Rget_c, count_t, void *, RMA_GET)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Shared by the files that carry windows: access to a target (is there an epoch, is the memory within the window, can I load
+// and store there?) and the calls into Go for everything that is not a load or a store.
+#ifndef MPIRMA_WINDOW_H
+#define MPIRMA_WINDOW_H
+
+#include "rma.h"
+
+#include "../internal/kernel/update.h"
+
+enum { RMA_OK = 0 }; // MPI_SUCCESS of both ABIs
+
+// What this process is in the job, written by Go when the library starts.
+struct rma_job {
+	_Atomic int running; // 1: the library carries windows
+	int me;              // rank of the job
+	struct k_stripes stripes;
+};
+extern struct rma_job job;
+void rma_start(handle comm); // starts the library, if MPI is running and its MPI_Init has not been seen: comm has all ranks
+
+bool rma_register(struct rma_win *w); // false: no memory
+void rma_unregister(struct rma_win *w);
+
+/* operations that are Go's ------------------------------------------------------------------------------------------- */
+
+enum rma_kind { RMA_PUT, RMA_GET, RMA_UPDATE, RMA_CAS };
+
+struct rma_side {
+	uintptr_t addr;
+	int64_t count;
+	const struct rma_type *type;
+};
+
+struct rma_call {
+	int kind, proc;          // proc: rank of the job
+	int op, element;         // of an update; enum k_update_op, k_update_type
+	bool trusted;            // the memory is known to be in the window
+	bool explicit_wait;      // a request: number says what to wait for
+	bool fetches;
+	struct rma_side local, remote, result;
+	const void *compare;     // of RMA_CAS, whose new value is at local and whose old value goes to result
+	int32_t number;          // out
+	char text[200];          // out: what is wrong
+};
+
+// Results of the functions that Go exports.
+enum { GO_OK, GO_RANGE, GO_MEMORY, GO_OTHER };
+
+/* access (access.c) --------------------------------------------------------------------------------------------------- */
+
+// One side of an operation at a target, checked.
+struct rma_access {
+	struct rma_win *w;
+	struct rma_target *t;
+	const struct rma_type *origin, *there;
+	int64_t origin_count, there_count;
+	uintptr_t addr;  // in the target
+	bool direct;     // I may load and store there
+	bool nothing;    // there is nothing to do: no elements, or MPI_PROC_NULL
+	bool trusted;
+};
+
+// Arguments of an operation as the program gave them.
+struct rma_args {
+	const char *function;
+	const void *origin;
+	count_t origin_count;
+	handle origin_type;
+	int target;
+	aint disp;
+	count_t there_count;
+	handle there_type;
+};
+
+// Checks an operation and finds its memory. Not RMA_OK: the error has been raised, and this is the code to return.
+int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g);
+
+// Has w an access epoch for a target? Takes locks that MPI_Win_lock_all has put off.
+bool rma_epoch(struct rma_win *w, int target);
+
+static inline void rma_note(struct rma_win *w, int target)
+{
+	atomic_store_explicit(&w->dirty[target], 1, memory_order_relaxed);
+	atomic_store_explicit(&w->any_dirty, 1, memory_order_release);
+}
+
+// Raises the error of a call of Go.
+int rma_go_error(struct rma_win *w, const char *function, int result, const char *text);
+
+/* locks (lock.c) ----------------------------------------------------------------------------------------------------------- */
+
+// Takes the lock of a target, and gives it back: afterwards all my operations there are complete.
+int rma_take(struct rma_win *w, int target, bool exclusive, const char *function);
+int rma_give(struct rma_win *w, int target, bool exclusive, const char *function);
+
+/* creation (create.c) ----------------------------------------------------------------------------------------------- */
+
+int rma_meet(struct rma_win *w); // a barrier of the members; not RMA_OK: an error class
+
+/* completion (flush.c) ------------------------------------------------------------------------------------------------- */
+
+int rma_flush(struct rma_win *w, const char *function, int target);
+int rma_flush_all(struct rma_win *w, const char *function);
+
+#endif
