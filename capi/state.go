@@ -22,6 +22,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,7 @@ import (
 	"libarmci/internal/config"
 	"libarmci/internal/core"
 	"libarmci/internal/drivers"
+	"libarmci/internal/guest"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -47,6 +49,19 @@ var lib struct {
 	shared   runtime.Pinner // of Go's memory that C reads
 }
 
+func init() { guest.NamedBy(publicOf) }
+
+// publicOf is the public name of a C function, "" if it has none.
+func publicOf(symbol string) string {
+	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
+		return name
+	}
+	if name := strings.TrimPrefix(symbol, "p"); strings.HasPrefix(name, "armci_") {
+		return name
+	}
+	return ""
+}
+
 // start starts the library unless it is running, and prints why if it cannot; name is the function that was called.
 // Collective; called with lib.mu held.
 func start(name string, comm *uintptr) error {
@@ -56,8 +71,8 @@ func start(name string, comm *uintptr) error {
 	runtime.GOMAXPROCS(transport.Procs)
 	debug.SetGCPercent(50)
 	cfg, problem := config.LoadFrom(bootstrap.Environ())
-	if problem == nil {
-		problem = watchCrashes(cfg)
+	if problem == nil && cfg.Bool("ARMCI_BACKTRACE") {
+		problem = guest.Watch()
 	}
 	lib.trace = cfg.Bool("ARMCI_TRACE")
 	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
@@ -71,7 +86,7 @@ func start(name string, comm *uintptr) error {
 	}
 	host, _ := os.Hostname()
 	log.SetIdentity(job.Rank(), host)
-	identifyCrashes(job.Rank(), host)
+	guest.Identify(job.Rank(), host)
 	p := drivers.New(cfg)
 	rt, err := startIn(job, cfg, p, problem)
 	if err != nil {
@@ -83,6 +98,41 @@ func start(name string, comm *uintptr) error {
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	greet(rt, p)
 	return nil
+}
+
+// identifyArenas gives crash reports the addresses of other nodes' arenas.
+func identifyArenas(topo *core.Topology, r drivers.ArenaRanges) {
+	guest.Foreign(r.Base, uintptr(r.Bytes), foreign(topo, r, "ARMCI_Get and ARMCI_Put"))
+}
+
+// foreign says whose memory each range of addresses is, for guest.Foreign; nothing if all nodes have one.
+func foreign(topo *core.Topology, r drivers.ArenaRanges, access string) []string {
+	if r.Count < 2 {
+		return nil
+	}
+	whose := make([]string, r.Count)
+	for node, ranks := range topo.Nodes {
+		switch i := node % r.Count; {
+		case i == r.Mine:
+		case whose[i] != "":
+			whose[i] = "another node" // several nodes have this range
+		default:
+			whose[i] = members(ranks, topo.Hosts[node])
+		}
+	}
+	for i, who := range whose {
+		if who != "" {
+			whose[i] = fmt.Sprintf("%.400s: only its ranks can dereference it, others use %s", who, access)
+		}
+	}
+	return whose
+}
+
+func members(ranks []transport.Rank, host string) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d (host %s)", ranks[0], host)
+	}
+	return fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1, host)
 }
 
 func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem error) (*core.Runtime, error) {
