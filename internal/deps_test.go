@@ -59,8 +59,11 @@ var allowed = map[string]string{
 
 	"internal/drivers": "internal/shm internal/internode internal/rdma internal/tcp internal/transport internal/config internal/log",
 
-	"capi": "internal/drivers internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
-		"internal/config internal/log",
+	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
+		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
+
+	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
+		"internal/log",
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
