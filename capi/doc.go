@@ -6,9 +6,6 @@
 package main
 
 // #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
-// #cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=_cgo_wait_runtime_init_done
 import "C"
-
-import _ "github.com/ianlancetaylor/cgosymbolizer" // a crash shows C and Go frames together
 
 func main() {}

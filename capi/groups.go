@@ -11,6 +11,7 @@ import (
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/transport"
 )
 
@@ -22,7 +23,7 @@ func made(name string, g *core.Group, err error) C.int {
 
 //export armcigo_group_create
 func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("of %d ranks", n) })
 	must(name, err)
@@ -35,7 +36,7 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 
 //export armcigo_group_split
 func armcigo_group_split(parent, color, key C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Group_split"
 	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("color %d, key %d", color, key) })
 	if err != nil {
@@ -50,7 +51,7 @@ func armcigo_group_split(parent, color, key C.int) C.int {
 
 //export armcigo_group_dup
 func armcigo_group_dup(parent C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Group_dup"
 	rt, p, err := groupFor(name, parent)
 	if err != nil {
@@ -65,7 +66,7 @@ func armcigo_group_dup(parent C.int) C.int {
 
 //export armcigo_group_free
 func armcigo_group_free(id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Group_free", func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		err = rt.GroupFree(int(id))
@@ -77,7 +78,7 @@ func armcigo_group_free(id C.int) {
 //
 //export armcigo_group_facts
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := running(name, func() string { return fmt.Sprintf("group %d", id) })
 	if err != nil {
@@ -99,7 +100,7 @@ func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 
 //export armcigo_default_group
 func armcigo_default_group() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := running("ARMCI_Group_get_default")
 	must("ARMCI_Group_get_default", err)
 	return C.int(rt.DefaultGroup())
@@ -107,7 +108,7 @@ func armcigo_default_group() C.int {
 
 //export armcigo_set_default_group
 func armcigo_set_default_group(id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := running("ARMCI_Group_set_default", func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		err = rt.SetDefaultGroup(int(id))
@@ -117,7 +118,7 @@ func armcigo_set_default_group(id C.int) {
 
 //export armcigo_absolute_id
 func armcigo_absolute_id(id, rank C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	_, g, err := groupFor("ARMCI_Absolute_id", id, func() string { return fmt.Sprintf("rank %d", rank) })
 	must("ARMCI_Absolute_id", err)
 	if rank < 0 || int(rank) >= g.Size() {
@@ -128,7 +129,7 @@ func armcigo_absolute_id(id, rank C.int) C.int {
 
 //export armcigo_group_comm
 func armcigo_group_comm(id C.int) C.uintptr_t {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := running("armci_group_comm", func() string { return fmt.Sprintf("group %d", id) })
 	must("armci_group_comm", err)
 	g, err := rt.Group(int(id))
@@ -141,13 +142,13 @@ func armcigo_group_comm(id C.int) C.uintptr_t {
 
 //export armcigo_domain_count
 func armcigo_domain_count() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	return C.int(len(early("armci_domain_count").Topo.Domains))
 }
 
 //export armcigo_domain_of
 func armcigo_domain_of(rank C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt := early("armci_domain_id")
 	if err := checkRank(rt, "glob_proc_id", rank); err != nil {
 		return code("armci_domain_id", err)
@@ -176,7 +177,7 @@ func domainRanks(name string, id C.int) ([]transport.Rank, error) {
 
 //export armcigo_domain_ranks
 func armcigo_domain_ranks(id C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	ranks, err := domainRanks("armci_domain_nprocs", id)
 	if err != nil {
 		return code("armci_domain_nprocs", err)
@@ -186,7 +187,7 @@ func armcigo_domain_ranks(id C.int) C.int {
 
 //export armcigo_domain_rank
 func armcigo_domain_rank(id, local C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "armci_domain_glob_proc_id"
 	ranks, err := domainRanks(name, id)
 	if err == nil && (local < 0 || int(local) >= len(ranks)) {
@@ -200,7 +201,7 @@ func armcigo_domain_rank(id, local C.int) C.int {
 
 //export armcigo_same_node
 func armcigo_same_node(cname *C.char, rank C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt := early(name)
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {
@@ -211,7 +212,7 @@ func armcigo_same_node(cname *C.char, rank C.int) C.int {
 
 //export armcigo_same_domain
 func armcigo_same_domain(rank C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt := early("armci_domain_same_id")
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.Domain(transport.Rank(rank)) == rt.Topo.Domain(rt.Me) {
 		return 1

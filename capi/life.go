@@ -13,6 +13,7 @@ import (
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/log"
 )
 
@@ -26,7 +27,7 @@ func commOf(p *C.uintptr_t) *uintptr {
 
 //export armcigo_init
 func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if start(literal(name), commOf(comm)) != nil {
@@ -40,7 +41,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 
 //export armcigo_check_thread
 func armcigo_check_thread(level C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if have, running := bootstrap.ThreadLevel(); running && have < int(level) {
 		end("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
 			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level), Code: core.CodeInternal})
@@ -50,7 +51,7 @@ func armcigo_check_thread(level C.int) C.int {
 
 //export armcigo_mpi_init
 func armcigo_mpi_init(argc, argv unsafe.Pointer) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
 		end("ARMCI_Init_args", err)
 	}
@@ -58,7 +59,7 @@ func armcigo_mpi_init(argc, argv unsafe.Pointer) {
 
 //export armcigo_initialized
 func armcigo_initialized() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if inInit() {
 		return 1
 	}
@@ -69,7 +70,7 @@ func armcigo_initialized() C.int {
 //
 //export armcigo_finalize
 func armcigo_finalize() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	rt := lib.rt.Load()
@@ -98,7 +99,7 @@ func shut(rt *core.Runtime) error {
 
 //export armcigo_msg_init
 func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
@@ -110,7 +111,7 @@ func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
 
 //export armcigo_msg_finalize
 func armcigo_msg_finalize() {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if rt := lib.rt.Load(); rt != nil {
@@ -126,7 +127,7 @@ func armcigo_msg_finalize() {
 //
 //export armcigo_leave
 func armcigo_leave() {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if rt := lib.rt.Load(); rt != nil {
 		rt.Leave()
 	}
@@ -134,7 +135,7 @@ func armcigo_leave() {
 
 //export armcigo_error
 func armcigo_error(msg *C.char, status C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	text := ""
 	if msg != nil {
 		text = C.GoString(msg)
@@ -146,13 +147,13 @@ func armcigo_error(msg *C.char, status C.int) {
 //
 //export armcigo_fatal
 func armcigo_fatal() {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	abort("", 1)
 }
 
 //export armcigo_unsupported
 func armcigo_unsupported(name *C.char) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if rt := lib.rt.Load(); rt != nil && rt.Me != 0 {
 		return // all ranks call these
 	}
@@ -161,13 +162,13 @@ func armcigo_unsupported(name *C.char) {
 
 //export armcigo_me
 func armcigo_me() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	return C.int(early("armci_msg_me").Me)
 }
 
 //export armcigo_nproc
 func armcigo_nproc() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	return C.int(early("armci_msg_nproc").N)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mattn/go-pointer"
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
@@ -38,7 +39,7 @@ const atomicsOfDevice = "rdma-atomics"
 
 //export armcigo_malloc
 func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int, device *C.char) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	if err == nil && ptrs == nil {
@@ -61,7 +62,7 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 
 //export armcigo_free
 func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	if err == nil {
@@ -72,7 +73,7 @@ func armcigo_free(cname *C.char, p unsafe.Pointer, group C.int) C.int {
 
 //export armcigo_malloc_local
 func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	var addr uintptr
@@ -85,7 +86,7 @@ func armcigo_malloc_local(cname *C.char, bytes C.long) unsafe.Pointer {
 
 //export armcigo_free_local
 func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	if err == nil {
@@ -96,7 +97,7 @@ func armcigo_free_local(cname *C.char, p unsafe.Pointer) C.int {
 
 //export armcigo_memget
 func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe.Pointer {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Memget"
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%d bytes", bytes) })
 	switch {
@@ -114,7 +115,7 @@ func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe
 
 //export armcigo_check_info
 func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	_, err := initialised(name)
 	if err == nil && info == nil {
@@ -125,7 +126,7 @@ func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
 
 //export armcigo_uses_shm
 func armcigo_uses_shm(group C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, g, err := groupFor("ARMCI_Uses_shm", group)
 	must("ARMCI_Uses_shm", err)
 	if g.Size() > rt.NodesOf(g) { // some members share a node
@@ -138,7 +139,7 @@ func armcigo_uses_shm(group C.int) C.int {
 //
 //export armcigo_access
 func armcigo_access(cname *C.char, p unsafe.Pointer) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	must(name, err)
@@ -150,7 +151,7 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 
 //export armcigo_create_mutexes
 func armcigo_create_mutexes(num C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Create_mutexes"
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%d", num) })
 	if err == nil {
@@ -180,7 +181,7 @@ func dropMutexes() { C.front_set_mutexes(nil, nil) }
 
 //export armcigo_destroy_mutexes
 func armcigo_destroy_mutexes() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Destroy_mutexes"
 	rt, err := initialised(name)
 	if err == nil {
@@ -192,7 +193,7 @@ func armcigo_destroy_mutexes() C.int {
 
 //export armcigo_lock
 func armcigo_lock(mutex, proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Lock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
@@ -202,7 +203,7 @@ func armcigo_lock(mutex, proc C.int) {
 
 //export armcigo_unlock
 func armcigo_unlock(mutex, proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Unlock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
@@ -214,7 +215,7 @@ func armcigo_unlock(mutex, proc C.int) {
 
 //export armcigo_mutex_set
 func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Create_mutexes_hdl"
 	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d", count) })
 	var s *core.MutexSet
@@ -240,7 +241,7 @@ func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *cor
 
 //export armcigo_mutex_set_free
 func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Destroy_mutexes_hdl"
 	rt, s, err := setOf(name, hdl)
 	if err == nil {
@@ -252,7 +253,7 @@ func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
 
 //export armcigo_lock_hdl
 func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
@@ -264,7 +265,7 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 //
 //export armcigo_trylock_hdl
 func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	got := false
 	if err == nil {
@@ -279,7 +280,7 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 
 //export armcigo_unlock_hdl
 func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
@@ -291,7 +292,7 @@ func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 //
 //export armcigo_refuse_copy
 func armcigo_refuse_copy(n C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if n < 0 {
 		end("ARMCI_Copy", &core.ArgError{Arg: "n", Text: "negative", Code: core.CodeBytes})
 	}

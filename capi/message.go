@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/msg"
 )
 
@@ -46,14 +47,14 @@ func among(name string, scope, id C.int, args ...argsOf) (*core.Runtime, *core.G
 
 //export armcigo_group_barrier
 func armcigo_group_barrier(id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	_, g, _ := among("armci_msg_group_barrier", 333, id)
 	must("armci_msg_group_barrier", msg.Barrier(g))
 }
 
 //export armcigo_snd
 func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "armci_msg_snd"
 	rt, err := running(name, func() string { return fmt.Sprintf("tag %d, %d bytes at %#x to rank %d", tag, n, uintptr(p), to) })
 	must(name, err)
@@ -62,7 +63,7 @@ func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 
 //export armcigo_rcv
 func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := running(name, func() string {
 		return fmt.Sprintf("tag %d, up to %d bytes at %#x from rank %d", tag, n, uintptr(p), from)
@@ -81,7 +82,7 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 
 //export armcigo_bcast
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, g, s := among(name, scope, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), root) })
 	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
@@ -96,7 +97,7 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 
 //export armcigo_clus_bcast
 func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World, func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
 	root := rt.Topo.Nodes[rt.Topo.MyNode()][0]
 	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
@@ -104,7 +105,7 @@ func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 
 //export armcigo_range_bcast
 func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "armci_grp_clus_brdcst"
 	rt, g, _ := among(name, 333, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), master) })
 	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
@@ -112,7 +113,7 @@ func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 
 //export armcigo_gop
 func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, id C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, id, func() string {
 		return fmt.Sprintf("%d elements of type %d at %#x, op %s", n, typ, uintptr(x), C.GoString(op))
@@ -129,7 +130,7 @@ func word(name string, op *C.char) string {
 
 //export armcigo_sel
 func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, core.World, func() string {
 		return fmt.Sprintf("%d bytes at %#x, type %d, op %s", n, uintptr(x), typ, C.GoString(op))
@@ -139,7 +140,7 @@ func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.ch
 
 //export armcigo_bintree
 func armcigo_bintree(scope C.int, root, up, left, right *C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, _, s := among("armci_msg_bintree", scope, core.World)
 	r, u, l, ri := msg.Bintree(rt, s)
 	for _, out := range []struct {

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/transport"
 )
 
@@ -88,7 +89,7 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 
 //export armcigo_op
 func armcigo_op(c *C.struct_front_call) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	if err := carryOut(c); err != nil {
 		return code(literal(c.name), err)
 	}
@@ -132,7 +133,7 @@ func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 
 //export armcigo_check_flag
 func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("flag at %#x of rank %d", uintptr(unsafe.Pointer(flag)), proc) })
 	if err == nil {
@@ -143,7 +144,7 @@ func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 
 //export armcigo_wait_get
 func armcigo_wait_get(name *C.char, proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised(literal(name), func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.WaitGet(int(proc))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Global procedure calls, and the checkpoint functions, which return an error.
 #include "front.h"
-#include "signals.h"
+#include "../internal/guest/signals.h"
 
 #include "_cgo_export.h"
 

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 )
 
 // C and Go have the same limit: the build fails if either is greater.
@@ -32,7 +33,7 @@ var calls struct {
 
 //export armcigo_gpc_register
 func armcigo_gpc_register(f unsafe.Pointer) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Gpc_register", func() string { return fmt.Sprintf("function at %#x", uintptr(f)) })
 	must("ARMCI_Gpc_register", err)
 	if f == nil {
@@ -60,7 +61,7 @@ func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap 
 
 //export armcigo_gpc_release
 func armcigo_gpc_release(h C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Gpc_release", func() string { return fmt.Sprintf("procedure %d", h) })
 	if err == nil {
 		err = rt.GPCRelease(int(h))
@@ -71,7 +72,7 @@ func armcigo_gpc_release(h C.int) {
 //export armcigo_gpc_exec
 func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Pointer, dlen C.int, rhdr unsafe.Pointer,
 	rhlen C.int, rdata unsafe.Pointer, rdlen C.int, nbh *C.gpc_hdl_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Gpc_exec"
 	rt, err := initialised(name, func() string {
 		return fmt.Sprintf("procedure %d at rank %d, header %d bytes, data %d bytes, reply at most %d and %d bytes",
@@ -116,7 +117,7 @@ func addCall(f func() error) int32 {
 
 //export armcigo_gpc_wait
 func armcigo_gpc_wait(nbh *C.gpc_hdl_t) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	id := (*int32)(unsafe.Pointer(&nbh.ahdl))
 	calls.mu.Lock()
 	f := calls.open[*id]
@@ -140,21 +141,21 @@ func ownMutex(name string, proc C.int) (*core.Runtime, uintptr) {
 
 //export armcigo_gpc_lock
 func armcigo_gpc_lock(proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, m := ownMutex("ARMCI_Gpc_lock", proc)
 	rt.Locks.Lock(m, rt.Me)
 }
 
 //export armcigo_gpc_unlock
 func armcigo_gpc_unlock(proc C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, m := ownMutex("ARMCI_Gpc_unlock", proc)
 	rt.Locks.Unlock(m)
 }
 
 //export armcigo_gpc_trylock
 func armcigo_gpc_trylock(proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, m := ownMutex("ARMCI_Gpc_trylock", proc)
 	if rt.Locks.TryLock(m, rt.Me) {
 		return 1

@@ -17,21 +17,18 @@ package main
 import "C"
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
-	"libarmci/internal/bootstrap"
-	"libarmci/internal/config"
 	"libarmci/internal/core"
-	"libarmci/internal/drivers"
+	"libarmci/internal/guest"
 	"libarmci/internal/log"
+	"libarmci/internal/startup"
 	"libarmci/internal/transport"
 )
 
@@ -47,96 +44,41 @@ var lib struct {
 	shared   runtime.Pinner // of Go's memory that C reads
 }
 
+var library = startup.Library{Name: "libarmci", Access: "ARMCI_Get and ARMCI_Put"}
+
+func init() { guest.NamedBy(publicOf) }
+
+// publicOf is the public name of a C function, "" if it has none.
+func publicOf(symbol string) string {
+	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
+		return name
+	}
+	if name := strings.TrimPrefix(symbol, "p"); strings.HasPrefix(name, "armci_") {
+		return name
+	}
+	return ""
+}
+
 // start starts the library unless it is running, and prints why if it cannot; name is the function that was called.
 // Collective; called with lib.mu held.
 func start(name string, comm *uintptr) error {
 	if lib.rt.Load() != nil {
 		return nil
 	}
-	runtime.GOMAXPROCS(transport.Procs)
-	debug.SetGCPercent(50)
-	cfg, problem := config.LoadFrom(bootstrap.Environ())
-	if problem == nil {
-		problem = watchCrashes(cfg)
-	}
-	lib.trace = cfg.Bool("ARMCI_TRACE")
-	lib.abort = cfg.String("ARMCI_ERRORS") == "abort" || cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
-	job, err := bootstrap.Start(cfg, comm)
+	s := startup.Load(library)
+	lib.trace = s.Cfg.Bool("ARMCI_TRACE")
+	lib.abort = s.Cfg.String("ARMCI_ERRORS") == "abort" || s.Cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
+	rt, err := s.Start(name, comm)
 	if err != nil {
-		if errors.Is(err, bootstrap.ErrUnconnected) && config.Launcher().Rank > 0 {
-			time.Sleep(time.Second) // process 0 prints the same; then most launchers end this process
-		}
-		log.Errorf("%s: %v", name, err)
-		return err
-	}
-	host, _ := os.Hostname()
-	log.SetIdentity(job.Rank(), host)
-	identifyCrashes(job.Rank(), host)
-	p := drivers.New(cfg)
-	rt, err := startIn(job, cfg, p, problem)
-	if err != nil {
-		refused(name, job, err)
 		return err
 	}
 	lib.rt.Store(rt)
-	identifyArenas(rt.Topo, p.ArenaRanges)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
-	greet(rt, p)
+	s.Announce(rt, fastWanted(rt))
+	if rt.Me == 0 && rt.Topo.Interleaved() {
+		log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
+	}
 	return nil
-}
-
-func startIn(job bootstrap.Job, cfg *config.Set, p *drivers.Platform, problem error) (*core.Runtime, error) {
-	if problem != nil {
-		return nil, core.Refuse(cfg, job, problem)
-	}
-	return core.Start(cfg, job, p)
-}
-
-// refused prints why the job does not start, and leaves it when the reason has been printed: some launchers end all ranks
-// with the first that leaves.
-func refused(name string, job bootstrap.Job, err error) {
-	var s *core.StartError
-	agreed := errors.As(err, &s)
-	if !agreed || s.Print {
-		log.Errorf("%s: %v", name, err)
-		log.AwaitReader(time.Second)
-	}
-	if agreed {
-		job.Exchange(nil)
-	}
-	job.Close()
-}
-
-// greet prints, once per job, the line of ARMCI_VERBOSE and warnings about settings.
-func greet(rt *core.Runtime, p *drivers.Platform) {
-	if rt.Me != 0 {
-		return
-	}
-	for _, u := range rt.Cfg.Unknown() {
-		log.WarnOnce(u.Name, "%s is no setting of this library%s", u.Name, didYouMean(u.Nearest))
-	}
-	for _, f := range rt.Cfg.Former() {
-		log.WarnOnce(f.Name, "%s", f)
-	}
-	if rt.Cfg.Bool("ARMCI_VERBOSE") {
-		fast := "on"
-		if !fastWanted(rt) {
-			fast = "off"
-		}
-		log.SetLevel(log.LevelInfo)
-		log.Infof("libarmci %s: %s, arena %s at %#x, fast path %s", config.Version, rt.Summary(),
-			config.SizeText(p.Node.Bytes()), p.Node.Base(), fast)
-		if rt.Topo.Interleaved() {
-			log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
-		}
-	}
-}
-
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "; did you mean " + name + "?"
 }
 
 func fastWanted(rt *core.Runtime) bool {

@@ -13,12 +13,13 @@ import (
 	"unsafe"
 
 	"libarmci/internal/core"
+	"libarmci/internal/guest"
 	"libarmci/internal/transport"
 )
 
 //export armcigo_set_aggregate
 func armcigo_set_aggregate(h *C.armci_hdl_t) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -31,7 +32,7 @@ func armcigo_set_aggregate(h *C.armci_hdl_t) {
 
 //export armcigo_unset_aggregate
 func armcigo_unset_aggregate(h *C.armci_hdl_t) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 	was, err := rt.UnsetAggregate(uintptr(unsafe.Pointer(h)))
@@ -43,7 +44,7 @@ func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 
 //export armcigo_wait
 func armcigo_wait(h *C.armci_hdl_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Wait", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -64,7 +65,7 @@ func armcigo_wait(h *C.armci_hdl_t) C.int {
 //
 //export armcigo_test
 func armcigo_test(h *C.armci_hdl_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Test", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
@@ -86,7 +87,7 @@ func armcigo_test(h *C.armci_hdl_t) C.int {
 
 //export armcigo_wait_proc
 func armcigo_wait_proc(proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_WaitProc", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.WaitProc(int(proc))
@@ -96,7 +97,7 @@ func armcigo_wait_proc(proc C.int) C.int {
 
 //export armcigo_wait_all
 func armcigo_wait_all() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_WaitAll")
 	if err == nil {
 		err = rt.WaitAll()
@@ -106,7 +107,7 @@ func armcigo_wait_all() C.int {
 
 //export armcigo_fence
 func armcigo_fence(name *C.char, proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised(literal(name), func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.Fence(int(proc))
@@ -116,7 +117,7 @@ func armcigo_fence(name *C.char, proc C.int) C.int {
 
 //export armcigo_all_fence
 func armcigo_all_fence() C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_AllFence")
 	if err == nil {
 		err = rt.AllFence()
@@ -126,7 +127,7 @@ func armcigo_all_fence() C.int {
 
 //export armcigo_group_fence
 func armcigo_group_fence(g *C.ARMCI_Group) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_GroupFence")
 	if err == nil && g == nil {
 		err = rt.AllFence()
@@ -141,7 +142,7 @@ func armcigo_group_fence(g *C.ARMCI_Group) {
 
 //export armcigo_barrier
 func armcigo_barrier(name *C.char, fence C.int) {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	find := running
 	if fence != 0 {
 		find = initialised
@@ -159,7 +160,7 @@ var words = sync.Pool{New: func() any { return new(transport.RMW) }}
 
 //export armcigo_rmw
 func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Rmw"
 	rt, err := initialised(name, func() string {
 		return fmt.Sprintf("op %d, local %#x, rank %d at %#x, extra %d", op, uintptr(ploc), proc, uintptr(prem), extra)
@@ -204,7 +205,7 @@ func store(p unsafe.Pointer, bytes int, v int64) {
 
 //export armcigo_notify
 func armcigo_notify(proc C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify", err)
@@ -218,7 +219,7 @@ func armcigo_notify(proc C.int) C.int {
 
 //export armcigo_notify_wait
 func armcigo_notify_wait(proc C.int, want C.uint32_t, pval *C.int) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("armci_notify_wait", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify_wait", err)
@@ -240,7 +241,7 @@ func armcigo_notify_wait(proc C.int, want C.uint32_t, pval *C.int) C.int {
 
 //export armcigo_tell_notified
 func armcigo_tell_notified(proc C.int, count C.uint32_t) C.int {
-	defer guard(faults())
+	defer guest.Guard(guest.Faults())
 	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.TellNotified(int(proc), uint32(count))

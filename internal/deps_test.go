@@ -44,6 +44,8 @@ var allowed = map[string]string{
 	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log internal/eventfd internal/cores",
 	"internal/tcp/rawsock": "internal/kernel", // raw sockets: it must not know what travels over them
 
+	"internal/guest": "internal/log", // C: signals and crash reports; once, for every package main that becomes a shared library
+
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 
 	"internal/rdma": "internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
@@ -57,8 +59,11 @@ var allowed = map[string]string{
 
 	"internal/drivers": "internal/shm internal/internode internal/rdma internal/tcp internal/transport internal/config internal/log",
 
-	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
-		"internal/config internal/log",
+	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
+		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
+
+	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
+		"internal/log",
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
@@ -75,7 +80,7 @@ var headers = map[string]string{
 
 // cgo lists who may import "C".
 var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
-	"internal/rdma/fastpath",
+	"internal/rdma/fastpath", "internal/guest",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Handling of a panic in a goroutine of the library. Package log only calls the
-// function that capi has set, which prints the report.
+// function that package guest has set, which prints the report.
 
 package log
 

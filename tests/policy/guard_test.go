@@ -15,9 +15,13 @@ import (
 func TestEveryExportIsGuarded(t *testing.T) {
 	export := regexp.MustCompile(`(?m)^//export (\w+)\nfunc [^\n]*\{([^}]*)`)
 	long := regexp.MustCompile(`(?m)^//export (\w+)\nfunc (?:[^{]|\n)*?\{\n([^\n]*)`)
-	files, err := filepath.Glob("../../capi/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, library := range []string{"capi", "mpirma"} {
+		more, err := filepath.Glob("../../" + library + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, more...)
 	}
 	exports := 0
 	for _, file := range files {
@@ -32,8 +36,8 @@ func TestEveryExportIsGuarded(t *testing.T) {
 		}
 		for _, m := range long.FindAllSubmatch(text, -1) {
 			exports++
-			if string(m[2]) != "\tdefer guard(faults())" {
-				t.Errorf("%s: %s does not begin with defer guard(faults())", file, m[1])
+			if string(m[2]) != "\tdefer guest.Guard(guest.Faults())" {
+				t.Errorf("%s: %s does not begin with defer guest.Guard(guest.Faults())", file, m[1])
 			}
 		}
 	}

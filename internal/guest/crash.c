@@ -215,29 +215,28 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 
 static struct {
 	uintptr_t lo, bytes;
-	int ranges;
+	int count;
 	const char **whose;
-} arenas;
+} ranges;
 
-void crash_arenas(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose)
+void crash_ranges(uintptr_t lo, uintptr_t bytes, int count, const char **whose)
 {
-	arenas.ranges = 0;
-	arenas.lo = lo;
-	arenas.bytes = bytes;
-	arenas.whose = whose;
-	arenas.ranges = ranges;
+	ranges.count = 0;
+	ranges.lo = lo;
+	ranges.bytes = bytes;
+	ranges.whose = whose;
+	ranges.count = count;
 }
 
-// A dereferenced pointer of another node: prints, once, whose memory it is.
+// A dereferenced pointer to memory of another process: prints, once, whose it is.
 static void tell_foreign(uintptr_t address)
 {
 	static _Atomic int said;
-	uintptr_t i = arenas.ranges && address >= arenas.lo ? (address - arenas.lo) / arenas.bytes : (uintptr_t)-1;
-	if (i >= (uintptr_t)arenas.ranges || !arenas.whose[i] || getpid() != owner || atomic_exchange(&said, 1))
+	uintptr_t i = ranges.count && address >= ranges.lo ? (address - ranges.lo) / ranges.bytes : (uintptr_t)-1;
+	if (i >= (uintptr_t)ranges.count || !ranges.whose[i] || getpid() != owner || atomic_exchange(&said, 1))
 		return;
-	char line[600];
-	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %s: only its ranks can dereference it, "
-		"others use ARMCI_Get and ARMCI_Put\n", prefix, (unsigned long)address, arenas.whose[i]);
+	char line[1024];
+	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %.600s\n", prefix, (unsigned long)address, ranges.whose[i]);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
 		return;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What other files need of signals.c, which keeps the application's signals and Go's stacks apart.
-#ifndef ARMCI_SIGNALS_H
-#define ARMCI_SIGNALS_H
+// What other files, and packages that call functions of the application, need of signals.c, which keeps the application's
+// signals and Go's stacks apart.
+#ifndef GUEST_SIGNALS_H
+#define GUEST_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 
 // The frames of a crash report: addresses in C (named by cgosymbolizer), the stack of the panicking goroutine, and that of a
 // goroutine that has called C. Nothing is printed here.
-package main
+package guest
 
 // #include "crash.h"
 import "C"
@@ -12,10 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"unsafe"
 )
-
-func bytesPointer(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }
 
 // pcs makes return addresses point into their call instructions.
 func pcs(raw []C.uintptr_t) []uintptr {
@@ -63,21 +60,10 @@ func framesAt(pc uintptr) []frame {
 	if last.function == "" {
 		last.function = "0x" + strconv.FormatUint(uint64(pc), 16)
 	}
-	if C.crash_owner(C.uintptr_t(pc)) == C.CRASH_C {
-		last.public = publicOf(symbol)
+	if crashes.public != nil && C.crash_owner(C.uintptr_t(pc)) == C.CRASH_C {
+		last.public = crashes.public(symbol)
 	}
 	return all
-}
-
-// publicOf is the public name of a C function, "" if it has none.
-func publicOf(symbol string) string {
-	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
-		return name
-	}
-	if name := strings.TrimPrefix(symbol, "p"); strings.HasPrefix(name, "armci_") {
-		return name
-	}
-	return ""
 }
 
 func symbolAt(pc uintptr) string {

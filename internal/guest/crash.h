@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shared by the C and Go parts of crash reports: the record that the signal handler fills and Go prints.
-#ifndef ARMCI_CRASH_H
-#define ARMCI_CRASH_H
+#ifndef GUEST_CRASH_H
+#define GUEST_CRASH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@ int crash_owner(uintptr_t pc);
 
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
 void crash_identify(const char *prefix);                           // prefix of this rank's lines
-// The arenas of nodes: ranges of equal size. whose[i] says whose range i is; NULL: this node's.
-void crash_arenas(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose);
+// Ranges of equal size that are memory of other processes. whose[i] says whose memory range i is; NULL: of this process.
+void crash_ranges(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose);
 void crash_told(void);                                             // Go has printed the record
 int crash_after_call(uintptr_t pc);                                // is there a call instruction right before pc?
 int crash_symbol(uintptr_t pc, char *name, size_t size);           // exported function that holds pc

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Reports of crashes inside the library: one message with rank and host, and C and Go frames in one list, innermost first.
-// A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches guard, which every exported
+// A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches Guard, which every exported
 // function defers, or log.Guard, which goroutines defer. Crashes in other code of the process are not reported.
-package main
+package guest
 
 // #include <stdlib.h>
 // #include "crash.h"
@@ -23,22 +23,21 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/config"
-	"libarmci/internal/core"
-	"libarmci/internal/drivers"
 	"libarmci/internal/log"
 )
 
 var crashes struct {
 	once   sync.Once
 	traces bool
+	public func(symbol string) string
 }
 
-// watchCrashes installs the handler, once, unless the settings forbid it. identity is the prefix of this rank's lines.
-func watchCrashes(cfg *config.Set) error {
-	if !cfg.Bool("ARMCI_BACKTRACE") {
-		return nil
-	}
+// NamedBy is called by an init function of the library: public gives the name under which the application calls a C function
+// of the library, "" if it cannot.
+func NamedBy(public func(symbol string) string) { crashes.public = public }
+
+// Watch installs the handlers of faults, once per process. Without it only panics are reported, in one line.
+func Watch() error {
 	var err error
 	crashes.once.Do(func() {
 		var fd int
@@ -55,32 +54,26 @@ func watchCrashes(cfg *config.Set) error {
 	return err
 }
 
-func identifyCrashes(rank int, host string) {
+// Identify sets the prefix of the lines that the signal handler prints by itself.
+func Identify(rank int, host string) {
 	b := append(fmt.Appendf(nil, "[%d@%.255s] ", rank, host), 0)
-	C.crash_identify((*C.char)(bytesPointer(b)))
+	C.crash_identify((*C.char)(unsafe.Pointer(&b[0])))
 }
 
-// identifyArenas gives the signal handler the addresses of other nodes' arenas. It is called once, and its data never
-// changes afterwards, since the handler may run at any time.
-func identifyArenas(topo *core.Topology, s drivers.ArenaRanges) {
-	if s.Count < 2 {
+// Foreign tells the signal handler of ranges of addresses, bytes each from base on, that are memory of other processes: who
+// dereferences a pointer into range i is told whose[i], "" if the range is no other's. What a call
+// leaves behind never changes, since the handler may run at any time.
+func Foreign(base, bytes uintptr, whose []string) {
+	if len(whose) == 0 {
 		return
 	}
-	whose := unsafe.Slice((**C.char)(C.calloc(C.size_t(s.Count), C.size_t(unsafe.Sizeof((*C.char)(nil))))), s.Count)
-	for node, ranks := range topo.Nodes {
-		switch i := node % s.Count; {
-		case i == s.Mine:
-		case whose[i] != nil:
-			whose[i] = C.CString("another node") // several nodes have this range
-		default:
-			text := fmt.Sprintf("rank %d (host %s)", ranks[0], topo.Hosts[node])
-			if len(ranks) > 1 {
-				text = fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1, topo.Hosts[node])
-			}
-			whose[i] = C.CString(fmt.Sprintf("%.400s", text))
+	texts := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(whose)), C.size_t(unsafe.Sizeof((*C.char)(nil))))), len(whose))
+	for i, text := range whose {
+		if text != "" {
+			texts[i] = C.CString(text)
 		}
 	}
-	C.crash_arenas(C.uintptr_t(s.Base), C.uintptr_t(s.Bytes), C.int(s.Count), &whose[0])
+	C.crash_ranges(C.uintptr_t(base), C.uintptr_t(bytes), C.int(len(whose)), &texts[0])
 }
 
 // goCode is the range of Go's code in this library: the contiguous range of functions known to Go around this one.
@@ -116,9 +109,9 @@ func reportFault(wake *os.File) {
 	C.crash_told()
 }
 
-// guard is deferred by every exported function: a Go panic is a bug of this library, and ends the process like the signal
-// by which a C function would have died. Its argument makes faults at any address panics.
-func guard(bool) {
+// Guard is deferred by every exported function, as `defer guest.Guard(guest.Faults())`: a Go panic is a bug of the library,
+// and ends the process like the signal by which a C function would have died.
+func Guard(bool) {
 	if v := recover(); v != nil {
 		reportPanic(v)
 	}
@@ -136,8 +129,8 @@ func reportPanic(v any) {
 	C.crash_end(C.int(sig))
 }
 
-// faults is guard's argument.
-func faults() bool { return debug.SetPanicOnFault(true) }
+// Faults is Guard's argument: it makes faults at any address panics.
+func Faults() bool { return debug.SetPanicOnFault(true) }
 
 // tell prints the message, and waits until the launcher can have read it.
 func tell(what string, trace []frame) {
