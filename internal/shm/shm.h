@@ -133,6 +133,8 @@ void shm_ring(int local); // after a store that may end a wait of rank `local`: 
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
 // check the condition once more, since it may have been the last thing that the rank did, and then call shm.stuck.
 bool shm_gone(int peer, bool last);
+// Which rank has left, so that waiting for local rank `peer` (-1: any rank of the job) is in vain; -1: none. As for shm_gone.
+int shm_in_vain(int peer);
 bool shm_yield(void);             // lets others run; false: sleep instead, since somebody computes on this core
 bool shm_yielded(uint64_t nanos); // is told how long a yield was, and returns what shm_yield does
 bool shm_lost_slices(void);       // has this process lost time slices by yielding, lately?
@@ -164,27 +166,72 @@ static inline void shm_unlock(struct shm_mutex *m)
 }
 
 /* reader/writer locks and events -------------------------------------------------------------------------------- */
-// A lock for one writer or many readers, in zeroed arena memory. Who wants it queues at the gate, readers and writers alike: a
-// reader passes it at once, a writer keeps it and waits until the readers have left. `who` is a world rank + 1.
+// A lock for one writer or many readers, in zeroed arena memory. Who finds it taken queues at the gate, readers and writers
+// alike: a reader passes it at once, a writer keeps it and waits until the readers have left. While the gate is free and nobody
+// queues, a reader only counts itself (rwlock.c). `who` is a world rank + 1.
 struct shm_rwlock {
 	struct shm_mutex gate;
-	SHM_ALIGNED shm_u32 readers; // that hold it
-	shm_u32 draining;            // 1: a writer has the gate and sleeps until there are none
+	SHM_ALIGNED shm_u32 readers; // that hold it, or are about to find that they do not
+	shm_u32 draining;            // 1: a writer has the gate and sleeps until there are none; set to 0 by who wakes it
 };
-void shm_share(struct shm_rwlock *l, uint32_t who);
-void shm_unshare(struct shm_rwlock *l);
-void shm_exclude(struct shm_rwlock *l, uint32_t who);
-void shm_unexclude(struct shm_rwlock *l);
-bool shm_drained(struct shm_rwlock *l);   // of who has the gate: is no reader left?
-void shm_drain(struct shm_rwlock *l);     // waits for that
+void shm_share_slow(struct shm_rwlock *l, uint32_t who);
+void shm_unshare_slow(struct shm_rwlock *l);
+void shm_drain(struct shm_rwlock *l); // of who has the gate: waits until no reader is left
+// Wait for some microseconds at most. If false, the caller must call the function for who is queued, with the ticket.
+bool shm_share_soon(struct shm_rwlock *l, uint32_t who, uint64_t *ticket);
+bool shm_exclude_soon(struct shm_rwlock *l, uint32_t who, uint64_t *ticket);
+void shm_share_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket);
+void shm_exclude_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket);
+static inline bool shm_drained(struct shm_rwlock *l)
+{
+	return atomic_load_explicit(&l->readers, memory_order_seq_cst) == 0;
+}
+static inline void shm_unshare(struct shm_rwlock *l)
+{
+	// A full barrier: the load below comes after.
+	if (atomic_fetch_sub_explicit(&l->readers, 1, memory_order_seq_cst) == 1 &&
+	    atomic_load_explicit(&l->draining, memory_order_relaxed))
+		shm_unshare_slow(l);
+}
+// A writer takes the gate and then looks for readers; a reader counts itself and then looks at the gate: one of them sees both.
+static inline bool shm_tryshare(struct shm_rwlock *l)
+{
+	if (atomic_load_explicit(&l->gate.owner, memory_order_relaxed) != 0 ||
+	    atomic_load_explicit(&l->gate.next, memory_order_relaxed) != atomic_load_explicit(&l->gate.serving, memory_order_relaxed))
+		return false;
+	atomic_fetch_add_explicit(&l->readers, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&l->gate.owner, memory_order_seq_cst) == 0)
+		return true;
+	shm_unshare(l);
+	return false;
+}
+static inline void shm_share(struct shm_rwlock *l, uint32_t who)
+{
+	if (!shm_tryshare(l))
+		shm_share_slow(l, who);
+}
+static inline void shm_exclude(struct shm_rwlock *l, uint32_t who)
+{
+	shm_lock(&l->gate, who);
+	if (!shm_drained(l))
+		shm_drain(l);
+}
+static inline void shm_unexclude(struct shm_rwlock *l) { shm_unlock(&l->gate); }
 
 // A counter that others raise and processes of the node wait for, in zeroed arena memory.
 struct shm_event {
 	SHM_ALIGNED shm_u32 count;
 	shm_u32 sleepers;
 };
-void shm_event_add(struct shm_event *e, uint32_t n);                        // behind all earlier stores of the caller
-void shm_event_wait(struct shm_event *e, uint32_t seen, const char *what);  // until count differs from `seen`; may return early
+void shm_event_wake(struct shm_event *e);
+// Until count differs from `seen`; `what` is what the caller does, for the report of a wait that never ends.
+void shm_event_wait(struct shm_event *e, uint32_t seen, const char *what);
+static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all earlier stores of the caller
+{
+	atomic_fetch_add_explicit(&e->count, n, memory_order_seq_cst); // a full barrier, both ways
+	if (atomic_load_explicit(&e->sleepers, memory_order_seq_cst))
+		shm_event_wake(e);
+}
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter

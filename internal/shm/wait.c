@@ -25,9 +25,8 @@ bool shm_gone(int peer, bool last)
 	return left != SHM_HERE && !(last && left == SHM_ENDING);
 }
 
-// The rank that has left, so that waiting is useless; -1 if there is none. With peer -1 the caller waits for any rank, which
-// may be one of another node.
-static int gone(int peer)
+// With peer -1 the caller waits for any rank, which may be one of another node.
+int shm_in_vain(int peer)
 {
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
 		return -1;
@@ -51,7 +50,7 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
 	atomic_fetch_add(&r->sleepers, 1);
-	for (int because = -1;; because = gone(peer)) {
+	for (int because = -1;; because = shm_in_vain(peer)) {
 		uint32_t seen = atomic_load(&r->bell);
 		if (cond(arg))
 			break;

@@ -15,6 +15,8 @@ type Node interface {
 	Mailbox
 	Notifications
 	Mutexes
+	RWLocks
+	Events
 	Liveness
 }
 
@@ -90,6 +92,23 @@ type Mutexes interface {
 	TryLock(m uintptr, who Rank) bool
 	Unlock(m uintptr)
 	MutexOwner(m uintptr) (who Rank, held bool)
+}
+
+// RWLocks are locks for one writer (exclusive) or many readers, in arena memory, RWLockBytes each and zeroed by their owner.
+type RWLocks interface {
+	RWLockBytes() int64
+	RWLock(l uintptr, who Rank, exclusive bool)
+	RWLockSoon(l uintptr, who Rank, exclusive bool) (ticket uint64, got bool) // waits a few microseconds at most; if not got, RWLockQueued must follow
+	RWLockQueued(l uintptr, who Rank, exclusive bool, ticket uint64)
+	RWUnlock(l uintptr, exclusive bool)
+	RWHeld(l uintptr, who Rank, exclusive bool) bool // exclusively by who, or by any readers
+}
+
+// Events are counters in arena memory, EventBytes each and zeroed by their owner: an aligned uint32 count comes first.
+type Events interface {
+	EventBytes() int64
+	EventAdd(e uintptr, n uint32)                  // behind all earlier stores of the caller
+	EventWait(e uintptr, seen uint32, what string) // until the count differs from seen; what: by what function, if that never happens
 }
 
 // Liveness is how a rank leaves its node, and how the ranks of a node agree who reports that the job ends.

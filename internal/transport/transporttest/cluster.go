@@ -52,6 +52,7 @@ type Cluster struct {
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
+	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
 	counts  map[[2]int]uint32 // notify counters: target, source
 	jobs    []*Job
 	world   *teamState // of the job's exchanges
@@ -65,7 +66,7 @@ func NewCluster(n int) *Cluster {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
-		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, counts: map[[2]int]uint32{},
+		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{}, counts: map[[2]int]uint32{},
 		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n), world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)

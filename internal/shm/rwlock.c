@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a rank waits for a reader/writer lock: at its gate, a mutex (lock.c), readers and writers in one queue. So a writer is not
+// starved by readers, who do not pass the gate while he has it, nor readers by writers. A writer who has the gate waits here
+// until the readers have left. Who they are is not known: if a rank has exited without finalising, and the readers do not
+// leave for seconds, it is taken for one of them.
+#include <stddef.h>
+
+#include "shm.h"
+
+#define HAS_GATE (1ull << 32) // a ticket: the writer has the gate, and readers to wait for
+
+static void enter(struct shm_rwlock *l)
+{
+	atomic_fetch_add(&l->readers, 1);
+	shm_unlock(&l->gate);
+}
+
+void shm_share_slow(struct shm_rwlock *l, uint32_t who)
+{
+	shm_lock(&l->gate, who);
+	enter(l);
+}
+
+bool shm_share_soon(struct shm_rwlock *l, uint32_t who, uint64_t *ticket)
+{
+	uint32_t place;
+	if (shm_tryshare(l))
+		return true;
+	if (!shm_lock_soon(&l->gate, who, &place)) {
+		*ticket = place;
+		return false;
+	}
+	enter(l);
+	return true;
+}
+
+void shm_share_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket)
+{
+	shm_lock_queued(&l->gate, who, (uint32_t)ticket);
+	enter(l);
+}
+
+bool shm_exclude_soon(struct shm_rwlock *l, uint32_t who, uint64_t *ticket)
+{
+	uint32_t place;
+	if (!shm_lock_soon(&l->gate, who, &place)) {
+		*ticket = place;
+		return false;
+	}
+	*ticket = HAS_GATE;
+	return shm_drained(l);
+}
+
+void shm_exclude_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket)
+{
+	if (ticket != HAS_GATE)
+		shm_lock_queued(&l->gate, who, (uint32_t)ticket);
+	shm_drain(l);
+}
+
+// A rank that will not leave the lock any more, -1 if none is known. seconds: how long the writer has slept.
+static int lost_reader(unsigned seconds)
+{
+	enum { PATIENCE = 3 };
+	int who = shm_in_vain(-1);
+	for (int i = 0; who < 0 && seconds >= PATIENCE && atomic_load(&shm.head->departed) && i < shm.nlocal; i++) {
+		uint32_t left = atomic_load(&shm.rank[i].left);
+		if (left == SHM_EXITED || left == SHM_WITHDRAWN)
+			who = i;
+	}
+	return shm.stuck ? who : -1;
+}
+
+// The writer sleeps on draining, not on readers, which also those change for a moment that find the gate taken.
+static void sleep_for_readers(struct shm_rwlock *l)
+{
+	int because = -1;
+	for (unsigned seconds = 0;; because = lost_reader(++seconds)) {
+		atomic_store(&l->draining, 1); // and then looks; a reader leaves and then looks at draining
+		if (shm_drained(l))
+			break;
+		if (because >= 0)
+			shm.stuck("MPI_Win_lock", because);
+		shm_futex_wait(&l->draining, 1, 1000);
+	}
+	atomic_store_explicit(&l->draining, 0, memory_order_relaxed);
+}
+
+void shm_drain(struct shm_rwlock *l)
+{
+	enum { YIELDS = 4 };
+	unsigned looks = shm_crowded() ? 2 : 8;
+	for (unsigned round = 0; round < looks; round++) {
+		for (unsigned i = 0; i < (8u << round); i++) shm_relax();
+		if (shm_drained(l))
+			return;
+	}
+	for (unsigned i = 0; i < YIELDS && shm_yield(); i++)
+		if (shm_drained(l))
+			return;
+	sleep_for_readers(l);
+}
+
+void shm_unshare_slow(struct shm_rwlock *l)
+{
+	if (atomic_exchange(&l->draining, 0))
+		shm_futex_wake(&l->draining, 1);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Go's side of reader/writer locks and events: one call of C each. No algorithm is here.
+package shm
+
+// #include <stdlib.h>
+// #include "shm.h"
+// static inline uint64_t rwlock_bytes(void) { return sizeof(struct shm_rwlock); }
+// static inline uint64_t event_bytes(void) { return sizeof(struct shm_event); }
+// static inline uint32_t readers(struct shm_rwlock *l) { return atomic_load(&l->readers); }
+// static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
+// static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
+// static inline void rw_lock(struct shm_rwlock *l, uint32_t who, bool exclusive)
+// {
+// 	if (exclusive)
+// 		shm_exclude(l, who);
+// 	else
+// 		shm_share(l, who);
+// }
+// static inline bool rw_soon(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t *ticket)
+// {
+// 	return exclusive ? shm_exclude_soon(l, who, ticket) : shm_share_soon(l, who, ticket);
+// }
+// static inline void rw_queued(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t ticket)
+// {
+// 	if (exclusive)
+// 		shm_exclude_queued(l, who, ticket);
+// 	else
+// 		shm_share_queued(l, who, ticket);
+// }
+// static inline void rw_unlock(struct shm_rwlock *l, bool exclusive)
+// {
+// 	if (exclusive)
+// 		shm_unexclude(l);
+// 	else
+// 		shm_unshare(l);
+// }
+import "C"
+
+import (
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+func rwlockAt(addr uintptr) *C.struct_shm_rwlock { return (*C.struct_shm_rwlock)(kernel.Ptr(addr)) }
+
+func eventAt(addr uintptr) *C.struct_shm_event { return (*C.struct_shm_event)(kernel.Ptr(addr)) }
+
+// RWLockBytes is the size of a reader/writer lock.
+func (m *Node) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
+
+// RWLock waits for a lock.
+func (m *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
+	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
+}
+
+// RWLockSoon is RWLock that waits for a few microseconds at most. If it fails, the caller must call RWLockQueued.
+func (m *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
+	var t C.uint64_t
+	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
+	return uint64(t), got
+}
+
+// RWLockQueued waits for a lock with the ticket of RWLockSoon.
+func (m *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
+	C.rw_queued(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), C.uint64_t(ticket))
+}
+
+// RWUnlock releases a lock.
+func (m *Node) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
+
+// RWHeld tells whether a rank may hold a lock: exclusively, whether it does; shared, whether anybody does.
+func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
+	if !exclusive {
+		return C.readers(rwlockAt(l)) > 0
+	}
+	owner, held := m.MutexOwner(l) // the gate comes first
+	return held && owner == who
+}
+
+// EventBytes is the size of an event.
+func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }
+
+// EventAdd raises an event behind all earlier stores of the caller.
+func (m *Node) EventAdd(e uintptr, n uint32) { C.event_add(eventAt(e), C.uint32_t(n)) }
+
+// EventWait waits until the count of an event differs from seen.
+func (m *Node) EventWait(e uintptr, seen uint32, what string) {
+	if uint32(C.count_of(eventAt(e))) != seen {
+		return
+	}
+	text := C.CString(what)
+	defer C.free(unsafe.Pointer(text))
+	C.shm_event_wait(eventAt(e), C.uint32_t(seen), text)
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Reader/writer locks and events of a Cluster. Who waits has no place in a queue: nothing here is fair.
+package transporttest
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+const rwlockBytes, eventBytes = 128, 64
+
+// RWLockBytes is the size of a lock.
+func (n *Node) RWLockBytes() int64 { return rwlockBytes }
+
+// RWLock waits.
+func (n *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
+	n.c.wait(func() bool { return n.enter(l, who, exclusive) })
+}
+
+// enter takes a lock if it is free.
+func (n *Node) enter(l uintptr, who transport.Rank, exclusive bool) bool {
+	if exclusive {
+		return n.c.readers[l] == 0 && n.take(l, who)
+	}
+	_, written := n.c.mutexes[l]
+	if !written {
+		n.c.readers[l]++
+	}
+	return !written
+}
+
+// RWLockSoon does not wait at all here.
+func (n *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
+	n.c.change(func() { got = n.enter(l, who, exclusive) })
+	return 9, got
+}
+
+// RWLockQueued is RWLock.
+func (n *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
+	if ticket != 9 {
+		panic("a ticket that RWLockSoon has not given")
+	}
+	n.RWLock(l, who, exclusive)
+}
+
+// RWUnlock of a free lock is a bug of the caller.
+func (n *Node) RWUnlock(l uintptr, exclusive bool) {
+	if exclusive {
+		n.Unlock(l)
+		return
+	}
+	n.c.change(func() {
+		if n.c.readers[l]--; n.c.readers[l] < 0 {
+			panic(fmt.Sprintf("rank %d unlocks %#x, which has no reader", n.self, l))
+		}
+	})
+}
+
+// RWHeld tells whether a rank may hold it.
+func (n *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) (yes bool) {
+	n.c.change(func() {
+		owner, written := n.c.mutexes[l]
+		yes = exclusive && written && owner == who || !exclusive && n.c.readers[l] > 0
+	})
+	return yes
+}
+
+func countOf(e uintptr) *atomic.Uint32 { return (*atomic.Uint32)(kernel.Ptr(e)) }
+
+// EventBytes is the size of an event.
+func (n *Node) EventBytes() int64 { return eventBytes }
+
+// EventAdd raises it.
+func (n *Node) EventAdd(e uintptr, by uint32) { n.c.change(func() { countOf(e).Add(by) }) }
+
+// EventWait waits for another count.
+func (n *Node) EventWait(e uintptr, seen uint32, what string) {
+	n.c.wait(func() bool { return countOf(e).Load() != seen })
+}
