@@ -25,13 +25,14 @@ var lib struct {
 //export mpirmago_start
 func mpirmago_start() {
 	defer guest.Guard()
-	s, err := startup.Start("MPI_Init", nil)
+	s := startup.Load(startup.Library{Name: "libarmci-mpirma", Access: "MPI_Get"})
+	rt, err := s.Start("MPI_Init", nil)
 	if err != nil {
 		return // the reason has been printed; every call passes through
 	}
-	lib.rt.Store(s.Runtime)
-	s.Greet()
-	C.life_open(C.int(s.Runtime.Me))
+	lib.rt.Store(rt)
+	s.Announce(rt, true)
+	C.life_open(C.int(rt.Me))
 }
 
 //export mpirmago_stop

@@ -219,9 +219,9 @@ static inline void shm_exclude(struct shm_rwlock *l, uint32_t who)
 static inline void shm_unexclude(struct shm_rwlock *l) { shm_unlock(&l->gate); }
 
 // A counter that others raise and processes of the node wait for, in zeroed arena memory.
+// Not aligned: windows have one for each pair of members.
 struct shm_event {
-	SHM_ALIGNED shm_u32 count;
-	shm_u32 sleepers;
+	shm_u32 count, sleepers;
 };
 void shm_event_wake(struct shm_event *e);
 // Until count differs from `seen`; `what` is what the caller does, for the report of a wait that never ends.
