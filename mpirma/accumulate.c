@@ -59,7 +59,7 @@ static int accumulate(struct rma_access *a, const struct rma_args *g, const stru
 	bool dense = a->there->dense && (op == K_U_NOOP || a->origin->dense) && (!x->fetches || result->dense);
 	if (!a->direct || !dense)
 		return by_go(a, g, x, op, result);
-	size_t n = (size_t)(a->there_count * a->there->extent) / (size_t)a->there->element_bytes;
+	size_t n = (size_t)(a->there_count * a->there->bytes) / (size_t)a->there->element_bytes;
 	k_update(&job.stripes, op, a->there->element, (void *)a->addr, g->origin, x->result, n);
 	return RMA_OK;
 }

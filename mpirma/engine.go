@@ -65,8 +65,8 @@ func shapeOf(t *C.struct_rma_type) *window.Shape {
 	return s
 }
 
-//export mpirmago_drop_shape
-func mpirmago_drop_shape(shape C.uintptr_t) {
+//export mpirmago_release_shape
+func mpirmago_release_shape(shape C.uintptr_t) {
 	defer guest.Guard()
 	cgo.Handle(shape).Delete()
 }
@@ -75,7 +75,7 @@ func sideOf(s *C.struct_rma_side) window.Side {
 	shape := shapeOf(s._type)
 	n := int64(s.count)
 	if shape == nil {
-		n *= int64(s._type.extent)
+		n *= int64(s._type.bytes)
 	}
 	return window.Side{Addr: uintptr(s.addr), Count: n, Shape: shape}
 }

@@ -36,9 +36,13 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 		return complete_request(w, g->function, request);
 	if (a.origin->size * a.origin_count != a.there->size * a.there_count)
 		return sizes_differ(&a, g);
+	if (unlikely((a.origin->exact == NULL) != (a.there->exact == NULL))) { // one side has no padding
+		a.origin = a.origin->exact ? a.origin->exact : a.origin;
+		a.there = a.there->exact ? a.there->exact : a.there;
+	}
 	if (!a.direct || !a.origin->dense || !a.there->dense)
 		return by_go(&a, g, kind, request);
-	size_t n = (size_t)(a.origin_count * a.origin->extent);
+	size_t n = (size_t)(a.origin_count * a.origin->bytes);
 	if (kind == RMA_PUT)
 		k_copy((void *)a.addr, g->origin, n);
 	else
