@@ -67,7 +67,7 @@ func shapeOf(t *C.struct_rma_type) *window.Shape {
 
 //export mpirmago_release_shape
 func mpirmago_release_shape(shape C.uintptr_t) {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	cgo.Handle(shape).Delete()
 }
 
@@ -82,7 +82,7 @@ func sideOf(s *C.struct_rma_side) window.Side {
 
 //export mpirmago_call
 func mpirmago_call(c *C.struct_rma_call) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	rt := lib.rt.Load()
 	var err error
 	switch c.kind {
@@ -122,7 +122,7 @@ func bytesAt(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Pt
 
 //export mpirmago_test
 func mpirmago_test(number C.int32_t) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	done, err := lib.rt.Load().Test(int32(number))
 	if err != nil {
 		ended(err)
@@ -135,7 +135,7 @@ func mpirmago_test(number C.int32_t) C.int {
 
 //export mpirmago_wait
 func mpirmago_wait(number C.int32_t) {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	if err := lib.rt.Load().Wait(int32(number)); err != nil {
 		ended(err)
 	}
@@ -143,30 +143,30 @@ func mpirmago_wait(number C.int32_t) {
 
 //export mpirmago_flush
 func mpirmago_flush(world C.int, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().Fence(int(world)), text)
 }
 
 //export mpirmago_flush_local
 func mpirmago_flush_local(world C.int, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().WaitProc(int(world)), text)
 }
 
 //export mpirmago_lock
 func mpirmago_lock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().RWLock(int(world), uintptr(lock), exclusive != 0), text)
 }
 
 //export mpirmago_unlock
 func mpirmago_unlock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().RWUnlock(int(world), uintptr(lock), exclusive != 0), text)
 }
 
 //export mpirmago_raise
 func mpirmago_raise(world C.int, event C.uintptr_t, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().EventAdd(int(world), uintptr(event), 1), text)
 }

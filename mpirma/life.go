@@ -24,7 +24,7 @@ var lib struct {
 
 //export mpirmago_start
 func mpirmago_start() {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	s := startup.Load(startup.Library{Name: "libarmci-mpirma", Access: "MPI_Get"})
 	rt, err := s.Start("MPI_Init", nil)
 	if err != nil {
@@ -37,7 +37,7 @@ func mpirmago_start() {
 
 //export mpirmago_stop
 func mpirmago_stop() {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	rt := lib.rt.Swap(nil)
 	if err := rt.Finalize(); err != nil {
 		log.Errorf("MPI_Finalize: %v", err)
@@ -46,7 +46,7 @@ func mpirmago_stop() {
 
 //export mpirmago_passed_through
 func mpirmago_passed_through() {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	log.WarnOnce("passed through", "MPI_Win_*: a window has members that are not of this job, or not of one node: it is the MPI's own")
 }
 

@@ -15,7 +15,7 @@ import (
 
 //export mpirmago_allocate
 func mpirmago_allocate(nbytes C.int64_t, zeroed C.int, addr *C.uintptr_t, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	at, err := lib.rt.Load().MallocLocal(int64(nbytes))
 	if err == nil && zeroed != 0 {
 		clear(bytesAt(at, int(nbytes)))
@@ -26,7 +26,7 @@ func mpirmago_allocate(nbytes C.int64_t, zeroed C.int, addr *C.uintptr_t, text *
 
 //export mpirmago_release
 func mpirmago_release(addr C.uintptr_t, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().FreeLocal(uintptr(addr)), text)
 }
 
@@ -34,7 +34,7 @@ func mpirmago_release(addr C.uintptr_t, text *C.char) C.int {
 //
 //export mpirmago_owned
 func mpirmago_owned(addr C.uintptr_t, nbytes C.int64_t) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	rt := lib.rt.Load()
 	if rt.Memory.Inside(uintptr(addr)) && rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(addr), int64(nbytes)) {
 		return 1
@@ -44,13 +44,13 @@ func mpirmago_owned(addr C.uintptr_t, nbytes C.int64_t) C.int {
 
 //export mpirmago_expose
 func mpirmago_expose(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().Expose(uintptr(addr), int64(nbytes)), text)
 }
 
 //export mpirmago_conceal
 func mpirmago_conceal(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().Conceal(uintptr(addr), int64(nbytes)), text)
 }
 
@@ -58,7 +58,7 @@ func mpirmago_conceal(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
 //
 //export mpirmago_here
 func mpirmago_here(world C.int) C.int {
-	defer guest.Guard()
+	defer guest.Guard(guest.Faults())
 	if lib.rt.Load().Topo.SameNode(transport.Rank(world)) {
 		return 1
 	}
