@@ -59,6 +59,8 @@ var allowed = map[string]string{
 
 	"capi": "internal/drivers internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
+	"mpirma": "internal/window internal/core internal/drivers internal/transport internal/bootstrap internal/kernel " +
+		"internal/config internal/log", // one-sided MPI of unchanged programs
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
@@ -70,11 +72,12 @@ var allowed = map[string]string{
 
 // headers lists directories whose headers a package may include although it may not import them.
 var headers = map[string]string{
-	"capi": "include internal/shm", // the public headers; the shared memory that the node's fast path reads
+	"capi":   "include internal/shm", // the public headers; the shared memory that the node's fast path reads
+	"mpirma": "internal/shm",         // the same, for windows
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }
@@ -102,7 +105,7 @@ func TestImports(t *testing.T) {
 
 // sources lists the Go, C and header files that are not tests, from the root.
 func sources(t *testing.T) (files []string) {
-	for _, top := range []string{"bench", "capi", "cmd", "internal"} {
+	for _, top := range []string{"bench", "capi", "cmd", "internal", "mpirma"} {
 		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || !slices.Contains([]string{".go", ".c", ".h"}, path.Ext(file)) ||
 				strings.HasSuffix(file, "_test.go") || strings.Contains(file, "/testdata/") {

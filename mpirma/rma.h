@@ -38,13 +38,16 @@ struct abi {
 		err_rma_conflict, err_rma_sync, err_rma_range, err_rma_attach, err_rma_shared, err_rma_flavor, err_other, err_intern,
 		err_group, err_comm, err_info, err_no_mem, err_request, err_info_nokey;
 	int win_base, win_size, win_disp_unit, win_create_flavor, win_model; // predefined keyvals
+	int keyval_invalid;
 	int flavor[4];                                                       // MPI_WIN_FLAVOR_*, by enum rma_flavor
 	int model_unified;
-	int thread_multiple;
+	int thread_multiple, comm_type_shared;
 	int comm_identical, comm_congruent; // not used by handles: results of MPI_Comm_compare
-	int max_info_val;
+	int max_info_key, max_info_val, max_object_name; // bytes, with the 0 at the end
+	int combiner_named, order_c, distribute_none, distribute_block, distribute_default; // of datatypes
 	handle win_null, comm_null, comm_world, comm_self, info_null, datatype_null, request_null, group_null, group_empty, op_null,
-		op_replace, op_no_op, byte, errors_are_fatal, errors_return;
+		op_replace, op_no_op, op_sum, op_max, op_min, byte, int_type, int64_type, errors_are_fatal, errors_return,
+		errors_abort; // 0: the MPI has no such handler
 };
 extern struct abi abi;
 
