@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which MPI is in the process, and its constants. It must not call MPI except for functions that are allowed before MPI_Init.
 #include "abi_values.h"
-#include "rma.h"
+#include "predefined.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -66,8 +66,10 @@ bool abi_open(void)
 			fill_pointers();
 		else if ((known = of_mpich_family()))
 			fill_ints();
-		if (known && complete())
+		if (known && complete()) {
+			predefined_open();
 			atomic_store_explicit(&open, true, memory_order_release);
+		}
 	}
 	pthread_mutex_unlock(&lock);
 	return atomic_load_explicit(&open, memory_order_acquire);

@@ -105,4 +105,78 @@
 	X(K_U_REPLACE, MPI_REPLACE, ompi_mpi_op_replace, 0x5800000d) \
 	X(K_U_NOOP, MPI_NO_OP, ompi_mpi_op_no_op, 0x5800000e)
 
+// X(class of predefined.h, name in mpi.h, object of Open MPI, MPICH). Their sizes are asked of the MPI.
+#define ABI_TYPES(X) \
+	X(TYPE_INT, MPI_CHAR, ompi_mpi_char, 0x4c000101) \
+	X(TYPE_INT, MPI_SIGNED_CHAR, ompi_mpi_signed_char, 0x4c000118) \
+	X(TYPE_UINT, MPI_UNSIGNED_CHAR, ompi_mpi_unsigned_char, 0x4c000102) \
+	X(TYPE_BYTES, MPI_BYTE, ompi_mpi_byte, 0x4c00010d) \
+	X(TYPE_BYTES, MPI_PACKED, ompi_mpi_packed, 0x4c00010f) \
+	X(TYPE_INT, MPI_WCHAR, ompi_mpi_wchar, 0x4c00040e) \
+	X(TYPE_INT, MPI_SHORT, ompi_mpi_short, 0x4c000203) \
+	X(TYPE_UINT, MPI_UNSIGNED_SHORT, ompi_mpi_unsigned_short, 0x4c000204) \
+	X(TYPE_INT, MPI_INT, ompi_mpi_int, 0x4c000405) \
+	X(TYPE_UINT, MPI_UNSIGNED, ompi_mpi_unsigned, 0x4c000406) \
+	X(TYPE_INT, MPI_LONG, ompi_mpi_long, 0x4c000807) \
+	X(TYPE_UINT, MPI_UNSIGNED_LONG, ompi_mpi_unsigned_long, 0x4c000808) \
+	X(TYPE_INT, MPI_LONG_LONG_INT, ompi_mpi_long_long_int, 0x4c000809) \
+	X(TYPE_UINT, MPI_UNSIGNED_LONG_LONG, ompi_mpi_unsigned_long_long, 0x4c000819) \
+	X(TYPE_FLOAT, MPI_FLOAT, ompi_mpi_float, 0x4c00040a) \
+	X(TYPE_FLOAT, MPI_DOUBLE, ompi_mpi_double, 0x4c00080b) \
+	X(TYPE_LONG_DOUBLE, MPI_LONG_DOUBLE, ompi_mpi_long_double, 0x4c00100c) \
+	X(TYPE_INT, MPI_INT8_T, ompi_mpi_int8_t, 0x4c000137) \
+	X(TYPE_INT, MPI_INT16_T, ompi_mpi_int16_t, 0x4c000238) \
+	X(TYPE_INT, MPI_INT32_T, ompi_mpi_int32_t, 0x4c000439) \
+	X(TYPE_INT, MPI_INT64_T, ompi_mpi_int64_t, 0x4c00083a) \
+	X(TYPE_UINT, MPI_UINT8_T, ompi_mpi_uint8_t, 0x4c00013b) \
+	X(TYPE_UINT, MPI_UINT16_T, ompi_mpi_uint16_t, 0x4c00023c) \
+	X(TYPE_UINT, MPI_UINT32_T, ompi_mpi_uint32_t, 0x4c00043d) \
+	X(TYPE_UINT, MPI_UINT64_T, ompi_mpi_uint64_t, 0x4c00083e) \
+	X(TYPE_INT, MPI_AINT, ompi_mpi_aint, 0x4c000843) \
+	X(TYPE_INT, MPI_OFFSET, ompi_mpi_offset, 0x4c000844) \
+	X(TYPE_INT, MPI_COUNT, ompi_mpi_count, 0x4c000845) \
+	X(TYPE_BOOL, MPI_C_BOOL, ompi_mpi_c_bool, 0x4c00013f) \
+	X(TYPE_COMPLEX, MPI_C_FLOAT_COMPLEX, ompi_mpi_c_float_complex, 0x4c000840) \
+	X(TYPE_COMPLEX, MPI_C_DOUBLE_COMPLEX, ompi_mpi_c_double_complex, 0x4c001041) \
+	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, ompi_mpi_c_long_double_complex, 0x4c002042) \
+	X(TYPE_BOOL, MPI_CXX_BOOL, ompi_mpi_cxx_bool, 0x4c000133) \
+	X(TYPE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, ompi_mpi_cxx_cplex, 0x4c000834) \
+	X(TYPE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, ompi_mpi_cxx_dblcplex, 0x4c001035) \
+	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, ompi_mpi_cxx_ldblcplex, 0x4c002036) \
+	X(TYPE_PAIR_F32, MPI_FLOAT_INT, ompi_mpi_float_int, 0x8c000000) \
+	X(TYPE_PAIR_F64, MPI_DOUBLE_INT, ompi_mpi_double_int, 0x8c000001) \
+	X(TYPE_PAIR_LONG, MPI_LONG_INT, ompi_mpi_long_int, 0x8c000002) \
+	X(TYPE_PAIR_I16, MPI_SHORT_INT, ompi_mpi_short_int, 0x8c000003) \
+	X(TYPE_PAIR_F80, MPI_LONG_DOUBLE_INT, ompi_mpi_longdbl_int, 0x8c000004) \
+	X(TYPE_2INT, MPI_2INT, ompi_mpi_2int, 0x4c000816) \
+	X(TYPE_LOGICAL, MPI_LOGICAL, ompi_mpi_logical, 0x4c00041d) \
+	X(TYPE_INT, MPI_CHARACTER, ompi_mpi_character, 0x4c00011a) \
+	X(TYPE_INT, MPI_INTEGER, ompi_mpi_integer, 0x4c00041b) \
+	X(TYPE_INT, MPI_INTEGER1, ompi_mpi_integer1, 0x4c00012d) \
+	X(TYPE_INT, MPI_INTEGER2, ompi_mpi_integer2, 0x4c00022f) \
+	X(TYPE_INT, MPI_INTEGER4, ompi_mpi_integer4, 0x4c000430) \
+	X(TYPE_INT, MPI_INTEGER8, ompi_mpi_integer8, 0x4c000831) \
+	X(TYPE_FLOAT, MPI_REAL, ompi_mpi_real, 0x4c00041c) \
+	X(TYPE_FLOAT, MPI_REAL4, ompi_mpi_real4, 0x4c000427) \
+	X(TYPE_FLOAT, MPI_REAL8, ompi_mpi_real8, 0x4c000829) \
+	X(TYPE_FLOAT, MPI_REAL16, ompi_mpi_real16, 0x4c00102b) \
+	X(TYPE_FLOAT, MPI_DOUBLE_PRECISION, ompi_mpi_dblprec, 0x4c00081f) \
+	X(TYPE_COMPLEX, MPI_COMPLEX, ompi_mpi_cplex, 0x4c00081e) \
+	X(TYPE_COMPLEX, MPI_COMPLEX8, ompi_mpi_complex8, 0x4c000828) \
+	X(TYPE_COMPLEX, MPI_COMPLEX16, ompi_mpi_complex16, 0x4c00102a) \
+	X(TYPE_COMPLEX, MPI_COMPLEX32, ompi_mpi_complex32, 0x4c00202c) \
+	X(TYPE_COMPLEX, MPI_DOUBLE_COMPLEX, ompi_mpi_dblcplex, 0x4c001022) \
+	X(TYPE_2INT, MPI_2INTEGER, ompi_mpi_2integer, 0x4c000820) \
+	X(TYPE_2FLOAT, MPI_2REAL, ompi_mpi_2real, 0x4c000821) \
+	X(TYPE_2FLOAT, MPI_2DOUBLE_PRECISION, ompi_mpi_2dblprec, 0x4c001023)
+
+// X(class, name in mpi.h, object): those that only Open MPI has.
+#define ABI_TYPES_OPEN(X) \
+	X(TYPE_LOGICAL, MPI_LOGICAL1, ompi_mpi_logical1) \
+	X(TYPE_LOGICAL, MPI_LOGICAL2, ompi_mpi_logical2) \
+	X(TYPE_LOGICAL, MPI_LOGICAL4, ompi_mpi_logical4) \
+	X(TYPE_LOGICAL, MPI_LOGICAL8, ompi_mpi_logical8) \
+	X(TYPE_BYTES, MPI_2COMPLEX, ompi_mpi_2cplex) \
+	X(TYPE_BYTES, MPI_2DOUBLE_COMPLEX, ompi_mpi_2dblcplex)
+
 #endif

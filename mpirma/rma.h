@@ -80,19 +80,27 @@ struct rma_run {
 };
 
 // A datatype, flattened once. Lives as long as the type's handle (and, for predefined ones, the process).
+//
+// Pairs with padding (MPI_DOUBLE_INT: 12 bytes of data in 16) are moved whole: in `runs` each is its memory, which makes arrays
+// of them dense and lets the kernel update them. `size` stays MPI's, because type signatures are matched by it. `exact` has the
+// runs without padding: to be used where the other side of a transfer is not of pairs, so that `bytes` of both sides agree.
 struct rma_type {
-	int64_t size;             // bytes of data in one element of the type
+	int64_t size;             // MPI's: bytes of data in one element of the type
+	int64_t bytes;            // of its runs together: size, and the padding of pairs
 	int64_t lb, extent;       // as MPI says: element i begins at i * extent
-	int64_t true_lb, true_ub; // first byte of data, and end of data, of one element
+	int64_t true_lb, true_ub; // first byte of its runs, and their end
 	int element;              // enum k_update_type if all data is of one predefined type, else -1
 	int element_bytes;        // of that in memory
-	bool dense;               // one run at offset 0 and extent == size: n of them are n * size bytes in a row
+	bool dense;               // n of them are n * bytes in a row, from offset 0
 	int64_t nruns;
 	struct rma_run *runs;     // in the order of the type map; neighbours merged
+	const struct rma_type *exact; // NULL: there is no padding, the type is exact itself
 	_Atomic uintptr_t shape;  // of Go (window.Shape), 0 until it is needed
 };
 // The flattened form of a valid, committed datatype; NULL if the handle is MPI_DATATYPE_NULL or is no type.
 const struct rma_type *rma_type(handle type);
+// Go gives back a shape whose datatype is gone. Weak: there may be none.
+void mpirmago_release_shape(uintptr_t shape) __attribute__((weak));
 // enum k_update_op of a predefined operator; -1: none that one-sided communication allows.
 int rma_op(handle op);
 
