@@ -57,6 +57,8 @@ var allowed = map[string]string{
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
+	"internal/window": "internal/core internal/transport internal/kernel", // windows; knows no MPI
+
 	"internal/drivers": "internal/shm internal/internode internal/rdma internal/tcp internal/transport internal/config internal/log",
 
 	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
@@ -64,6 +66,7 @@ var allowed = map[string]string{
 
 	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/log",
+	"mpirma": "internal/startup internal/guest internal/window internal/core internal/transport internal/kernel internal/log", // one-sided MPI of unchanged programs
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
@@ -75,11 +78,12 @@ var allowed = map[string]string{
 
 // headers lists directories whose headers a package may include although it may not import them.
 var headers = map[string]string{
-	"capi": "include internal/shm", // the public headers; the shared memory that the node's fast path reads
+	"capi":   "include internal/shm", // the public headers; the shared memory that the node's fast path reads
+	"mpirma": "internal/shm",         // the same, for windows
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/guest",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }
@@ -107,7 +111,7 @@ func TestImports(t *testing.T) {
 
 // sources lists the Go, C and header files that are not tests, from the root.
 func sources(t *testing.T) (files []string) {
-	for _, top := range []string{"bench", "capi", "cmd", "internal"} {
+	for _, top := range []string{"bench", "capi", "cmd", "internal", "mpirma"} {
 		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || !slices.Contains([]string{".go", ".c", ".h"}, path.Ext(file)) ||
 				strings.HasSuffix(file, "_test.go") || strings.Contains(file, "/testdata/") {

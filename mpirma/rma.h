@@ -41,13 +41,16 @@ struct abi {
 		err_rma_conflict, err_rma_sync, err_rma_range, err_rma_attach, err_rma_shared, err_rma_flavor, err_other, err_intern,
 		err_group, err_comm, err_info, err_no_mem, err_request, err_info_nokey;
 	int win_base, win_size, win_disp_unit, win_create_flavor, win_model; // predefined keyvals
+	int keyval_invalid;
 	int flavor[4];                                                       // MPI_WIN_FLAVOR_*, by enum rma_flavor
 	int model_unified;
-	int thread_multiple;
+	int thread_multiple, comm_type_shared;
 	int comm_identical, comm_congruent; // not used by handles: results of MPI_Comm_compare
-	int max_info_val;
+	int max_info_key, max_info_val, max_object_name; // bytes, with the 0 at the end
+	int combiner_named, order_c, distribute_none, distribute_block, distribute_default; // of datatypes
 	handle win_null, comm_null, comm_world, comm_self, info_null, datatype_null, request_null, group_null, group_empty, op_null,
-		op_replace, op_no_op, byte, errors_are_fatal, errors_return;
+		op_replace, op_no_op, op_sum, op_max, op_min, byte, int_type, int64_type, errors_are_fatal, errors_return,
+		errors_abort; // 0: the MPI has no such handler
 };
 extern struct abi abi;
 
@@ -80,19 +83,27 @@ struct rma_run {
 };
 
 // A datatype, flattened once. Lives as long as the type's handle (and, for predefined ones, the process).
+//
+// Pairs with padding (MPI_DOUBLE_INT: 12 bytes of data in 16) are moved whole: in `runs` each is its memory, which makes arrays
+// of them dense and lets the kernel update them. `size` stays MPI's, because type signatures are matched by it. `exact` has the
+// runs without padding: to be used where the other side of a transfer is not of pairs, so that `bytes` of both sides agree.
 struct rma_type {
-	int64_t size;             // bytes of data in one element of the type
+	int64_t size;             // MPI's: bytes of data in one element of the type
+	int64_t bytes;            // of its runs together: size, and the padding of pairs
 	int64_t lb, extent;       // as MPI says: element i begins at i * extent
-	int64_t true_lb, true_ub; // first byte of data, and end of data, of one element
+	int64_t true_lb, true_ub; // first byte of its runs, and their end
 	int element;              // enum k_update_type if all data is of one predefined type, else -1
 	int element_bytes;        // of that in memory
-	bool dense;               // one run at offset 0 and extent == size: n of them are n * size bytes in a row
+	bool dense;               // n of them are n * bytes in a row, from offset 0
 	int64_t nruns;
 	struct rma_run *runs;     // in the order of the type map; neighbours merged
+	const struct rma_type *exact; // NULL: there is no padding, the type is exact itself
 	_Atomic uintptr_t shape;  // of Go (window.Shape), 0 until it is needed
 };
 // The flattened form of a valid, committed datatype; NULL if the handle is MPI_DATATYPE_NULL or is no type.
 const struct rma_type *rma_type(handle type);
+// Go gives back a shape whose datatype is gone. Weak: there may be none.
+void mpirmago_release_shape(uintptr_t shape) __attribute__((weak));
 // enum k_update_op of a predefined operator; -1: none that one-sided communication allows.
 int rma_op(handle op);
 

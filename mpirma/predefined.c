@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Predefined datatypes and operators of both ABIs: which handle means which type and operator of kernel/update.h. It must not
+// call MPI: handles are known before MPI_Init.
+#include "predefined.h"
+
+#include "../internal/kernel/update.h"
+#include "abi_values.h"
+
+#include <float.h>
+
+// 1 where a Fortran REAL*16 is a C long double.
+enum { QUAD_IS_LONG_DOUBLE = LDBL_MANT_DIG == 113 };
+
+struct named_type {
+	const char *object; // of Open MPI
+	uint32_t mpich;     // 0: only Open MPI has it
+	enum type_class class;
+};
+static const struct named_type named_types[] = {
+#define BOTH(class, name, open, mpich) { #open, (uint32_t)mpich, class },
+#define ONLY_OPEN(class, name, open)   { #open, 0, class },
+	ABI_TYPES(BOTH) ABI_TYPES_OPEN(ONLY_OPEN)
+};
+
+struct named_op {
+	const char *object;
+	uint32_t mpich;
+	int op;
+};
+static const struct named_op named_ops[] = {
+#define OP(op, name, open, mpich) { #open, (uint32_t)mpich, op },
+	ABI_OPS(OP)
+};
+
+enum { TYPES = sizeof named_types / sizeof named_types[0], OPS = sizeof named_ops / sizeof named_ops[0] };
+static handle types[TYPES], ops[OPS];
+
+void predefined_open(void)
+{
+	for (int i = 0; i < TYPES; i++)
+		types[i] = abi.pointers ? (handle)real_object(named_types[i].object) : named_types[i].mpich;
+	for (int i = 0; i < OPS; i++)
+		ops[i] = abi.pointers ? (handle)real_object(named_ops[i].object) : named_ops[i].mpich;
+}
+
+enum type_class predefined_class(handle type)
+{
+	for (int i = 0; i < TYPES; i++)
+		if (types[i] == type && type)
+			return named_types[i].class;
+	return TYPE_NONE;
+}
+
+int rma_op(handle op)
+{
+	for (int i = 0; i < OPS; i++)
+		if (ops[i] == op && op)
+			return named_ops[i].op;
+	return -1;
+}
+
+// By size: 1, 2, 4, 8 bytes.
+static int sized(int64_t size, const int element[4])
+{
+	for (int i = 0; i < 4; i++)
+		if (size == 1 << i)
+			return element[i];
+	return K_BYTES;
+}
+
+int predefined_element(enum type_class class, int64_t size)
+{
+	static const int ints[] = { K_I8, K_I16, K_I32, K_I64 }, uints[] = { K_U8, K_U16, K_U32, K_U64 },
+			 logicals[] = { K_L8, K_L16, K_L32, K_L64 }, floats[] = { K_BYTES, K_BYTES, K_F32, K_F64 },
+			 complexes[] = { K_BYTES, K_BYTES, K_C32, K_C64 }; // by the size of a part
+	switch (class) {
+	case TYPE_INT:                 return sized(size, ints);
+	case TYPE_UINT:                return sized(size, uints);
+	case TYPE_LOGICAL:             return sized(size, logicals);
+	case TYPE_FLOAT:               return size == 16 && QUAD_IS_LONG_DOUBLE ? K_F80 : sized(size, floats);
+	case TYPE_COMPLEX:             return size == 32 && QUAD_IS_LONG_DOUBLE ? K_C80 : sized(size / 2, complexes);
+	case TYPE_LONG_DOUBLE:         return K_F80;
+	case TYPE_LONG_DOUBLE_COMPLEX: return K_C80;
+	case TYPE_BOOL:                return K_BOOL;
+	case TYPE_PAIR_F32:            return K_F32_I;
+	case TYPE_PAIR_F64:            return K_F64_I;
+	case TYPE_PAIR_LONG:           return K_L_I;
+	case TYPE_PAIR_I16:            return K_I16_I;
+	case TYPE_PAIR_F80:            return K_F80_I;
+	case TYPE_2INT:                return size == 8 ? K_2I : size == 16 ? K_2I64 : K_BYTES;
+	case TYPE_2FLOAT:              return size == 8 ? K_2F32 : size == 16 ? K_2F64 : K_BYTES;
+	default:                       return K_BYTES;
+	}
+}
