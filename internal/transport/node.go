@@ -21,15 +21,24 @@ type Node interface {
 }
 
 // NodeMemory is the memory of all ranks of a node, for a data server: who owns an address, and what devices may do there.
-// The local number of a rank is its index among the ranks of its node, in ascending order.
+// The local number of a rank is its index among the ranks of its node, in ascending order. Memory outside the arena that a rank
+// has exposed (Allocator.Expose) is private: an address there means something else in every process.
 type NodeMemory interface {
-	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
+	ForeignMemory
+	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank, or exposed?
 	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
 	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
 	Declared(addr uintptr) (lo uintptr, n int64) // the memory declared for device atomics around an address; n = 0: none
 	Counters() (lo uintptr, n int64)             // those of Notifications: uint32 [rank of the node][rank of the job]; n = 0: none
+}
+
+// ForeignMemory is the way to memory of any rank of the node that it owns, whatever kind it is. The caller has checked with Owns.
+type ForeignMemory interface {
+	Mapped(local int, addr uintptr) bool // can this process load and store there? It is its own memory, or the arena's
+	ReadForeign(local int, addr uintptr, into []byte) error
+	WriteForeign(local int, addr uintptr, from []byte) error // ErrBadAddr: it is not mapped at its owner, perhaps after a part was copied
 }
 
 // Allocator allocates arena memory. Every rank allocates from a slice of its own; addresses are equal in all ranks of the
@@ -42,6 +51,8 @@ type Allocator interface {
 	Return(addr uintptr)                         // free memory of Reuse or Grow
 	Publish(addr uintptr, nbytes int64) error    // make it accessible to all ranks
 	Withdraw(addr uintptr) error                 // end that
+	Expose(addr uintptr, nbytes int64) error     // make any memory of this process accessible to all ranks; exposures may overlap and repeat
+	Conceal(addr uintptr, nbytes int64) error    // end one exposure; ErrBadAddr: there is none of this memory
 	Declare(addr uintptr, n int64) bool          // devices do all 8-byte RMWs there from now on; false: too many ranges
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
 }
