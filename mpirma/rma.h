@@ -14,6 +14,8 @@
 #include "../internal/shm/shm.h"
 
 #define PUBLIC __attribute__((visibility("default")))
+// The MPI_ name of a PMPI_ function, open to interposition by profilers.
+#define RMA_ALIAS(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name), visibility("default")));
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
