@@ -38,6 +38,7 @@ typedef void real_fn(void);
 	X(int, Comm_rank, handle, int *) \
 	X(int, Comm_size, handle, int *) \
 	X(int, Comm_dup, handle, handle *) \
+	X(int, Comm_create, handle, handle group, handle *) \
 	X(int, Comm_free, handle *) \
 	X(int, Comm_group, handle, handle *) \
 	X(int, Comm_create, handle, handle group, handle *) \
@@ -59,7 +60,7 @@ typedef void real_fn(void);
 	X(int, Allreduce, const void *, void *, int, handle type, handle op, handle) \
 	X(int, Allgather, const void *, int, handle type, void *, int, handle type2, handle) \
 	X(int, Allgatherv, const void *, int, handle type, void *, const int *counts, const int *places, handle type2, handle) \
-	X(int, Isend, const void *, int, handle type, int rank, int tag, handle, handle *request)
+	X(int, Irecv, void *, int, handle type, int rank, int tag, handle, handle *request)
 
 #define REAL_TYPES(X) \
 	X(int, Type_size, handle, int *) \
@@ -80,6 +81,7 @@ typedef void real_fn(void);
 	X(int, Grequest_start, void *query, void *release, void *cancel, void *extra, handle *request) \
 	X(int, Grequest_complete, handle) \
 	X(int, Request_free, handle *) \
+	X(int, Request_get_status, handle, int *flag, void *status) \
 	X(int, Status_set_elements, void *, handle type, int) \
 	X(int, Status_set_cancelled, void *, int)
 
