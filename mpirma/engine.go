@@ -108,7 +108,7 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 func updateOf(c *C.struct_rma_call) *window.Update {
 	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op), Type: kernel.UpdateType(c.element),
 		Remote: sideOf(&c.remote), Trusted: bool(c.trusted)}
-	if u.Op != kernel.UpdateNoop {
+	if u.Op != kernel.OpNoOp {
 		u.Local = sideOf(&c.local)
 	}
 	if c.fetches {

@@ -4,6 +4,8 @@
 package window
 
 import (
+	"unsafe"
+
 	"libarmci/internal/core"
 	"libarmci/internal/kernel"
 )
@@ -27,11 +29,13 @@ func (u *Update) Do(rt *core.Runtime) error {
 		result.side = u.Result
 	}
 	var part core.Update
+	var data []byte
 	for left := u.Remote.Bytes(); left > 0; {
 		n := u.part(&part, &remote, left)
 		left -= n
-		if u.Op != kernel.UpdateNoop {
-			part.Data = local.whole(n)
+		if u.Op != kernel.OpNoOp {
+			data = local.whole(n)
+			part.Data = unsafe.Pointer(unsafe.SliceData(data))
 		}
 		if u.Result != nil {
 			part.Old = make([]byte, n)
