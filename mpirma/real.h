@@ -38,7 +38,6 @@ typedef void real_fn(void);
 	X(int, Comm_rank, handle, int *) \
 	X(int, Comm_size, handle, int *) \
 	X(int, Comm_dup, handle, handle *) \
-	X(int, Comm_create, handle, handle group, handle *) \
 	X(int, Comm_free, handle *) \
 	X(int, Comm_group, handle, handle *) \
 	X(int, Comm_create, handle, handle group, handle *) \
