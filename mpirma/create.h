@@ -24,8 +24,4 @@ int rma_create(const struct making *m, void *win, void *base);
 void rma_passed_through(void);           // says so, once
 void rma_detach_all(struct rma_win *w);  // forgets what is attached to a dynamic window
 
-// rma_error by the error handler of a communicator.
-int rma_comm_error(handle comm, const char *function, int error_class, const char *format, ...)
-	__attribute__((format(printf, 4, 5), cold));
-
 #endif

@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// A handler that ends the job: it may be the default.
-static bool is_fatal(struct rma_win *w)
+// A handler that ends the job: it may be the default. w NULL: a communicator's.
+static bool is_fatal(struct rma_win *w, handle comm)
 {
 	handle h = 0;
-	int failed = w ? real.Win_get_errhandler(w->win, &h) : real.Comm_get_errhandler(abi.comm_world, &h);
-	if (failed)
+	if (w ? real.Win_get_errhandler(w->win, &h) : real.Comm_get_errhandler(comm, &h))
 		return true;
 	bool fatal = h == abi.errors_are_fatal || (h && h == abi.errors_abort);
 	real.Errhandler_free(&h);
@@ -33,17 +32,31 @@ static void print(const char *function, const char *format, va_list arguments)
 		return; // there is nobody to tell
 }
 
-int rma_error(struct rma_win *w, const char *function, int error_class, const char *format, ...)
+static int raise(struct rma_win *w, handle comm, const char *function, int error_class, const char *format, va_list arguments)
 {
-	if (is_fatal(w)) {
-		va_list arguments;
-		va_start(arguments, format);
+	if (is_fatal(w, comm))
 		print(function, format, arguments);
-		va_end(arguments);
-	}
 	if (w)
 		real.Win_call_errhandler(w->win, error_class);
 	else
-		real.Comm_call_errhandler(abi.comm_world, error_class);
+		real.Comm_call_errhandler(comm, error_class);
+	return error_class;
+}
+
+int rma_error(struct rma_win *w, const char *function, int error_class, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	raise(w, abi.comm_world, function, error_class, format, arguments);
+	va_end(arguments);
+	return error_class;
+}
+
+int rma_comm_error(handle comm, const char *function, int error_class, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	raise(NULL, comm, function, error_class, format, arguments);
+	va_end(arguments);
 	return error_class;
 }

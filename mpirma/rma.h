@@ -174,6 +174,10 @@ struct rma_win *rma_find(handle win);
 int rma_error(struct rma_win *w, const char *function, int error_class, const char *format, ...)
 	__attribute__((format(printf, 4, 5), cold));
 
+// The same by the error handler of a communicator.
+int rma_comm_error(handle comm, const char *function, int error_class, const char *format, ...)
+	__attribute__((format(printf, 4, 5), cold));
+
 /* requests (request.c) ------------------------------------------------------------------------------------------------ */
 
 // Makes a request of the program's MPI for an operation of Go's table; number 0 (done): it is complete at once. MPI's own
