@@ -166,6 +166,10 @@ struct rma_win {
 // The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).
 struct rma_win *rma_find(handle win);
 
+// Makes a window of the program's MPI that serves as a handle (handle.c), of this process alone and of no memory. Returns an
+// error of the MPI; its error handlers are not called.
+int rma_real_window(handle info, handle *win);
+
 /* errors (error.c) ----------------------------------------------------------------------------------------------------- */
 
 // Raises an error of a class (abi.err_*) through the window's error handler, as MPI does, and returns the code to be returned.
