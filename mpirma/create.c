@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Making and freeing windows. Members exchange where their memory and control blocks are, by their MPI, on a communicator of the
-// window's own; afterwards nobody asks anybody. The handle that the program gets is a real window of its MPI, on MPI_COMM_SELF,
-// so that conversion to Fortran, names, attributes and error handlers stay MPI's.
+// window's own; afterwards nobody asks anybody. The handle that the program gets is a real window of its MPI (handle.c), so that
+// conversion to Fortran, names, attributes and error handlers stay MPI's.
 #include "create.h"
 
 #include <stdlib.h>
@@ -162,15 +162,6 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 		.failed = result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other});
 }
 
-// A window of the program's MPI on MPI_COMM_SELF: of the same memory, so that Fortran's attributes are right, or of none.
-static int real_handle(struct rma_win *w, handle info)
-{
-	w->win = 0;
-	if (real.Win_create(w->base, w->size, w->unit, info, abi.comm_self, &w->win) == RMA_OK)
-		return RMA_OK;
-	return real.Win_create_dynamic(info, abi.comm_self, &w->win);
-}
-
 int rma_create(const struct making *m, void *win, void *base)
 {
 	char text[200] = "a member has no memory";
@@ -189,7 +180,7 @@ int rma_create(const struct making *m, void *win, void *base)
 	int failed = w ? build(w, m, world, text) : abi.err_no_mem;
 	free(world);
 	if (!failed)
-		failed = real_handle(w, m->info);
+		failed = rma_real_window(m->info, &w->win);
 	if (!failed && !rma_register(w))
 		failed = abi.err_no_mem;
 	if (failed) {
