@@ -24,7 +24,8 @@ func TestStoresOnce(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "stores")
 	for _, level := range []string{"-O3", "-O0"} {
 		args := append(strings.Fields("-std=c11 -Wall -Wextra -Werror -I. testdata/stores.c -o "+program+" "+level),
-			"blocks.c", "cursor.c", "strided.c", "vector.c", "walk.c")
+			"blocks.c", "cursor.c", "strided.c", "vector.c", "walk.c", "wait.c", "update.c", "update_int.c", "update_pairs.c",
+			"update_real.c", "update_swap.c")
 		if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 			t.Fatalf("cc: %v\n%s", err, out)
 		}

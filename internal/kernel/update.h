@@ -24,7 +24,12 @@ enum k_update_type {
 	K_UPDATE_TYPES
 };
 
-/* Operators: dst = dst op src. */
+/*
+ * Operators: dst = dst op src. As MPI says, sum and product are for integers, real and complex numbers, maximum and minimum
+ * for integers and real numbers, logical ones for integers and logicals, bitwise ones for integers and bytes, and the two
+ * with a place for pairs. Integers wrap. A logical result is 0 or 1, and anything but 0 is true. A comparison with a NaN is
+ * false, and leaves dst as it is.
+ */
 enum k_update_op {
 	K_U_REPLACE, K_U_NOOP, K_U_SUM, K_U_PROD, K_U_MAX, K_U_MIN, K_U_LAND, K_U_LOR, K_U_LXOR, K_U_BAND, K_U_BOR, K_U_BXOR,
 	K_U_MINLOC, K_U_MAXLOC, /* of equal values the lower index */
@@ -41,14 +46,18 @@ int k_update_valid(int op, int type);
  * k_update does dst[i] = dst[i] op src[i] for n elements in a row; with old not NULL, old[i] is what dst[i] was before. Atomic
  * per element against every other k_update*, k_acc* and k_compare_swap through the same lock words. src may be NULL for
  * K_U_NOOP; src, dst and old may have any alignment and must not overlap, but src and old may be equal. st NULL: no locks.
+ * What is not defined does nothing. The padding of elements is not kept. One aligned element of 1, 2, 4 or 8 bytes is stored
+ * once, so that others may look at it with a plain load.
  */
 void k_update(const struct k_stripes *st, int op, int type, void *dst, const void *src, void *old, size_t n);
 
-/* k_compare_swap stores value if the `bytes` (1 to 32) bytes at dst equal those at compare; old gets what was there. */
+/* k_compare_swap stores value if the `bytes` (1 to 32, else nothing is done) bytes at dst equal those at compare; old, if not
+ * NULL, gets what was there. compare, value and old may be equal. For stripes, dst is one element. */
 void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare, const void *value, void *old);
 
 /* k_stripes_hold takes the lock of an address for memory that is changed by other means (of another process, by the kernel),
- * and k_stripes_drop gives it back. Only addresses of the same 2^K_STRIPE_SHIFT bytes are covered. */
+ * and k_stripes_drop gives it back. Only addresses of the same 2^K_STRIPE_SHIFT bytes are covered. Without stripes (st NULL) it
+ * gives NULL, which may be dropped. A holder must not wait for anything. */
 uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst);
 void k_stripes_drop(uint32_t *held);
 

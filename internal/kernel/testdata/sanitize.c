@@ -14,6 +14,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "cursor.h"
+#include "update.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -194,6 +195,78 @@ static void test_reduce(void)
 		}
 }
 
+/* elements fills memory with elements of an update type; reals are finite, whatever the order of arithmetic. */
+static void elements(int type, char *p, size_t n)
+{
+	size_t size = k_update_bytes(type);
+
+	if (type == K_F32 || type == K_C32)
+		numbers(K_FLT, p, n);
+	else if (type == K_F64 || type == K_C64)
+		numbers(K_DBL, p, n);
+	else if (type == K_F80 || type == K_C80 || type == K_F80_I)
+		for (size_t i = 0; i + 16 <= n; i += type == K_F80_I ? size : 16) {
+			long double x = (long double)pick(2001) - 1000;
+
+			memcpy(p + i, &x, 10);
+		}
+}
+
+/* equal compares elements, but not what is behind the ten bytes that count of a long double. */
+static int equal(int type, const char *a, const char *b, size_t n)
+{
+	size_t each = type == K_F80 || type == K_C80 ? 16 : 1;
+
+	for (size_t i = 0; i < n; i += each)
+		if (memcmp(a + i, b + i, each == 1 ? 1 : 10) != 0)
+			return 0;
+	return 1;
+}
+
+/* test_update does every operator on n elements at once, and on one after the other: dst, and what was there before, are
+ * the same. */
+static void test_update(const struct k_stripes *st)
+{
+	size_t n = pick(70);
+
+	for (int op = 0; op < K_UPDATE_OPS; op++)
+		for (int type = 0; type < K_UPDATE_TYPES; type++) {
+			size_t       size = k_update_bytes(type), all = n * size;
+			struct block a = block(all), b = block(all), old = block(all), two = block(all), was = block(all);
+
+			elements(type, a.use, all), elements(type, b.use, all);
+			memcpy(two.use, a.use, all);
+			memcpy(was.use, a.use, all);
+			for (size_t i = 0; i < all; i += size)
+				k_update(st, op, type, two.use + i, b.use + i, pick(2) ? old.use + i : NULL, 1);
+			k_update(st, op, type, a.use, b.use, old.use, n);
+			check(equal(type, a.use, two.use, all), "update");
+			check(!k_update_valid(op, type) || equal(type, old.use, was.use, all), "old values");
+			if (type != K_F80 && type != K_C80)
+				mix(a.use, all);
+			memcpy(two.use, was.use, all);
+			k_update(st, op, type, two.use, b.use, b.use, n);
+			check(equal(type, a.use, two.use, all), "update with src as old");
+			check(!k_update_valid(op, type) || equal(type, b.use, was.use, all), "old values at src");
+			free(a.start), free(b.start), free(old.start), free(two.start), free(was.start);
+		}
+}
+
+static void test_swap(const struct k_stripes *st)
+{
+	size_t       n = 1 + pick(32);
+	struct block a = block(n), b = block(n), c = block(n), old = block(n);
+
+	if (pick(2))
+		memcpy(b.use, a.use, n);
+	int same = memcmp(a.use, b.use, n) == 0;
+
+	k_compare_swap(st, n, a.use, b.use, c.use, old.use);
+	check(memcmp(a.use, same ? c.use : old.use, n) == 0, "compare and swap");
+	check(!same || memcmp(old.use, b.use, n) == 0, "old value of a swap");
+	free(a.start), free(b.start), free(c.start), free(old.start);
+}
+
 static uint32_t words[STRIPES * PITCH];
 static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
 #define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4)) /* a stripe ends in the middle */
@@ -202,15 +275,18 @@ static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
 static void *add_all(void *owner)
 {
 	struct k_stripes st = { words, STRIPES - 1, PITCH, *(uint32_t *)owner, 0 };
-	double           ones[SHARED], scale = 1;
+	double           ones[SHARED], old[SHARED], scale = 1;
 	int              stride = 16, count[] = { 8, SHARED / 2 };
 
 	for (int i = 0; i < SHARED; i++)
 		ones[i] = 1;
 	for (int r = 0; r < 50; r++) {
 		k_acc(&st, K_DBL, &scale, sums, ones, sizeof ones);
+		k_update(&st, K_U_SUM, K_F64, sums, ones, r % 2 ? old : NULL, SHARED);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums, &stride, count, 1);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums + 1, &stride, count, 1);
+		for (int i = 0; i < SHARED; i++)
+			k_update(&st, K_U_SUM, K_F64, sums + i, ones, old, 1);
 		for (int i = 0; i < SHARED; i++)
 			if (!k_acc_small(&st, K_DBL, &scale, sums + i, ones, 8))
 				k_acc(&st, K_DBL, &scale, sums + i, ones, 8);
@@ -230,7 +306,7 @@ static void test_threads(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < SHARED; i++)
-		check(sums[i] == 3 * 50 * THREADS, "sum of threads");
+		check(sums[i] == 5 * 50 * THREADS, "sum of threads");
 	for (int i = 0; i < STRIPES; i++)
 		check(words[i * PITCH] == 0, "lock left behind");
 }
@@ -243,8 +319,11 @@ int main(void)
 		test_copies();
 		test_vector();
 		test_acc(i % 4 ? &st : NULL);
-		if (i % 30 == 0)
+		test_swap(i % 4 ? &st : NULL);
+		if (i % 30 == 0) {
 			test_reduce();
+			test_update(i % 4 ? &st : NULL);
+		}
 	}
 	test_threads();
 	printf("ok sanitize %016llx\n", (unsigned long long)hash);

@@ -1,5 +1,5 @@
 /*
- * stores.c - single-steps through the copies and looks at memory after every instruction: is each aligned block of 1, 2,
+ * stores.c - single-steps through copies and updates and looks at memory after every instruction: is each aligned block of 1, 2,
  * 4 or 8 bytes loaded once and stored once? Must not depend on Go, nor on chance.
  *
  * SPDX-License-Identifier: BSD-3-Clause
@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "cursor.h"
+#include "update.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -199,6 +200,33 @@ static void lists(size_t n)
 	check("k_unpack_vector", n, 0);
 }
 
+/* updates looks at operators whose result is the source, as the target is zero: an element is one store. */
+static void updates(void)
+{
+	static const int ops[] = { K_U_REPLACE, K_U_SUM, K_U_BOR, K_U_BXOR, K_U_MAXLOC };
+
+	for (int type = 0; type < K_UPDATE_TYPES; type++)
+		for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++) {
+			size_t n = k_update_bytes(type);
+
+			if (n > 8 || !k_update_valid(ops[i], type))
+				continue;
+			value = 0; /* and so no negative number soon */
+			add(target + MIDDLE, source + MIDDLE, n);
+			STEP(k_update(NULL, ops[i], type, target + MIDDLE, source + MIDDLE, target, 1));
+			check("k_update", n, type * 100 + ops[i]);
+		}
+}
+
+static void swaps(size_t n)
+{
+	static const char zeros[8];
+
+	add(target + MIDDLE, source + MIDDLE, n);
+	STEP(k_compare_swap(NULL, n, target + MIDDLE, zeros, source + MIDDLE, target));
+	check("k_compare_swap", n, 0);
+}
+
 int main(void)
 {
 	struct sigaction act = { .sa_handler = trapped };
@@ -209,7 +237,9 @@ int main(void)
 		contiguous(n);
 		strided(n);
 		lists(n);
+		swaps(n);
 	}
+	updates();
 	for (size_t n = 1; n <= 16; n++)
 		bytes(n);
 	puts(failed ? "FAILED" : "ok stores");
