@@ -32,6 +32,13 @@ type NodeMemory interface {
 	Counters() (lo uintptr, n int64)             // those of Notifications: uint32 [rank of the node][rank of the job]; n = 0: none
 }
 
+// ForeignMemory is the way to memory of any rank of the node that it owns, whatever kind it is. The caller has checked with Owns.
+type ForeignMemory interface {
+	Mapped(local int, addr uintptr) bool // can this process load and store there? It is its own memory, or the arena's
+	ReadForeign(local int, addr uintptr, into []byte) error
+	WriteForeign(local int, addr uintptr, from []byte) error // ErrBadAddr: it is not mapped at its owner, perhaps after a part was copied
+}
+
 // Allocator allocates arena memory. Every rank allocates from a slice of its own; addresses are equal in all ranks of the
 // node.
 type Allocator interface {
