@@ -89,6 +89,9 @@ var table = []Row{
 		Doc: "freed memory kept populated for reuse, per rank"},
 	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
 		Doc: "memory that allocations always leave to the machine; unless set, at most an eighth of what there is"},
+	{Name: "ARMCI_SHM_VM", Kind: KindBool, Class: ClassExpert, Default: "y",
+		Doc: "access private memory of other ranks of the node by the kernel (process_vm_readv) where it allows that; n = always " +
+			"by a thread of the owner"},
 	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Default: "1", Unit: "ranks",
 		Doc: "number of data servers per node, in its first ranks"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,

@@ -186,8 +186,12 @@ func (noMemory) Counters() (uintptr, int64)        { return 0, 0 }
 func (noMemory) Inside(uintptr) bool               { return false }
 func (noMemory) Owns(int, uintptr, int64) bool     { return false }
 func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }
+func (noMemory) Mapped(int, uintptr) bool          { return true }
 func (noMemory) DeviceLocks() (uintptr, int)       { return 0, 0 }
 func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
+
+func (noMemory) ReadForeign(int, uintptr, []byte) error  { return transport.ErrBadAddr }
+func (noMemory) WriteForeign(int, uintptr, []byte) error { return transport.ErrBadAddr }
 
 // calibrate measures the cost model; nil for a fabric that needs none.
 func calibrate(d transport.Driver, o Options) (*costs, error) {

@@ -152,24 +152,7 @@ func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
 }
 
 // begin sets both cursors to the beginning of the transfer.
-func (f *transfer) begin() {
-	x := f.x
-	if x.Vector == nil {
-		f.left.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
-		f.right.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
-		return
-	}
-	f.list[0], f.list[1] = f.list[0][:0], f.list[1][:0]
-	for i := range x.Vector {
-		if s := &x.Vector[i]; s.Bytes > 0 && len(s.Local) > 0 {
-			f.list[0] = append(f.list[0], kernel.Group{Addrs: s.Local, Bytes: s.Bytes})
-			f.list[1] = append(f.list[1], kernel.Group{Addrs: s.Remote[:len(s.Local)], Bytes: s.Bytes})
-		}
-	}
-	n := x.Bytes()
-	f.left.SetGroups(f.list[0], n)
-	f.right.SetGroups(f.list[1], n)
-}
+func (f *transfer) begin() { f.x.Cursors(&f.left, &f.right, &f.list) }
 
 // firstLocal is an address of the local side.
 func (f *transfer) firstLocal() uintptr {

@@ -63,6 +63,8 @@ func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 	return 0, 0
 }
 
+func (g *ground) Mapped(int, uintptr) bool { return true }
+
 func (g *ground) KeepPages() {}
 
 func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }

@@ -36,7 +36,8 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->region_off = off = page_up(off + shm_notify_bytes(n, world));
 	p->ring_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
 	p->context_off = off = page_up(off + n * n * p->ring_bytes);
-	off += p->contexts * p->context_bytes;
+	p->desk_off = off = page_up(off + p->contexts * p->context_bytes);
+	off += n * sizeof(struct shm_desk);
 	p->slice_off = (off + (2u << 20) - 1) & ~((2ull << 20) - 1);
 	if (p->slice_off >= arena_bytes / 2)
 		return 0;
@@ -177,6 +178,25 @@ void shm_withdraw_rank(int local)
 	atomic_store(&r->gen, odd);
 	atomic_store(&r->nregion, 0);
 	atomic_store(&r->gen, odd + 1);
+}
+
+int shm_region_replace(uint64_t lo, uint64_t hi, const uint64_t *pairs, uint32_t n)
+{
+	struct shm_rank *r = &shm.rank[shm.me];
+	struct shm_region *t = table(shm.me);
+	uint32_t all = r->nregion, i = first_beyond(t, all, lo), end = i;
+	while (end < all && get(&t[end].lo) < hi) end++;
+	uint32_t gone = end - i;
+	if (n > gone && shm.head->region_cap - all < n - gone)
+		return -1;
+	change_begin(r);
+	if (n > gone)
+		for (uint32_t j = all; j-- > end;) set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
+	else if (n < gone)
+		for (uint32_t j = end; j < all; j++) set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
+	for (uint32_t j = 0; j < n; j++) set(&t[i + j], pairs[2 * j], pairs[2 * j + 1]);
+	change_end(r, all + n - gone);
+	return 0;
 }
 
 int shm_region_drop(uint64_t lo)

@@ -42,6 +42,7 @@ type Options struct {
 	Device       bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
+	NoVM     bool // private memory of a rank is copied by its own thread, as if the kernel let nobody else do it
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed.
 	Lost func(rank transport.Rank, reason string)
 }
@@ -63,8 +64,10 @@ type Node struct {
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
 	reporter    int
 	statusOnce  sync.Once
-	mu          sync.Mutex // region table, and the next
+	mu          sync.Mutex // region table, and the next two
 	detached    bool
+	exposed     exposures
+	ways        []atomic.Uint32 // by local number: how its private memory is reached
 	memoryCheck memoryCheck
 }
 
@@ -75,7 +78,7 @@ const SecretBytes = secretLen
 
 // Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
 func (d *Listener) Join(o Options) (*Node, error) {
-	m := &Node{opt: o, listener: d, fd: -1, reporter: -1}
+	m := &Node{opt: o, listener: d, fd: -1, reporter: -1, ways: make([]atomic.Uint32, len(o.Ranks))}
 	var err error
 	if o.Self == 0 {
 		m.fd, m.place, m.member, err = d.lead(&o)
@@ -289,6 +292,7 @@ func (m *Node) Leave(clean bool) {
 		m.world.Release(false)
 		m.mu.Lock()
 		m.detached = true
+		C.shm_desk_close()
 		C.shm_detach()
 		m.mu.Unlock()
 		unmap(m.place)

@@ -18,6 +18,11 @@ import (
 // joined are the scenarios of ranks that have joined.
 var joined = map[string]func(*rank){
 	"conformance":        serveConformance,
+	"private":            servePrivate,
+	"exposing":           exposing,
+	"foreign":            foreignMemory,
+	"witness":            witness,
+	"nothing exposed":    nothingExposed,
 	"memory":             memory,
 	"files":              files,
 	"file limit":         fileLimit,
@@ -73,12 +78,16 @@ func serveConformance(r *rank) {
 	}
 }
 
-// The test itself is local rank 0.
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conform(t, "conformance", end) }
+
+func TestConformancePrivate(t *testing.T) { conform(t, "private", privateEnd) }
+
+// conform runs the suite with two other processes. The test itself is local rank 0.
+func conform(t *testing.T, scenario string, end func(testing.TB, *Node, *transporttest.Inbox) *transporttest.End) {
 	leaktest.Check(t)
 	d := openListener(t)
 	others := start(t, 1, 2)
-	o := order{Scenario: "conformance", Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
+	o := order{Scenario: scenario, Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
 		o.Listeners = append(o.Listeners, p.hear(t))

@@ -46,6 +46,7 @@ type order struct {
 	Keep      int64
 	Margin    int64
 	Reporter  bool
+	NoVM      bool
 }
 
 const testWorld = 100 // ranks of the job, of which most are elsewhere
@@ -59,7 +60,7 @@ func (o *order) options() Options {
 		ranks[i] = worldRank(i)
 	}
 	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
-		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter}
+		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 5u
+#define SHM_VERSION 6u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
@@ -27,9 +27,10 @@ typedef _Atomic uint64_t shm_u64;
  *   stripe_off   lines [stripes]                              accumulate locks, a word or two a line (kernel.h)
  *   notify_off   uint32 [nlocal target][world source]         notify counters; a source may be of another node
  *                uint32 [nlocal source][world target]         how often a device has notified each; the same: who asks to be told
- *   region_off   struct shm_region [nlocal][region_cap]       live allocations of each rank, sorted by lo
+ *   region_off   struct shm_region [nlocal][region_cap]       live allocations and exposed memory of each rank, sorted by lo
  *   ring_off     struct shm_ring [nlocal dst][nlocal src]     message rings, each ring_bytes long
  *   context_off  contexts, each context_bytes long            barriers and collectives of teams (struct shm_context)
+ *   desk_off     struct shm_desk [nlocal]                     how a rank is asked to copy its private memory
  *   slice_off    bytes [nlocal][slice_bytes]                  the memory ranks allocate from
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
@@ -42,7 +43,7 @@ struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
-	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off;
+	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, desk_off;
 	uint64_t region_cap, ring_bytes, context_bytes;
 	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;                // 1: network devices take accumulate locks, too
@@ -84,6 +85,8 @@ struct shm_rank {
 	shm_u32 sleepers;         // threads of the rank asleep on bell
 	SHM_ALIGNED int32_t world, pid;
 	shm_u32 left;               // enum shm_left
+	shm_u32 exposes;            // 1: it has exposed private memory
+	uint64_t witness_at, witness; // an address in its own memory, and what is there: who reads that has the right process
 	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
@@ -121,8 +124,53 @@ struct shm_found {
 bool shm_find(int local, uint64_t addr, struct shm_found *out); // the live region of rank `local` that holds addr
 int shm_region_add(uint64_t lo, uint64_t hi);                   // to my own table; one thread at a time. -1: table full
 int shm_region_drop(uint64_t lo);                               // -1: no region of mine starts there
+// Replaces my regions within [lo, hi) by n others, pairs of lo and hi, in one change. -1: table full, and nothing has changed.
+int shm_region_replace(uint64_t lo, uint64_t hi, const uint64_t *pairs, uint32_t n);
 void shm_withdraw_rank(int local); // empties the table of a rank that has exited; called by other ranks
 static inline shm_u64 *shm_gen(int local) { return &shm.rank[local].gen; }
+
+/* private memory of other processes ------------------------------------------------------------------------------- */
+// A piece of a transfer: contiguous on both sides. It is kernel.Run.
+struct shm_run {
+	uintptr_t mine, theirs;
+	int64_t bytes;
+};
+#define SHM_DESK_RUNS  256u
+#define SHM_DESK_BYTES (64u << 10)
+// Where a rank is asked to copy between its private memory and here, if the kernel does not let others do it.
+struct shm_desk {
+	struct shm_mutex lock;      // of who asks
+	SHM_ALIGNED shm_u32 asked;  // number of the last request; the owner's thread sleeps on it
+	shm_u32 asleep;             // 1: it does
+	shm_u32 open;               // 1: there is such a thread
+	SHM_ALIGNED shm_u32 answered; // number of the last request that was carried out; who asks sleeps on it
+	shm_u32 dozing;               // 1: it does
+	int32_t error;                // an errno, or 0
+	uint32_t write, runs;
+	struct {
+		uint64_t addr, bytes;
+	} run[SHM_DESK_RUNS]; // memory of the owner; as many bytes follow each other in data
+	SHM_ALIGNED uint8_t data[SHM_DESK_BYTES];
+};
+static inline struct shm_desk *shm_desk(int local)
+{
+	return (struct shm_desk *)(shm.base + shm.head->desk_off) + local;
+}
+int shm_expose_open(uint64_t witness); // before the first exposure: allows it, and starts the desk's thread. 0 or an errno
+void shm_desk_close(void);             // ends that thread
+// Whether the kernel lets me read and write memory of another rank, which has exposed some.
+bool shm_vm_allowed(int local);
+// Moves n runs between my memory and that of a local rank, by the kernel or by its desk. 0 or an errno: EFAULT is a wrong address.
+int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write);
+int shm_desk_move(int local, const struct shm_run *r, size_t n, bool write);
+static inline int shm_foreign_move(int local, bool desk, const struct shm_run *r, size_t n, bool write)
+{
+	return (desk ? shm_desk_move : shm_vm_move)(local, r, n, write);
+}
+struct k_stripes;
+// Adds scale times the elements of my side to theirs, under the accumulate locks.
+int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale, const struct shm_run *r,
+	size_t n);
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
 // Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.

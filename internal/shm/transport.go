@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport of the node: every peer's memory is mapped here, so each operation is one call of a kernel and is
-// complete at the target when it returns. Addresses have been checked by the caller; nothing is checked twice.
+// The transport of the node: every peer's memory of the arena is mapped here, so each operation is one call of a kernel and is
+// complete at the target when it returns; so it is with private memory of another rank, which foreign.go copies. Addresses have
+// been checked by the caller; nothing is checked twice.
 package shm
 
 // #include "shm.h"
@@ -66,7 +67,10 @@ func copySection(dst, src *transport.Section, count []int32) {
 }
 
 // Put copies local to remote.
-func (d *Transport) Put(_ transport.Peer, x *transport.Xfer) error {
+func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
+	if local := d.peers[p]; d.m.outside(local, x) {
+		return d.m.moveForeign(local, x, true)
+	}
 	for _, s := range x.Vector {
 		kernel.CopyVector(s.Local, s.Remote, s.Bytes)
 	}
@@ -78,7 +82,10 @@ func (d *Transport) Put(_ transport.Peer, x *transport.Xfer) error {
 }
 
 // Get copies remote to local.
-func (d *Transport) Get(_ transport.Peer, x *transport.Xfer) error {
+func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
+	if local := d.peers[p]; d.m.outside(local, x) {
+		return d.m.moveForeign(local, x, false)
+	}
 	for _, s := range x.Vector {
 		kernel.CopyVector(s.Remote, s.Local, s.Bytes)
 	}
@@ -90,7 +97,10 @@ func (d *Transport) Get(_ transport.Peer, x *transport.Xfer) error {
 }
 
 // Acc adds, under the node's accumulate locks.
-func (d *Transport) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
+func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	if local := d.peers[p]; d.m.outside(local, x) {
+		return d.m.accForeign(local, x, s, &d.stripes)
+	}
 	for _, v := range x.Vector {
 		kernel.AccVector(d.stripes, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
 	}
@@ -102,8 +112,11 @@ func (d *Transport) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) 
 	return nil
 }
 
-// RMW is a CPU atomic.
-func (d *Transport) RMW(_ transport.Peer, r *transport.RMW) error {
+// RMW is a CPU atomic, which private memory of another rank is out of reach for.
+func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
+	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
+		return fmt.Errorf("read-modify-write of private memory of rank %d: %w", d.m.opt.Ranks[local], transport.ErrNotNative)
+	}
 	p := kernel.Ptr(r.Addr)
 	switch {
 	case r.Op == transport.FetchAdd && r.Bytes == 4:

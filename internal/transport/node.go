@@ -21,9 +21,11 @@ type Node interface {
 }
 
 // NodeMemory is the memory of all ranks of a node, for a data server: who owns an address, and what devices may do there.
-// The local number of a rank is its index among the ranks of its node, in ascending order.
+// The local number of a rank is its index among the ranks of its node, in ascending order. Memory outside the arena that a rank
+// has exposed (Allocator.Expose) is private: an address there means something else in every process.
 type NodeMemory interface {
-	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank?
+	ForeignMemory
+	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank, or exposed?
 	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
 	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
@@ -49,6 +51,8 @@ type Allocator interface {
 	Return(addr uintptr)                         // free memory of Reuse or Grow
 	Publish(addr uintptr, nbytes int64) error    // make it accessible to all ranks
 	Withdraw(addr uintptr) error                 // end that
+	Expose(addr uintptr, nbytes int64) error     // make any memory of this process accessible to all ranks; exposures may overlap and repeat
+	Conceal(addr uintptr, nbytes int64) error    // end one exposure; ErrBadAddr: there is none of this memory
 	Declare(addr uintptr, n int64) bool          // devices do all 8-byte RMWs there from now on; false: too many ranges
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
 }

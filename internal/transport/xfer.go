@@ -7,6 +7,8 @@ package transport
 import (
 	"slices"
 	"unsafe"
+
+	"libarmci/internal/kernel"
 )
 
 // Section is one side of a strided transfer: a base address and the distance in bytes between blocks at each level.
@@ -55,6 +57,26 @@ func (x *Xfer) Bytes() int64 {
 		n *= int64(c)
 	}
 	return n
+}
+
+// Cursors sets cursors to the beginning of both sides, local and remote. Those of a vector walk the lists, which are made anew in
+// the memory that they have.
+func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
+	if x.Vector == nil {
+		left.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
+		right.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
+		return
+	}
+	list[0], list[1] = list[0][:0], list[1][:0]
+	for i := range x.Vector {
+		if s := &x.Vector[i]; s.Bytes > 0 && len(s.Local) > 0 {
+			list[0] = append(list[0], kernel.Group{Addrs: s.Local, Bytes: s.Bytes})
+			list[1] = append(list[1], kernel.Group{Addrs: s.Remote[:len(s.Local)], Bytes: s.Bytes})
+		}
+	}
+	n := x.Bytes()
+	left.SetGroups(list[0], n)
+	right.SetGroups(list[1], n)
 }
 
 // Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is complete.

@@ -105,6 +105,22 @@ func (s *suite) testAccContended(t *testing.T) {
 	}
 }
 
+// wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing has happened.
+func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
+	if !s.e.Private {
+		return test
+	}
+	return func(t *testing.T) {
+		s.must(t, 1, command{Do: "fill", Seed: 6})
+		for _, nbytes := range []int{4, 8} {
+			if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: nbytes, Addr: s.mem[1] + wordsAt, Operand: 1}); err == nil {
+				t.Errorf("a read-modify-write of %d bytes of private memory", nbytes)
+			}
+		}
+		s.compare(t, 1, s.model(6))
+	}
+}
+
 func (s *suite) testRMW(t *testing.T) {
 	word := s.mem[1] + wordsAt + 16
 	s.must(t, 1, command{Do: "fill", Seed: 6})

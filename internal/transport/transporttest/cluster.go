@@ -28,7 +28,7 @@ type Cluster struct {
 	N    int
 	Opts Options // of the transport
 	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room", "grow", "publish",
-	// "team", "comm", "probe", "open". An error makes the step fail at that rank.
+	// "expose", "team", "comm", "probe", "open". An error makes the step fail at that rank.
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
 	Wrap func(rank int, t transport.Transport) transport.Transport

@@ -42,6 +42,7 @@ type End struct {
 	Inbox     *Inbox   // where the transport's messages go
 	Addrs     [][]byte // what every place's Info().Addr says; nil if the transport needs none
 	Guarded   bool     // the targets check addresses
+	Private   bool     // only place 1 itself can load and store in its Mem: there are no read-modify-writes
 }
 
 // Inbox keeps messages by sender.

@@ -30,10 +30,13 @@ type Node struct {
 	free []extent
 	live map[uintptr]int64 // handed out: address -> bytes of whole pages
 	open map[uintptr]int64 // published: address -> bytes
-	high int64
-	mail []letter
-	ring int    // bytes delivered from other nodes since this rank last looked
-	left []bool // every call of Leave
+	// Private memory (private.go).
+	exposed      []extent
+	foreignBytes int64
+	high         int64
+	mail         []letter
+	ring         int    // bytes delivered from other nodes since this rank last looked
+	left         []bool // every call of Leave
 	// Of a machine, kept by its lowest rank:
 	ended bool // who prints has been found
 	teams int  // slots in use
@@ -122,9 +125,10 @@ func (n *Node) Return(addr uintptr) {
 	})
 }
 
-// Publish opens an allocation to all.
+// Enter has nothing to do.
 func (n *Node) Enter(uintptr, int64) {}
 
+// Publish opens an allocation to all.
 func (n *Node) Publish(addr uintptr, nbytes int64) error {
 	if err := n.c.fail("publish", n.self); err != nil {
 		return err
@@ -155,6 +159,7 @@ func (n *Node) Owns(local int, addr uintptr, nbytes int64) (yes bool) {
 		for lo, size := range n.at(local).open {
 			yes = yes || nbytes >= 0 && addr >= lo && addr < lo+uintptr(size) && nbytes <= int64(lo)+size-int64(addr)
 		}
+		yes = yes || n.at(local).exposes(addr, nbytes)
 	})
 	return yes
 }

@@ -41,8 +41,8 @@ func Run(t *testing.T, e *End) {
 		run  func(*testing.T)
 	}{
 		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided}, {"vector", s.testVector},
-		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended}, {"rmw", s.testRMW},
-		{"rmw/contended", s.testRMWContended}, {"rmw/swap", s.testSwapContended}, {"order", s.testOrder},
+		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended}, {"rmw", s.wordsOnly(s.testRMW)},
+		{"rmw/contended", s.wordsOnly(s.testRMWContended)}, {"rmw/swap", s.wordsOnly(s.testSwapContended)}, {"order", s.testOrder},
 		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
 		{"messages/fenced", s.testMessagesFenced}, {"messages/unordered", s.testUnorderedMessages}, {"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"calls", s.testCalls},
 		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach}, {"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},

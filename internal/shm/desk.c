@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a rank whose memory the kernel shows to nobody copies it itself: a thread of the owner waits at a desk in the arena.
+// Who needs the owner's private memory leaves a list of pieces there, and the bytes to be stored, or finds the bytes that
+// were asked for. The thread takes no lock, calls nothing of MPI or Go, and sleeps while nobody asks.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "desk.h"
+#include "shm.h"
+
+enum { POLLS = 200, YIELDS = 50, NAP_MS = 100, SLEEP_MS = 60000 };
+
+static pthread_t helper;
+static bool running;
+static shm_u32 ending;
+
+/* the owner's side */
+
+// copy_self is a copy that fails, and does not crash, where memory is not mapped.
+static int copy_self(struct shm_desk *d, struct iovec *pieces, unsigned n, size_t bytes)
+{
+	struct iovec data = {d->data, bytes};
+	ssize_t got = d->write ? process_vm_writev(getpid(), &data, 1, pieces, n, 0)
+	                       : process_vm_readv(getpid(), &data, 1, pieces, n, 0);
+	if (got >= 0)
+		return (size_t)got == bytes ? 0 : EFAULT;
+	if (errno != ENOSYS && errno != EPERM)
+		return errno;
+	uint8_t *at = d->data;
+	for (unsigned i = 0; i < n; at += pieces[i++].iov_len)
+		memcpy(d->write ? pieces[i].iov_base : at, d->write ? at : pieces[i].iov_base, pieces[i].iov_len);
+	return 0;
+}
+
+static int carry_out(struct shm_desk *d)
+{
+	struct iovec pieces[SHM_DESK_RUNS];
+	size_t bytes = 0;
+	unsigned n = d->runs < SHM_DESK_RUNS ? d->runs : SHM_DESK_RUNS;
+	for (unsigned i = 0; i < n; i++) {
+		struct shm_found f;
+		uint64_t addr = d->run[i].addr, some = d->run[i].bytes;
+		if (!shm_find(shm.me, addr, &f) || some > f.hi - addr || some > SHM_DESK_BYTES - bytes)
+			return EFAULT;
+		pieces[i] = (struct iovec){(void *)(uintptr_t)addr, some};
+		bytes += some;
+	}
+	return copy_self(d, pieces, n, bytes);
+}
+
+// await_request returns when there is a request behind number `seen`, or the thread has to end.
+static void await_request(struct shm_desk *d, uint32_t seen)
+{
+	for (int look = 0; atomic_load(&d->asked) == seen && !atomic_load(&ending); look++) {
+		if (look < POLLS && !shm_crowded()) {
+			shm_relax();
+			continue;
+		}
+		atomic_store(&d->asleep, 1);
+		if (atomic_load(&d->asked) == seen && !atomic_load(&ending))
+			shm_futex_wait(&d->asked, seen, SLEEP_MS);
+		atomic_store(&d->asleep, 0);
+	}
+}
+
+static void *help(void *arg)
+{
+	struct shm_desk *d = arg;
+	for (uint32_t seen = atomic_load(&d->answered);; seen++) {
+		await_request(d, seen);
+		if (atomic_load(&d->asked) == seen)
+			return NULL;
+		d->error = carry_out(d);
+		atomic_store(&d->answered, seen + 1);
+		if (atomic_load(&d->dozing))
+			shm_futex_wake(&d->answered, 1);
+	}
+}
+
+int shm_desk_open(void)
+{
+	struct shm_desk *d = shm_desk(shm.me);
+	sigset_t all, was;
+	atomic_store(&ending, 0);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was); // the application's signals are not for this thread
+	int err = pthread_create(&helper, NULL, help, d);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (err)
+		return err;
+	pthread_setname_np(helper, "armci-desk");
+	running = true;
+	atomic_store(&d->open, 1);
+	return 0;
+}
+
+void shm_desk_close(void)
+{
+	if (!running)
+		return;
+	atomic_store(&ending, 1);
+	shm_futex_wake(&shm_desk(shm.me)->asked, 1);
+	while (pthread_tryjoin_np(helper, NULL) == EBUSY) { // it may just be going to sleep
+		shm_futex_wake(&shm_desk(shm.me)->asked, 1);
+		sched_yield();
+	}
+	running = false;
+}
+
+/* the side of who asks */
+
+// ask has the owner carry out what is on its desk.
+static int ask(struct shm_desk *d, int local)
+{
+	uint32_t number = atomic_load(&d->answered) + 1;
+	atomic_store(&d->asked, number);
+	if (atomic_load(&d->asleep))
+		shm_futex_wake(&d->asked, 1);
+	for (int look = 0; atomic_load(&d->answered) != number; look++) {
+		if (look < POLLS && !shm_crowded()) {
+			shm_relax();
+		} else if (look < POLLS + YIELDS) {
+			sched_yield();
+		} else {
+			atomic_store(&d->dozing, 1);
+			if (atomic_load(&d->answered) != number)
+				shm_futex_wait(&d->answered, number - 1, NAP_MS);
+			atomic_store(&d->dozing, 0);
+			if (atomic_load(&shm.rank[local].left) >= SHM_FINALISED && atomic_load(&d->answered) != number)
+				return ESRCH;
+		}
+	}
+	return d->error;
+}
+
+// Lays as much as there is room for on the desk. done is how much of the first run has been moved. Returns the bytes.
+static size_t lay(struct shm_desk *d, const struct shm_run *r, size_t n, size_t done, bool write)
+{
+	size_t bytes = 0;
+	uint32_t m = 0;
+	for (; m < SHM_DESK_RUNS && m < n && bytes < SHM_DESK_BYTES; m++, done = 0) {
+		size_t some = (size_t)r[m].bytes - done;
+		if (some > SHM_DESK_BYTES - bytes)
+			some = SHM_DESK_BYTES - bytes;
+		d->run[m].addr = r[m].theirs + done;
+		d->run[m].bytes = some;
+		if (write)
+			memcpy(d->data + bytes, (const void *)(r[m].mine + done), some);
+		bytes += some;
+	}
+	d->runs = m;
+	d->write = write;
+	return bytes;
+}
+
+// Takes what was read from the desk.
+static void take(const struct shm_desk *d, const struct shm_run *r, size_t done)
+{
+	const uint8_t *at = d->data;
+	for (uint32_t m = 0; m < d->runs; at += d->run[m++].bytes, done = 0)
+		memcpy((void *)(r[m].mine + done), at, d->run[m].bytes);
+}
+
+int shm_desk_move(int local, const struct shm_run *r, size_t n, bool write)
+{
+	struct shm_desk *d = shm_desk(local);
+	if (!atomic_load(&d->open))
+		return EPERM;
+	int err = 0;
+	shm_lock(&d->lock, (uint32_t)shm.rank[shm.me].world + 1);
+	for (size_t done = 0; n > 0 && !err;) {
+		size_t bytes = lay(d, r, n, done, write);
+		err = ask(d, local);
+		if (!err && !write)
+			take(d, r, done);
+		for (done += bytes; n > 0 && done >= (size_t)r->bytes; n--) done -= (size_t)(r++)->bytes;
+	}
+	shm_unlock(&d->lock);
+	return err;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Private memory that a rank exposes to the others: its heap, stack and globals. Exposures may overlap, repeat and adjoin;
+// the region table gets their union. What is exposed in the arena is there already. foreign.go is the way to such memory.
+package shm
+
+// #include "shm.h"
+// #cgo nocallback shm_region_replace
+// #cgo noescape shm_region_replace
+import "C"
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"syscall"
+	"unsafe"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// exposures are a multiset, and the union of those that are published.
+type exposures struct {
+	all   []exposure // sorted by lo, then by hi
+	union []span     // sorted; they neither overlap nor adjoin
+	began bool       // there was an exposure of private memory
+}
+
+type exposure struct {
+	span
+	published bool // else it is an allocation of this rank, and in the region table anyway
+}
+
+func byPlace(a, b exposure) int {
+	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
+}
+
+// add puts an exposure in.
+func (x *exposures) add(e exposure) {
+	i, _ := slices.BinarySearchFunc(x.all, e, byPlace)
+	x.all = slices.Insert(x.all, i, e)
+}
+
+// take takes one exposure of a place out; false if there is none.
+func (x *exposures) take(s span) (exposure, bool) {
+	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, byPlace)
+	if !found {
+		return exposure{}, false
+	}
+	e := x.all[i]
+	x.all = slices.Delete(x.all, i, i+1)
+	return e, true
+}
+
+// touching is which parts of the union overlap a place, or adjoin it: those from i to j.
+func (x *exposures) touching(s span) (i, j int) {
+	i, _ = slices.BinarySearchFunc(x.union, s.lo, func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
+	for j = i; j < len(x.union) && x.union[j].lo <= s.hi; j++ {
+	}
+	return i, j
+}
+
+// within is the union of the published exposures that begin in [lo, hi).
+func (x *exposures) within(s span) (parts []span) {
+	i, _ := slices.BinarySearchFunc(x.all, s.lo, func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
+	for ; i < len(x.all) && x.all[i].lo < s.hi; i++ {
+		e := &x.all[i]
+		switch last := len(parts) - 1; {
+		case !e.published:
+		case last >= 0 && e.lo <= parts[last].hi:
+			parts[last].hi = max(parts[last].hi, e.hi)
+		default:
+			parts = append(parts, e.span)
+		}
+	}
+	return parts
+}
+
+// change makes the union right around a place where an exposure was put in or taken out. publish replaces what is published
+// in a span by parts; if it fails nothing has changed.
+func (x *exposures) change(s span, publish func(span, []span) error) error {
+	i, j := x.touching(s)
+	for k := i; k < j; k++ {
+		s.lo, s.hi = min(s.lo, x.union[k].lo), max(s.hi, x.union[k].hi)
+	}
+	parts := x.within(s)
+	if slices.Equal(parts, x.union[i:j]) {
+		return nil
+	}
+	if err := publish(s, parts); err != nil {
+		return err
+	}
+	x.union = slices.Replace(x.union, i, j, parts...)
+	return nil
+}
+
+// Expose makes memory of this process accessible to all ranks, private memory included. It may be exposed several times.
+func (m *Node) Expose(addr uintptr, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	e := exposure{span: span{addr, addr + uintptr(n)}}
+	if n < 0 || addr == 0 || e.hi < e.lo {
+		return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
+	}
+	var err error
+	if e.published, err = m.toPublish(e.span); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.published && !m.exposed.began && !m.Inside(addr) {
+		m.beginExposing()
+	}
+	m.exposed.add(e)
+	if err = m.exposed.change(e.span, m.publishUnion); err != nil {
+		m.exposed.take(e.span)
+	}
+	return err
+}
+
+// Conceal ends one exposure.
+func (m *Node) Conceal(addr uintptr, n int64) error {
+	if n == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.exposed.take(span{addr, addr + uintptr(n)})
+	if !ok {
+		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n, addr)
+	}
+	err := m.exposed.change(e.span, m.publishUnion)
+	if err != nil {
+		m.exposed.add(e)
+	}
+	return err
+}
+
+// toPublish tells whether exposed memory has to be published: it is private, or another rank has allocated it.
+func (m *Node) toPublish(s span) (bool, error) {
+	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
+	if s.hi <= arena.lo || s.lo >= arena.hi {
+		return true, nil
+	}
+	if lo, n := m.Extent(s.lo); n == 0 || s.hi > lo+uintptr(n) {
+		return false, fmt.Errorf("%w: %d bytes at %#x of the arena are no live allocation", transport.ErrBadAddr, s.size(), s.lo)
+	}
+	first := arena.lo + uintptr(m.head.slice_off)
+	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.opt.Self, nil
+}
+
+func (m *Node) publishUnion(s span, parts []span) error {
+	pairs := make([]C.uint64_t, 0, 2*len(parts)+2)
+	for _, p := range parts {
+		pairs = append(pairs, C.uint64_t(p.lo), C.uint64_t(p.hi))
+	}
+	if C.shm_region_replace(C.uint64_t(s.lo), C.uint64_t(s.hi), unsafe.SliceData(pairs), C.uint32_t(len(parts))) != 0 {
+		return fmt.Errorf("%w: more than %d allocations and exposures", transport.ErrNoMemory, m.head.region_cap)
+	}
+	return nil
+}
+
+// beginExposing lets the other processes of the node access the memory of this one.
+func (m *Node) beginExposing() {
+	var b [8]byte
+	rand.Read(b[:])
+	m.exposed.began = true
+	if errno := C.shm_expose_open(C.uint64_t(binary.NativeEndian.Uint64(b[:]))); errno != 0 {
+		log.Infof("no thread copies private memory for ranks that the kernel refuses it: %v", syscall.Errno(errno))
+	}
+}

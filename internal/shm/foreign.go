@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Access to memory of other ranks that is not in the arena (expose.go): by the kernel, or by the owner's help where the kernel
+// refuses. Which way is found out once for each rank. The caller has checked the addresses.
+package shm
+
+/*
+#include "shm.h"
+#include "../kernel/kernel.h"
+#define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
+
+static inline int foreign_acc(LOCKS, int local, bool desk, int type, const void *scale, const struct shm_run *r, size_t n)
+{
+	struct k_stripes st = {word, mask, pitch, owner, device};
+	return shm_foreign_acc(local, desk, &st, type, scale, r, n);
+}
+
+static inline int foreign_one(int local, bool desk, void *mine, uint64_t theirs, int64_t bytes, bool write)
+{
+	struct shm_run r = {(uintptr_t)mine, theirs, bytes};
+	return shm_foreign_move(local, desk, &r, 1, write);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// A run is as large for C as it is here.
+var _ [unsafe.Sizeof(kernel.Run{})]byte = [C.sizeof_struct_shm_run]byte{}
+
+// way is how the private memory of a rank is reached.
+type way = uint32
+
+const (
+	unknown way = iota
+	byKernel
+	byOwner
+)
+
+// rankOf is what a rank has in the control block.
+func (m *Node) rankOf(local int) *C.struct_shm_rank {
+	at := uintptr(m.head.rank_off) + uintptr(local)*C.sizeof_struct_shm_rank
+	return (*C.struct_shm_rank)(unsafe.Add(unsafe.Pointer(m.head), at))
+}
+
+// exposes tells whether a rank has exposed private memory.
+func (m *Node) exposes(local int) bool {
+	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).exposes))) != 0
+}
+
+// Mapped tells whether this process can load and store at an address of a rank.
+func (m *Node) Mapped(local int, addr uintptr) bool { return local == m.opt.Self || m.Inside(addr) }
+
+// wayTo finds out how the memory of a rank is reached.
+func (m *Node) wayTo(local int) (way, error) {
+	if local < 0 || local >= len(m.ways) || !m.exposes(local) {
+		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory", transport.ErrBadAddr, local)
+	}
+	w := m.ways[local].Load()
+	if w == unknown {
+		w = byOwner
+		if !m.opt.NoVM && bool(C.shm_vm_allowed(C.int(local))) {
+			w = byKernel
+		}
+		m.ways[local].Store(w)
+	}
+	return w, nil
+}
+
+// ReadForeign copies memory of a rank of the node, of whatever kind, to `into`.
+func (m *Node) ReadForeign(local int, addr uintptr, into []byte) error {
+	return m.copyForeign(local, addr, into, false)
+}
+
+// WriteForeign copies `from` to memory of a rank.
+func (m *Node) WriteForeign(local int, addr uintptr, from []byte) error {
+	return m.copyForeign(local, addr, from, true)
+}
+
+func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) error {
+	at := unsafe.Pointer(unsafe.SliceData(mine))
+	switch {
+	case len(mine) == 0:
+		return nil
+	case !m.Mapped(local, addr):
+		w, err := m.wayTo(local)
+		if err != nil {
+			return err
+		}
+		e := C.foreign_one(C.int(local), C.bool(w == byOwner), at, C.uint64_t(addr), C.int64_t(len(mine)), C.bool(write))
+		return m.foreignError(e, local, addr, int64(len(mine)))
+	case write:
+		kernel.Copy(kernel.Ptr(addr), at, len(mine))
+	default:
+		kernel.Copy(at, kernel.Ptr(addr), len(mine))
+	}
+	return nil
+}
+
+// foreignError is what an error number of a transfer with a rank says.
+func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error {
+	if errno == 0 {
+		return nil
+	}
+	rank, what := m.opt.Ranks[local], syscall.Errno(errno)
+	switch what {
+	case unix.EFAULT:
+		return fmt.Errorf("%w: %d bytes at %#x of rank %d are not mapped there", transport.ErrBadAddr, n, addr, rank)
+	case unix.ESRCH:
+		return fmt.Errorf("private memory of rank %d: %w", rank, transport.ErrPeerDead)
+	case unix.EPERM, unix.ENOSYS:
+		return fmt.Errorf("private memory of rank %d: %w: the kernel refuses (%v), and the rank has no thread to help",
+			rank, transport.ErrNotNative, what)
+	}
+	return fmt.Errorf("%d bytes at %#x of rank %d: %w", n, addr, rank, what)
+}
+
+// outside tells whether some remote memory of a transfer with another rank is not in the arena.
+func (m *Node) outside(local int, x *transport.Xfer) bool {
+	if local == m.opt.Self || !m.exposes(local) {
+		return false
+	}
+	if x.Vector == nil {
+		return !m.Inside(x.Remote.Base) // a shape lies in one region
+	}
+	for i := range x.Vector {
+		if slices.ContainsFunc(x.Vector[i].Remote, func(a uintptr) bool { return !m.Inside(a) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// walker lists the runs of a transfer. It is used again.
+type walker struct {
+	left, right kernel.Cursor
+	list        [2][]kernel.Group
+	runs        [256]kernel.Run
+}
+
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// foreign carries out a transfer with memory of another rank: move is called for many runs at a time.
+func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int) error {
+	w, err := m.wayTo(local)
+	if err != nil {
+		return err
+	}
+	c := walkers.Get().(*walker)
+	defer walkers.Put(c)
+	for x.Cursors(&c.left, &c.right, &c.list); c.right.Left() > 0; {
+		runs := kernel.Runs(&c.left, &c.right, c.runs[:0], math.MaxInt64)
+		first := (*C.struct_shm_run)(unsafe.Pointer(unsafe.SliceData(runs)))
+		if errno := move(w == byOwner, first, C.size_t(len(runs))); errno != 0 {
+			return m.foreignError(errno, local, runs[0].Remote, x.Bytes())
+		}
+	}
+	x.Finish(nil)
+	return nil
+}
+
+// moveForeign is Put or Get with private memory of another rank.
+func (m *Node) moveForeign(local int, x *transport.Xfer, write bool) error {
+	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+		return C.shm_foreign_move(C.int(local), desk, r, n, C.bool(write))
+	})
+}
+
+// accForeign is Acc.
+func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale, st *kernel.Stripes) error {
+	device := C.uint32_t(0)
+	if st.Device {
+		device = 1
+	}
+	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+		return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask), C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
+			C.int(local), desk, C.int(s.Type), s.Value, r, n)
+	})
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Accumulate in private memory of another process: under the lock of its stripe a piece is read, added to here, and written
+// back. The owner and everybody else take the same locks. It must not hold more than one stripe at a time.
+#include <errno.h>
+
+#include "../kernel/kernel.h"
+#include "shm.h"
+
+enum {
+	STRIPE = 1 << K_STRIPE_SHIFT,
+	PIECES = 64 // read and written at once
+};
+
+// Pieces of one stripe, in ascending order: none of them overlaps another.
+struct group {
+	int local;
+	bool desk;
+	const struct k_stripes *st;
+	int type;
+	const void *scale;
+	size_t n, bytes;
+	struct shm_run copy[PIECES]; // between the buffer and their memory
+	uintptr_t from[PIECES];      // what is added
+	_Alignas(16) uint8_t buffer[STRIPE + 64];
+};
+
+static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
+{
+	uint32_t *word = k_stripe_word(st, (const void *)at);
+	if (!k_try_lock(word, st->owner))
+		k_lock_wait(word, st->owner);
+	if (st->device)
+		k_lock_beside_device(word, st->owner);
+	return word;
+}
+
+static int flush(struct group *g)
+{
+	if (g->n == 0)
+		return 0;
+	uint32_t *held = hold(g->st, g->copy[0].theirs);
+	int err = shm_foreign_move(g->local, g->desk, g->copy, g->n, false);
+	if (!err) {
+		for (size_t i = 0; i < g->n; i++)
+			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine, (const void *)g->from[i], (size_t)g->copy[i].bytes);
+		err = shm_foreign_move(g->local, g->desk, g->copy, g->n, true);
+	}
+	k_unlock(held);
+	g->n = g->bytes = 0;
+	return err;
+}
+
+static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
+{
+	if (g->n == 0)
+		return true;
+	const struct shm_run *last = &g->copy[g->n - 1];
+	return g->n < PIECES && g->bytes + bytes <= sizeof g->buffer && theirs >= last->theirs + (uintptr_t)last->bytes &&
+	       theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
+}
+
+static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
+{
+	int err = fits(g, theirs, bytes) ? 0 : flush(g);
+	g->copy[g->n] = (struct shm_run){(uintptr_t)g->buffer + g->bytes, theirs, (int64_t)bytes};
+	g->from[g->n++] = mine;
+	g->bytes += bytes;
+	return err;
+}
+
+int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale, const struct shm_run *r,
+	size_t n)
+{
+	size_t element = k_small_size(type);
+	struct group g = {.local = local, .desk = desk, .st = st, .type = type, .scale = scale};
+	int err = element ? 0 : EINVAL;
+	for (; n > 0 && !err; n--, r++) {
+		uintptr_t mine = r->mine, theirs = r->theirs;
+		for (size_t left = (size_t)r->bytes / element * element, some; left > 0 && !err; left -= some) {
+			some = STRIPE - (theirs & (STRIPE - 1)); // an element belongs to the stripe of its first byte
+			some = (some + element - 1) / element * element;
+			some = some < left ? some : left;
+			err = add(&g, mine, theirs, some);
+			mine += some;
+			theirs += some;
+		}
+	}
+	return err ? err : flush(&g);
+}
