@@ -175,6 +175,40 @@ func TestUpdatesOfAll(t *testing.T) {
 	})
 }
 
+// The same counter in private memory that its owner has exposed.
+func TestUpdatesOfPrivateMemory(t *testing.T) {
+	everyShape(t, func(r *tr) {
+		const rounds = 20
+		mem, host := r.alloc(64), r.N-1
+		private := r.local(128)
+		if int(r.Me) == host {
+			r.must(r.allocator.Expose(private, 128))
+			*long(mem[host]) = int64(private)
+		}
+		r.barrier()
+		at := make([]byte, 8)
+		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64, Runs: []Run{{mem[host], 8}}, Old: at}))
+		there := uintptr(binary.LittleEndian.Uint64(at))
+		for range rounds {
+			r.must(r.Update(sumOf(host, there, []int64{1, 2})))
+			r.increase(host, there+16)
+		}
+		if r.Me != 0 { // who may name any memory of its own
+			wantArg(r, "not exposed", r.Update(sumOf(0, there, []int64{1})), "target", CodeAddress, "are not within")
+		}
+		r.must(r.Fence(host))
+		r.barrier()
+		if int(r.Me) == host {
+			all := int64(rounds * r.N)
+			if a, b, c := *long(private), *long(private + 8), *long(private + 16); a != all || b != 2*all || c != all {
+				r.wrong("the counters are %d, %d and %d", a, b, c)
+			}
+			r.must(r.allocator.Conceal(private, 128))
+		}
+		r.barrier()
+	})
+}
+
 // increase adds one by compare-and-swap.
 func (r *tr) increase(proc int, addr uintptr) {
 	guess, value, old := make([]byte, 8), make([]byte, 8), make([]byte, 8)

@@ -15,23 +15,30 @@ import (
 	"libarmci/internal/transport"
 )
 
-// updates: all ranks add to longs of local rank 0 that begin 3 bytes beside their alignment, around the border of two stripes.
+// updates: all ranks add to longs of local rank 0 that begin 3 bytes beside their alignment, around the border of two stripes; in
+// the arena, then in its private memory.
 func updates(r *rank) {
-	const rounds, n = 100, 5000 // longs: more than a stripe
 	d := NewTransport(r.Node, nil)
-	peers := make([]transport.PeerAddr, len(r.Ranks()))
-	for i, who := range r.Ranks() {
-		peers[i].Rank = who
+	connect(r, d)
+	addTogether(r, d, shared(r, 10*page)+3)
+	var mine uint64
+	if r.Self() == 0 {
+		private := testPages(r, 20)
+		if err := r.Expose(private.lo, private.size()); err != nil {
+			r.Fatal(err)
+		}
+		mine = uint64(private.lo)
 	}
-	if err := d.Connect(peers); err != nil {
-		r.Fatal(err)
-	}
-	mem := shared(r, 10*page) + 3
+	addTogether(r, d, uintptr(share(r, mine)[0])+3)
+}
+
+func addTogether(r *rank, d *Transport, mem uintptr) {
+	const rounds, n = 100, 5000 // longs: more than a stripe
 	ones, old := make([]int64, n), make([]int64, n)
 	for i := range ones {
 		ones[i] = 1
 	}
-	last := int64(-1)
+	last, all := int64(-1), int64(rounds*len(r.Ranks()))
 	for i := range rounds {
 		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Addr: mem, Data: unsafe.Pointer(&ones[0]), Old: unsafe.Pointer(&old[0]), N: n}
 		update := func() error { return d.Update(0, &u) }
@@ -42,8 +49,9 @@ func updates(r *rank) {
 			r.Fatal(err)
 		}
 		for _, was := range old {
-			if was < int64(i) || was >= int64(rounds*len(peers)) {
+			if was < int64(i) || was >= all {
 				r.Errorf("round %d finds %d", i, was)
+				break
 			}
 		}
 		if old[0] <= last {
@@ -53,9 +61,13 @@ func updates(r *rank) {
 		r.swapUp(d, mem+uintptr(8*n), i%3 == 0)
 	}
 	r.World().Barrier()
-	for i := range uintptr(n + 1) {
-		if got := binary.LittleEndian.Uint64(unsafe.Slice((*byte)(kernel.Ptr(mem+8*i)), 8)); got != uint64(rounds*len(peers)) {
-			r.Errorf("long %d is %d, expected %d", i, got, rounds*len(peers))
+	got := make([]byte, 8*(n+1))
+	if err := r.ReadForeign(0, mem, got); err != nil {
+		r.Fatal(err)
+	}
+	for i := range n + 1 {
+		if x := binary.LittleEndian.Uint64(got[8*i:]); x != uint64(all) {
+			r.Errorf("long %d is %d, expected %d", i, x, all)
 			break
 		}
 	}
