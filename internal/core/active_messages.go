@@ -26,6 +26,11 @@ const (
 	msgEnding     = 11 // failure.go; no body; the answer: 1 byte
 	msgNotified   = 12 // notify.go
 	msgAwait      = 13
+	msgRWLock     = 14 // rwlock.go
+	msgRWUnlock   = 15
+	msgEventAdd   = 16 // event.go
+	msgUpdate     = 17 // update.go
+	msgCompare    = 18
 )
 
 const forwardHead = 5
@@ -45,6 +50,14 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.handleTwoSided(from, to, m, reply)
 	case msgLock, msgTryLock, msgUnlock:
 		handled = r.handleLock(from, to, m, reply)
+	case msgRWLock, msgRWUnlock:
+		handled = r.handleRWLock(from, to, m, reply)
+	case msgEventAdd:
+		handled = r.handleEventAdd(to, m)
+	case msgUpdate:
+		handled = r.handleUpdate(from, to, m, reply)
+	case msgCompare:
+		handled = r.handleCompare(to, m, reply)
 	case msgOwns:
 		handled = r.handleOwns(to, m, reply)
 	case msgEnding:

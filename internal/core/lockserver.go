@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes of another node. The caller sends a message to the process that serves that node, which locks the mutex on its
-// behalf. A few callers of a mutex at a time wait in the node's own queue; the others wait in a FIFO queue
+// Mutexes and reader/writer locks of another node. The caller sends a message to the process that serves that node, which locks
+// on its behalf. A few callers of a lock at a time wait in the node's own queue; the others wait in a FIFO queue
 // here.
 package core
 
@@ -54,7 +54,7 @@ func (s *MutexSet) dropHeld(i, proc int) bool {
 // maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a thread of this process.
 const maxQueued = 8
 
-// lockserver has a queue for each mutex that ranks of other nodes wait for.
+// lockserver has a queue for each lock that ranks of other nodes wait for.
 type lockserver struct {
 	mu     sync.Mutex
 	queues map[uintptr]*lockQueue
@@ -65,10 +65,45 @@ type lockQueue struct {
 	queued  int
 }
 
-// lockRequest is a rank's request of a mutex that it waits for.
+// lockMode is how a lock is taken.
+type lockMode uint8
+
+const (
+	lockMutex lockMode = iota
+	lockShared
+	lockExclusive
+)
+
+// lockRequest is a rank's request of a lock that it waits for.
 type lockRequest struct {
 	who   transport.Rank
+	mode  lockMode
 	reply func([]byte)
+}
+
+// lockSoon, lockQueued and lockNow take a lock of this node for a rank (transport.Mutexes, transport.RWLocks).
+func (r *Runtime) lockSoon(m uintptr, c lockRequest) (ticket uint64, got bool) {
+	if c.mode == lockMutex {
+		t, got := r.Locks.LockSoon(m, c.who)
+		return uint64(t), got
+	}
+	return r.rwlocks.RWLockSoon(m, c.who, c.mode == lockExclusive)
+}
+
+func (r *Runtime) lockQueued(m uintptr, c lockRequest, ticket uint64) {
+	if c.mode == lockMutex {
+		r.Locks.LockQueued(m, c.who, uint32(ticket))
+	} else {
+		r.rwlocks.RWLockQueued(m, c.who, c.mode == lockExclusive, ticket)
+	}
+}
+
+func (r *Runtime) lockNow(m uintptr, c lockRequest) {
+	if c.mode == lockMutex {
+		r.Locks.Lock(m, c.who)
+	} else {
+		r.rwlocks.RWLock(m, c.who, c.mode == lockExclusive)
+	}
 }
 
 // handleLock acts on a request of a rank of another node. The address is checked like any other.
@@ -97,7 +132,7 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 		}
 		reply(got)
 	default:
-		r.queue(addr, lockRequest{from, reply})
+		r.queue(addr, lockRequest{from, lockMutex, reply})
 	}
 	return true
 }
@@ -108,14 +143,14 @@ func (l *lockserver) awaited(m uintptr) bool {
 	return l.queues[m] != nil
 }
 
-// queue grants the mutex at once if no rank of another node waits and it is free, or becomes free within microseconds.
+// queue grants the lock at once if no rank of another node waits and it is free, or becomes free within microseconds.
 func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
 	if q == nil {
-		ticket, got := r.Locks.LockSoon(m, c.who)
+		ticket, got := r.lockSoon(m, c)
 		if got {
 			c.reply([]byte{lockGot})
 			return
@@ -135,23 +170,23 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 	}
 }
 
-// grantQueued waits for the mutex with a ticket that was taken for one caller, then serves the queue.
-func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint32) {
+// grantQueued waits for the lock with a ticket that was taken for one caller, then serves the queue.
+func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
-	r.Locks.LockQueued(m, c.who, ticket)
+	r.lockQueued(m, c, ticket)
 	r.granted(m, q, c)
 }
 
-// grant locks the mutex for the rank that has waited longest, if there is one, then for the others.
+// grant takes the lock for the rank that has waited longest, if there is one, then for the others.
 func (r *Runtime) grant(m uintptr, q *lockQueue) {
 	defer log.Guard()
 	if c, some := r.lockserver.next(m, q); some {
-		r.Locks.Lock(m, c.who)
+		r.lockNow(m, c)
 		r.granted(m, q, c)
 	}
 }
 
-// granted tells a rank that it has the mutex, and goes on with the next one. A queue that nobody waits in is gone before the
+// granted tells a rank that it has the lock, and goes on with the next one. A queue that nobody waits in is gone before the
 // rank is told: what it does next does not find it.
 func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
@@ -160,7 +195,7 @@ func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 		if !some {
 			return
 		}
-		r.Locks.Lock(m, next.who)
+		r.lockNow(m, next)
 		c = next
 	}
 }

@@ -36,6 +36,9 @@ type Runtime struct {
 	allocator     transport.Allocator
 	mailbox       transport.Mailbox
 	notifications transport.Notifications
+	rwlocks       transport.RWLocks
+	events        transport.Events
+	updater       transport.Updater // nil: the node's transport has no updates
 
 	routes        []route
 	transports    []transport.Transport
@@ -193,6 +196,8 @@ func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 	}
 	r.Memory, r.Teams, r.Locks, r.Liveness = node, node, node, node
 	r.allocator, r.mailbox, r.notifications = node, node, node
+	r.rwlocks, r.events = node, node
+	r.updater, _ = tr.(transport.Updater)
 	r.transports = []transport.Transport{tr}
 	peers := make([]transport.PeerAddr, len(mine))
 	for i, rank := range mine {

@@ -40,6 +40,7 @@ var joined = map[string]func(*rank){
 	"events":             events,
 	"event sleepers":     eventSleepers,
 	"lock and exit":      lockAndExit,
+	"updates":            updates,
 	"messages":           messages,
 	"messages in pieces": messagesInPieces,
 	"short buffers":      shortBuffers,

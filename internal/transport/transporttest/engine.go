@@ -228,7 +228,7 @@ func (f *Fake) effect(o *op) {
 		at := 0
 		move(o.x, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
 	default:
-		st := kernel.Stripes{Word: unsafe.Pointer(&f.net.stripes[0]), Mask: 63, PitchWords: 16, Owner: uint32(f.self + 1)}
+		st := f.stripes()
 		at, scale := 0, o.scale // C may not see an object with Go pointers in it
 		move(o.x, func(_, remote []byte) {
 			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]), unsafe.Pointer(&o.data[at]), len(remote))

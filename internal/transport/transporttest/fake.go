@@ -39,14 +39,13 @@ type Net struct {
 	ends    []*Fake
 	held    bool
 	rnd     *rand.Rand
-	stripes []uint32
 	running sync.WaitGroup
 	tally   map[string]int // operations carried out, by name
 }
 
 // NewNet makes a net of n ends.
 func NewNet(n int, o Options) *Net {
-	net := &Net{opts: o, ends: make([]*Fake, n), rnd: rand.New(rand.NewPCG(o.Seed, 1)), stripes: make([]uint32, 64*16),
+	net := &Net{opts: o, ends: make([]*Fake, n), rnd: rand.New(rand.NewPCG(o.Seed, 1)),
 		tally: map[string]int{}}
 	net.changed = sync.NewCond(&net.mu)
 	return net

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Locks for one writer or many readers, in arena memory of any rank: those of windows. Locking is an acquire; unlocking
+// completes everything that the holder has done at the lock's rank. Between nodes the rank's data server locks on behalf of
+// the caller (lockserver.go).
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"libarmci/internal/transport"
+)
+
+// syncAlign is how locks and events are aligned: to a cache line.
+const syncAlign = 64
+
+// The body of a message is the lock's address and whether it is exclusive; the answer one byte, none if the request is wrong.
+const rwlockBody = 9
+
+func rwlockMessage(lock uintptr, exclusive bool) []byte {
+	body := make([]byte, rwlockBody)
+	binary.LittleEndian.PutUint64(body, uint64(lock))
+	if exclusive {
+		body[8] = 1
+	}
+	return body
+}
+
+// isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
+func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64) bool {
+	return addr%syncAlign == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
+}
+
+// checkSync is for a lock or an event of any rank. That of another node is checked there.
+func (r *Runtime) checkSync(arg string, proc int, addr uintptr, n int64) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	if rank := transport.Rank(proc); r.Topo.SameNode(rank) && !r.isShared(rank, addr, n) {
+		return noSync(arg, proc, addr)
+	}
+	return nil
+}
+
+func noSync(arg string, proc int, addr uintptr) error {
+	return argErr(CodeAddress, arg, "%#x is no aligned arena memory of rank %d", addr, proc)
+}
+
+// RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other readers.
+func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
+	if err := r.checkSync("lock", proc, lock, r.rwlocks.RWLockBytes()); err != nil {
+		return err
+	}
+	if r.Topo.SameNode(transport.Rank(proc)) {
+		r.rwlocks.RWLock(lock, r.Me, exclusive)
+		return nil
+	}
+	answer, err := r.call(transport.Rank(proc), msgRWLock, rwlockMessage(lock, exclusive))
+	switch {
+	case err != nil:
+		return fmt.Errorf("lock of rank %d: %w", proc, err)
+	case len(answer) != 1:
+		return noSync("lock", proc, lock)
+	}
+	return nil
+}
+
+// RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and the lock is free for others.
+// Where messages come behind operations that is one round trip.
+func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
+	if err := r.checkSync("lock", proc, lock, r.rwlocks.RWLockBytes()); err != nil {
+		return err
+	}
+	if err := r.fenceForMessage(proc); err != nil {
+		return err
+	}
+	if r.Topo.SameNode(transport.Rank(proc)) {
+		if !r.rwlocks.RWHeld(lock, r.Me, exclusive) {
+			return notHeld(proc, lock)
+		}
+		r.rwlocks.RWUnlock(lock, exclusive)
+		return nil
+	}
+	answer, err := r.call(transport.Rank(proc), msgRWUnlock, rwlockMessage(lock, exclusive))
+	switch {
+	case err != nil:
+		return fmt.Errorf("unlock of rank %d: %w", proc, err)
+	case len(answer) != 1:
+		return notHeld(proc, lock)
+	}
+	return nil
+}
+
+func notHeld(proc int, lock uintptr) error {
+	return argErr(CodeArgument, "lock", "the lock at %#x of rank %d is not held in this way", lock, proc)
+}
+
+// handleRWLock acts on a request of a rank of another node.
+func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	if reply == nil || len(m.Body) != rwlockBody || m.Body[8] > 1 {
+		return false
+	}
+	lock, exclusive := uintptr(binary.LittleEndian.Uint64(m.Body)), m.Body[8] == 1
+	mode := lockShared
+	if exclusive {
+		mode = lockExclusive
+	}
+	switch {
+	case !r.isShared(to, lock, r.rwlocks.RWLockBytes()):
+		reply(nil)
+	case m.Kind == msgRWLock:
+		r.queue(lock, lockRequest{from, mode, reply})
+	case !r.rwlocks.RWHeld(lock, from, exclusive):
+		reply(nil)
+	default:
+		r.rwlocks.RWUnlock(lock, exclusive)
+		reply([]byte{lockGot})
+	}
+	return true
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them. Updates of one origin at one
+// rank take effect in the order in which they were called, and behind its earlier accumulates (Op) there. Within the node they
+// are done when the call returns; between nodes they are messages (update_message.go), and a fence waits for them. An accumulate by
+// an Op after them has no order with them, unless a fence comes between.
+package core
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+// Run is elements in a row in the target's memory.
+type Run struct {
+	Addr  uintptr
+	Bytes int64
+}
+
+// Update is one accumulate: its elements are those of Runs, in order.
+type Update struct {
+	Proc    int
+	Op      kernel.UpdateOp
+	Type    kernel.UpdateType
+	Runs    []Run          // whole elements each
+	Data    unsafe.Pointer // packed elements, which may be overwritten when the call returns; nil for no-op
+	Old     []byte         // nil: not wanted; else it gets, packed, what was there before
+	Trusted bool           // the caller has checked that the runs are the target's; the target checks it again
+}
+
+// Update carries an update out. It returns when Data may be overwritten and Old is there.
+func (r *Runtime) Update(u *Update) error {
+	size, all, err := r.checkUpdate(u)
+	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
+		return err
+	}
+	if !u.Trusted {
+		if err := r.checkRuns(u.Proc, u.Runs); err != nil {
+			return err
+		}
+	}
+	if err := r.behindStores(u.Proc); err != nil {
+		return err
+	}
+	if r.Topo.SameNode(transport.Rank(u.Proc)) {
+		return r.updateHere(u, size)
+	}
+	return r.updateRemote(u, size)
+}
+
+// checkUpdate gives the bytes of an element and of all of them.
+func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
+	if err := r.checkRank("proc", u.Proc); err != nil {
+		return 0, 0, err
+	}
+	if !kernel.UpdateValid(u.Op, u.Type) {
+		return 0, 0, argErr(CodeOp, "op", "operator %d is not defined for elements of type %d", u.Op, u.Type)
+	}
+	size = kernel.UpdateBytes(u.Type)
+	for _, run := range u.Runs {
+		switch {
+		case run.Bytes < 0 || run.Bytes%int64(size) != 0:
+			return 0, 0, argErr(CodeBytes, "target", "%d bytes are not a whole number of elements of %d bytes", run.Bytes, size)
+		case run.Bytes > kernel.MostBytes-all:
+			return 0, 0, argErr(CodeBytes, "target", "more than the %d bytes that one update may have", int64(kernel.MostBytes))
+		case run.Bytes > 0 && (noAddress(run.Addr) || uintptr(run.Bytes) > lastAddress-run.Addr):
+			return 0, 0, argErr(CodeAddress, "target", "%d bytes at %#x of rank %d are no memory", run.Bytes, run.Addr, u.Proc)
+		}
+		all += run.Bytes
+	}
+	switch {
+	case all > 0 && u.Data == nil && u.Op != kernel.OpNoOp:
+		return 0, 0, argErr(CodeArgument, "origin", "null pointer")
+	case u.Old != nil && int64(len(u.Old)) != all:
+		return 0, 0, argErr(CodeBytes, "result", "room for %d bytes, %d are fetched", len(u.Old), all)
+	}
+	return size, all, nil
+}
+
+// checkRuns is checkRemote for all runs; what this rank does not know it asks the owner for.
+func (r *Runtime) checkRuns(proc int, runs []Run) error {
+	var unknown []byte
+	for _, run := range runs {
+		if run.Bytes == 0 {
+			continue
+		}
+		known, err := r.checkRemote("target", proc, run.Addr, run.Bytes)
+		if err != nil {
+			return err
+		}
+		if !known {
+			unknown = appendRange(unknown, run.Addr, run.Bytes)
+		}
+	}
+	for question := range fragments(unknown, maxRanges*rangeBytes) {
+		if err := r.askOwner(proc, "target", question); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// behindStores makes sure that what is done at proc next, by a message or under the node's locks, comes behind everything that
+// this rank has stored there.
+func (r *Runtime) behindStores(proc int) error {
+	to := &r.routes[proc]
+	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
+		return nil
+	}
+	return r.Fence(proc)
+}
+
+// updateHere updates memory of a rank of this node.
+func (r *Runtime) updateHere(u *Update, size int) error {
+	done := int64(0)
+	for _, run := range u.Runs {
+		if run.Bytes == 0 {
+			continue
+		}
+		x := transport.Update{Op: u.Op, Type: u.Type, Addr: run.Addr, Data: forward(u.Data, done), N: int(run.Bytes) / size}
+		if u.Old != nil {
+			x.Old = unsafe.Pointer(&u.Old[done])
+		}
+		if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
+			return updateError(u.Proc, err)
+		}
+		done += run.Bytes
+	}
+	return nil
+}
+
+func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
+	if p == nil {
+		return nil
+	}
+	return unsafe.Add(p, n)
+}
+
+func (r *Runtime) applyUpdate(rank transport.Rank, x *transport.Update) error {
+	if r.updater == nil {
+		return transport.ErrNotNative
+	}
+	return r.updater.Update(r.routes[rank].peer, x)
+}
+
+func updateError(proc int, err error) error {
+	if errors.Is(err, transport.ErrBadAddr) {
+		return argErr(CodeAddress, "target", "%v", err)
+	}
+	return fmt.Errorf("update at rank %d: %w", proc, err)
+}
+
+// CompareSwap stores the n bytes of value at addr of rank proc if the bytes there equal those of compare; old gets what was there.
+func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old []byte, trusted bool) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	if n < 1 || n > transport.MaxCompare || len(compare) != n || len(value) != n || len(old) != n {
+		return argErr(CodeBytes, "bytes", "%d is outside 1..%d, or not the size of the operands", n, transport.MaxCompare)
+	}
+	if !trusted {
+		if err := r.checkRuns(proc, []Run{{addr, int64(n)}}); err != nil {
+			return err
+		}
+	}
+	if err := r.behindStores(proc); err != nil {
+		return err
+	}
+	if !r.Topo.SameNode(transport.Rank(proc)) {
+		return r.compareRemote(proc, addr, compare, value, old)
+	}
+	if err := r.applyCompare(transport.Rank(proc), &transport.CompareSwap{Addr: addr, Compare: compare, Value: value, Old: old}); err != nil {
+		return updateError(proc, err)
+	}
+	return nil
+}
+
+func (r *Runtime) applyCompare(rank transport.Rank, x *transport.CompareSwap) error {
+	if r.updater == nil {
+		return transport.ErrNotNative
+	}
+	return r.updater.CompareSwap(r.routes[rank].peer, x)
+}

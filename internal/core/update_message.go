@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Updates of other nodes. A message has a head, runs of the target's memory, and the elements; it is small enough to be received
+// in memory that is used again, so a large update is many. Who fetches waits for the answer to each. The server checks
+// everything: a wrong message changes nothing, is not answered with data, and is logged if nobody waits for it.
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// Head: uint8 operator, uint8 type, uint8 flags, uint8 0, uint32 runs, uint32 elements, uint32 0. A run: uint64 address, uint64
+// bytes. A message and its answer have no more than mostUpdate bytes.
+const (
+	updateHead = 16
+	runBytes   = 16
+	mostUpdate = 60 << 10
+
+	flagFetch = 1 // it is answered with what was there before
+	flagEmpty = 2 // no elements come with it: no-op
+)
+
+var updateRooms = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
+
+// updateMessages cuts an update into messages.
+type updateMessages struct {
+	u    *Update
+	size int
+	runs []Run // left
+	now  []Run // of the next message
+	sent int64 // bytes of elements that were appended
+}
+
+// next takes the runs of the next message, and gives their bytes; 0: there is none. Also elements that do not travel count, since
+// those that were there before may.
+func (c *updateMessages) next() (bytes int64) {
+	c.now = c.now[:0]
+	for room := int64(mostUpdate - updateHead); len(c.runs) > 0; {
+		run := &c.runs[0]
+		if run.Bytes == 0 {
+			c.runs = c.runs[1:]
+			continue
+		}
+		n := min(run.Bytes, (room-runBytes)/int64(c.size)*int64(c.size))
+		if n <= 0 {
+			break
+		}
+		c.now = append(c.now, Run{run.Addr, n})
+		run.Addr, run.Bytes = run.Addr+uintptr(n), run.Bytes-n
+		room, bytes = room-runBytes-n, bytes+n
+	}
+	return bytes
+}
+
+// append writes the message of the runs that were taken.
+func (c *updateMessages) append(b []byte, bytes int64) []byte {
+	flags := byte(0)
+	if c.u.Old != nil {
+		flags |= flagFetch
+	}
+	if c.u.Op == kernel.OpNoOp {
+		flags |= flagEmpty
+	}
+	b = append(b, byte(c.u.Op), byte(c.u.Type), flags, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.now)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(bytes/int64(c.size)))
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	for _, run := range c.now {
+		b = appendRange(b, run.Addr, run.Bytes)
+	}
+	if flags&flagEmpty == 0 {
+		b = append(b, unsafe.Slice((*byte)(forward(c.u.Data, c.sent)), bytes)...)
+		c.sent += bytes
+	}
+	return b
+}
+
+// updateRemote updates memory of a rank of another node.
+func (r *Runtime) updateRemote(u *Update, size int) error {
+	room := updateRooms.Get().(*[mostUpdate]byte)
+	defer updateRooms.Put(room)
+	var few [8]Run
+	c := updateMessages{u: u, size: size, runs: append(few[:0], u.Runs...)}
+	old := u.Old
+	for bytes := c.next(); bytes > 0; bytes = c.next() {
+		message := c.append(room[:0], bytes)
+		if u.Old == nil {
+			if err := r.send(transport.Rank(u.Proc), msgUpdate, message); err != nil {
+				return updateError(u.Proc, err)
+			}
+			r.traffic.posted(u.Proc) // a fence waits for it, too
+			continue
+		}
+		answer, err := r.call(transport.Rank(u.Proc), msgUpdate, message)
+		switch {
+		case err != nil:
+			return updateError(u.Proc, err)
+		case int64(len(answer)) != bytes:
+			return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", bytes, c.now[0].Addr, u.Proc)
+		}
+		old = old[copy(old, answer):]
+	}
+	return nil
+}
+
+// updateRequest is a message that was found to be well formed.
+type updateRequest struct {
+	op       kernel.UpdateOp
+	typ      kernel.UpdateType
+	size     int
+	fetch    bool
+	runs     []byte
+	data     []byte // nil: no elements come with it
+	elements int
+}
+
+// decodeUpdate checks all of a message but whose memory it is about.
+func decodeUpdate(b []byte) (q updateRequest, ok bool) {
+	if len(b) < updateHead || len(b) > mostUpdate || b[2]&^(flagFetch|flagEmpty) != 0 {
+		return q, false
+	}
+	q.op, q.typ, q.fetch = kernel.UpdateOp(b[0]), kernel.UpdateType(b[1]), b[2]&flagFetch != 0
+	if !kernel.UpdateValid(q.op, q.typ) || (q.op == kernel.OpNoOp) != (b[2]&flagEmpty != 0) {
+		return q, false
+	}
+	q.size = kernel.UpdateBytes(q.typ)
+	runs, elements := int64(binary.LittleEndian.Uint32(b[4:])), int64(binary.LittleEndian.Uint32(b[8:]))
+	rest := b[updateHead:]
+	bytes := elements * int64(q.size)
+	if runs*runBytes > int64(len(rest)) || bytes > mostUpdate || bytes == 0 {
+		return q, false
+	}
+	q.runs, rest, q.elements = rest[:runs*runBytes], rest[runs*runBytes:], int(elements)
+	for at := 0; at < len(q.runs); at += runBytes {
+		_, n := rangeAt(q.runs[at:])
+		if n <= 0 || n > bytes || n%int64(q.size) != 0 {
+			return q, false
+		}
+		bytes -= n
+	}
+	if b[2]&flagEmpty == 0 {
+		q.data = rest
+		return q, bytes == 0 && len(rest) == q.elements*q.size
+	}
+	return q, bytes == 0 && len(rest) == 0
+}
+
+// handleUpdate acts on a message for a rank of this node.
+func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	q, ok := decodeUpdate(m.Body)
+	if !ok || q.fetch != (reply != nil) {
+		return false
+	}
+	var old []byte
+	if q.fetch {
+		old = make([]byte, q.elements*q.size)
+	}
+	if err := r.applyRequest(to, &q, old); err != nil {
+		log.Warnf("update by rank %d of %d elements of rank %d is dropped: %v", from, q.elements, to, err)
+		old = nil
+	}
+	if reply != nil {
+		reply(old)
+	}
+	return true
+}
+
+// applyRequest changes nothing unless all runs are memory of the rank.
+func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
+	local := r.Topo.Local(to)
+	for at := 0; at < len(q.runs); at += runBytes {
+		if addr, n := rangeAt(q.runs[at:]); noAddress(addr) || !r.Memory.Owns(local, addr, n) {
+			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
+		}
+	}
+	data := q.data
+	for at := 0; at < len(q.runs); at += runBytes {
+		addr, n := rangeAt(q.runs[at:])
+		x := transport.Update{Op: q.op, Type: q.typ, Addr: addr, N: int(n) / q.size}
+		if data != nil {
+			x.Data, data = unsafe.Pointer(&data[0]), data[n:]
+		}
+		if old != nil {
+			x.Old, old = unsafe.Pointer(&old[0]), old[n:]
+		}
+		if err := r.applyUpdate(to, &x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A compare-and-swap: uint64 address, then the two operands, of equal length. The answer is what was there.
+const compareHead = 8
+
+func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0, compareHead+2*transport.MaxCompare), uint64(addr))
+	answer, err := r.call(transport.Rank(proc), msgCompare, append(append(body, compare...), value...))
+	switch {
+	case err != nil:
+		return updateError(proc, err)
+	case len(answer) != len(old):
+		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", len(old), addr, proc)
+	}
+	copy(old, answer)
+	return nil
+}
+
+// handleCompare acts on a message for a rank of this node.
+func (r *Runtime) handleCompare(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	n := (len(m.Body) - compareHead) / 2
+	if reply == nil || n < 1 || n > transport.MaxCompare || len(m.Body) != compareHead+2*n {
+		return false
+	}
+	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
+	if noAddress(addr) || !r.Memory.Owns(r.Topo.Local(to), addr, int64(n)) {
+		return false
+	}
+	operands := m.Body[compareHead:]
+	x := transport.CompareSwap{Addr: addr, Compare: operands[:n], Value: operands[n:], Old: make([]byte, n)}
+	if err := r.applyCompare(to, &x); err != nil {
+		log.Warnf("compare-and-swap at rank %d: %v", to, err)
+		x.Old = nil
+	}
+	reply(x.Old)
+	return true
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Updates at ranks of all nodes: every operator and type as the kernel does it, large and scattered ones, fetching, their order, and
+// compare-and-swap; and the mistakes of callers.
+package core
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+func pointer(addr uintptr) unsafe.Pointer { return kernel.Ptr(addr) }
+
+// sumOf adds longs.
+func sumOf(proc int, addr uintptr, x []int64) *Update {
+	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64, Runs: []Run{{addr, int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
+}
+
+// Each rank has a place of its own at every other; operators and types come one after the other on what is there.
+func TestUpdatesOfAllKinds(t *testing.T) {
+	everyShape(t, func(r *tr) {
+		const room = 2048
+		mem := r.alloc(int64(r.N) * room)
+		random := rand.New(rand.NewPCG(uint64(r.Me), 7))
+		small := func(n int) []byte { // bytes that make small numbers of every type
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = byte(random.IntN(4))
+			}
+			return b
+		}
+		for to := range r.N {
+			at := mem[to] + uintptr(r.Me)*room
+			want := small(room)
+			*long(r.local(8)) = 0
+			local := r.local(room)
+			copy(memory(local, room), want)
+			r.must(r.Do(op(Put, to, local, at, room)))
+			for typ := range kernel.UpdateType(kernel.UpdateTypes) {
+				if typ == kernel.PairF80Int {
+					continue // its padding may become anything
+				}
+				for code := range kernel.UpdateOp(kernel.UpdateOps) {
+					if kernel.UpdateValid(code, typ) {
+						r.tryUpdate(to, at, want, code, typ, small, random)
+					}
+				}
+			}
+			r.must(r.Fence(to))
+			r.must(r.Do(op(Get, to, local, at, room)))
+			if got := memory(local, room); !bytes.Equal(got, want) {
+				r.wrong("the memory at rank %d differs", to)
+			}
+		}
+		r.barrier()
+	})
+}
+
+// tryUpdate updates some runs and the same ones of want; every other time it fetches, and compares.
+func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, typ kernel.UpdateType, small func(int) []byte,
+	random *rand.Rand) {
+	r.Helper()
+	size := kernel.UpdateBytes(typ)
+	u := Update{Proc: to, Op: code, Type: typ, Trusted: random.IntN(2) == 0}
+	type piece struct{ at, n int }
+	var pieces []piece
+	total := 0
+	for begin := random.IntN(9); len(pieces) < 4; {
+		n := random.IntN(12) * size
+		u.Runs = append(u.Runs, Run{at + uintptr(begin), int64(n)})
+		pieces = append(pieces, piece{begin, n})
+		begin, total = begin+n+random.IntN(20), total+n
+	}
+	data, old := small(total+1), make([]byte, total)
+	if code != kernel.OpNoOp {
+		u.Data = unsafe.Pointer(&data[0])
+	}
+	if random.IntN(2) == 0 {
+		u.Old = make([]byte, total)
+	}
+	for i, done := 0, 0; i < len(pieces); i++ {
+		if p := pieces[i]; p.n > 0 {
+			kernel.Update(kernel.Stripes{}, code, typ, unsafe.Pointer(&want[p.at]), unsafe.Pointer(&data[done]), unsafe.Pointer(&old[done]),
+				p.n/size)
+			done += p.n
+		}
+	}
+	r.must(r.Update(&u))
+	if u.Old != nil && !bytes.Equal(u.Old, old) {
+		r.wrong("operator %d of type %d at rank %d fetches other values", code, typ, to)
+	}
+}
+
+// One update of more than a message holds, in one run and in many, with elements that do not divide it.
+func TestLargeUpdates(t *testing.T) {
+	everyShape(t, func(r *tr) {
+		const n = 9000 // elements of 32 bytes, with gaps
+		mem := r.alloc(n * 40)
+		data := make([]uint64, 4*n)
+		for i := range data {
+			data[i] = uint64(i)*0x9e3779b97f4a7c15 + uint64(r.Me)
+		}
+		r.barrier()
+		if r.Me == 0 {
+			to := r.N - 1
+			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80, Runs: []Run{{mem[to] + 3, 32 * n}}, Data: unsafe.Pointer(&data[0])}
+			r.must(r.Update(&one))
+			many := one
+			many.Runs = nil
+			for i := range uintptr(n) {
+				many.Runs = append(many.Runs, Run{mem[to] + 40*i, 32})
+			}
+			fetched := one
+			fetched.Op, fetched.Old, fetched.Data = kernel.OpNoOp, make([]byte, 32*n), nil
+			r.must(r.Update(&fetched))
+			want := unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), 32*n)
+			if !bytes.Equal(fetched.Old, want) {
+				r.wrong("one run is not what was stored")
+			}
+			r.must(r.Update(&many))
+			fetched.Runs = many.Runs
+			clear(fetched.Old)
+			r.must(r.Update(&fetched))
+			if !bytes.Equal(fetched.Old, want) {
+				r.wrong("many runs are not what was stored")
+			}
+		}
+		r.barrier()
+	})
+}
+
+// All ranks take numbers of one counter by fetching, by compare-and-swap, and add to one more beside accumulates of ARMCI.
+func TestUpdatesOfAll(t *testing.T) {
+	everyShape(t, func(r *tr) {
+		const rounds = 40
+		mem, buf := r.alloc(4096), r.local(8)
+		host := r.N - 1
+		one, taken := []int64{1}, r.local(8*rounds)
+		*long(buf) = 1
+		for i := range uintptr(rounds) {
+			u := sumOf(host, mem[host], one)
+			u.Old = memory(taken+8*i, 8)
+			r.must(r.Update(u))
+			r.must(r.Update(sumOf(host, mem[host]+16, one)))
+			r.must(r.Do(accOf(op(Acc, host, buf, mem[host]+16, 8), &one[0])))
+			r.increase(host, mem[host]+8)
+		}
+		r.must(r.AllFence())
+		r.must(r.Do(op(Put, host, taken, mem[host]+512+8*rounds*uintptr(r.Me), 8*rounds)))
+		r.must(r.AllFence())
+		r.barrier()
+		if int(r.Me) == host {
+			if a, b, c := *long(mem[host]), *long(mem[host] + 8), *long(mem[host] + 16); a != int64(rounds*r.N) || b != a || c != 2*a {
+				r.wrong("the counters are %d, %d and %d", a, b, c)
+			}
+			numbers := slices.Clone(unsafe.Slice(long(mem[host]+512), rounds*r.N))
+			slices.Sort(numbers)
+			for i, n := range numbers {
+				if n != int64(i) {
+					r.wrong("number %d of those taken is %d", i, n)
+					break
+				}
+			}
+		}
+		r.barrier()
+	})
+}
+
+// The same counter in private memory that its owner has exposed.
+func TestUpdatesOfPrivateMemory(t *testing.T) {
+	everyShape(t, func(r *tr) {
+		const rounds = 20
+		mem, host := r.alloc(64), r.N-1
+		private := r.local(128)
+		if int(r.Me) == host {
+			r.must(r.allocator.Expose(private, 128))
+			*long(mem[host]) = int64(private)
+		}
+		r.barrier()
+		at := make([]byte, 8)
+		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64, Runs: []Run{{mem[host], 8}}, Old: at}))
+		there := uintptr(binary.LittleEndian.Uint64(at))
+		for range rounds {
+			r.must(r.Update(sumOf(host, there, []int64{1, 2})))
+			r.increase(host, there+16)
+		}
+		if r.Me != 0 { // who may name any memory of its own
+			wantArg(r, "not exposed", r.Update(sumOf(0, there, []int64{1})), "target", CodeAddress, "are not within")
+		}
+		r.must(r.Fence(host))
+		r.barrier()
+		if int(r.Me) == host {
+			all := int64(rounds * r.N)
+			if a, b, c := *long(private), *long(private + 8), *long(private + 16); a != all || b != 2*all || c != all {
+				r.wrong("the counters are %d, %d and %d", a, b, c)
+			}
+			r.must(r.allocator.Conceal(private, 128))
+		}
+		r.barrier()
+	})
+}
+
+// increase adds one by compare-and-swap.
+func (r *tr) increase(proc int, addr uintptr) {
+	guess, value, old := make([]byte, 8), make([]byte, 8), make([]byte, 8)
+	for {
+		binary.LittleEndian.PutUint64(value, binary.LittleEndian.Uint64(guess)+1)
+		if r.must(r.CompareSwap(proc, addr, 8, guess, value, old, proc%2 == 0)); bytes.Equal(guess, old) {
+			return
+		}
+		copy(guess, old)
+	}
+}
+
+// Replacements of one origin take effect in order, also behind its earlier puts and accumulates, on a slow wire.
+func TestUpdatesInOrder(t *testing.T) {
+	for _, ordered := range []bool{true, false} {
+		shape{2, 4, true}.run(t, func(c *transporttest.Cluster) {
+			c.Wire.Ordered, c.Wire.Eager, c.Wire.Pause = ordered, 16, 200*time.Microsecond
+		}, func(r *tr) {
+			mem, buf := r.alloc(64), r.local(64)
+			scale := int64(1)
+			for to := range r.N {
+				at := mem[to] + 8*uintptr(r.Me)
+				last := int64(0)
+				for i := range int64(20) {
+					*long(buf) = 1000
+					r.must(r.Do(accOf(op(Acc, to, buf, at, 8), &scale)))
+					x, old := []int64{i + 1}, make([]byte, 8)
+					u := sumOf(to, at, x)
+					if u.Op = kernel.OpReplace; i%3 == 0 {
+						u.Old = old
+					}
+					r.must(r.Update(u))
+					if got := int64(binary.LittleEndian.Uint64(old)); u.Old != nil && got != last+1000 {
+						r.wrong("replacement %d at rank %d finds %d, expected %d", i, to, got, last+1000)
+					}
+					r.must(r.Fence(to)) // an accumulate has no order with updates before it
+					last = i + 1
+				}
+				for i := range int64(30) {
+					u := sumOf(to, at, []int64{i})
+					u.Op = kernel.OpReplace
+					r.must(r.Update(u))
+				}
+				u := sumOf(to, at, []int64{0})
+				u.Old = make([]byte, 8)
+				if r.must(r.Update(u)); u.Old[0] != 29 {
+					r.wrong("the last of 30 replacements at rank %d is not there: %d", to, u.Old[0])
+				}
+			}
+			r.must(r.AllFence())
+			r.barrier()
+		})
+	}
+}
+
+func TestUpdateMistakes(t *testing.T) {
+	lines := logged(t)
+	shape{2, 4, true}.run(t, nil, func(r *tr) {
+		mem := r.alloc(64)
+		r.barrier()
+		if r.Me == 0 {
+			for _, to := range []int{0, 1, 2} {
+				r.updateMistakes(to, mem)
+			}
+			wantArg(r, "rank", r.Update(sumOf(4, mem[0], []int64{1})), "proc", CodeProc, "rank 4")
+			u := sumOf(1, mem[1]+64, []int64{1})
+			u.Trusted = true
+			r.must(r.Update(u)) // the server drops it
+			u.Old = make([]byte, 8)
+			wantArg(r, "trusted", r.Update(u), "target", CodeAddress, "are not memory of rank 1")
+			b := make([]byte, 8)
+			wantArg(r, "trusted", r.CompareSwap(1, mem[1]+60, 8, b, b, b, true), "target", CodeAddress, "are not memory of rank 1")
+			r.must(r.Fence(1))
+		}
+		r.barrier()
+		for i := range uintptr(8) {
+			if *long(mem[r.Me] + 8*i) != 0 {
+				r.wrong("memory has changed")
+			}
+		}
+		r.barrier()
+	})
+	if want := "update by rank 0 of 1 elements of rank 1 is dropped"; !bytes.Contains([]byte(lines()), []byte(want)) {
+		t.Errorf("logged is %q, expected %q", lines(), want)
+	}
+}
+
+func (r *tr) updateMistakes(to int, mem []uintptr) {
+	x := make([]int64, 16)
+	change := func(f func(u *Update)) error {
+		u := sumOf(to, mem[to], x[:1])
+		f(u)
+		return r.Update(u)
+	}
+	for what, c := range map[string]struct {
+		change    func(u *Update)
+		arg, text string
+		code      int
+	}{
+		"operator":       {func(u *Update) { u.Op = 99 }, "op", "operator 99", CodeOp},
+		"type":           {func(u *Update) { u.Type = -1 }, "op", "type -1", CodeOp},
+		"broken element": {func(u *Update) { u.Runs[0].Bytes = 7 }, "target", "7 bytes are not a whole number", CodeBytes},
+		"negative":       {func(u *Update) { u.Runs[0].Bytes = -8 }, "target", "-8 bytes", CodeBytes},
+		"huge":           {func(u *Update) { u.Runs[0].Bytes = 1 << 62 }, "target", "more than the", CodeBytes},
+		"no address":     {func(u *Update) { u.Runs[0].Addr = ^uintptr(7) }, "target", "are no memory", CodeAddress},
+		"no data":        {func(u *Update) { u.Data = nil }, "origin", "null", CodeArgument},
+		"result":         {func(u *Update) { u.Old = make([]byte, 9) }, "result", "room for 9 bytes", CodeBytes},
+		"beyond":         {func(u *Update) { u.Runs[0] = Run{mem[to] + 8, 64} }, "target", "are not within", CodeAddress},
+		"another's":      {func(u *Update) { u.Runs[0].Addr = mem[(to+2)%4] }, "target", "are not within", CodeAddress},
+		"second run": {func(u *Update) { u.Runs = append(u.Runs, Run{mem[to] + 4096, 8}) }, "target", "are not within",
+			CodeAddress},
+	} {
+		wantArg(r, what, change(c.change), c.arg, c.code, c.text)
+	}
+	r.must(change(func(u *Update) { u.Runs = nil }))
+	r.must(change(func(u *Update) { u.Op, u.Data = kernel.OpNoOp, nil }))
+	b := make([]byte, 33)
+	wantArg(r, "compare", r.CompareSwap(to, mem[to], 33, b, b, b, false), "bytes", CodeBytes, "33 is outside")
+	wantArg(r, "compare", r.CompareSwap(to, mem[to], 8, b[:8], b[:7], b[:8], false), "bytes", CodeBytes, "not the size")
+	wantArg(r, "compare", r.CompareSwap(to, mem[to]+60, 8, b[:8], b[:8], b[:8], false), "target", CodeAddress, "are not within")
+}
+
+// Trusted operations are not checked at the origin: no question is asked, and the target refuses what is wrong.
+func TestTrusted(t *testing.T) {
+	apart.run(t, nil, func(r *tr) {
+		mem, buf := r.alloc(64), r.local(64)
+		var mine uintptr // what the other rank does not know
+		if r.Me == 1 {
+			var err error
+			mine, err = r.MallocLocal(64)
+			r.must(err)
+			*long(buf) = int64(mine)
+			r.must(r.Do(op(Put, 0, buf, mem[0], 8)))
+			r.must(r.Fence(0))
+		}
+		r.barrier()
+		if r.Me == 0 {
+			there := uintptr(*long(mem[0]))
+			*long(buf) = 77
+			for _, o := range []*Op{op(Put, 1, buf, there, 8), {Kind: Put, Proc: 1, Xfer: transport.Xfer{Vector: []transport.Segments{
+				{Local: []uintptr{buf}, Remote: []uintptr{there + 8}, Bytes: 8}}}}} {
+				o.Trusted = true
+				some, err := r.check(o)
+				if r.must(err); !some || !o.known {
+					r.wrong("a trusted operation is not known")
+				}
+				r.must(r.Do(o))
+			}
+			r.must(r.Fence(1))
+			bad := op(Put, 1, buf, there+64, 8)
+			bad.Trusted = true
+			r.must(r.Do(bad))
+			if err := r.Fence(1); err == nil {
+				r.wrong("a put beyond the memory was not refused")
+			}
+		}
+		r.barrier()
+		if r.Me == 1 {
+			if a, b := *long(mine), *long(mine + 8); a != 77 || b != 77 {
+				r.wrong("the words are %d and %d", a, b)
+			}
+			r.must(r.FreeLocal(mine))
+		}
+		r.barrier()
+	})
+}
