@@ -221,8 +221,11 @@ static void elements(void)
 		      "type %zu: element %d of %d bytes, not %d", i, t ? t->element : -9, t ? t->element_bytes : -9, want[i].element);
 	}
 	CHECK(!rma_type(handle_of(MPI_DATATYPE_NULL)), "MPI_DATATYPE_NULL is a type");
-	CHECK(rma_op(rma_handle((handle)MPI_SUM)) == K_U_SUM && rma_op(rma_handle((handle)MPI_REPLACE)) == K_U_REPLACE &&
-	      rma_op(rma_handle((handle)MPI_OP_NULL)) == -1, "operators");
+	const MPI_Op ops[] = { MPI_REPLACE, MPI_NO_OP, MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND,
+			       MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC }; // as enum k_update_op
+	for (int i = 0; i < K_UPDATE_OPS; i++)
+		CHECK(rma_op(rma_handle((handle)ops[i])) == i, "operator %d is %d", i, rma_op(rma_handle((handle)ops[i])));
+	CHECK(rma_op(rma_handle((handle)MPI_OP_NULL)) == -1, "MPI_OP_NULL is an operator");
 }
 
 static void derived(void)
