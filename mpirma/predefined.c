@@ -33,14 +33,32 @@ static const struct named_op named_ops[] = {
 };
 
 enum { TYPES = sizeof named_types / sizeof named_types[0], OPS = sizeof named_ops / sizeof named_ops[0] };
-static handle types[TYPES], ops[OPS];
+static handle types[TYPES];
+
+// A hash table of operators, which every accumulate asks. A search ends at a key of 0, at the latest at the last.
+enum { OP_BITS = 6, OP_SLOTS = 1 << OP_BITS };
+static struct {
+	handle key;
+	int op;
+} ops[OP_SLOTS + OPS + 1];
+
+static size_t op_place(handle op) { return (size_t)((uint64_t)op * 0x9e3779b97f4a7c15u >> (64 - OP_BITS)); }
+
+static void enter_op(handle op, int meaning)
+{
+	size_t i = op_place(op);
+	while (ops[i].key && ops[i].key != op)
+		i++;
+	ops[i].key = op;
+	ops[i].op = meaning;
+}
 
 void predefined_open(void)
 {
 	for (int i = 0; i < TYPES; i++)
 		types[i] = abi.pointers ? (handle)real_object(named_types[i].object) : named_types[i].mpich;
 	for (int i = 0; i < OPS; i++)
-		ops[i] = abi.pointers ? (handle)real_object(named_ops[i].object) : named_ops[i].mpich;
+		enter_op(abi.pointers ? (handle)real_object(named_ops[i].object) : named_ops[i].mpich, named_ops[i].op);
 }
 
 enum type_class predefined_class(handle type)
@@ -53,9 +71,9 @@ enum type_class predefined_class(handle type)
 
 int rma_op(handle op)
 {
-	for (int i = 0; i < OPS; i++)
-		if (ops[i] == op && op)
-			return named_ops[i].op;
+	for (size_t i = op_place(op); ops[i].key; i++)
+		if (ops[i].key == op)
+			return ops[i].op;
 	return -1;
 }
 
