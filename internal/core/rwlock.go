@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// syncAlign is how locks and events are aligned: to a cache line.
+// syncAlign is how locks are aligned: to a cache line. Events, which are smaller, are aligned to their size.
 const syncAlign = 64
 
 // The body of a message is the lock's address and whether it is exclusive; the answer one byte, none if the request is wrong.
@@ -29,7 +29,7 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 
 // isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
 func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64) bool {
-	return addr%syncAlign == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
+	return addr%uintptr(min(n, syncAlign)) == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
 }
 
 // checkSync is for a lock or an event of any rank. That of another node is checked there.
