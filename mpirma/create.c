@@ -18,12 +18,12 @@ struct card {
 	int32_t zero;
 };
 
-// Ranks of the job of the communicator's members. NULL: it has others, or is no communicator of one group.
+// Ranks of the job of the communicator's members. NULL: it has others.
 static int *world_ranks(handle comm, handle *group, int *n)
 {
-	int inter = 0, *list = NULL;
+	int *list = NULL;
 	handle everybody = 0;
-	if (real.Comm_test_inter(comm, &inter) || inter || real.Comm_group(comm, group))
+	if (real.Comm_group(comm, group))
 		return NULL;
 	if (!real.Group_size(*group, n) && !real.Comm_group(abi.comm_world, &everybody))
 		list = malloc((size_t)(2 * *n) * sizeof *list);

@@ -9,9 +9,12 @@
 
 static int make(struct making *m, void *win, void *base)
 {
+	int inter = 0;
 	rma_start(m->comm);
 	if (m->comm == abi.comm_null)
 		return RMA_PASS; // the MPI knows how to complain
+	if (job.running && !real.Comm_test_inter(m->comm, &inter) && inter)
+		return rma_comm_error(m->comm, m->function, abi.err_comm, "comm: an intercommunicator");
 	if (m->size < 0)
 		return rma_comm_error(m->comm, m->function, abi.err_size, "size: %ld is negative", (long)m->size);
 	if (m->unit <= 0)
