@@ -25,6 +25,8 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 		return false;
 	if (is_private(rank, p, n))
 		return true;
+	if ((int)rank != front.me && (uintptr_t)p - (uintptr_t)shm.base >= shm.bytes)
+		return false; // private memory that another rank has exposed: it is not mapped here
 	if (!shm_find(local, (uintptr_t)p, &f) || n > f.hi - (uintptr_t)p)
 		return false;
 	front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS] =

@@ -190,7 +190,7 @@ const struct rma_type *rma_type(handle type)
 	struct entry *e = find(atomic_load_explicit(&table, memory_order_acquire), type);
 	if (likely(e != NULL))
 		return &e->type;
-	if (!type || type == abi.datatype_null)
+	if (!type || type == abi.datatype_null || !rma_committed(type))
 		return NULL;
 	return first_use(type);
 }

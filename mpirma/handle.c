@@ -17,6 +17,13 @@ static handle alone(void)
 	return comm;
 }
 
+// MPI has no function that tells whether a datatype may be communicated; a message to nobody is refused if it may not.
+bool rma_committed(handle type)
+{
+	handle comm = alone();
+	return !comm || real.Send(NULL, 0, type, abi.proc_null, 0, comm) == 0;
+}
+
 // Open MPI 4.1 has no component for MPI_Win_create and MPI_Win_create_dynamic on one process, but it can allocate; MPICH can do
 // all.
 int rma_real_window(handle info, handle *win)

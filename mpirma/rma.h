@@ -169,6 +169,7 @@ struct rma_win *rma_find(handle win);
 // Makes a window of the program's MPI that serves as a handle (handle.c), of this process alone and of no memory. Returns an
 // error of the MPI; its error handlers are not called.
 int rma_real_window(handle info, handle *win);
+bool rma_committed(handle type); // may a datatype be communicated?
 
 /* errors (error.c) ----------------------------------------------------------------------------------------------------- */
 

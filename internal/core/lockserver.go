@@ -106,7 +106,8 @@ func (r *Runtime) lockNow(m uintptr, c lockRequest) {
 	}
 }
 
-// handleLock acts on a request of a rank of another node. The address is checked like any other.
+// handleLock acts on a request of a rank of another node. The address is checked like any other; a mutex is
+// in the arena.
 func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
@@ -114,7 +115,7 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
 	size := r.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !r.Memory.Owns(r.Topo.Local(to), addr, size):
+	case addr%uintptr(size) != 0 || !r.Memory.Inside(addr) || !r.Memory.Owns(r.Topo.Local(to), addr, size):
 		if reply == nil {
 			return false
 		}

@@ -137,6 +137,12 @@ func (a *answer) End() error {
 			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg), Direct: true}
 		}
 	case kindData:
+		if h.flags&flagMore != 0 {
+			a.r = nil
+			g.caughtUp(h.handled)
+			r.giveBack()
+			return nil
+		}
 		if r.open.Load() == 1 && r.room > 0 && r.err.Load() == nil {
 			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, r.room)
 		}

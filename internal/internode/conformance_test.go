@@ -19,6 +19,34 @@ func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *
 	})
 }
 
+// Memory outside the arena is reached by frames only: of the server's own process, and of another one of its node.
+func TestConformancePrivate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ranks  []int
+		net    pipe.Options
+		change func(*Options)
+	}{
+		{"own", []int{1, 1}, pipe.Options{}, nil},
+		{"own, direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"other", []int{2, 2}, pipe.Options{}, nil},
+		{"other, small frames", []int{2, 1}, pipe.Options{MaxFrame: 4096, Credits: 4}, nil},
+		{"other, delays", []int{2, 2}, pipe.Options{Delay: 200 * time.Microsecond, Divide: true, Defer: true, Room: 64 << 10}, nil},
+		{"other, direct", []int{2, 2}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"other, direct, pushed", []int{2, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+			func(o *Options) { o.Strided = transport.ByTargetSide }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEnds(t, pipe.New(c.net), c.change, c.ranks...)
+			own := c.ranks[0] == 1
+			e.ConformPrivate(t, own)
+			if moved := e.Nodes[0].Moved(); (moved > 0) == own {
+				t.Errorf("the first node's transport has moved %d bytes", moved)
+			}
+		})
+	}
+}
+
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string

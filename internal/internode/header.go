@@ -64,6 +64,7 @@ const (
 	flagSwap    = 1 << 3 // read-modify-write: else fetch-and-add
 	flagWide    = 1 << 4 // 8 bytes, else 4
 	flagDevice  = 1 << 5
+	flagMore    = 1 << 6 // the rest of the data follows in other frames
 )
 
 // Why something was refused.

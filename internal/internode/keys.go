@@ -16,10 +16,17 @@ import (
 // meanwhile, once, while the question travels. The caller has the lock.
 func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	r := g.keys.Find(addr)
+	if r == nil && g.private.Find(addr) != nil {
+		return nil, transport.ErrNotNative
+	}
 	if r == nil {
 		list, err := g.askRanges(addr, meanwhile)
 		if err != nil {
 			return nil, err
+		}
+		if len(list) == 1 && list[0].Key == privateKey && !list[0].Direct {
+			g.private.Add(list[0])
+			return nil, transport.ErrNotNative
 		}
 		g.keys.Add(list...)
 		if r = g.keys.Find(addr); r == nil {
@@ -45,8 +52,23 @@ func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, e
 	return rangesFrom(found.body), err
 }
 
-// Ranges in frames: lo, hi, key, u64 1 if direct.
-const rangeBytes = 32
+// Ranges in frames: lo, hi, key, u64 1 if direct. With privateKey, which is not direct, it is addresses outside the node's arena:
+// memory there is private to one rank or another, and reached by frames.
+const (
+	rangeBytes = 32
+	privateKey = 1
+)
+
+// privateRange is the addresses outside the arena around one of them; Hi = 0: it is of the arena.
+func (t *Transport) privateRange(addr uintptr) (r transport.Range) {
+	if lo, n := t.opt.Node.Arena(); addr < lo {
+		r.Hi = lo
+	} else if hi := lo + uintptr(n); addr >= hi {
+		r.Lo, r.Hi = hi, maxAddr
+	}
+	r.Key = privateKey
+	return r
+}
 
 func appendRange(b []byte, r *transport.Range) []byte {
 	le, direct := binary.LittleEndian, uint64(0)

@@ -186,6 +186,7 @@ func (noMemory) Counters() (uintptr, int64)        { return 0, 0 }
 func (noMemory) Inside(uintptr) bool               { return false }
 func (noMemory) Owns(int, uintptr, int64) bool     { return false }
 func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }
+func (noMemory) Arena() (uintptr, int64)           { return 0, 0 }
 func (noMemory) Mapped(int, uintptr) bool          { return true }
 func (noMemory) DeviceLocks() (uintptr, int)       { return 0, 0 }
 func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }

@@ -33,6 +33,8 @@ type origin struct {
 	c       *context
 	message message // of which some parts have come
 	head    []byte
+	sending bool // a piece is being sent,
+	free    bool // and its memory may be used again
 }
 
 // context is what it takes to serve one frame. Its memory is bounded and does not depend on what the origin asks for.
@@ -44,9 +46,13 @@ type context struct {
 	scale  *[scaleBytes]byte
 	adder  adder
 	bad    bool   // the memory is not the rank's
+	far    bool   // it is private to another process
+	failed error  // what went wrong with storing the data
 	there  []byte // a push: the header and descriptor of the origin's memory
 	other  layout // that, decoded
 	to     kernel.Cursor
+	piece  *piece // of a get from far memory; nil: none is under way
+	left   int64  // bytes that have not been sent of it
 }
 
 // contexts are used again.
@@ -55,13 +61,26 @@ var contexts = sync.Pool{New: func() any { return &context{scale: new([scaleByte
 // Expects is for origins only.
 func (o *origin) Expects() bool { return false }
 
-// Sent ends the sending of a get's data.
-func (o *origin) Sent() { o.drop() }
+// Sent ends the sending of a get's data, or of a piece of it.
+func (o *origin) Sent() {
+	switch c := o.c; {
+	case c == nil || c.left == 0:
+		o.drop()
+	case o.sending:
+		o.free = true
+	default:
+		o.sendPieces()
+	}
+}
 
 // drop gives the context back.
 func (o *origin) drop() {
 	if c := o.c; c != nil {
 		o.c = nil
+		if c.piece != nil {
+			pieces.Put(c.piece)
+			c.piece, c.left = nil, 0
+		}
 		contexts.Put(c)
 	}
 }
@@ -69,14 +88,19 @@ func (o *origin) drop() {
 // answer sends an answer with n bytes from the context's cursor; it tells the origin how far the server has come. Where it
 // fails the connection is lost: Lost says so, after what has come before, which may be a goodbye.
 func (o *origin) answer(h *header, n int64) {
-	h.handled = o.handled.Load()
-	h.bytes = uint64(n)
-	o.told, o.urgent = h.handled, false
-	o.head = h.append(o.head[:0])
 	var body *kernel.Cursor
 	if n > 0 {
 		body = &o.c.at
 	}
+	o.answerFrom(h, body, n)
+}
+
+// answerFrom is answer with data from any cursor.
+func (o *origin) answerFrom(h *header, body *kernel.Cursor, n int64) {
+	h.handled = o.handled.Load()
+	h.bytes = uint64(n)
+	o.told, o.urgent = h.handled, false
+	o.head = h.append(o.head[:0])
 	_, err := o.ep.Send(o.head, body, n, transport.Now)
 	if n == 0 || err != nil {
 		o.drop()

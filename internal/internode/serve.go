@@ -13,7 +13,7 @@ import (
 // Head begins a frame: what has data says where it goes.
 func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 	c := contexts.Get().(*context)
-	c.there, c.bad = c.there[:0], false
+	c.there, c.bad, c.far, c.failed = c.there[:0], false, false, nil
 	o.c = c
 	h := &c.h
 	rest, err := h.decode(head)
@@ -59,10 +59,11 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 	c.bad = !c.layout.owned(func(addr uintptr, n int64) bool {
 		return o.s.t.opt.Node.Owns(c.local, addr, n) || o.s.t.scratch.holds(addr, n)
 	})
+	c.far = !c.bad && o.isFar()
 	c.layout.set(&c.at, h)
 	switch {
-	case c.bad:
-		return transport.Body{Grain: 1}, nil // Data throws it away
+	case c.bad || c.far && h.kind == kindPut:
+		return transport.Body{Grain: 1}, nil // what is bad Data throws away
 	case h.kind == kindPut:
 		return transport.Body{Into: &c.at}, nil
 	case h.kind == kindAcc:
@@ -71,14 +72,14 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 	return transport.Body{Grain: int(max(n, 1))}, nil
 }
 
-// Data takes what has no place of its own: elements to accumulate, a description, or what nobody wants.
+// Data takes what has no place of its own: elements to accumulate, data for memory of another process, a description, or what nobody
+// wants.
 func (o *origin) Data(b []byte) error {
 	c := o.c
 	switch {
 	case c.bad:
-	case c.h.kind == kindAcc:
-		scale := transport.Scale{Type: int(c.h.what), Value: pointerTo(c.scale[:])}
-		return c.adder.add(o.s.t.opt.Memory, transport.Peer(c.local), &c.at, b, scale)
+	case c.h.kind == kindAcc || c.h.kind == kindPut:
+		return o.store(b)
 	case c.h.kind == kindPush:
 		c.there = append(c.there, b...)
 	default:
@@ -111,11 +112,23 @@ func (o *origin) act() error {
 		o.drop()
 		return nil
 	}
+	if c.failed != nil {
+		o.refuseFailed(int64(h.bytes), c.failed)
+		return nil
+	}
 	switch h.kind {
 	case kindGet:
+		if c.far {
+			o.answerFar()
+			return nil
+		}
 		o.answer(&header{kind: kindData, id: h.id}, int64(h.bytes))
 		return nil
 	case kindPush:
+		if !o.isDirect() {
+			o.refuse(h, int64(h.bytes), whySense, "no device reaches this memory")
+			break
+		}
 		return o.push()
 	case kindRMW:
 		if err := o.readModifyWrite(); err != nil {
@@ -160,6 +173,9 @@ func (o *origin) readModifyWrite() error {
 	case h.addr%uint64(n) != 0:
 		o.refuse(h, n, whySense, "the address is not aligned")
 		return nil
+	case !o.s.t.opt.Node.Mapped(c.local, x.Addr):
+		o.refuse(h, n, whySense, "the word is private memory of another process of the node: it has no read-modify-write")
+		return nil
 	}
 	if lo, m := o.s.t.opt.Node.Declared(x.Addr); m > 0 && n == 8 {
 		o.answer(&header{kind: kindOld, id: h.id, flags: flagDevice, addr: uint64(lo), arg: uint64(lo) + uint64(m)}, 0)
@@ -173,7 +189,7 @@ func (o *origin) readModifyWrite() error {
 }
 
 // ranges is registered memory for an answer: of the allocation around an address, from that on, of the scratch, or of the notify
-// counters.
+// counters. An address outside the arena means something else in each process: devices are not told to use it.
 func (o *origin) ranges(addr uintptr) (body []byte) {
 	t := o.s.t
 	if t.direct == nil {
@@ -185,6 +201,10 @@ func (o *origin) ranges(addr uintptr) (body []byte) {
 		list = t.openScratch()
 	case counterRanges:
 		list = t.counterRange()
+	default:
+		if r := t.privateRange(addr); r.Hi > 0 {
+			return appendRange(nil, &r)
+		}
 	}
 	if lo, n := t.opt.Node.Extent(addr); n > 0 {
 		list = t.direct.Expose(lo, n)
@@ -197,7 +217,7 @@ func (o *origin) ranges(addr uintptr) (body []byte) {
 	return body
 }
 
-// adder is made once and used again.
+// adder moves data between a buffer and memory of ranks. It is made once and used again.
 type adder struct {
 	x      transport.Xfer
 	local  [kernel.MaxLevels]int32
@@ -205,15 +225,15 @@ type adder struct {
 	memory [1]transport.Segments
 }
 
-// add adds scale times the elements at b, which is memory that does not move, at the cursor, and moves it.
-func (d *adder) add(mem transport.LocalAtomics, to transport.Peer, at *kernel.Cursor, b []byte, s transport.Scale) error {
-	for grain := kernel.TypeSize(kernel.Type(s.Type)); len(b) > 0; {
+// move moves data between b, which is memory that does not move, and what comes at the cursor, which moves behind it.
+func (d *adder) move(do func(transport.Peer, *transport.Xfer) error, to transport.Peer, at *kernel.Cursor, b []byte, grain int) error {
+	for len(b) > 0 {
 		p := at.Next(len(b), grain)
 		if p.Bytes == 0 {
 			return errProtocol // an element in two rows
 		}
 		d.describe(&p, addressOf(b))
-		if err := mem.Acc(to, &d.x, s); err != nil {
+		if err := do(to, &d.x); err != nil {
 			return err
 		}
 		b = b[p.Bytes:]

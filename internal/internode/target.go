@@ -55,6 +55,7 @@ type target struct {
 	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
 	keys     pin.Table             // registered memory of the node
+	private  pin.Table             // addresses outside its arena
 	declared pin.Table             // memory of the node whose 8-byte words belong to devices
 	refused  atomic.Pointer[error] // what the node has refused and nobody was told
 	broken   atomic.Pointer[error] // why the target is of no more use

@@ -16,7 +16,7 @@ import (
 // own processors.
 func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	const rounds, elements = 60, 700
-	first, memory := true, transport.LocalAtomics(nil) // of the last rank
+	first, memory := true, transport.LocalMemory(nil) // of the last rank
 	j := newJob(t, func(s *settings) {
 		s.DeviceAcc, memory, first = !first, s.Memory, false
 	}, 1, 1, 1, 1)

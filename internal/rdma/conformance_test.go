@@ -99,6 +99,13 @@ func (miser) Register(uintptr, int64, verbs.Access) (*verbs.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
+// Private memory is reached by frames, however transfers of the arena travel.
+func TestConformancePrivate(t *testing.T) {
+	openJob(t, nil, 2, 2).ConformPrivate(t, false)
+	openJob(t, func(s *settings) { s.DeviceAcc = true }, 1, 1).ConformPrivate(t, true)
+	openJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 2, 1).ConformPrivate(t, false)
+}
+
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -56,6 +56,8 @@ func (g *ground) Owns(_ int, addr uintptr, n int64) bool {
 
 func (g *ground) Inside(addr uintptr) bool { return addr >= g.base && addr-g.base < peerMemory }
 
+func (g *ground) Arena() (uintptr, int64) { return g.base, peerMemory }
+
 func (g *ground) Extent(addr uintptr) (uintptr, int64) {
 	if g.Inside(addr) {
 		return g.base, peerMemory

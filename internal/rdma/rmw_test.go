@@ -15,13 +15,13 @@ import (
 
 // counting is a node's own transport of which no RMW is expected.
 type counting struct {
-	transport.LocalAtomics
+	transport.LocalMemory
 	rmws atomic.Int32
 }
 
 func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
 	c.rmws.Add(1)
-	return c.LocalAtomics.RMW(p, r)
+	return c.LocalMemory.RMW(p, r)
 }
 
 // TestDeclaredAtomics: all ranks, the owner's node among them, add to a word and take tokens from another one. The
@@ -30,8 +30,8 @@ func TestDeclaredAtomics(t *testing.T) {
 	const rounds = 200
 	seen := &counting{}
 	j := newJob(t, func(s *settings) {
-		if s.MyNode == 0 && s.Memory != transport.LocalAtomics(seen) {
-			seen.LocalAtomics, s.Memory = s.Memory, seen
+		if s.MyNode == 0 && s.Memory != transport.LocalMemory(seen) {
+			seen.LocalMemory, s.Memory = s.Memory, seen
 		}
 	}, 2, 1, 1)
 	if !j.fabrics[0].Atomics() {

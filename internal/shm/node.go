@@ -242,6 +242,9 @@ func (m *Node) Inside(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
 }
 
+// Arena is where the arena is.
+func (m *Node) Arena() (lo uintptr, n int64) { return m.place.base, m.place.bytes }
+
 // DeviceLocks are the accumulate locks, if devices may take them.
 func (m *Node) DeviceLocks() (at uintptr, n int) {
 	if m.head.device == 0 {

@@ -4,10 +4,13 @@
 package tcp
 
 import (
+	"bytes"
 	"testing"
 	"time"
+	"unsafe"
 
 	"libarmci/internal/internode"
+	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -51,5 +54,27 @@ func TestTransport(t *testing.T) {
 		{"few buffers", []int{1, 1, 1}, Options{}, func(o *internode.Options) { o.Buffer = 1 << 20 }},
 	} {
 		t.Run(c.name, func(t *testing.T) { newEnds(t, c.opt, c.change, c.ranks...).Conform(t) })
+	}
+}
+
+// Private memory of the server's own process, and of another one, whose gets are answered in pieces.
+func TestTransportPrivate(t *testing.T) {
+	newEnds(t, Options{}, nil, 1, 1).ConformPrivate(t, true)
+	newEnds(t, Options{}, nil, 2, 2).ConformPrivate(t, false)
+	const n = 3<<20 + 5
+	e := newEnds(t, Options{}, nil, 2, 1)
+	e.ConnectAll(t)
+	far, near := e.Expose(t, 1, n), e.Private(2, n)
+	there, here := unsafe.Slice((*byte)(kernel.Ptr(far)), n), unsafe.Slice((*byte)(kernel.Ptr(near)), n)
+	for i := range there {
+		there[i] = byte(i*31 + i>>8)
+	}
+	for range 5 {
+		clear(here)
+		x := &transport.Xfer{Local: transport.Section{Base: near}, Remote: transport.Section{Base: far}, Count: []int32{n}}
+		c := transporttest.Caller{T: t, Patience: 20 * time.Second}
+		if err := c.Within(transporttest.Started(e.Open[2].Get, x)); err != nil || !bytes.Equal(here, there) {
+			t.Fatalf("a get of several pieces: %v", err)
+		}
 	}
 }

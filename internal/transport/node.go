@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What the ranks of one node share besides a transport: memory at one address, teams, two-sided messages, mutexes. The
-// interfaces are divided by use, so that each user gets only what it needs: a data server gets NodeMemory and LocalAtomics.
+// interfaces are divided by use, so that each user gets only what it needs: a data server gets NodeMemory and LocalMemory.
 // Package shm implements all of them; tests have stand-ins.
 package transport
 
@@ -27,6 +27,7 @@ type NodeMemory interface {
 	ForeignMemory
 	Owns(local int, addr uintptr, n int64) bool  // are all n bytes in one live allocation of that rank, or exposed?
 	Inside(addr uintptr) bool                    // is it an arena address of this node at all?
+	Arena() (lo uintptr, n int64)                // all of these addresses
 	Extent(addr uintptr) (lo uintptr, n int64)   // the live allocation, of any rank, around an arena address; n = 0: none
 	KeepPages()                                  // devices have pinned pages: from now on this rank returns none to the machine
 	DeviceLocks() (at uintptr, n int)            // accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
@@ -135,10 +136,12 @@ type Liveness interface {
 	ClaimEnd() bool
 }
 
-// LocalAtomics accumulates and does read-modify-writes in the memory of this node, at once: Peer = local number.
-type LocalAtomics interface {
+// LocalMemory moves data to and from the memory of this node, private memory of its ranks included, at once: Peer = local number.
+type LocalMemory interface {
+	Put(p Peer, x *Xfer) error
+	Get(p Peer, x *Xfer) error
 	Acc(p Peer, x *Xfer, s Scale) error
-	RMW(p Peer, r *RMW) error
+	RMW(p Peer, r *RMW) error // ErrNotNative: private memory of another rank
 }
 
 // TeamStart is what the members of a new team must agree on; the member that has called AllocContext sends it to them.

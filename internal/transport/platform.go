@@ -28,15 +28,15 @@ type JoinInfo struct {
 // OpenInfo is what a rank must know to open a transport between nodes.
 type OpenInfo struct {
 	Me     Rank
-	Nodes  [][]Rank     // ranks of each node, ascending
-	MyNode int          // index into Nodes
-	Hosts  []string     // host name of each node, for messages
-	Hints  [][]byte     // by rank: result of its Provider's Hint
-	Secret []byte       // of the job: connecting processes prove that they know it; never sent
-	Node   NodeMemory   // what a data server accesses, for any rank of its node
-	Memory LocalAtomics // by which it does accumulates and read-modify-writes, for any rank of its node
-	Handle Handler      // receives active messages for ranks of my node
-	Place  Placer       // knows where bodies of unordered messages belong; nil: nobody does
+	Nodes  [][]Rank    // ranks of each node, ascending
+	MyNode int         // index into Nodes
+	Hosts  []string    // host name of each node, for messages
+	Hints  [][]byte    // by rank: result of its Provider's Hint
+	Secret []byte      // of the job: connecting processes prove that they know it; never sent
+	Node   NodeMemory  // what a data server accesses, for any rank of its node
+	Memory LocalMemory // by which it does accumulates and read-modify-writes, and reaches private memory, for any rank of its node
+	Handle Handler     // receives active messages for ranks of my node
+	Place  Placer      // knows where bodies of unordered messages belong; nil: nobody does
 	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
 }

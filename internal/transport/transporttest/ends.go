@@ -17,6 +17,7 @@ type Ends struct {
 	*Cluster
 	Open  []transport.Transport // by rank
 	Inbox []*Inbox              // by rank
+	Nodes []*Memory             // by node
 
 	mu   sync.Mutex
 	lost []string // "rank R was told about rank L: reason"
@@ -44,6 +45,7 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 	}
 	for n, members := range nodes {
 		memory := &Memory{}
+		e.Nodes = append(e.Nodes, memory)
 		for _, r := range members {
 			tr, err := open(transport.OpenInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
 				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0]), Memory: memory},
@@ -116,8 +118,29 @@ func (e *Ends) Alloc(t testing.TB, rank int, nbytes int64) uintptr {
 	return addr
 }
 
+// Expose is private memory of a rank that others may reach.
+func (e *Ends) Expose(t testing.TB, rank int, nbytes int64) uintptr {
+	t.Helper()
+	addr := e.Private(rank, int(nbytes))
+	if err := e.Node(rank).Expose(addr, nbytes); err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
 // Conform runs the conformance suite on all ends and closes them. Nobody may be lost.
 func (e *Ends) Conform(t *testing.T) {
+	t.Helper()
+	e.conform(t, e.Alloc, false)
+}
+
+// ConformPrivate is Conform with private memory. words: rank 1 is its node's server, and so does read-modify-writes.
+func (e *Ends) ConformPrivate(t *testing.T, words bool) {
+	t.Helper()
+	e.conform(t, e.Expose, !words)
+}
+
+func (e *Ends) conform(t *testing.T, memory func(testing.TB, int, int64) uintptr, private bool) {
 	t.Helper()
 	addrs := [][]byte{}
 	for _, p := range e.Peers() {
@@ -126,8 +149,8 @@ func (e *Ends) Conform(t *testing.T) {
 	places := make([]*End, len(e.Open))
 	served := make(chan error, len(places))
 	for i, tr := range e.Open {
-		places[i] = &End{Transport: tr, Control: e.Node(i), Ranks: e.Node(i).Ranks(), Self: i, Mem: e.Alloc(t, i, MemBytes),
-			Inbox: e.Inbox[i], Addrs: addrs, Guarded: true}
+		places[i] = &End{Transport: tr, Control: e.Node(i), Ranks: e.Node(i).Ranks(), Self: i, Mem: memory(t, i, MemBytes),
+			Inbox: e.Inbox[i], Addrs: addrs, Guarded: true, Private: private}
 	}
 	for _, p := range places[1:] {
 		go func() { served <- Serve(p) }()

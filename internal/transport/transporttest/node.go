@@ -170,6 +170,9 @@ func (n *Node) Inside(addr uintptr) bool {
 	return addr >= n.c.base && slices.Contains(n.here, rank)
 }
 
+// Arena is that of all ranks of the cluster.
+func (n *Node) Arena() (uintptr, int64) { return n.c.base, int64(n.c.N) * sliceBytes }
+
 // Extent looks in all slices.
 func (n *Node) Extent(addr uintptr) (lo uintptr, nbytes int64) {
 	n.c.change(func() {
