@@ -147,14 +147,15 @@ RMA_ALIAS(Fetch_and_op)
 
 static int compare_and_swap(struct rma_access *a, const struct rma_args *g, const void *compare, void *result)
 {
-	if (a->there->element < 0 || !a->there->dense || a->there->size > (int64_t)sizeof(int64_t) ||
-	    a->there->extent != a->there->element_bytes)
+	int element = a->there->element;
+	bool whole = element >= 0 && (element == K_BYTES || k_update_valid(K_U_LAND, element)); // integers, logicals, bytes
+	if (!whole || !a->there->dense || a->there->size != a->there->element_bytes)
 		return rma_error(a->w, g->function, abi.err_type, "datatype: not a predefined integer, logical or byte type");
 	if (a->direct) {
 		k_compare_swap(&job.stripes, (size_t)a->there->size, (void *)a->addr, compare, g->origin, result);
 		return RMA_OK;
 	}
-	struct rma_call c = {.kind = RMA_CAS, .proc = a->t->world, .trusted = a->trusted, .element = a->there->element,
+	struct rma_call c = {.kind = RMA_CAS, .proc = a->t->world, .trusted = a->trusted, .element = element,
 		.local = {(uintptr_t)g->origin, 1, a->origin}, .remote = {a->addr, 1, a->there},
 		.result = {(uintptr_t)result, 1, a->there}, .compare = compare};
 	return rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
