@@ -20,6 +20,7 @@ set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}" "-DLDFLA
 # Everything that go build may read. Go keeps its own cache, so one list for all targets is right and simple.
 file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/capi/*.go ${PROJECT_SOURCE_DIR}/capi/*.c ${PROJECT_SOURCE_DIR}/capi/*.h
+  ${PROJECT_SOURCE_DIR}/mpirma/*.go ${PROJECT_SOURCE_DIR}/mpirma/*.c ${PROJECT_SOURCE_DIR}/mpirma/*.h
   ${PROJECT_SOURCE_DIR}/internal/*.go ${PROJECT_SOURCE_DIR}/internal/*.c ${PROJECT_SOURCE_DIR}/internal/*.h
   ${PROJECT_SOURCE_DIR}/cmd/*.go ${PROJECT_SOURCE_DIR}/bench/*.go ${PROJECT_SOURCE_DIR}/internal/figure/*.svg
   ${PROJECT_SOURCE_DIR}/include/*.h)

@@ -27,13 +27,22 @@ file(RELATIVE_PATH ARMCI_BIN_UP /prefix/${CMAKE_INSTALL_BINDIR} /prefix)
 string(REGEX REPLACE "/$" "" ARMCI_BIN_UP "${ARMCI_BIN_UP}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/armcicc.in ${PROJECT_BINARY_DIR}/bin/armcicc @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armcicc DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET armci_mpirma)
+  install(PROGRAMS ${ARMCI_MPIRMA} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-mpirma.in ${PROJECT_BINARY_DIR}/bin/armci-mpirma @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armci-mpirma DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/licences/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libarmci)
 foreach(section 1 3 7)
   file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
+  if(NOT TARGET armci_mpirma)
+    list(FILTER pages EXCLUDE REGEX "/armci-mpirma\\.1$")
+  endif()
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
-# pkg-config: armci, and armci-mpi-<flavour> for the other ABI. The path back to the prefix is counted from the
+# pkg-config: armci, armci-mpi-<flavour> for the other ABI, and armci-mpirma, which says where the library to preload is. The path back to the prefix is counted from the
 # .pc file, so that the file says the truth wherever the tree is.
 set(pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH ARMCI_UP /prefix/${pcdir} /prefix)
@@ -50,6 +59,10 @@ foreach(flavour openmpi mpich)
     install(FILES ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc DESTINATION ${pcdir})
   endif()
 endforeach()
+if(TARGET armci_mpirma)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-mpirma.pc.in ${PROJECT_BINARY_DIR}/armci-mpirma.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/armci-mpirma.pc DESTINATION ${pcdir})
+endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ARMCI)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ARMCIConfig.cmake.in ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake

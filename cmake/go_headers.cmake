@@ -3,7 +3,8 @@
 # Input: SOURCE and, optional, CFLAGS (without: -O2 -g) and LDFLAGS.
 # SPDX-License-Identifier: BSD-3-Clause
 
-file(GLOB_RECURSE headers ${SOURCE}/include/*.h ${SOURCE}/internal/*.h ${SOURCE}/capi/*.h)
+file(GLOB_RECURSE headers ${SOURCE}/include/*.h ${SOURCE}/internal/*.h ${SOURCE}/capi/*.h
+  ${SOURCE}/mpirma/*.h)
 list(SORT headers)
 set(all "")
 foreach(header IN LISTS headers)

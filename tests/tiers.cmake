@@ -13,6 +13,7 @@ set(full
   "^(nodes|hosts)/"
   "^softverbs/(transport|programs|hosts)/"
   "^vm/"
+  "^rma/.*/(more|few|slow)$" "^rma/(model|fault|hosts|softverbs)/"
   "^perf/nodes$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
 # faults that happen most, one boot of the virtual machine.

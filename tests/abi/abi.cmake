@@ -15,6 +15,12 @@ foreach(flavour IN LISTS ARMCI_FLAVOURS)
     ENVIRONMENT "ARMCI_ABI_LIBRARY=${ARMCI_LIBDIR_${flavour}}/${soname};ARMCI_ABI_SONAME=${soname}")
 endforeach()
 
+if(TARGET armci_mpirma)
+  add_test(NAME abi/elf/mpirma WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${ARMCI_GO} test -count=1 -v -run Mpirma ./tests/abi)
+  set_tests_properties(abi/elf/mpirma PROPERTIES LABELS abi TIMEOUT 200 ENVIRONMENT "ARMCI_ABI_MPIRMA=${ARMCI_MPIRMA}")
+endif()
+
 armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
 armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi
   COMMAND ${out}/dlopen ${ARMCI_LIBDIR_classic}/libarmci.so.0)

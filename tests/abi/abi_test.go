@@ -15,7 +15,13 @@ import (
 // promised returns the names of symbols.txt with their kind: W weak function, T strong function, D data.
 func promised(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("symbols.txt")
+	return list(t, "symbols.txt")
+}
+
+// list returns the names of a list with their kind.
+func list(t *testing.T, file string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +32,7 @@ func promised(t *testing.T) map[string]string {
 		}
 		kind, name, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok || names[name] != "" {
-			t.Fatalf("symbols.txt: bad or repeated line %q", line)
+			t.Fatalf("%s: bad or repeated line %q", file, line)
 		}
 		names[name] = kind
 	}
@@ -35,9 +41,15 @@ func promised(t *testing.T) map[string]string {
 
 func library(t *testing.T) *elf.File {
 	t.Helper()
-	path := os.Getenv("ARMCI_ABI_LIBRARY")
+	return open(t, "ARMCI_ABI_LIBRARY")
+}
+
+// open opens the library that a variable names.
+func open(t *testing.T, variable string) *elf.File {
+	t.Helper()
+	path := os.Getenv(variable)
 	if path == "" {
-		t.Skip("ARMCI_ABI_LIBRARY does not name a built library; ctest sets it")
+		t.Skip(variable + " does not name a built library; ctest sets it")
 	}
 	file, err := elf.Open(path)
 	if err != nil {
@@ -58,7 +70,13 @@ func kind(s elf.Symbol) string {
 }
 
 func TestVersionScriptListsThePromise(t *testing.T) {
-	text, err := os.ReadFile("../../capi/libarmci.map")
+	checkMap(t, "../../capi/libarmci.map", "symbols.txt")
+}
+
+// checkMap compares a version script with a list of names.
+func checkMap(t *testing.T, script, promise string) {
+	t.Helper()
+	text, err := os.ReadFile(script)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,25 +85,30 @@ func TestVersionScriptListsThePromise(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(\w+);`).FindAllStringSubmatch(code, -1) {
 		listed = append(listed, m[1])
 	}
-	names := promised(t)
+	names := list(t, promise)
 	for _, name := range listed {
 		if names[name] == "" {
-			t.Errorf("libarmci.map lists %s, symbols.txt does not", name)
+			t.Errorf("%s lists %s, %s does not", script, name, promise)
 		}
 	}
 	for name := range names {
 		if !slices.Contains(listed, name) {
-			t.Errorf("symbols.txt promises %s, libarmci.map does not list it", name)
+			t.Errorf("%s promises %s, %s does not list it", promise, name, script)
 		}
 	}
 }
 
 func TestExportedNames(t *testing.T) {
-	symbols, err := library(t).DynamicSymbols()
+	checkExports(t, library(t), promised(t))
+}
+
+// checkExports compares what a library exports with what is promised, and what it needs of MPI: nothing.
+func checkExports(t *testing.T, file *elf.File, names map[string]string) {
+	t.Helper()
+	symbols, err := file.DynamicSymbols()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := promised(t)
 	seen := make(map[string]bool)
 	for _, s := range symbols {
 		if s.Section == elf.SHN_UNDEF {
@@ -113,7 +136,11 @@ func TestExportedNames(t *testing.T) {
 
 // TestNeeds allows the C library and the compiler's runtime, nothing else: one library serves every MPI and programs without.
 func TestNeeds(t *testing.T) {
-	file := library(t)
+	checkNeeds(t, library(t), os.Getenv("ARMCI_ABI_SONAME"))
+}
+
+func checkNeeds(t *testing.T, file *elf.File, want string) {
+	t.Helper()
 	needed, err := file.ImportedLibraries()
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +152,7 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 	soname, err := file.DynString(elf.DT_SONAME)
-	if want := os.Getenv("ARMCI_ABI_SONAME"); err != nil || len(soname) != 1 || soname[0] != want {
+	if err != nil || len(soname) != 1 || soname[0] != want {
 		t.Errorf("soname %v (%v), want %s", soname, err, want)
 	}
 	if rpath, _ := file.DynString(elf.DT_RUNPATH); len(rpath) != 0 {

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
-# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran or ga (what the other
-# tests have built there), or few: those of c that do most between nodes, or those that HOSTS_PROGRAMS names, as
-# ROOM/NAME, or NAME for those of c. Those that HOSTS_WITHOUT names are left out.
+# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, ga or rma (what the
+# other tests have built there; rma_check and rma_full are the parts of rma), or few: those of c that do most between
+# nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that HOSTS_WITHOUT names are left
+# out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -11,7 +12,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
-[ $# -ge 4 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
 shift 3
 tests=$(dirname "$here")
@@ -36,6 +37,8 @@ listed() {
 	c) sed -n 's/^[a-z]/c &/p' "$tests/c/programs.txt" ;;
 	few) for one in $few; do few_of "$one"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
+	rma) sed -n 's/^\([a-z]\S*\) \(\S*\) \S*/rma \1 \2/p' "$tests/rma/programs.txt" ;;
+	rma_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/rma \1 \2/p" "$tests/rma/programs.txt" ;;
 	fortran) for f in "$tests"/fortran/*.f90; do echo "fortran $(basename "$f" .f90) 1,2,4"; done ;;
 	esac
 }
@@ -69,14 +72,15 @@ hurry() {
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
 run() { # ROOM NAME SETTING...
-	program=$BUILD/tests/$1/$flavour/$2 room=$1 name=$2
+	program=$BUILD/tests/$1/$flavour/$2 room=$1 name=$2 preload=
+	[ "$1" != rma ] || preload=$BUILD/bin/armci-mpirma
 	shift 2
 	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
 	log=$WORK/$room.$name.log
 	status=0
 	began=$(uptime_s)
 	# shellcheck disable=SC2086 # words
-	timeout -k 10 $limit $launch env "$@" ROUNDS_DIVISOR=$fewer "$program" >"$log" 2>&1 </dev/null &
+	timeout -k 10 $limit $launch env "$@" ROUNDS_DIVISOR=$fewer $preload "$program" >"$log" 2>&1 </dev/null &
 	hurry $! "$log"
 	wait $! || status=$?
 	if [ $status -eq 77 ]; then

@@ -28,6 +28,10 @@ for file in include/armci.h include/message.h include/parmci.h include/gpc.h inc
 	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt share/doc/libarmci/libbacktrace.txt; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+[ ! -e "$BUILD/lib/libarmci-mpirma.so" ] || for file in "${lib#"$prefix"/}/libarmci-mpirma.so" bin/armci-mpirma \
+	"${lib#"$prefix"/}/pkgconfig/armci-mpirma.pc" share/man/man1/armci-mpirma.1; do
+	[ -s "$prefix/$file" ] || fail "$file is not installed"
+done
 grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' --include='*.h' && fail "a path of the build is installed"
 "$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"
 "$prefix/bin/armci_perf" -quick small >"$WORK/perf.log" || fail "armci_perf"
@@ -68,6 +72,17 @@ with_mpi_abi() {
 	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $3 "$program"
 }
 
+# with_mpirma FLAVOUR COMPILER LAUNCHER: a program with windows, not linked with anything of ours, through the command, through
+# a link to it, and by what pkg-config says.
+with_mpirma() {
+	program=$WORK/hello_windows_$1
+	"$2" -Wall -Werror -o "$program" "$here/hello_windows.c" || fail "$2 hello_windows.c"
+	ln -sf "$prefix/bin/armci-mpirma" "$WORK/armci-mpirma"
+	started $3 "$prefix/bin/armci-mpirma" "$program"
+	started $3 "$WORK/armci-mpirma" "$program"
+	started $3 env LD_PRELOAD="$(pkg-config --variable=preload armci-mpirma)" "$program"
+}
+
 # with_cmake FLAVOUR CC FC LAUNCHER
 with_cmake() {
 	tree=$WORK/cmake_$1
@@ -95,6 +110,7 @@ for flavour in none openmpi mpich; do
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
 	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
+	[ $flavour = none ] || [ ! -e "$lib/pkgconfig/armci-mpirma.pc" ] || with_mpirma $flavour "$cc" "$run"
 done
 
 # In a place where the compiler looks anyway, -larmci is all.

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per job, what was preloaded
+# before stays, the program's exit status, and that it works through a link.
+#
+#   BUILD=... WORK=... sh command.sh
+set -u
+mkdir -p "$WORK" && cd "$WORK" || exit 1
+command=$BUILD/bin/armci-mpirma
+unset ARMCI_VERBOSE LD_PRELOAD OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK SLURM_PROCID
+failures=0
+
+# run CASE STATUS COMMAND...: standard output and error are in out and err.
+run() {
+	case=$1 want=$2
+	shift 2
+	"$@" >out 2>err
+	status=$?
+	[ $status -eq "$want" ] || fail "exit status $status, expected $want"
+	echo "done $case"
+}
+
+fail() {
+	failures=$((failures + 1))
+	echo "FAIL $case: $*"
+	sed 's/^/    | /' out err
+}
+
+says() { grep -q -e "$2" "$1" || fail "$1 does not say \"$2\""; }
+silent() { [ ! -s "$1" ] || fail "$1 is not empty"; }
+
+run "help" 0 "$command" -h
+says out '^usage: armci-mpirma PROGRAM'
+silent err
+run "no arguments" 2 "$command"
+says err '^usage: armci-mpirma PROGRAM'
+silent out
+run "version" 0 "$command" -version
+says out '^armci-mpirma (libarmci) [0-9]'
+run "unknown option" 2 "$command" -n 4 true
+says err '^armci-mpirma: unknown option -n'
+run "missing program" 127 "$command" ./no-such-program
+says err '^armci-mpirma: no program ./no-such-program$'
+run "exit status" 7 "$command" sh -c 'exit 7'
+silent err
+run "arguments" 0 "$command" sh -c 'echo "$#:$1:$2"' sh 'a b' ''
+says out '^2:a b:$'
+# shellcheck disable=SC2016 # for the inner shell
+show='echo "$LD_PRELOAD"'
+run "preloaded" 0 "$command" sh -c "$show"
+says out '^/.*/libarmci-mpirma\.so$'
+lib=$(ldconfig -p 2>/dev/null | sed -n 's/.*libm\.so\.6 .*=> //p' | head -n 1)
+run "preloaded before" 0 env LD_PRELOAD="${lib:-libm.so.6}" "$command" sh -c "$show"
+says out "/libarmci-mpirma\.so:${lib:-libm.so.6}\$"
+ln -sf "$command" link
+run "through a link" 0 ./link sh -c "$show"
+says out '^/.*/libarmci-mpirma\.so$'
+for yes in y 1 True ON; do
+	run "verbose $yes" 0 env ARMCI_VERBOSE=$yes "$command" true
+	says err '^armci-mpirma: one-sided communication of true over /'
+done
+run "not verbose" 0 env ARMCI_VERBOSE=no "$command" true
+silent err
+run "verbose rank 1" 0 env ARMCI_VERBOSE=y OMPI_COMM_WORLD_RANK=1 "$command" true
+silent err
+run "verbose rank 0" 0 env ARMCI_VERBOSE=y PMI_RANK=0 "$command" true
+says err '^armci-mpirma: '
+mkdir -p moved/bin
+cp "$command" moved/bin
+run "library missing" 1 moved/bin/armci-mpirma true
+says err '^armci-mpirma: the library is missing: /.*/libarmci-mpirma.so$'
+echo "$failures failures"
+[ $failures -eq 0 ]

@@ -1,0 +1,103 @@
+# One-sided MPI over libarmci-mpirma.so, label rma: the programs of this directory, compiled with plain MPI wrappers and without
+# our library, run through bin/armci-mpirma on one node and on several, pretended or real. One test runs many programs in a row
+# (tests/hosts/run.sh); which programs there are, and which part each belongs to, is said in programs.txt, not here.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(rma ${here}/rma)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${rma}/programs.txt)
+file(GLOB rma_headers CONFIGURE_DEPENDS ${rma}/*.h)
+
+# rma_program(<name> <flavour> <source>): built by armci_tests, to where run.sh looks for it. The modules of MPICH let gfortran
+# warn of every two calls with buffers of different types.
+function(rma_program name flavour source)
+  set(program ${out}/rma/${flavour}/${name})
+  set(command ${ARMCI_CC_${flavour}} ${ARMCI_CFLAGS})
+  if(source MATCHES "f90$")
+    set(command ${ARMCI_FC_${flavour}} ${ARMCI_FFLAGS} -w)
+  endif()
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${out}/rma/${flavour}
+    COMMAND ${command} -o ${program} ${source} ${ARMCI_LDFLAGS} -lm -lpthread
+    DEPENDS ${source} ${rma_headers}
+    COMMENT "compile ${program}" VERBATIM)
+  add_custom_target(build_tests_rma_${flavour}_${name} DEPENDS ${program})
+  add_dependencies(armci_tests build_tests_rma_${flavour}_${name})
+endfunction()
+
+# A program without a line fails a test, as does a line without a program.
+file(GLOB present CONFIGURE_DEPENDS RELATIVE ${rma} ${rma}/*.c ${rma}/*.f90)
+set(unlisted "")
+file(STRINGS ${rma}/programs.txt lines REGEX "^[a-z]")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^([a-z0-9_]+) [0-9,]+ (check|full)( |$)")
+    string(APPEND unlisted " not a line: ${line};")
+    continue()
+  endif()
+  set(name ${CMAKE_MATCH_1})
+  set(source "")
+  foreach(suffix c f90)
+    if(${name}.${suffix} IN_LIST present)
+      set(source ${name}.${suffix})
+    endif()
+  endforeach()
+  if(NOT source)
+    string(APPEND unlisted " no ${name}.c;")
+    continue()
+  endif()
+  list(REMOVE_ITEM present ${source})
+  set(can ${ARMCI_CAN_CC})
+  if(source MATCHES "f90$")
+    set(can ${ARMCI_CAN_FC})
+  endif()
+  foreach(flavour openmpi mpich)
+    if(flavour IN_LIST can)
+      rma_program(${name} ${flavour} ${rma}/${source})
+    endif()
+  endforeach()
+endforeach()
+if(present)
+  string(APPEND unlisted " no line for ${present};")
+endif()
+add_test(NAME rma/list COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\"" sh "${unlisted}")
+set_tests_properties(rma/list PROPERTIES LABELS rma)
+
+# rma_run(<name> <nodes|hosts> <flavour> <shape> <room> [NAME=value...])
+function(rma_run name mode flavour shape room)
+  armci_suite(rma/${name} SCRIPT ${here}/hosts/run.sh LABEL rma TIMEOUT 300 ARGS ${mode} ${flavour} ${shape} ${room}
+    ENV ${ARGN})
+endfunction()
+
+set(few "HOSTS_PROGRAMS=rma/put_get rma/accumulate rma/pscw rma/cas rma/dynamic rma/requests")
+set(more_openmpi n4 2x2)
+set(more_mpich 2x2)
+set(shape_n4 1x4)
+set(shape_2x2 2x2)
+set(others_openmpi 1x1 3x1 2x4)
+set(others_mpich 1x3 4x1)
+foreach(flavour openmpi mpich)
+  if(NOT flavour IN_LIST ARMCI_CAN_CC)
+    armci_skip(rma/${flavour} "no C compiler wrapper or launcher of ${flavour}")
+    continue()
+  endif()
+  # Each concept once, and the rest, on a node and on two; other numbers of ranks and nodes; the way through Go.
+  foreach(shape n4 2x2)
+    rma_run(${flavour}/${shape} nodes ${flavour} ${shape_${shape}} rma_check MODEL_SECONDS=1)
+  endforeach()
+  foreach(shape IN LISTS more_${flavour})
+    rma_run(${flavour}/${shape}/more nodes ${flavour} ${shape_${shape}} rma_full)
+  endforeach()
+  foreach(shape IN LISTS others_${flavour})
+    rma_run(${flavour}/${shape}/few nodes ${flavour} ${shape} few ${few})
+  endforeach()
+  if(flavour STREQUAL openmpi)
+    rma_run(${flavour}/slow nodes ${flavour} 1x4 few ARMCI_FASTPATH=n ${few})
+  endif()
+  rma_run(model/${flavour} nodes ${flavour} 2x2 few HOSTS_PROGRAMS=rma/model MODEL_SECONDS=6)
+  armci_suite(rma/fault/${flavour} SCRIPT ${rma}/fault.sh LABEL rma TIMEOUT 300 ENV "FAULT_LAUNCHERS=${flavour}")
+  rma_run(hosts/${flavour} hosts ${flavour} 2x1 few ${few})
+  if(TARGET softverbs)
+    armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
+      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x2 few ENV ARMCI_TRANSPORT=rdma ${few})
+  endif()
+endforeach()
+armci_suite(rma/command SCRIPT ${rma}/command.sh LABEL rma TIMEOUT 60)
