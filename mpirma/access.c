@@ -119,3 +119,9 @@ int rma_go_error(struct rma_win *w, const char *function, int result, const char
 	int class = result == GO_RANGE ? abi.err_rma_range : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;
 	return rma_error(w, function, class, "%s", text);
 }
+
+int rma_assertion(struct rma_win *w, const char *function, int assertion)
+{
+	int known = abi.mode_nocheck | abi.mode_nostore | abi.mode_noput | abi.mode_noprecede | abi.mode_nosucceed;
+	return assertion & ~known ? rma_error(w, function, abi.err_assert, "assert: %#x has unknown bits", (unsigned)assertion) : RMA_OK;
+}

@@ -59,7 +59,8 @@ static void discard(struct rma_win *w)
 		real.Group_free(&w->group);
 	free(w->target);
 	free((void *)w->lock);
-	free((void *)w->dirty);
+	free((void *)w->posted);
+	free((void *)w->flushed);
 	free(w->access);
 	free(w->targets);
 	free(w->seen);
@@ -76,7 +77,8 @@ static struct rma_win *new_window(int n)
 	w->n = n;
 	w->target = calloc(members, sizeof *w->target);
 	w->lock = calloc(members, sizeof *w->lock);
-	w->dirty = calloc(members, sizeof *w->dirty);
+	w->posted = calloc(members, sizeof *w->posted);
+	w->flushed = calloc(members, sizeof *w->flushed);
 	w->access = calloc(members, sizeof *w->access);
 	w->seen = calloc(members, sizeof *w->seen);
 	pthread_mutex_init(&w->locking, NULL);
@@ -202,7 +204,7 @@ PUBLIC int PMPI_Win_free(void *win)
 	struct rma_win *w = rma_find(rma_get_handle(win));
 	if (!w)
 		return real.Win_free(win);
-	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->posted)
+	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an epoch is open");
 	int failed = rma_flush_all(w, function), met = rma_meet(w);
 	handle h = w->win;

@@ -8,13 +8,15 @@ PUBLIC int PMPI_Win_fence(int assertion, handle win)
 	struct rma_win *w = rma_find(rma_handle(win));
 	if (!w)
 		return real.Win_fence(assertion, win);
-	if (assertion & ~(abi.mode_nostore | abi.mode_noput | abi.mode_noprecede | abi.mode_nosucceed | abi.mode_nocheck))
-		return rma_error(w, function, abi.err_assert, "assert: %#x has unknown bits", (unsigned)assertion);
+	int failed = rma_assertion(w, function, assertion);
+	if (failed)
+		return failed;
 	if (w->locks > 0 || w->locked_all != LOCK_NONE)
 		return rma_error(w, function, abi.err_rma_sync, "win: there are locks");
-	if (w->started || w->posted)
+	if (w->started || w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an epoch of MPI_Win_start or MPI_Win_post is open");
-	int failed = rma_flush_all(w, function), met = rma_meet(w);
+	failed = rma_flush_all(w, function);
+	int met = rma_meet(w);
 	atomic_store(&w->fence, assertion & abi.mode_nosucceed ? FENCE_NONE : FENCE_OPEN);
 	return failed ? failed : met ? rma_error(w, function, met, "win: the members could not meet") : RMA_OK;
 }

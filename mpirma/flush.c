@@ -9,25 +9,28 @@
 static int complete(struct rma_win *w, const char *function, int target, bool locally)
 {
 	char text[200];
-	if (likely(!atomic_load_explicit(&w->dirty[target], memory_order_relaxed)))
+	if (likely(!rma_outstanding(w, target)))
 		return RMA_OK;
 	int world = w->target[target].world;
 	if (locally)
 		return rma_go_error(w, function, mpirmago_flush_local(world, text), text);
-	atomic_store_explicit(&w->dirty[target], 0, memory_order_relaxed);
-	return rma_go_error(w, function, mpirmago_flush(world, text), text);
+	uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
+	int failed = rma_go_error(w, function, mpirmago_flush(world, text), text);
+	atomic_store_explicit(&w->flushed[target], posted, memory_order_release);
+	return failed;
 }
 
 static int complete_all(struct rma_win *w, const char *function, bool locally)
 {
 	int first = RMA_OK;
-	if (atomic_load_explicit(&w->any_dirty, memory_order_acquire)) {
-		if (!locally)
-			atomic_store_explicit(&w->any_dirty, 0, memory_order_relaxed);
+	uint32_t posted = atomic_load_explicit(&w->all_posted, memory_order_acquire);
+	if (posted != atomic_load_explicit(&w->all_flushed, memory_order_acquire)) {
 		for (int t = 0; t < w->n; t++) {
 			int failed = complete(w, function, t, locally);
 			first = first ? first : failed;
 		}
+		if (!locally)
+			atomic_store_explicit(&w->all_flushed, posted, memory_order_release);
 	}
 	atomic_thread_fence(memory_order_seq_cst);
 	return first;

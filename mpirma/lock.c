@@ -24,8 +24,10 @@ int rma_give(struct rma_win *w, int target, bool exclusive, const char *function
 	struct rma_target *t = &w->target[target];
 	char text[200];
 	if (!t->here) { // it comes back when all my operations there have taken effect
-		atomic_store_explicit(&w->dirty[target], 0, memory_order_relaxed);
-		return rma_go_error(w, function, mpirmago_unlock(t->world, (uintptr_t)&t->block->lock, exclusive, text), text);
+		uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
+		int failed = rma_go_error(w, function, mpirmago_unlock(t->world, (uintptr_t)&t->block->lock, exclusive, text), text);
+		atomic_store_explicit(&w->flushed[target], posted, memory_order_release);
+		return failed;
 	}
 	int failed = rma_flush(w, function, target);
 	if (exclusive)
@@ -64,13 +66,6 @@ static int lock(struct rma_win *w, bool exclusive, int rank, int assertion)
 	return RMA_OK;
 }
 
-static int check_assertion(struct rma_win *w, const char *function, int assertion)
-{
-	if (assertion & ~(abi.mode_nocheck | abi.mode_nostore | abi.mode_noput | abi.mode_noprecede | abi.mode_nosucceed))
-		return rma_error(w, function, abi.err_assert, "assert: %#x has unknown bits", (unsigned)assertion);
-	return RMA_OK;
-}
-
 PUBLIC int PMPI_Win_lock(int type, int rank, int assertion, handle win)
 {
 	static const char function[] = "MPI_Win_lock";
@@ -83,7 +78,7 @@ PUBLIC int PMPI_Win_lock(int type, int rank, int assertion, handle win)
 		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
 	if (type != abi.lock_exclusive && type != abi.lock_shared)
 		return rma_error(w, function, abi.err_locktype, "lock_type: %d is no type of lock", type);
-	int failed = check_assertion(w, function, assertion);
+	int failed = rma_assertion(w, function, assertion);
 	return failed ? failed : lock(w, type == abi.lock_exclusive, rank, assertion);
 }
 RMA_ALIAS(Win_lock)
@@ -129,7 +124,7 @@ PUBLIC int PMPI_Win_lock_all(int assertion, handle win)
 	struct rma_win *w = rma_find(rma_handle(win));
 	if (!w)
 		return real.Win_lock_all(assertion, win);
-	int failed = check_assertion(w, function, assertion);
+	int failed = rma_assertion(w, function, assertion);
 	if (failed || (failed = mixed(w, function)))
 		return failed;
 	if (w->locked_all != LOCK_NONE || w->locks > 0)

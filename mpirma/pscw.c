@@ -13,7 +13,7 @@ static int raise(struct rma_win *w, const char *function, int member, struct shm
 {
 	struct rma_target *t = &w->target[member];
 	char text[200];
-	if (t->here && !atomic_load_explicit(&w->dirty[member], memory_order_relaxed)) {
+	if (t->here && !rma_outstanding(w, member)) {
 		shm_event_add(e, 1);
 		return RMA_OK;
 	}
@@ -50,9 +50,10 @@ PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
 	struct rma_win *w = rma_find(rma_handle(win));
 	if (!w)
 		return real.Win_post(group, assertion, win);
-	if (w->posted)
+	if (w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an exposure epoch is open already");
-	int n, failed, *list = members(w, function, rma_handle(group), &n, &failed);
+	int n, failed = rma_assertion(w, function, assertion);
+	int *list = failed ? NULL : members(w, function, rma_handle(group), &n, &failed);
 	if (!list)
 		return failed;
 	w->expected += (uint32_t)n;
@@ -60,7 +61,7 @@ PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
 	for (int i = 0; !failed && i < n; i++) failed = raise(w, function, list[i], &w->target[list[i]].block->posts[w->me]);
 	free(list);
 	atomic_store(&w->fence, FENCE_NONE);
-	atomic_store(&w->posted, 1);
+	atomic_store(&w->exposing, 1);
 	return failed;
 }
 RMA_ALIAS(Win_post)
@@ -73,7 +74,8 @@ PUBLIC int PMPI_Win_start(handle group, int assertion, handle win)
 		return real.Win_start(group, assertion, win);
 	if (w->started || w->locks > 0 || w->locked_all != LOCK_NONE || w->fence == FENCE_USED)
 		return rma_error(w, function, abi.err_rma_sync, "win: an access epoch is open already");
-	int n, failed, *list = members(w, function, rma_handle(group), &n, &failed);
+	int n, failed = rma_assertion(w, function, assertion);
+	int *list = failed ? NULL : members(w, function, rma_handle(group), &n, &failed);
 	if (!list)
 		return failed;
 	for (int i = 0; i < n; i++) {
@@ -118,12 +120,12 @@ PUBLIC int PMPI_Win_wait(handle win)
 	struct rma_win *w = rma_find(rma_handle(win));
 	if (!w)
 		return real.Win_wait(win);
-	if (!w->posted)
+	if (!w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_post has not been called");
 	struct shm_event *e = &w->block->completed;
 	for (uint32_t now = atomic_load(&e->count); (int32_t)(now - w->expected) < 0; now = atomic_load(&e->count))
 		shm_event_wait(e, now, function);
-	atomic_store(&w->posted, 0);
+	atomic_store(&w->exposing, 0);
 	return RMA_OK;
 }
 RMA_ALIAS(Win_wait)
@@ -133,11 +135,11 @@ PUBLIC int PMPI_Win_test(handle win, int *flag)
 	struct rma_win *w = rma_find(rma_handle(win));
 	if (!w)
 		return real.Win_test(win, flag);
-	if (!w->posted)
+	if (!w->exposing)
 		return rma_error(w, "MPI_Win_test", abi.err_rma_sync, "win: MPI_Win_post has not been called");
 	*flag = completed(w);
 	if (*flag)
-		atomic_store(&w->posted, 0);
+		atomic_store(&w->exposing, 0);
 	return RMA_OK;
 }
 RMA_ALIAS(Win_test)

@@ -157,10 +157,11 @@ struct rma_win {
 	int started_n;
 	struct attached *attached; // memory of a dynamic window (dynamic.c)
 	uint32_t *seen;           // by member: posts of it that have been used
-	_Atomic int posted;       // an exposure epoch of MPI_Win_post is open
+	_Atomic int exposing;     // an exposure epoch of MPI_Win_post is open
 	uint32_t expected;        // completions there will have been at its end
-	_Atomic uint8_t *dirty;   // by member: Go has been given operations since the last flush
-	_Atomic int any_dirty;
+	_Atomic uint32_t *posted; // by member: operations that Go has been given
+	_Atomic uint32_t *flushed; // by member: so many of them are complete
+	_Atomic uint32_t all_posted, all_flushed; // the same for all members together
 };
 
 // The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).

@@ -79,14 +79,23 @@ int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 // Has w an access epoch for a target? Takes locks that MPI_Win_lock_all has put off.
 bool rma_epoch(struct rma_win *w, int target);
 
+// Go is about to be given an operation at a target. A flush by another thread that begins later waits for it.
 static inline void rma_note(struct rma_win *w, int target)
 {
-	atomic_store_explicit(&w->dirty[target], 1, memory_order_relaxed);
-	atomic_store_explicit(&w->any_dirty, 1, memory_order_release);
+	atomic_fetch_add_explicit(&w->posted[target], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->all_posted, 1, memory_order_release);
+}
+static inline bool rma_outstanding(struct rma_win *w, int target)
+{
+	return atomic_load_explicit(&w->posted[target], memory_order_relaxed) !=
+	       atomic_load_explicit(&w->flushed[target], memory_order_relaxed);
 }
 
 // Raises the error of a call of Go.
 int rma_go_error(struct rma_win *w, const char *function, int result, const char *text);
+
+// The assertion of a synchronising call: known bits only.
+int rma_assertion(struct rma_win *w, const char *function, int assertion);
 
 /* locks (lock.c) ----------------------------------------------------------------------------------------------------------- */
 
