@@ -196,8 +196,6 @@ int rma_create(const struct making *m, void *win, void *base)
 	return RMA_OK;
 }
 
-int rma_meet(struct rma_win *w) { return w->n > 1 ? real.Barrier(w->comm) : RMA_OK; }
-
 PUBLIC int PMPI_Win_free(void *win)
 {
 	static const char function[] = "MPI_Win_free";
@@ -206,7 +204,7 @@ PUBLIC int PMPI_Win_free(void *win)
 		return real.Win_free(win);
 	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an epoch is open");
-	int failed = rma_flush_all(w, function), met = rma_meet(w);
+	int failed = rma_flush_all(w, function), met = rma_meet(w, function);
 	handle h = w->win;
 	rma_unregister(w);
 	rma_detach_all(w);

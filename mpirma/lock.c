@@ -12,6 +12,7 @@ int rma_take(struct rma_win *w, int target, bool exclusive, const char *function
 	char text[200];
 	if (!t->here)
 		return rma_go_error(w, function, mpirmago_lock(t->world, (uintptr_t)&t->block->lock, exclusive, text), text);
+	rma_may_wait();
 	if (exclusive)
 		shm_exclude(&t->block->lock, (uint32_t)job.me + 1);
 	else

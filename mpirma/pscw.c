@@ -6,25 +6,6 @@
 
 #include <stdlib.h>
 
-#include "_cgo_export.h"
-
-// Raises an event at a member, behind my operations there.
-static int raise(struct rma_win *w, const char *function, int member, struct shm_event *e)
-{
-	struct rma_target *t = &w->target[member];
-	char text[200];
-	if (t->here && !rma_outstanding(w, member)) {
-		shm_event_add(e, 1);
-		return RMA_OK;
-	}
-	if (t->here) { // by the kernel, to private memory: it is complete when the call has returned
-		int failed = rma_flush(w, function, member);
-		shm_event_add(e, 1);
-		return failed;
-	}
-	return rma_go_error(w, function, mpirmago_raise(t->world, (uintptr_t)e, text), text);
-}
-
 // The members of the window that a group has; NULL: an error has been raised. The caller frees it.
 static int *members(struct rma_win *w, const char *function, handle group, int *n, int *failed)
 {
@@ -58,7 +39,7 @@ PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
 		return failed;
 	w->expected += (uint32_t)n;
 	atomic_thread_fence(memory_order_seq_cst);
-	for (int i = 0; !failed && i < n; i++) failed = raise(w, function, list[i], &w->target[list[i]].block->posts[w->me]);
+	for (int i = 0; !failed && i < n; i++) failed = rma_raise(w, function, list[i], &w->target[list[i]].block->posts[w->me]);
 	free(list);
 	atomic_store(&w->fence, FENCE_NONE);
 	atomic_store(&w->exposing, 1);
@@ -79,9 +60,7 @@ PUBLIC int PMPI_Win_start(handle group, int assertion, handle win)
 	if (!list)
 		return failed;
 	for (int i = 0; i < n; i++) {
-		struct shm_event *e = &w->block->posts[list[i]];
-		uint32_t want = ++w->seen[list[i]];
-		for (uint32_t now; (int32_t)((now = atomic_load(&e->count)) - want) < 0;) shm_event_wait(e, now, function);
+		rma_await(&w->block->posts[list[i]], ++w->seen[list[i]], function);
 		w->access[list[i]] = 1;
 	}
 	free(w->targets);
@@ -104,15 +83,13 @@ PUBLIC int PMPI_Win_complete(handle win)
 	int first = RMA_OK;
 	atomic_store(&w->started, 0);
 	for (int i = 0; i < w->started_n; i++) {
-		int t = w->targets[i], failed = raise(w, function, t, &w->target[t].block->completed);
+		int t = w->targets[i], failed = rma_raise(w, function, t, &w->target[t].block->completed);
 		first = first ? first : failed;
 		w->access[t] = 0;
 	}
 	return first;
 }
 RMA_ALIAS(Win_complete)
-
-static bool completed(struct rma_win *w) { return (int32_t)(atomic_load(&w->block->completed.count) - w->expected) >= 0; }
 
 PUBLIC int PMPI_Win_wait(handle win)
 {
@@ -122,9 +99,7 @@ PUBLIC int PMPI_Win_wait(handle win)
 		return real.Win_wait(win);
 	if (!w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_post has not been called");
-	struct shm_event *e = &w->block->completed;
-	for (uint32_t now = atomic_load(&e->count); (int32_t)(now - w->expected) < 0; now = atomic_load(&e->count))
-		shm_event_wait(e, now, function);
+	rma_await(&w->block->completed, w->expected, function);
 	atomic_store(&w->exposing, 0);
 	return RMA_OK;
 }
@@ -137,7 +112,7 @@ PUBLIC int PMPI_Win_test(handle win, int *flag)
 		return real.Win_test(win, flag);
 	if (!w->exposing)
 		return rma_error(w, "MPI_Win_test", abi.err_rma_sync, "win: MPI_Win_post has not been called");
-	*flag = completed(w);
+	*flag = (int32_t)(atomic_load(&w->block->completed.count) - w->expected) >= 0;
 	if (*flag)
 		atomic_store(&w->exposing, 0);
 	return RMA_OK;

@@ -59,6 +59,7 @@ typedef void real_fn(void);
 	X(int, Allreduce, const void *, void *, int, handle type, handle op, handle) \
 	X(int, Allgather, const void *, int, handle type, void *, int, handle type2, handle) \
 	X(int, Allgatherv, const void *, int, handle type, void *, const int *counts, const int *places, handle type2, handle) \
+	X(int, Iprobe, int rank, int tag, handle, int *flag, void *status) \
 	X(int, Send, const void *, int, handle type, int rank, int tag, handle) \
 	X(int, Irecv, void *, int, handle type, int rank, int tag, handle, handle *request)
 

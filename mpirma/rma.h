@@ -124,6 +124,7 @@ struct rma_target {
 struct win_block {
 	struct shm_rwlock lock;     // of MPI_Win_lock
 	struct shm_event completed; // raised by each origin that has completed an epoch at this member
+	struct shm_event meet[32];  // of barriers: raised by the member 2^k before this one
 	struct shm_event posts[];   // by member: raised when it has posted an epoch for this one
 };
 
@@ -158,6 +159,7 @@ struct rma_win {
 	struct attached *attached; // memory of a dynamic window (dynamic.c)
 	uint32_t *seen;           // by member: posts of it that have been used
 	_Atomic int exposing;     // an exposure epoch of MPI_Win_post is open
+	uint32_t meetings;        // barriers so far
 	uint32_t expected;        // completions there will have been at its end
 	_Atomic uint32_t *posted; // by member: operations that Go has been given
 	_Atomic uint32_t *flushed; // by member: so many of them are complete

@@ -103,9 +103,16 @@ int rma_assertion(struct rma_win *w, const char *function, int assertion);
 int rma_take(struct rma_win *w, int target, bool exclusive, const char *function);
 int rma_give(struct rma_win *w, int target, bool exclusive, const char *function);
 
-/* creation (create.c) ----------------------------------------------------------------------------------------------- */
+/* waiting (event.c) --------------------------------------------------------------------------------------------------- */
 
-int rma_meet(struct rma_win *w); // a barrier of the members; not RMA_OK: an error class
+// Raises an event at a member, behind my operations there.
+int rma_raise(struct rma_win *w, const char *function, int member, struct shm_event *e);
+// Waits until an event of mine has been raised so often (modulo 2^32).
+void rma_await(struct shm_event *e, uint32_t want, const char *function);
+// A barrier of the members, by events. Not RMA_OK: an error has been raised.
+int rma_meet(struct rma_win *w, const char *function);
+// The calling thread is going to wait in a call of the program: meanwhile its MPI goes on with what else it has to do.
+void rma_may_wait(void);
 
 /* completion (flush.c) ------------------------------------------------------------------------------------------------- */
 

@@ -189,6 +189,9 @@ bool shm_lost_slices(void);       // has this process lost time slices by yieldi
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // whether the last polling was successful
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
+// What a thread does every millisecond while it sleeps in one of the waits here; NULL: nothing. For a thread that is in a call of
+// another library, which has to go on with its own work meanwhile.
+extern _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
 void shm_futex_wake(shm_u32 *word, int n);
 

@@ -11,10 +11,21 @@
 
 #include "shm.h"
 
-void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
+_Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
+
+static bool futex_timed_out(shm_u32 *word, uint32_t seen, unsigned millis)
 {
 	struct timespec t = {.tv_sec = millis / 1000, .tv_nsec = (long)(millis % 1000) * 1000000};
-	syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0);
+	return syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
+}
+
+void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
+{
+	if (!shm_idle) {
+		futex_timed_out(word, seen, millis);
+		return;
+	}
+	for (; millis > 0 && futex_timed_out(word, seen, 1); millis--) shm_idle();
 }
 
 void shm_futex_wake(shm_u32 *word, int n) { syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0); }
