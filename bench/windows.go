@@ -191,6 +191,7 @@ func (w *windows) run(s *series, b batch) {
 				w.missing = append(w.missing, absence{s.title, running, b.created, why})
 			}
 		}
+		begin := time.Now()
 		_, err := j.Run(func(r figure.Row) { w.figures.add(r) })
 		if err == nil {
 			return
@@ -198,13 +199,19 @@ func (w *windows) run(s *series, b batch) {
 		if w.verbose {
 			os.Stderr.Write(stderr.Bytes())
 		}
-		if reason = why(stderr.String(), err); running == "" {
+		if running == "" {
 			running = left[0]
+		}
+		if reason = why(stderr.String(), err); time.Since(begin) >= w.patience() {
+			reason = late
 		}
 		w.missing = append(w.missing, absence{s.title, running, b.created, reason})
 		left = left[slices.Index(left, running)+1:]
 	}
 }
+
+// late is a reason that may not be one the next time.
+const late = "took too long"
 
 func (w *windows) patience() time.Duration {
 	if w.quick {
@@ -215,7 +222,7 @@ func (w *windows) patience() time.Duration {
 
 func (w *windows) isMissing(s *series, name string, created bool) bool {
 	return slices.ContainsFunc(w.missing, func(a absence) bool {
-		return a.series == s.title && a.figure == name && a.created == created
+		return a.series == s.title && a.figure == name && a.created == created && a.reason != late
 	})
 }
 

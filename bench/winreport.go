@@ -113,15 +113,31 @@ func (w *windows) write(to io.Writer, all []*series, bars []bar) {
 	fmt.Fprintf(to, "%s of %d runs of %d repetitions; in brackets the baseline of the same processes.\n", what, w.runs, w.reps)
 	w.writeBars(to, rows, all, bars)
 	writeFigures(to, rows, all)
-	if len(w.missing) > 0 {
-		fmt.Fprint(to, "\nNot to be had:\n\n")
-	}
+	w.writeMissing(to)
+}
+
+// writeMissing writes a line for each series and reason.
+func (w *windows) writeMissing(to io.Writer) {
+	var order []string
+	figures := map[string][]string{}
 	for _, a := range w.missing {
-		name := a.figure
+		k, name := a.series+"\t"+a.reason, a.figure
 		if a.created {
 			name += " by MPI_Win_create"
 		}
-		fmt.Fprintf(to, "- %s, %s: %s\n", a.series, name, a.reason)
+		if figures[k] == nil {
+			order = append(order, k)
+		}
+		if !slices.Contains(figures[k], name) {
+			figures[k] = append(figures[k], name)
+		}
+	}
+	if len(order) > 0 {
+		fmt.Fprint(to, "\nNot to be had:\n\n")
+	}
+	for _, k := range order {
+		title, reason, _ := strings.Cut(k, "\t")
+		fmt.Fprintf(to, "- %s: %s (%s)\n", title, reason, strings.Join(figures[k], ", "))
 	}
 }
 

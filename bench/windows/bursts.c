@@ -140,7 +140,7 @@ void skew(void)
 	size = MIDDLE;
 	if (!area_open((size_t)BURST * MIDDLE))
 		return;
-	for (int i = 0; i < 2 * (int)(sizeof ms / sizeof ms[0]); i += quick ? 8 : 1) {
+	for (int i = 0; i < 2 * (int)(sizeof ms / sizeof ms[0]); i += quick ? 3 : 1) {
 		char x[16];
 		snprintf(x, sizeof x, "%d", ms[i / 2]);
 		struct figure f = {.op = i % 2 ? "skew-get" : "skew-put", .x = x, .bytes = MIDDLE, .ops = BURST, .unit = MBS, .ours = skewed,
