@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,9 +145,7 @@ func (s *series) argv(w *windows, b batch, figures []string) []string {
 // network is what keeps the MPI to a network: words of its launcher, and settings.
 func (s *series) network(w *windows, b batch) (argv, env []string) {
 	argv = []string{"-n", strconv.Itoa(b.ranks)}
-	if s.mpi == "openmpi" {
-		argv = append(argv, "--bind-to", "none")
-	}
+	argv = append(argv, map[string]string{"openmpi": "--bind-to", "mpich": "-bind-to"}[s.mpi], w.binding(b))
 	if s.ours && w.network == "rdma" {
 		env = append(env, "ARMCI_TRANSPORT=rdma")
 	}
@@ -170,6 +169,15 @@ func (s *series) network(w *windows, b batch) (argv, env []string) {
 		argv = append(argv, "--mca", "btl", "vader,self")
 	}
 	return argv, env
+}
+
+// binding gives each rank a core of its own where nothing else is busy: two ranks that poll may stay on one for milliseconds.
+// Between nodes threads answer for ranks.
+func (w *windows) binding(b batch) string {
+	if w.network == "node" && b.ranks <= runtime.NumCPU() {
+		return "core"
+	}
+	return "none"
 }
 
 // barNetwork is the network as tables of bars name it.

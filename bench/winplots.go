@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The charts of bench windows: one for each figure of the paper on MPI-2
-// one-sided communication over InfiniBand (docs/references), with all series.
+// one-sided communication over InfiniBand (003 in docs/protocols.md), with all series.
 package main
 
 import (
