@@ -176,7 +176,7 @@ func (w *windows) measure(out io.Writer) error {
 func (w *windows) run(s *series, b batch) {
 	left := slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return w.isMissing(s, f, b.created) })
 	for len(left) > 0 {
-		running, reason := "", ""
+		running, reason, ended := "", "", false
 		var stderr bytes.Buffer
 		j := figure.Job{Title: s.title, Argv: s.argv(w, b, left), Env: s.env, Limit: w.patience(), Err: &stderr}
 		if w.verbose {
@@ -186,6 +186,8 @@ func (w *windows) run(s *series, b batch) {
 			switch word {
 			case "BEGIN":
 				running = rest
+			case "END": // what comes then is no figure
+				ended = true
 			case "SKIP":
 				_, why, _ := strings.Cut(rest, "\t")
 				w.missing = append(w.missing, absence{s.title, running, b.created, why})
@@ -193,7 +195,7 @@ func (w *windows) run(s *series, b batch) {
 		}
 		begin := time.Now()
 		_, err := j.Run(func(r figure.Row) { w.figures.add(r) })
-		if err == nil {
+		if err == nil || ended {
 			return
 		}
 		if w.verbose {

@@ -4,7 +4,7 @@
 //   windows [-r REPS] [-q] [-c] [-s] FIGURE...     -q quick, -c MPI_Win_create, -s beside a raw socket
 //
 // Prints the lines of armci_perf's worker (cmd/armci_perf/worker/report.c): PERF and a figure; BEGIN before
-// each that is named, so that it is known which one an MPI does not survive; SKIP with the reason why there is none. Figures over something else than bytes have that number in the place of the shape.
+// each that is named, so that it is known which one an MPI does not survive, END after all; SKIP with the reason why there is none. Figures over something else than bytes have that number in the place of the shape.
 #include "windows.h"
 
 #include <stdio.h>
@@ -150,6 +150,10 @@ int main(int argc, char **argv)
 	for (int i = optind; i < argc; i++) run(argv[i]);
 	if (sockets)
 		socket_close();
+	if (me == 0)
+		printf("END\n");
+	fflush(stdout);
+	alarm(10); // MPICH 4.0 over UCX may hang between hosts in what follows
 	MPI_Finalize();
 	return 0;
 }
