@@ -36,12 +36,13 @@ func TestDerived(t *testing.T) {
 		all = append(all, &allSeries[i])
 	}
 	bars, err := loadBars(windowBars, "node")
-	if err != nil {
-		t.Fatal(err)
+	late, lateErr := loadBars(windowBars, "tcp")
+	if err != nil || lateErr != nil {
+		t.Fatal(err, lateErr)
 	}
 	states := map[string]string{}
 	for _, r := range derived(windowRows(), all) {
-		if x := judge(r, bars); x.state != "" {
+		if x := judge(r, append(bars, late...)); x.state != "" {
 			states[r.Op] = x.state
 			if r.Op == "put+flush:native" && (r.Raw.Median != 66 || r.Ratio != 0.5) {
 				t.Errorf("beside the faster MPI: %+v", r)
