@@ -1,5 +1,5 @@
 # The benchmarks that compare the library with raw baselines (bench/README.md): the program bench and its workers, without
-# MPI, with each MPI, and with raw verbs. Nothing of it is installed. Target armci_bench; the tests build it too.
+# MPI, with each MPI, and with raw verbs; and the plain MPI program windows. Nothing of it is installed. Target armci_bench; the tests build it too.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT TARGET armci_perf_worker)
@@ -41,6 +41,23 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
     FLAGS -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
 endif()
+
+# The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the library.
+file(GLOB windows CONFIGURE_DEPENDS ${here}/windows/*.c)
+list(APPEND windows ${here}/worker/wire.c ${here}/worker/dial.c)
+foreach(flavour openmpi mpich)
+  if(ARMCI_CC_${flavour})
+    set(output ${bench}/windows-${flavour})
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
+      COMMAND ${ARMCI_CC_${flavour}} ${ARMCI_PERF_CFLAGS} -I${here}/windows -I${here}/worker -I${ARMCI_PERF_SOURCE} -o ${output}
+        ${windows} -lpthread
+      DEPENDS ${windows} ${headers}
+      COMMENT "compile bench/windows-${flavour}" VERBATIM)
+    add_custom_target(bench_windows-${flavour} DEPENDS ${output})
+    add_dependencies(armci_bench bench_windows-${flavour})
+  endif()
+endforeach()
 
 armci_go_program(bench ./bench ${bench}/bench)
 add_dependencies(armci_bench bench)

@@ -21,6 +21,7 @@ import (
 )
 
 const usage = `usage: bench [OPTION]...
+       bench windows [OPTION]...     MPI one-sided communication; -h says which
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
 and prints their ratio and the bar it is held against. No figure makes it fail.
@@ -58,6 +59,13 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "windows" {
+		if err := runWindows(os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o, err := parse(os.Args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank finds the socket of another: that one listens and says at which addresses, the first tries them. It asks
-// the library for nothing but to carry that message.
+// How a rank finds the socket of another: that one listens and says at which addresses, the first tries them. Its
+// program carries that message: the worker by the library, bench/windows by MPI.
 #define _GNU_SOURCE
 #include "dial.h"
 
@@ -19,7 +19,7 @@
 
 #include "perf.h"
 
-enum { TAG = 77, ADDRESSES = 16 };
+enum { ADDRESSES = 16 };
 
 struct offer { // where the other rank listens
 	uint16_t port;
@@ -68,7 +68,7 @@ int perf_answer(int rank)
 	perf_need(getsockname(l, (struct sockaddr *)&at, &size) == 0, "name of the socket");
 	o.port = at.sin_port;
 	list_addresses(&o);
-	armci_msg_snd(TAG, &o, sizeof o, rank);
+	perf_tell(rank, &o, sizeof o);
 	int fd = accept(l, NULL, NULL);
 	perf_need(fd >= 0, "accept");
 	close(l);
@@ -79,8 +79,7 @@ int perf_answer(int rank)
 int perf_dial(int rank)
 {
 	struct offer o;
-	int got;
-	armci_msg_rcv(TAG, &o, sizeof o, &got, rank);
+	perf_hear(rank, &o, sizeof o);
 	for (int i = 0; i < o.count; i++) {
 		struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = o.port, .sin_addr = o.addr[i]};
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;

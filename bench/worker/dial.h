@@ -6,4 +6,8 @@
 int perf_dial(int rank);   // to that rank
 int perf_answer(int rank); // to the rank that dials, at the same time
 
+// The program's: brings bytes to that rank, which hears them from this one.
+void perf_tell(int rank, const void *data, int bytes);
+void perf_hear(int rank, void *data, int bytes);
+
 #endif

@@ -8,6 +8,7 @@
 package figure
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -21,10 +22,12 @@ var picture string
 
 var chartTemplate = template.Must(template.New("chart").Parse(picture))
 
-// Chart is what is drawn. Its x axis is a number of bytes, logarithmic; its y
-// axis is logarithmic too, but for per cent.
+// Chart is what is drawn. Its x axis is a number of bytes, logarithmic, or with
+// a label of its own any number from 0, linear; its y axis is logarithmic too,
+// but for per cent.
 type Chart struct {
 	Title, YLabel, Footer string
+	XLabel                string // of a linear axis
 	Unit                  string
 	Series                []Series
 }
@@ -39,7 +42,7 @@ type Series struct {
 
 // Point is a figure at a size.
 type Point struct {
-	Bytes float64
+	Bytes float64 // or what XLabel says
 	Value
 }
 
@@ -107,6 +110,9 @@ func (c *Chart) scales() (x, y scale) {
 		}
 	}
 	x = over(min(xs[0], xs[1]), xs[1], 2, left, right)
+	if c.XLabel != "" {
+		x = scale{low: 0, high: xs[1], from: left, to: right, linear: true}
+	}
 	if c.Unit == "%" {
 		return x, scale{low: 0, high: 100, from: bottom, to: top, linear: true}
 	}
@@ -121,14 +127,28 @@ func (c *Chart) Write(w io.Writer) error {
 		curves = append(curves, c.Series[i].curve(x, y, c.Unit, top+12+22*float64(i)))
 	}
 	return chartTemplate.Execute(w, map[string]any{
-		"Title": c.Title, "Footer": c.Footer, "XLabel": "size", "YLabel": c.YLabel, "Left": left, "Middle": (left + right) / 2,
+		"Title": c.Title, "Footer": c.Footer, "XLabel": cmp.Or(c.XLabel, "size"), "YLabel": c.YLabel, "Left": left, "Middle": (left + right) / 2,
 		"Rules": append(rulesX(x), rulesY(y, c.Unit)...), "Curves": curves,
 	})
 }
 
-// rulesX are at most a dozen powers of two.
+// rulesX are at most a dozen powers of two, or of round numbers.
 func rulesX(x scale) []rule {
 	var all []rule
+	if x.linear {
+		step := math.Pow(10, math.Floor(math.Log10(x.high)))
+		for _, part := range []float64{1, 0.5, 0.2} {
+			if x.high/(step*part) >= 5 {
+				step *= part
+				break
+			}
+		}
+		for v := 0.0; v <= x.high*1.001; v += step {
+			at := x.at(v)
+			all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at, TextY: bottom + 18, Label: tick(v, ""), Upright: true})
+		}
+		return all
+	}
 	step := math.Pow(2, math.Ceil(math.Log2(x.high/x.low)/8))
 	for v := x.low; v <= x.high*1.001; v *= step {
 		at := x.at(v)
@@ -172,13 +192,19 @@ func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 		return fmt.Sprintf("%g,%g", x.at(p.Bytes), min(y.at(v), bottom))
 	}
 	spread := false
+	place := func(v float64) string {
+		if x.linear {
+			return tick(v, "")
+		}
+		return Size(int64(v))
+	}
 	for i, p := range s.Points {
 		line, upper = append(line, at(p, p.Median)), append(upper, at(p, p.Most))
 		last := s.Points[len(s.Points)-1-i]
 		lower = append(lower, at(last, last.Least))
 		spread = spread || p.Least < p.Most
 		c.Dots = append(c.Dots, dot{X: x.at(p.Bytes), Y: min(y.at(p.Median), bottom), Label: fmt.Sprintf("%s: %s (%s to %s)",
-			Size(int64(p.Bytes)), Amount(p.Median, unit), Amount(p.Least, unit), Amount(p.Most, unit))})
+			place(p.Bytes), Amount(p.Median, unit), Amount(p.Least, unit), Amount(p.Most, unit))})
 	}
 	c.Line = strings.Join(line, " ")
 	if spread && !s.Dashed {

@@ -125,6 +125,16 @@ func TestStrangeValues(t *testing.T) {
 	}
 }
 
+// An axis with a label of its own is linear, and its numbers are no sizes.
+func TestLinearAxis(t *testing.T) {
+	c := Chart{Unit: "MB/s", XLabel: "late by, ms", Series: []Series{{Name: "put", Points: []Point{{0, Value{5, 5, 5}}, {10, Value{5, 5, 5}}}}}}
+	var out bytes.Buffer
+	if err := c.Write(&out); err != nil || strings.Contains(out.String(), "KiB") || strings.Contains(out.String(), "NaN") ||
+		!strings.Contains(out.String(), ">late by, ms<") || !strings.Contains(out.String(), ">8<") || !strings.Contains(out.String(), `cx="664"`) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
 	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here"}})

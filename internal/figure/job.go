@@ -6,6 +6,7 @@ package figure
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,20 +24,25 @@ const jobTime = 10 * time.Minute
 type Job struct {
 	Title string // what the ranks run on, for Row.Where
 	Argv  []string
-	Env   []string // in addition to this process's
+	Env   []string                // in addition to this process's
+	Limit time.Duration           // 0: jobTime
+	Other func(word, rest string) // takes lines that are no figures, and then a job need not have any; nil: they go to the standard error output
+	Err   io.Writer               // nil: the standard error output
 }
 
 // Run starts a job and calls add for each figure. A worker's other output goes
 // to the standard error output unchanged. wrong counts the totals that must be
 // exact and are not.
 func (j *Job) Run(add func(Row)) (wrong int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), jobTime)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(j.Limit, jobTime))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers then end their ranks
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(cmd.Environ(), j.Env...)
-	cmd.Stderr = os.Stderr
+	if cmd.Stderr = j.Err; j.Err == nil {
+		cmd.Stderr = os.Stderr
+	}
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -57,14 +63,16 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 		case word == "CHECK":
 			wrong++
 			fallthrough
-		default:
+		case j.Other == nil:
 			fmt.Fprintln(os.Stderr, lines.Text())
+		default:
+			j.Other(word, rest)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
 		return wrong, fmt.Errorf("%s: %w", strings.Join(j.Argv, " "), err)
 	}
-	if figures == 0 {
+	if figures == 0 && j.Other == nil {
 		return wrong, fmt.Errorf("%s: no figures", strings.Join(j.Argv, " "))
 	}
 	return wrong, nil

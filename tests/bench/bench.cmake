@@ -4,8 +4,12 @@
 
 if(TARGET armci_perf AND TARGET armci_bench)
   add_dependencies(armci_tests armci_bench)
+  if(TARGET armci_mpirma)
+    add_dependencies(armci_tests armci_mpirma) # perf/windows runs over it if it is there
+  endif()
   armci_suite(perf/tool SCRIPT ${CMAKE_CURRENT_LIST_DIR}/perf.sh LABEL perf TIMEOUT 300)
   armci_suite(perf/bench SCRIPT ${CMAKE_CURRENT_LIST_DIR}/bench.sh LABEL perf TIMEOUT 400)
+  armci_suite(perf/windows SCRIPT ${CMAKE_CURRENT_LIST_DIR}/windows.sh LABEL perf TIMEOUT 200)
   if(TARGET bench_worker-verbs)
     armci_suite(vm/rdma/perf SCRIPT ${CMAKE_CURRENT_LIST_DIR}/rdma.sh LABEL vm TIMEOUT 400)
   endif()

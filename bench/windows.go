@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The command bench windows: MPI one-sided communication, natively under each
+// MPI and over our preloaded library, by the plain MPI program of bench/windows.
+// This file is its command line and its rounds; series.go says under what the
+// program is started, winreport.go and winplots.go what is made of its figures.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"libarmci/internal/config"
+	"libarmci/internal/figure"
+)
+
+const windowsUsage = `usage: bench windows [OPTION]...
+
+Measures MPI one-sided communication of a plain MPI program, natively and over our preloaded library, by turns.
+What a series cannot do is said in the tables.
+
+  -network NAME    node (the default), nodes (pretended ones, over TCP) or rdma (the same over RDMA)
+  -hosts A,B,...   between these hosts, over TCP
+  -agent COMMAND   what brings a command to a host, of -hosts
+  -library FILE    the library that is preloaded (default lib/libarmci-mpirma.so of the build); none: natively only
+  -only LIST       figures, comma-separated: pingpong,bidirectional,bandwidth,synchronisation,overlap,skew,origins,
+                   small,fetch,swap,accumulate,strided,locks
+  -series LIST     series, comma-separated: openmpi,openmpi-sm,openmpi-pt2pt,mpich,armci-openmpi,armci-mpich
+  -ranks N         at most (default 8): synchronisation and origins run with 2, 3, 4 and 8
+  -runs N          starts of every series (default 3), whose median counts
+  -reps N          repetitions in each (default 5, quick 1)
+  -best            the best repetition counts, not the median: on machines that are busy with something else
+  -quick           short runs that only show that everything works
+  -out DIR         write NETWORK.csv, NETWORK.md and charts there
+  -v               print the command of every job
+`
+
+type windows struct {
+	network, agent, library, out string
+	hosts, only, series          []string
+	ranks, runs, reps            int
+	quick, verbose, best         bool
+	dir                          string // of the program
+	figures                      table
+	missing                      []absence
+}
+
+// absence is a figure that a series does not have.
+type absence struct {
+	series, figure string
+	created        bool
+	reason         string
+}
+
+func runWindows(args []string) error {
+	w, err := parseWindows(args)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(windowsUsage)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("windows: %w\n%s", err, windowsUsage)
+	}
+	return w.measure(os.Stdout)
+}
+
+func parseWindows(args []string) (*windows, error) {
+	var w windows
+	var hosts, only, series string
+	f := flag.NewFlagSet("bench windows", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&w.network, "network", "node", "")
+	f.StringVar(&hosts, "hosts", "", "")
+	f.StringVar(&w.agent, "agent", "", "")
+	f.StringVar(&w.library, "library", "", "")
+	f.StringVar(&only, "only", "", "")
+	f.StringVar(&series, "series", "", "")
+	f.IntVar(&w.ranks, "ranks", 8, "")
+	f.IntVar(&w.runs, "runs", 3, "")
+	f.IntVar(&w.reps, "reps", 0, "")
+	f.BoolVar(&w.quick, "quick", false, "")
+	f.BoolVar(&w.best, "best", false, "")
+	f.StringVar(&w.out, "out", "", "")
+	f.BoolVar(&w.verbose, "v", false, "")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	w.hosts, w.only, w.series = words(hosts), words(only), words(series)
+	return &w, w.check()
+}
+
+// check refuses what cannot be meant, and fills in defaults.
+func (w *windows) check() (err error) {
+	if len(w.hosts) > 0 {
+		w.network = "hosts"
+		w.ranks = min(w.ranks, len(w.hosts))
+	}
+	switch {
+	case !slices.Contains([]string{"node", "nodes", "hosts", "rdma"}, w.network) || w.network == "hosts" && len(w.hosts) == 0:
+		return fmt.Errorf("-network %s: want node, nodes or rdma; or -hosts", w.network)
+	case w.network == "hosts" && w.ranks < 2 || w.agent == "" && w.network == "hosts":
+		return errors.New("-hosts: at least two, and -agent")
+	case w.ranks < 2 || w.ranks > 64 || w.runs < 1 || w.reps < 0 || w.reps > 99:
+		return errors.New("-ranks must be 2..64, -runs at least 1, -reps 1..99")
+	}
+	for _, name := range w.only {
+		if !slices.ContainsFunc(batches, func(b batch) bool { return slices.Contains(b.figures, name) }) {
+			return fmt.Errorf("-only %s: no such figure", name)
+		}
+	}
+	for _, name := range w.series {
+		if !slices.ContainsFunc(allSeries, func(s series) bool { return s.name == name }) {
+			return fmt.Errorf("-series %s: no such series", name)
+		}
+	}
+	if w.reps == 0 {
+		w.reps = map[bool]int{true: 1, false: 5}[w.quick]
+	}
+	if w.dir, err = figure.Beside(); err != nil {
+		return err
+	}
+	if w.library == "" {
+		w.library = filepath.Join(filepath.Dir(w.dir), "lib", "libarmci-mpirma.so")
+	}
+	if w.library != "none" {
+		w.library, err = filepath.Abs(w.library)
+	}
+	return err
+}
+
+// measure runs every batch under every series, in rounds, and writes what is asked for.
+func (w *windows) measure(out io.Writer) error {
+	all := w.here()
+	if len(all) == 0 {
+		return errors.New("windows: no series can be measured here: no MPI, or no program of it (target armci_bench)")
+	}
+	for run := range w.runs {
+		for _, b := range w.batches() {
+			for i := range all {
+				s := all[(i+run)%len(all)] // nobody always comes after the same
+				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs, b.String(), s.title)
+				w.run(s, b)
+			}
+		}
+	}
+	bars, err := loadBars(windowBars, w.barNetwork())
+	if err != nil {
+		return err
+	}
+	report := func(to io.Writer) error { w.write(to, all, bars); return nil }
+	if report(out); w.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(w.out, 0o777); err != nil {
+		return err
+	}
+	rows := w.rows()
+	return errors.Join(
+		figure.WriteFile(filepath.Join(w.out, w.network+".md"), report),
+		figure.WriteFile(filepath.Join(w.out, w.network+".csv"), func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
+		drawWindows(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
+}
+
+// run starts a series on a batch, again for what comes after a figure that it does not survive.
+func (w *windows) run(s *series, b batch) {
+	left := slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return w.isMissing(s, f, b.created) })
+	for len(left) > 0 {
+		running, reason, ended := "", "", false
+		var stderr bytes.Buffer
+		j := figure.Job{Title: s.title, Argv: s.argv(w, b, left), Env: s.env, Limit: w.patience(), Err: &stderr}
+		if w.verbose {
+			fmt.Fprintln(os.Stderr, strings.Join(append(j.Env, j.Argv...), " "))
+		}
+		j.Other = func(word, rest string) {
+			switch word {
+			case "BEGIN":
+				running = rest
+			case "END": // what comes then is no figure
+				ended = true
+			case "SKIP":
+				_, why, _ := strings.Cut(rest, "\t")
+				w.missing = append(w.missing, absence{s.title, running, b.created, why})
+			}
+		}
+		begin := time.Now()
+		_, err := j.Run(func(r figure.Row) { w.figures.add(r) })
+		if err == nil || ended {
+			return
+		}
+		if w.verbose {
+			os.Stderr.Write(stderr.Bytes())
+		}
+		if running == "" {
+			running = left[0]
+		}
+		if reason = why(stderr.String(), err); time.Since(begin) >= w.patience() {
+			reason = late
+		}
+		w.missing = append(w.missing, absence{s.title, running, b.created, reason})
+		left = left[slices.Index(left, running)+1:]
+	}
+}
+
+// late is a reason that may not be one the next time.
+const late = "took too long"
+
+func (w *windows) patience() time.Duration {
+	if w.quick {
+		return 20 * time.Second
+	}
+	return 2 * time.Minute
+}
+
+func (w *windows) isMissing(s *series, name string, created bool) bool {
+	return slices.ContainsFunc(w.missing, func(a absence) bool {
+		return a.series == s.title && a.figure == name && a.created == created && a.reason != late
+	})
+}
+
+// why looks for the line that says what happened.
+func why(stderr string, err error) string {
+	for _, word := range []string{"Signal: ", "exited on signal", "BAD TERMINATION", "error class", "MPI_ERR", "rror", "windows:", "armci"} {
+		for line := range strings.Lines(stderr) {
+			if strings.Contains(line, word) && !strings.Contains(line, "Process received") {
+				return strings.Trim(strings.TrimSpace(line), "=* ")
+			}
+		}
+	}
+	text := err.Error()
+	text = text[strings.LastIndex(text, ": ")+2:]
+	for line := range strings.Lines(stderr) { // whatever it says first
+		if line = strings.Trim(line, "-\n "); line != "" {
+			return text + ": " + line
+		}
+	}
+	return text
+}

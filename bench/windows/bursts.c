@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bursts of operations in an epoch of start and complete, as in the paper that the figures are of: bandwidth; the same
+// with work after each operation; with a target that is late; from several origins to one target.
+#include "windows.h"
+
+#include <stdio.h>
+
+enum { MIDDLE = 64 << 10 };
+
+static const size_t sizes[] = {8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
+
+static int size;
+static bool get;
+static long work; // rounds after each operation; of the late target
+
+static void burst(int target)
+{
+	for (int k = 0; k < BURST; k++) {
+		char *from = area.mine + (size_t)k * (size_t)size;
+		MPI_Aint at = (MPI_Aint)k * size;
+		if (get)
+			MPI_Get(from, size, MPI_BYTE, target, at, size, MPI_BYTE, area.win);
+		else
+			MPI_Put(from, size, MPI_BYTE, target, at, size, MPI_BYTE, area.win);
+		if (work > 0)
+			compute(work);
+	}
+}
+
+// From rank 0 to rank 1; rank 0's time counts.
+static double epochs(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		if (me == 0) {
+			MPI_Win_start(area.others, 0, area.win);
+			burst(1);
+			MPI_Win_complete(area.win);
+		} else {
+			MPI_Win_post(area.others, 0, area.win);
+			MPI_Win_wait(area.win);
+		}
+	}
+	return me == 0 ? now() - begin : 0;
+}
+
+static void bandwidth_of(size_t bytes, bool gets)
+{
+	struct figure f = {.op = gets ? "bandwidth-get" : "bandwidth-put", .x = "-", .bytes = (double)bytes, .ops = BURST, .unit = MBS, .ours = epochs,
+		.raw = gets ? message_stream_in : message_stream_out};
+	size = (int)bytes;
+	get = gets;
+	message_sizes(bytes);
+	measure(&f);
+	if (!sockets)
+		return;
+	socket_sizes(gets ? 0 : bytes, gets ? bytes : 8, BURST);
+	f.op = gets ? "bandwidth-get/socket" : "bandwidth-put/socket";
+	f.raw = socket_trips;
+	measure(&f);
+}
+
+void bandwidth(void)
+{
+	if (!area_open((size_t)BURST << 20))
+		return;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i += quick ? 3 : 1) {
+		bandwidth_of(sizes[i], false);
+		bandwidth_of(sizes[i], true);
+	}
+	area_close();
+}
+
+static double work_alone(long n)
+{
+	double begin = now();
+	for (long i = 0; me == 0 && i < n * BURST; i++) compute(work);
+	return me == 0 ? now() - begin : 0;
+}
+
+// How much of the shorter of the two, transfer and work, goes on beside the other.
+static double hidden(double transfer, double alone, double both)
+{
+	double shorter = transfer < alone ? transfer : alone, part = 100 * (transfer + alone - both) / shorter;
+	return part > 100 ? 100 : part;
+}
+
+void overlap(void)
+{
+	static const int us[] = {0, 2, 5, 10, 20, 50, 100};
+	double transfer = 0;
+	size = MIDDLE;
+	get = false;
+	if (!area_open((size_t)BURST * MIDDLE))
+		return;
+	for (size_t i = 0; i < sizeof us / sizeof us[0]; i += quick ? 6 : 1) {
+		char x[16];
+		snprintf(x, sizeof x, "%d", us[i]);
+		struct figure f = {.op = "overlap-time", .x = x, .bytes = MIDDLE, .ops = BURST, .unit = NS, .ours = epochs, .raw = us[i] > 0 ? work_alone : NULL};
+		work = rounds_of(us[i] * 1e-6);
+		struct medians m = measure(&f);
+		if (us[i] == 0)
+			transfer = m.ours;
+		f.op = "overlap-part";
+		f.unit = PERCENT;
+		if (us[i] > 0)
+			print_figure(&f, hidden(transfer, m.raw, m.ours));
+	}
+	work = 0;
+	area_close();
+}
+
+static long late, early;
+
+// The target has posted before the clock starts. It computes before it waits: whoever needs its help has to wait for it. In
+// all it always computes as long, so that the caches are always as cold.
+static double skewed(long n)
+{
+	double t = 0;
+	for (long i = 0; i < n; i++) {
+		if (me == 1) {
+			compute(early);
+			MPI_Win_post(area.others, 0, area.win);
+		}
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (me == 1) {
+			compute(late);
+			MPI_Win_wait(area.win);
+			continue;
+		}
+		double begin = now();
+		MPI_Win_start(area.others, 0, area.win);
+		burst(1);
+		MPI_Win_complete(area.win);
+		t += now() - begin;
+	}
+	return t;
+}
+
+void skew(void)
+{
+	enum { LATES = 5 };
+	static const int ms[LATES] = {0, 1, 2, 5, 10};
+	size = MIDDLE;
+	if (!area_open((size_t)BURST * MIDDLE))
+		return;
+	for (int i = 0; i < 2 * LATES; i += quick ? 3 : 1) {
+		char x[16];
+		snprintf(x, sizeof x, "%d", ms[i / 2]);
+		struct figure f = {.op = i % 2 ? "skew-get" : "skew-put", .x = x, .bytes = MIDDLE, .ops = BURST, .unit = MBS, .ours = skewed,
+			.turns = quick ? 2 : 12};
+		get = i % 2;
+		late = rounds_of(ms[i / 2] * 1e-3);
+		early = rounds_of((ms[LATES - 1] - ms[i / 2]) * 1e-3);
+		measure(&f);
+	}
+	area_close();
+}
+
+// To rank 0, whose time counts: from its post until all have completed.
+static double from_all(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		if (me == 0) {
+			MPI_Win_post(area.others, 0, area.win);
+			MPI_Win_wait(area.win);
+		} else {
+			MPI_Win_start(area.others, 0, area.win);
+			burst(0);
+			MPI_Win_complete(area.win);
+		}
+	}
+	return me == 0 ? now() - begin : 0;
+}
+
+void origins(void)
+{
+	char x[16];
+	size = MIDDLE;
+	get = false;
+	if (!area_open((size_t)BURST * MIDDLE))
+		return;
+	snprintf(x, sizeof x, "%d", ranks - 1);
+	struct figure f = {.op = "origins", .x = x, .bytes = MIDDLE, .ops = (ranks - 1) * BURST, .unit = MBS, .ours = from_all};
+	measure(&f);
+	area_close();
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long one operation takes with all the synchronisation it needs: ping-pong by put, in epochs of both sides and by
+// locks, and both sides putting at a time, between fences.
+#include "windows.h"
+
+#include <string.h>
+
+static const size_t sizes[] = {8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static int size;
+
+static void put(void) { MPI_Put(area.mine, size, MPI_BYTE, peer, 0, size, MPI_BYTE, area.win); }
+
+static void ping(void)
+{
+	MPI_Win_start(area.others, 0, area.win);
+	put();
+	MPI_Win_complete(area.win);
+}
+
+static void pong(void)
+{
+	MPI_Win_post(area.others, 0, area.win);
+	MPI_Win_wait(area.win);
+}
+
+// One turn is one epoch, of the one or the other.
+static double epochs(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		if (i % 2 == me)
+			ping();
+		else
+			pong();
+	}
+	return now() - begin;
+}
+
+static long last; // word that was put
+
+// The data's last word says that it is there; who waits for it asks the MPI for progress, which some need.
+static void see(long word)
+{
+	const long *at = (const long *)(area.base + size - (int)sizeof word);
+	while (__atomic_load_n(at, __ATOMIC_ACQUIRE) != word) {
+		int there;
+		MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+	}
+}
+
+static double locked(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		last++;
+		if (i % 2 == me) {
+			memcpy(area.mine + size - (int)sizeof last, &last, sizeof last);
+			MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, area.win);
+			put();
+			MPI_Win_unlock(peer, area.win);
+		} else {
+			see(last);
+		}
+	}
+	return now() - begin;
+}
+
+static double fences(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		put();
+		MPI_Win_fence(0, area.win);
+	}
+	return now() - begin;
+}
+
+void latency(void)
+{
+	if (!area_open(1 << 20))
+		return;
+	for (int i = 0; i < SIZES; i += quick ? 3 : 1) {
+		struct figure f = {.op = "pingpong-pscw", .x = "-", .bytes = (double)sizes[i], .unit = NS, .ours = epochs, .raw = message_half_trips};
+		size = (int)sizes[i];
+		message_sizes(sizes[i]);
+		measure(&f);
+		f.op = "pingpong-lock";
+		f.ours = locked;
+		memset(area.base, 0, 1 << 20);
+		measure(&f);
+		if (sockets) {
+			socket_sizes(sizes[i], sizes[i], 1);
+			f.op = "pingpong-lock/socket";
+			f.raw = socket_half_trips;
+			measure(&f);
+		}
+	}
+	area_close();
+}
+
+void bidirectional(void)
+{
+	if (!area_open(1 << 20))
+		return;
+	for (int i = 0; i < SIZES; i += quick ? 3 : 1) {
+		struct figure f = {.op = "bidirectional", .x = "-", .bytes = (double)sizes[i], .unit = NS, .ours = fences, .raw = message_exchanges};
+		size = (int)sizes[i];
+		message_sizes(sizes[i]);
+		MPI_Win_fence(0, area.win);
+		measure(&f);
+		MPI_Win_fence(MPI_MODE_NOSUCCEED, area.win);
+	}
+	area_close();
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the files of the benchmark of MPI one-sided communication share. It is a plain MPI program, without anything of
+// this library: it runs on an MPI's own one-sided communication, and on ours if that is preloaded. It must not include a
+// header of the library, but for socket.c, which shares the raw socket with bench/worker.
+#ifndef WINDOWS_H
+#define WINDOWS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { BURST = 16, REPS_MAX = 99 }; // operations of an epoch, as in the paper that the figures are of
+
+extern int me, ranks;  // in MPI_COMM_WORLD
+extern int peer;       // the other rank, where there are two
+extern int reps;       // of every figure
+extern bool quick;     // few sizes and turns, that only show that everything works
+extern bool created;   // windows are made by MPI_Win_create over malloc'ed memory
+extern bool sockets;   // beside a raw socket between ranks 0 and 1
+
+enum unit { NS, MBS, PERCENT };
+
+// Does something n times and returns the seconds that count, 0 on ranks whose time does not count. All ranks call it.
+typedef double (*body)(long n);
+
+struct figure {
+	const char *op;
+	const char *x; // what it is drawn over, a number; "-": the bytes
+	double bytes;  // of one operation
+	int ops;       // of one turn, for MBS
+	enum unit unit;
+	body ours, raw; // raw NULL: none
+	long turns;     // of a sample; 0: as many as take some milliseconds
+};
+
+struct medians {
+	double ours, raw;
+};
+
+// Measures and prints a figure, samples of ours and raw alternating; the slowest rank counts. Collective.
+struct medians measure(const struct figure *f);
+// Prints a figure that was computed.
+void print_figure(const struct figure *f, double value);
+
+double now(void); // seconds
+void need(bool ok, const char *what);
+
+// Work that calls nothing: how many rounds take so long on a core of one's own, and the work itself.
+long rounds_of(double seconds);
+void compute(long rounds);
+
+// A window of so many bytes at each rank, twice memory of this rank alone of the same size, and the other ranks as a group.
+struct area {
+	MPI_Win win;
+	char *base, *mine, *spare;
+	MPI_Group others; // rank 0: all the others; the others: rank 0
+};
+extern struct area area;
+bool area_open(size_t bytes); // false, and says so, if the MPI cannot. Collective
+void area_close(void);
+
+// A body of rank 0 alone, from one expression; the others wait in the MPI.
+#define BY_FIRST(name, ...)                                        \
+	static double name(long n)                                 \
+	{                                                          \
+		double begin = now();                              \
+		if (me != 0)                                       \
+			return 0;                                  \
+		for (long i = 0; i < n; i++) {                     \
+			__VA_ARGS__;                               \
+		}                                                  \
+		return now() - begin;                              \
+	}
+
+// Baselines by the raw socket (socket.c): a request of so many bytes, `pieces` times, and its answer.
+void socket_open(size_t most);
+void socket_close(void);
+void socket_sizes(size_t out, size_t back, int pieces);
+double socket_trips(long n);      // one turn is there and back
+double socket_half_trips(long n); // one turn is one way
+
+// Baselines by messages (messages.c), between ranks 0 and 1.
+void message_sizes(size_t bytes);
+double message_half_trips(long n);
+double message_exchanges(long n); // both send
+double message_stream_out(long n); // BURST messages of rank 0 and a word that they are there
+double message_stream_in(long n);
+
+// The figures.
+void latency(void);
+void bidirectional(void);
+void bandwidth(void);
+void synchronisation(void);
+void overlap(void);
+void skew(void);
+void origins(void);
+void small(void);
+void fetch(void);
+void swap(void);
+void accumulate(void);
+void strided(void);
+void locks(void);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of bench windows: what ours is held against, tables, charts, command
+// lines of launchers. They start no job and measure nothing.
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"libarmci/internal/figure"
+)
+
+// windowRows are figures of two MPIs and of ours.
+func windowRows() []figure.Row {
+	value := func(v float64) figure.Value { return figure.Value{Median: v, Least: v, Most: v} }
+	return []figure.Row{
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(66), Where: "Open MPI"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(90), Where: "MPICH"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(16), Where: "Open MPI, osc/sm"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(33), Where: "ours over MPICH"},
+		{Op: "bandwidth-put", Shape: "-", Bytes: 1 << 20, Ranks: 2, Unit: "MB/s", Ours: value(8), Raw: value(10), Ratio: 0.8, Where: "ours over MPICH"},
+		{Op: "skew-put", Shape: "0", Bytes: 65536, Ranks: 2, Unit: "MB/s", Ours: value(1000), Where: "ours over MPICH"},
+		{Op: "skew-put", Shape: "10", Bytes: 65536, Ranks: 2, Unit: "MB/s", Ours: value(990), Where: "ours over MPICH"},
+	}
+}
+
+// Ours is held against the faster MPI as anybody runs it, its own baseline, and itself without skew.
+func TestDerived(t *testing.T) {
+	var all []*series
+	for i := range allSeries {
+		all = append(all, &allSeries[i])
+	}
+	bars, err := loadBars(windowBars, "node")
+	late, lateErr := loadBars(windowBars, "tcp")
+	if err != nil || lateErr != nil {
+		t.Fatal(err, lateErr)
+	}
+	states := map[string]string{}
+	for _, r := range derived(windowRows(), all) {
+		if x := judge(r, append(bars, late...)); x.state != "" {
+			states[r.Op] = x.state
+			if r.Op == "put+flush:native" && (r.Raw.Median != 66 || r.Ratio != 0.5) {
+				t.Errorf("beside the faster MPI: %+v", r)
+			}
+		}
+	}
+	for op, want := range map[string]string{"put+flush": "over", "put+flush:native": "ok", "bandwidth-put:raw": "over", "skew-put:late": "ok"} {
+		if states[op] != want {
+			t.Errorf("%s: got %q, want %q", op, states[op], want)
+		}
+	}
+}
+
+func TestWindowTables(t *testing.T) {
+	w := windows{network: "node", runs: 2, reps: 1, missing: []absence{{"MPICH", "swap", true, "Signal 11"}, {"MPICH", "swap", true, "Signal 11"}}}
+	for range w.runs {
+		for _, r := range windowRows() {
+			w.figures.add(r)
+		}
+	}
+	bars, _ := loadBars(windowBars, "node")
+	var out bytes.Buffer
+	w.write(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
+	for _, want := range []string{
+		"| `put+flush` | 8 B | 66.0 ns | 90.0 ns | 33.0 ns |\n", "| `skew-put` | 10 ms late | - | - | 990 MB/s |\n",
+		"| `put+flush:native` | 8 B | ours over MPICH | 33.0 ns | 66.0 ns | 0.50 | <=1 | held |\n",
+		"(10.0 MB/s)", "- MPICH: Signal 11 (swap by MPI_Win_create)\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	dir := t.TempDir()
+	if err := drawWindows(dir, "node", w.rows(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if picture, err := os.ReadFile(filepath.Join(dir, "node-skew-put.svg")); err != nil || !bytes.Contains(picture, []byte(">ours over MPICH<")) {
+		t.Errorf("%v\n%s", err, picture)
+	}
+	w.best = true
+	if r := w.rows()[0]; r.Ours.Median != 66 {
+		t.Errorf("the best of equal ones: %+v", r)
+	}
+}
+
+// Every bar's operation must be in the source of the program.
+func TestWindowBars(t *testing.T) {
+	var source []byte
+	files, _ := filepath.Glob("windows/*.c")
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, text...)
+	}
+	for _, network := range []string{"node", "tcp", "rdma"} {
+		bars, err := loadBars(windowBars, network)
+		if err != nil || len(bars) == 0 {
+			t.Fatal(err)
+		}
+		for _, b := range bars {
+			op, _, _ := strings.Cut(b.op, ":")
+			if !bytes.Contains(source, []byte(`"`+strings.TrimSuffix(op, "/create")+`"`)) {
+				t.Errorf("a bar for %s, which nothing measures", b.op)
+			}
+		}
+	}
+}
+
+func TestWindowsCommandLines(t *testing.T) {
+	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b", "-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {
+		if _, err := parseWindows(strings.Fields(bad)); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+	w := windows{network: "hosts", hosts: []string{"a", "b", "c"}, agent: "agent", library: "ours.so", dir: "dir", reps: 3}
+	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true}, []string{"small"}), " ")
+	for _, want := range []string{"--host a:1,b:1 ", " env LD_PRELOAD=ours.so dir/windows-openmpi -r 3 -c -s small"} {
+		if !strings.Contains(argv, want) {
+			t.Errorf("no %q in %s", want, argv)
+		}
+	}
+	w = windows{network: "rdma", library: "ours.so", dir: "dir", ranks: 3}
+	argv = strings.Join(allSeries[5].argv(&w, batch{ranks: 2}, nil), " ")
+	for _, want := range []string{"ARMCI_NODE=node", "ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
+		if !strings.Contains(argv, want) {
+			t.Errorf("no %q in %s", want, argv)
+		}
+	}
+	if slices.ContainsFunc(w.batches(), func(b batch) bool { return b.ranks > 3 }) {
+		t.Error("more ranks than there may be")
+	}
+}
