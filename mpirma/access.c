@@ -43,7 +43,7 @@ static bool attached(struct rma_access *a, uintptr_t lo, uint64_t n)
 	if (!shm_find(shm_local_of(a->t->world), lo, &f) || n > f.hi - lo)
 		return false;
 	bool arena = lo >= (uintptr_t)shm.base && lo - (uintptr_t)shm.base < shm.bytes;
-	a->direct = arena || a->t->world == job.me;
+	a->direct = job.fast && (arena || a->t->world == job.me);
 	return true;
 }
 

@@ -117,8 +117,9 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 	for (int i = 0; i < w->n; i++) {
 		const struct card *c = &cards[i];
 		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
+		bool mapped = c->world == job.me || (here && (packed || c->arena));
 		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
-			.block = (struct win_block *)c->block, .here = here, .direct = c->world == job.me || (here && (packed || c->arena))};
+			.block = (struct win_block *)c->block, .here = here, .mapped = mapped, .direct = mapped && job.fast};
 		next += c->size;
 	}
 	if (m->flavor != FLAVOR_CREATE && m->flavor != FLAVOR_DYNAMIC)

@@ -11,9 +11,10 @@ struct rma_job job;
 static _Atomic int tried;
 
 // Called by Go when the library has started.
-void life_open(int me)
+void life_open(int me, int fast)
 {
 	job.me = me;
+	job.fast = fast;
 	job.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1, .pitch_words = SHM_LINE / 4,
 		.owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store(&job.running, 1);

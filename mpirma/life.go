@@ -4,7 +4,7 @@
 package main
 
 // #include "window.h"
-// void life_open(int me);
+// void life_open(int me, int fast);
 import "C"
 
 import (
@@ -31,8 +31,12 @@ func mpirmago_start() {
 		return // the reason has been printed; every call passes through
 	}
 	lib.rt.Store(rt)
-	s.Announce(rt, true)
-	C.life_open(C.int(rt.Me))
+	fast := C.int(0)
+	if s.Cfg.Bool("ARMCI_FASTPATH") {
+		fast = 1
+	}
+	s.Announce(rt, fast != 0)
+	C.life_open(C.int(rt.Me), fast)
 }
 
 //export mpirmago_stop

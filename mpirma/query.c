@@ -47,9 +47,9 @@ static int shared_query(struct rma_win *w, int rank, const struct rma_target **f
 	if (rank != abi.proc_null && (unsigned)rank >= (unsigned)w->n)
 		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
 	for (int i = 0; rank == abi.proc_null && i < w->n; i++)
-		if (w->target[i].direct && w->target[i].size > 0)
+		if (w->target[i].mapped && w->target[i].size > 0)
 			rank = i;
-	*found = rank != abi.proc_null && w->target[rank].direct ? &w->target[rank] : NULL;
+	*found = rank != abi.proc_null && w->target[rank].mapped ? &w->target[rank] : NULL;
 	return RMA_OK;
 }
 

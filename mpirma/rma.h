@@ -117,7 +117,8 @@ struct rma_target {
 	struct win_block *block; // its control block, in its node's arena
 	int32_t world;           // rank of the job
 	bool here;               // of my node: I can use its control block
-	bool direct;             // I can load and store its memory at addr: my own, or in my node's arena
+	bool mapped;             // its memory is at addr in my process, too: my own, or in my node's arena
+	bool direct;             // mapped, and operations there need not enter Go
 };
 
 // What others change of a member's window: locks, and counters of synchronisation. In arena memory.

@@ -14,6 +14,7 @@ enum { RMA_OK = 0 }; // MPI_SUCCESS of both ABIs
 struct rma_job {
 	_Atomic int running; // 1: the library carries windows
 	int me;              // rank of the job
+	bool fast;           // what can be loaded and stored does not enter Go (ARMCI_FASTPATH)
 	struct k_stripes stripes;
 };
 extern struct rma_job job;

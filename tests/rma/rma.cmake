@@ -67,7 +67,7 @@ function(rma_run name mode flavour shape room)
     ENV ${ARGN})
 endfunction()
 
-set(few "HOSTS_PROGRAMS=rma/put_get rma/accumulate rma/pscw rma/cas rma/dynamic rma/requests")
+set(few "HOSTS_PROGRAMS=rma/put_get rma/accumulate rma/pscw rma/cas rma/dynamic rma/requests rma/goes_on")
 set(more_openmpi n4 2x2)
 set(more_mpich 2x2)
 set(shape_n4 1x4)
