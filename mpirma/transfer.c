@@ -3,6 +3,8 @@
 // is Go's.
 #include "window.h"
 
+#include "../internal/kernel/runs.h"
+
 #include "_cgo_export.h"
 
 // A transfer by Go. request NULL: it is completed by the next synchronisation.
@@ -13,6 +15,24 @@ static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void 
 	rma_note(a->w, g->target);
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	return failed || !request ? failed : rma_request(a->w, g->function, c.number, request);
+}
+
+_Static_assert(sizeof(struct rma_run) == sizeof(struct k_span_run), "the same layout");
+
+// The runs of n bytes of a type, as the kernel has them; those of a dense one are a single run.
+static struct k_runs runs_of(const struct rma_type *t, const struct k_span_run *all)
+{
+	return t->dense ? (struct k_runs){all, 1, all->bytes} : (struct k_runs){(const struct k_span_run *)t->runs, t->nruns, t->extent};
+}
+
+static void copy_runs(struct rma_access *a, const void *origin, int kind, int64_t n)
+{
+	const struct k_span_run all = {0, n};
+	struct k_runs here = runs_of(a->origin, &all), there = runs_of(a->there, &all);
+	if (kind == RMA_PUT)
+		k_copy_runs((void *)a->addr, &there, origin, &here, n);
+	else
+		k_copy_runs((void *)(uintptr_t)origin, &here, (const void *)a->addr, &there, n);
 }
 
 static int complete_request(struct rma_win *w, const char *function, void *request)
@@ -40,10 +60,12 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 		a.origin = a.origin->exact ? a.origin->exact : a.origin;
 		a.there = a.there->exact ? a.there->exact : a.there;
 	}
-	if (!a.direct || !a.origin->dense || !a.there->dense)
-		return by_go(&a, g, kind, request);
 	size_t n = (size_t)(a.origin_count * a.origin->bytes);
-	if (kind == RMA_PUT)
+	if (!a.direct)
+		return by_go(&a, g, kind, request);
+	if (!a.origin->dense || !a.there->dense)
+		copy_runs(&a, g->origin, kind, (int64_t)n);
+	else if (kind == RMA_PUT)
 		k_copy((void *)a.addr, g->origin, n);
 	else
 		k_copy((void *)g->origin, (const void *)a.addr, n);

@@ -14,11 +14,11 @@ type Transfer struct {
 	Proc          int       // rank of the job
 	Local, Remote Side
 	Trusted       bool // the remote memory is known to be the rank's
-	Explicit      bool // the caller waits for this transfer; else for all of them, by Flush
+	Explicit      bool // the caller wants to wait for this transfer alone
 }
 
-// Start starts a transfer. The result is core.Done, or what to wait for if the transfer is explicit. An explicit one of several
-// parts is complete when this returns.
+// Start starts a transfer, which core's WaitProc and fences complete. The result is core.Done, or what to wait for. An explicit
+// one of several parts is complete when this returns.
 func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	o := core.NewOp()
 	o.Kind, o.Proc, o.Trusted = t.Kind, t.Proc, t.Trusted
@@ -26,7 +26,7 @@ func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	remote, two := t.Remote.grid()
 	if one && two && section(local, remote, &o.Xfer) {
 		o.Suffix, o.Levels = "_ptr", len(o.Xfer.Count)-1
-		handle, err := rt.Start(o, !t.Explicit)
+		handle, err := rt.Start(o, true)
 		if err == nil {
 			o.Release()
 		}
