@@ -15,11 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Run is elements in a row in the target's memory.
-type Run struct {
-	Addr  uintptr
-	Bytes int64
-}
+// Run is elements in a row in the target's memory, as the kernel and transports take them.
+type Run = kernel.UpdateRun
 
 // Update is one accumulate: its elements are those of Runs, in order.
 type Update struct {
@@ -47,7 +44,7 @@ func (r *Runtime) Update(u *Update) error {
 		return err
 	}
 	if r.Topo.SameNode(transport.Rank(u.Proc)) {
-		return r.updateHere(u, size)
+		return r.updateHere(u)
 	}
 	return r.updateRemote(u, size)
 }
@@ -115,20 +112,10 @@ func (r *Runtime) behindStores(proc int) error {
 }
 
 // updateHere updates memory of a rank of this node.
-func (r *Runtime) updateHere(u *Update, size int) error {
-	done := int64(0)
-	for _, run := range u.Runs {
-		if run.Bytes == 0 {
-			continue
-		}
-		x := transport.Update{Op: u.Op, Type: u.Type, Addr: run.Addr, Data: forward(u.Data, done), N: int(run.Bytes) / size}
-		if u.Old != nil {
-			x.Old = unsafe.Pointer(&u.Old[done])
-		}
-		if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
-			return updateError(u.Proc, err)
-		}
-		done += run.Bytes
+func (r *Runtime) updateHere(u *Update) error {
+	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data, Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
+	if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
+		return updateError(u.Proc, err)
 	}
 	return nil
 }
@@ -163,7 +150,7 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 		return argErr(CodeBytes, "bytes", "%d is outside 1..%d, or not the size of the operands", n, transport.MaxCompare)
 	}
 	if !trusted {
-		if err := r.checkRuns(proc, []Run{{addr, int64(n)}}); err != nil {
+		if err := r.checkRuns(proc, []Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
 			return err
 		}
 	}

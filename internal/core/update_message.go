@@ -27,7 +27,11 @@ const (
 	flagEmpty = 2 // no elements come with it: no-op
 )
 
-var updateRooms = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
+// Messages, and the runs of one.
+var (
+	updateRooms = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
+	runRooms    = sync.Pool{New: func() any { return new([mostUpdate / runBytes]Run) }}
+)
 
 // updateMessages cuts an update into messages.
 type updateMessages struct {
@@ -52,7 +56,7 @@ func (c *updateMessages) next() (bytes int64) {
 		if n <= 0 {
 			break
 		}
-		c.now = append(c.now, Run{run.Addr, n})
+		c.now = append(c.now, Run{Addr: run.Addr, Bytes: n})
 		run.Addr, run.Bytes = run.Addr+uintptr(n), run.Bytes-n
 		room, bytes = room-runBytes-n, bytes+n
 	}
@@ -174,27 +178,18 @@ func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply f
 
 // applyRequest changes nothing unless all runs are memory of the rank.
 func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
-	local := r.Topo.Local(to)
-	for at := 0; at < len(q.runs); at += runBytes {
-		if addr, n := rangeAt(q.runs[at:]); noAddress(addr) || !r.Memory.Owns(local, addr, n) {
-			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
-		}
-	}
-	data := q.data
+	local, room := r.Topo.Local(to), runRooms.Get().(*[mostUpdate / runBytes]Run)
+	defer runRooms.Put(room)
+	runs := room[:0]
 	for at := 0; at < len(q.runs); at += runBytes {
 		addr, n := rangeAt(q.runs[at:])
-		x := transport.Update{Op: q.op, Type: q.typ, Addr: addr, N: int(n) / q.size}
-		if data != nil {
-			x.Data, data = unsafe.Pointer(&data[0]), data[n:]
+		if noAddress(addr) || !r.Memory.Owns(local, addr, n) {
+			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 		}
-		if old != nil {
-			x.Old, old = unsafe.Pointer(&old[0]), old[n:]
-		}
-		if err := r.applyUpdate(to, &x); err != nil {
-			return err
-		}
+		runs = append(runs, Run{Addr: addr, Bytes: n})
 	}
-	return nil
+	return r.applyUpdate(to, &transport.Update{Op: q.op, Type: q.typ, Runs: runs, Data: unsafe.Pointer(unsafe.SliceData(q.data)),
+		Old: unsafe.Pointer(unsafe.SliceData(old))})
 }
 
 // A compare-and-swap: uint64 address, then the two operands, of equal length. The answer is what was there.

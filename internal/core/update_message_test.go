@@ -30,7 +30,7 @@ func TestUpdateMessages(t *testing.T) {
 		total := int64(0)
 		for addr := uintptr(4096); len(u.Runs) < 1+random.IntN(30); {
 			n := int64(random.IntN(1<<random.IntN(14)) * size)
-			u.Runs = append(u.Runs, Run{addr, n})
+			u.Runs = append(u.Runs, Run{Addr: addr, Bytes: n})
 			addr, total = addr+uintptr(n)+uintptr(random.IntN(3)), total+n
 		}
 		data := make([]byte, total+1)
@@ -52,7 +52,7 @@ func TestUpdateMessages(t *testing.T) {
 				if last := len(runs) - 1; last >= 0 && runs[last].Addr+uintptr(runs[last].Bytes) == addr {
 					runs[last].Bytes += n
 				} else {
-					runs = append(runs, Run{addr, n})
+					runs = append(runs, Run{Addr: addr, Bytes: n})
 				}
 			}
 			got = append(got, q.data...)
@@ -72,7 +72,7 @@ func TestUpdateMessages(t *testing.T) {
 
 func FuzzDecodeUpdate(f *testing.F) {
 	x := []int64{1, 2, 3}
-	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80, Runs: []Run{{64, 32}, {4096, 64}}, Old: make([]byte, 96)}} {
+	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80, Runs: []Run{{Addr: 64, Bytes: 32}, {Addr: 4096, Bytes: 64}}, Old: make([]byte, 96)}} {
 		for _, m := range messagesOf(u) {
 			f.Add(m)
 			f.Add(m[:len(m)-1])

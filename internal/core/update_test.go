@@ -22,7 +22,7 @@ func pointer(addr uintptr) unsafe.Pointer { return kernel.Ptr(addr) }
 
 // sumOf adds longs.
 func sumOf(proc int, addr uintptr, x []int64) *Update {
-	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64, Runs: []Run{{addr, int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
+	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64, Runs: []Run{{Addr: addr, Bytes: int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
 }
 
 // Each rank has a place of its own at every other; operators and types come one after the other on what is there.
@@ -76,7 +76,7 @@ func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, ty
 	total := 0
 	for begin := random.IntN(9); len(pieces) < 4; {
 		n := random.IntN(12) * size
-		u.Runs = append(u.Runs, Run{at + uintptr(begin), int64(n)})
+		u.Runs = append(u.Runs, Run{Addr: at + uintptr(begin), Bytes: int64(n)})
 		pieces = append(pieces, piece{begin, n})
 		begin, total = begin+n+random.IntN(20), total+n
 	}
@@ -112,12 +112,12 @@ func TestLargeUpdates(t *testing.T) {
 		r.barrier()
 		if r.Me == 0 {
 			to := r.N - 1
-			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80, Runs: []Run{{mem[to] + 3, 32 * n}}, Data: unsafe.Pointer(&data[0])}
+			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80, Runs: []Run{{Addr: mem[to] + 3, Bytes: 32 * n}}, Data: unsafe.Pointer(&data[0])}
 			r.must(r.Update(&one))
 			many := one
 			many.Runs = nil
 			for i := range uintptr(n) {
-				many.Runs = append(many.Runs, Run{mem[to] + 40*i, 32})
+				many.Runs = append(many.Runs, Run{Addr: mem[to] + 40*i, Bytes: 32})
 			}
 			fetched := one
 			fetched.Op, fetched.Old, fetched.Data = kernel.OpNoOp, make([]byte, 32*n), nil
@@ -187,7 +187,7 @@ func TestUpdatesOfPrivateMemory(t *testing.T) {
 		}
 		r.barrier()
 		at := make([]byte, 8)
-		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64, Runs: []Run{{mem[host], 8}}, Old: at}))
+		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64, Runs: []Run{{Addr: mem[host], Bytes: 8}}, Old: at}))
 		there := uintptr(binary.LittleEndian.Uint64(at))
 		for range rounds {
 			r.must(r.Update(sumOf(host, there, []int64{1, 2})))
@@ -316,9 +316,9 @@ func (r *tr) updateMistakes(to int, mem []uintptr) {
 		"no address":     {func(u *Update) { u.Runs[0].Addr = ^uintptr(7) }, "target", "are no memory", CodeAddress},
 		"no data":        {func(u *Update) { u.Data = nil }, "origin", "null", CodeArgument},
 		"result":         {func(u *Update) { u.Old = make([]byte, 9) }, "result", "room for 9 bytes", CodeBytes},
-		"beyond":         {func(u *Update) { u.Runs[0] = Run{mem[to] + 8, 64} }, "target", "are not within", CodeAddress},
+		"beyond":         {func(u *Update) { u.Runs[0] = Run{Addr: mem[to] + 8, Bytes: 64} }, "target", "are not within", CodeAddress},
 		"another's":      {func(u *Update) { u.Runs[0].Addr = mem[(to+2)%4] }, "target", "are not within", CodeAddress},
-		"second run": {func(u *Update) { u.Runs = append(u.Runs, Run{mem[to] + 4096, 8}) }, "target", "are not within",
+		"second run": {func(u *Update) { u.Runs = append(u.Runs, Run{Addr: mem[to] + 4096, Bytes: 8}) }, "target", "are not within",
 			CodeAddress},
 	} {
 		wantArg(r, what, change(c.change), c.arg, c.code, c.text)

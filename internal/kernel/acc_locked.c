@@ -4,18 +4,13 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Pieces are cut where stripes begin; consecutive pieces in one stripe share one lock, but only so many of them that
- * others get their turn. Stripes are large because taking a lock costs as much as adding several rows of a small patch:
- * it waits for the stores before it. (Tried: taking several stripes in a row, and prefetching the next lock or its data, do not pay.)
+ * Consecutive pieces in one stripe share one lock (turn.h). Stripes are large because taking a lock costs as much as adding
+ * several rows of a small patch: it waits for the stores before it. (Tried: taking several stripes in a row, and prefetching
+ * the next lock or its data, do not pay.)
  */
 #include "acc_kernels.h"
+#include "turn.h"
 #include "walk.h"
-
-enum {
-	STRIPE = 1 << K_STRIPE_SHIFT,
-	PIECE_COST = 16,              /* what a piece costs besides its bytes, in bytes */
-	TURN = 4096 + 64 * PIECE_COST /* cost after which a lock is given up */
-};
 
 /* Inlined even though there are several callers: an operation then lives in registers. */
 #define HOT static inline __attribute__((always_inline))
@@ -25,14 +20,11 @@ enum {
 
 /* One accumulate operation under way. */
 struct op {
-	const struct k_stripes *st;
-	const void             *scale;
-	k_adder                 add;   /* for many elements */
-	k_adder                 one;   /* for one element */
-	unsigned                shift; /* log2 of the element size */
-	uint32_t               *held;  /* lock word that is held, or NULL */
-	uintptr_t               page;  /* which stripe-sized page it was taken for */
-	size_t                  spent; /* cost since it was taken */
+	struct k_turn turn;
+	const void   *scale;
+	k_adder       add;   /* for many elements */
+	k_adder       one;   /* for one element */
+	unsigned      shift; /* log2 of the element size */
 };
 
 /* start prepares an operation: 0 if the type has no accumulate. */
@@ -42,50 +34,22 @@ static int start(struct op *op, const struct k_stripes *st, int type, const void
 	if (!op->add)
 		return 0;
 	op->one = k_adder_of_one(type);
-	op->st = st;
 	op->scale = scale;
 	op->shift = (unsigned)__builtin_ctzl(k_small_size(type));
-	op->held = NULL;
-	op->page = 0;
-	op->spent = 0;
+	op->turn = (struct k_turn){ .st = st };
 	return 1;
-}
-
-static void release(struct op *op)
-{
-	if (op->held)
-		k_unlock(op->held);
-	op->held = NULL;
-}
-
-/* enter makes sure that the stripe of d is held, for pieces that cost so much. */
-HOT void enter(struct op *op, const char *d, size_t cost)
-{
-	uintptr_t page = (uintptr_t)d >> K_STRIPE_SHIFT;
-
-	if (!op->held || op->page != page || op->spent >= TURN) {
-		release(op);
-		op->held = k_stripe_word(op->st, d);
-		op->page = page;
-		op->spent = 0;
-		if (!k_try_lock(op->held, op->st->owner))
-			k_lock_wait(op->held, op->st->owner);
-		if (op->st->device)
-			k_lock_beside_device(op->held, op->st->owner);
-	}
-	op->spent += cost;
 }
 
 /* piece accumulates nelem contiguous elements, cut at stripe boundaries by where elements begin. */
 HOT void piece(struct op *op, char *d, const char *s, size_t nelem)
 {
 	while (nelem > 0) {
-		size_t room = STRIPE - ((uintptr_t)d & (STRIPE - 1));
-		size_t n = (MIN(room, TURN) + ((size_t)1 << op->shift) - 1) >> op->shift;
+		size_t room = K_STRIPE - ((uintptr_t)d & (K_STRIPE - 1));
+		size_t n = (MIN(room, K_TURN) + ((size_t)1 << op->shift) - 1) >> op->shift;
 
 		if (n > nelem)
 			n = nelem;
-		enter(op, d, PIECE_COST + (n << op->shift));
+		k_turn_at(&op->turn, d, K_PIECE_COST + (n << op->shift));
 		(n == 1 ? op->one : op->add)(d, 0, s, 0, op->scale, n, 1);
 		d += n << op->shift;
 		s += n << op->shift;
@@ -104,23 +68,23 @@ void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, c
 	if (k_acc_small(st, type, scale, dst, src, nbytes) || !start(&op, st, type, scale))
 		return;
 	piece(&op, dst, src, nbytes >> op.shift);
-	release(&op);
+	k_turn_end(&op.turn);
 }
 
 /* rows_here tells how many rows of so many bytes, the first at d, lie in the stripe of d as a whole and take one turn. */
 HOT size_t rows_here(const char *d, int64_t step, size_t bytes, size_t rows)
 {
-	size_t  at = (uintptr_t)d & (STRIPE - 1), cost = PIECE_COST + bytes;
-	int64_t room = step > 0 ? (int64_t)(STRIPE - at - bytes) : (int64_t)at;
+	size_t  at = (uintptr_t)d & (K_STRIPE - 1), cost = K_PIECE_COST + bytes;
+	int64_t room = step > 0 ? (int64_t)(K_STRIPE - at - bytes) : (int64_t)at;
 	int64_t each = step > 0 ? step : -step;
 
-	if (bytes > STRIPE - at)
+	if (bytes > K_STRIPE - at)
 		return 0;
 	if (each > room)
 		return 1;
 	if (each > 0)
 		rows = MIN(rows, (uint32_t)room / (uint32_t)each + 1);
-	return rows * cost <= TURN ? rows : MAX(1, TURN / cost);
+	return rows * cost <= K_TURN ? rows : MAX(1, K_TURN / cost);
 }
 
 /* plane accumulates rows of nelem elements, locked or not. */
@@ -129,15 +93,15 @@ HOT void plane(struct op *op, char *d, int64_t dstep, const char *s, int64_t sst
 	size_t bytes = nelem << op->shift, n = rows;
 
 	for (; rows > 0; rows -= n, d += (int64_t)n * dstep, s += (int64_t)n * sstep) {
-		if (op->st)
+		if (op->turn.st)
 			n = rows_here(d, dstep, bytes, rows);
 		if (n == 0) {
 			piece(op, d, s, nelem);
 			n = 1;
 			continue;
 		}
-		if (op->st)
-			enter(op, d, n * (PIECE_COST + bytes));
+		if (op->turn.st)
+			k_turn_at(&op->turn, d, n * (K_PIECE_COST + bytes));
 		op->add(d, dstep, s, sstep, op->scale, nelem, n);
 	}
 }
@@ -182,7 +146,7 @@ void k_acc_strided(const struct k_stripes *st, int type, const void *scale, cons
 			return;
 		walk_rows(&op, &w, dst, src);
 	}
-	release(&op);
+	k_turn_end(&op.turn);
 }
 
 void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void *const *src, void *const *dst,
@@ -197,5 +161,5 @@ void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void 
 			piece(&op, dst[i], src[i], bytes >> op.shift);
 		else
 			op.add(dst[i], 0, src[i], 0, scale, bytes >> op.shift, 1);
-	release(&op);
+	k_turn_end(&op.turn);
 }

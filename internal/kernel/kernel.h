@@ -121,8 +121,9 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
  *   its lock word          word[stripe * pitch_words]; 0 = free, else the `owner` value of the holder (its rank + 1)
  *   lock, unlock           compare-and-swap 0 -> owner (acquire); plain store of 0 (release)
  *
- * An element belongs to the stripe of its first byte. At most one stripe is held at a time, so there is no deadlock.
- * A holder never waits for anything; a word that stays nonzero belongs to a process that is stopped or dead.
+ * An element belongs to the stripe of its first byte. At most one stripe is held at a time, and its holder waits for no
+ * other; who needs several at once takes them in ascending order (k_stripes_hold_runs in update.h). So there is no deadlock,
+ * and a word that stays nonzero belongs to a process that is stopped or dead, or to one that waits for such a process.
  *
  * With `device` set, network devices take stripes as well, on behalf of other machines. Their atomics are none towards
  * processors, so they have a word of their own, 64 bits at word[... + K_DEVICE_WORD], 0 = free. Each side takes its word

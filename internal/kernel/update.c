@@ -5,15 +5,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * One element, the usual case (counters, flags), goes straight to a function of its own: no loop is set up. More are cut
- * where stripes begin and so that others get their turn. What was there before is copied out piece by piece while the
+ * where stripes begin and so that others get their turn (turn.h), also those of several runs. What was there before is copied out piece by piece while the
  * stripe is held, so that the loops of the operators need not know about it.
  */
 #include "update_ops.h"
-
-enum {
-	STRIPE = 1 << K_STRIPE_SHIFT,
-	TURN = 4096 /* bytes after which a lock is given up */
-};
 
 static const struct {
 	const struct k_updater *row;
@@ -54,10 +49,10 @@ size_t k_update_bytes(int type)
 
 int k_update_valid(int op, int type) { return updater(op, type) != NULL; }
 
-/* piece updates so many elements, which take at most TURN bytes and a part of an element. */
+/* piece updates so many elements, which take at most K_TURN bytes and a part of an element. */
 static void piece(const struct k_updater *u, char *d, const char *s, char *old, size_t n, size_t bytes)
 {
-	char kept[TURN + sizeof(k_b32_at)];
+	char kept[K_TURN + sizeof(k_b32_at)];
 
 	if (old && old == s)
 		s = memcpy(kept, s, bytes);
@@ -66,21 +61,22 @@ static void piece(const struct k_updater *u, char *d, const char *s, char *old, 
 	u->many(d, s, n);
 }
 
-/* pieces updates many elements, cut at stripe boundaries by where elements begin. */
-static void pieces(const struct k_stripes *st, const struct k_updater *u, unsigned shift, char *d, const char *s, char *old,
-                   size_t n)
+/* row updates elements in a row, cut at stripe boundaries by where elements begin. */
+static inline void row(struct k_turn *t, const struct k_updater *u, unsigned shift, char *d, const char *s, char *old, size_t n)
 {
 	while (n > 0) {
-		size_t    room = STRIPE - ((uintptr_t)d & (STRIPE - 1)), most = room < TURN ? room : TURN;
-		size_t    now = (most + ((size_t)1 << shift) - 1) >> shift, bytes;
-		uint32_t *held = st ? k_take(st, d) : NULL;
+		size_t room = K_STRIPE - ((uintptr_t)d & (K_STRIPE - 1)), most = room < K_TURN ? room : K_TURN;
+		size_t now = (most + ((size_t)1 << shift) - 1) >> shift, bytes;
 
 		if (now > n)
 			now = n;
 		bytes = now << shift;
-		piece(u, d, s, old, now, bytes);
-		if (held)
-			k_unlock(held);
+		if (t->st)
+			k_turn_at(t, d, K_PIECE_COST + bytes);
+		if (now == 1)
+			u->one(d, s, old);
+		else
+			piece(u, d, s, old, now, bytes);
 		d += bytes;
 		s = s ? s + bytes : NULL;
 		old = old ? old + bytes : NULL;
@@ -91,12 +87,14 @@ static void pieces(const struct k_stripes *st, const struct k_updater *u, unsign
 void k_update(const struct k_stripes *st, int op, int type, void *dst, const void *src, void *old, size_t n)
 {
 	const struct k_updater *u = updater(op, type);
+	struct k_turn           t = { .st = st };
 	uint32_t               *held;
 
 	if (!u)
 		return;
 	if (n != 1) {
-		pieces(st, u, types[type].shift, dst, src, old, n);
+		row(&t, u, types[type].shift, dst, src, old, n);
+		k_turn_end(&t);
 	} else if (!st) {
 		u->one(dst, src, old);
 	} else {
@@ -104,4 +102,24 @@ void k_update(const struct k_stripes *st, int op, int type, void *dst, const voi
 		u->one(dst, src, old);
 		k_unlock(held);
 	}
+}
+
+void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_update_run *runs, size_t n, const void *src,
+                   void *old)
+{
+	const struct k_updater *u = updater(op, type);
+	struct k_turn           t = { .st = st };
+	const char             *s = src;
+	char                   *was = old;
+
+	if (!u)
+		return;
+	for (size_t i = 0, count; i < n; i++) {
+		count = runs[i].bytes > 0 ? (size_t)runs[i].bytes >> types[type].shift : 0;
+		row(&t, u, types[type].shift, (char *)runs[i].addr, s, was, count);
+		count <<= types[type].shift;
+		s = s ? s + count : NULL;
+		was = was ? was + count : NULL;
+	}
+	k_turn_end(&t);
 }

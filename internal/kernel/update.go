@@ -17,6 +17,11 @@ static inline void update(LOCKS, int op, int type, void *dst, const void *src, v
 	k_update(word ? ST : NULL, op, type, dst, src, old, n);
 }
 
+static inline void update_runs(LOCKS, int op, int type, const struct k_update_run *runs, size_t n, const void *src, void *old)
+{
+	k_update_runs(word ? ST : NULL, op, type, runs, n, src, old);
+}
+
 static inline void compare_swap(LOCKS, size_t bytes, void *dst, const void *compare, const void *value, void *old)
 {
 	k_compare_swap(word ? ST : NULL, bytes, dst, compare, value, old);
@@ -29,6 +34,8 @@ static inline uint32_t *hold(LOCKS, const void *dst)
 
 #cgo noescape update
 #cgo nocallback update
+#cgo noescape update_runs
+#cgo nocallback update_runs
 #cgo noescape compare_swap
 #cgo nocallback compare_swap
 #cgo nocallback hold
@@ -136,6 +143,24 @@ func UpdateValid(op UpdateOp, t UpdateType) bool {
 func Update(s Stripes, op UpdateOp, t UpdateType, dst, src, old unsafe.Pointer, n int) {
 	C.update((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
 		C.int(op), C.int(t), dst, src, old, C.size_t(n))
+}
+
+// An UpdateRun is elements in a row in memory, whole ones.
+type UpdateRun struct {
+	Addr  uintptr
+	Bytes int64
+}
+
+// It is struct k_update_run.
+var (
+	_ [unsafe.Sizeof(UpdateRun{})]byte             = [C.sizeof_struct_k_update_run]byte{}
+	_ [unsafe.Offsetof(UpdateRun{}.Bytes)]struct{} = [unsafe.Offsetof(C.struct_k_update_run{}.bytes)]struct{}{}
+)
+
+// UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed. Runs may overlap.
+func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []UpdateRun, src, old unsafe.Pointer) {
+	C.update_runs((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(), C.int(op),
+		C.int(t), (*C.struct_k_update_run)(unsafe.Pointer(unsafe.SliceData(runs))), C.size_t(len(runs)), src, old)
 }
 
 // CompareSwap stores value at dst if the bytes there, 1 to 32, equal those at compare; old gets what was there.

@@ -51,15 +51,37 @@ int k_update_valid(int op, int type);
  */
 void k_update(const struct k_stripes *st, int op, int type, void *dst, const void *src, void *old, size_t n);
 
+/* k_update_run is elements in a row in memory: whole ones (a rest is ignored); 0 bytes are none, wherever. */
+struct k_update_run {
+	uintptr_t addr;
+	int64_t   bytes;
+};
+
+/* k_update_runs is k_update for the elements of n runs, one run after the other; src and old are packed. Runs may overlap. */
+void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_update_run *runs, size_t n, const void *src,
+                   void *old);
+
 /* k_compare_swap stores value if the `bytes` (1 to 32, else nothing is done) bytes at dst equal those at compare; old, if not
  * NULL, gets what was there. compare, value and old may be equal. For stripes, dst is one element. */
 void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare, const void *value, void *old);
 
 /* k_stripes_hold takes the lock of an address for memory that is changed by other means (of another process, by the kernel),
  * and k_stripes_drop gives it back. Only addresses of the same 2^K_STRIPE_SHIFT bytes are covered. Without stripes (st NULL) it
- * gives NULL, which may be dropped. A holder must not wait for anything. */
+ * gives NULL, which may be dropped. A holder must not wait for another stripe. */
 uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst);
 void k_stripes_drop(uint32_t *held);
+
+/*
+ * k_stripes_hold_runs is k_stripes_hold for n runs, of which each has elements of one stripe: it puts the words that it took
+ * to `held`, room for n, and gives how many they are, for k_stripes_drop_runs. Nothing else holds more than one stripe.
+ *
+ * There is no deadlock. Locks are taken in ascending order of their words, so who holds some waits only for a higher one, and
+ * who holds the highest one that anybody waits for waits for none. Who holds a single stripe waits for none. A device may
+ * have several, too, but keeps a word only until the processors' word of the same stripe is free (kernel.h), whatever it has
+ * or wants besides; and a processor that waits for a device does not hold the processors' word of that stripe meanwhile.
+ */
+size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n, uint32_t **held);
+void k_stripes_drop_runs(uint32_t *const *held, size_t n);
 
 #pragma GCC visibility pop
 

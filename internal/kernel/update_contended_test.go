@@ -137,6 +137,9 @@ func TestUpdateWaits(t *testing.T) {
 	for name, do := range map[string]func(st Stripes, x, y unsafe.Pointer){
 		"one":  func(st Stripes, x, y unsafe.Pointer) { Update(st, OpSum, I64, x, y, nil, 1) },
 		"many": func(st Stripes, x, y unsafe.Pointer) { Update(st, OpReplace, Bytes, x, y, nil, 8) },
+		"runs": func(st Stripes, x, y unsafe.Pointer) {
+			UpdateRuns(st, OpSum, I64, []UpdateRun{{0, 0}, {uintptr(x), 8}}, y, nil)
+		},
 		"swap": func(st Stripes, x, y unsafe.Pointer) { CompareSwap(st, 8, x, x, y, nil) },
 	} {
 		st := newStripes(2)

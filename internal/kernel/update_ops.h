@@ -11,6 +11,7 @@
 #define LIBARMCI_KERNEL_UPDATE_OPS_H
 
 #include "clones.h"
+#include "turn.h"
 #include "update.h"
 
 /* What an operator does to elements of a type; {NULL, NULL} where it is not defined. */
@@ -85,10 +86,7 @@ static inline uint32_t *k_take(const struct k_stripes *st, const void *dst)
 {
 	uint32_t *word = k_stripe_word(st, dst);
 
-	if (__builtin_expect(!k_try_lock(word, st->owner), 0))
-		k_lock_wait(word, st->owner);
-	if (__builtin_expect(st->device, 0))
-		k_lock_beside_device(word, st->owner);
+	k_take_word(st, word);
 	return word;
 }
 

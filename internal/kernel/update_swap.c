@@ -1,5 +1,6 @@
 /*
  * update_swap.c - compare-and-swap of any few bytes, and stripes that are held for other means. Must not know types.
+ * k_stripes_hold_runs is the only function that holds more than one stripe.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -52,4 +53,40 @@ void k_stripes_drop(uint32_t *held)
 {
 	if (held)
 		k_unlock(held);
+}
+
+/* sorted puts the words of the stripes of runs in ascending order, each once, and gives how many there are. Runs mostly come
+ * in ascending order, so that a word is behind those before it. */
+static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs, size_t n, uint32_t **held)
+{
+	size_t many = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *word = k_stripe_word(st, (const void *)runs[i].addr);
+		size_t    at = many;
+
+		while (at > 0 && held[at - 1] > word)
+			at--;
+		if (at > 0 && held[at - 1] == word)
+			continue;
+		memmove(held + at + 1, held + at, (many - at) * sizeof *held);
+		held[at] = word;
+		many++;
+	}
+	return many;
+}
+
+size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n, uint32_t **held)
+{
+	size_t many = st ? sorted(st, runs, n, held) : 0;
+
+	for (size_t i = 0; i < many; i++)
+		k_take_word(st, held[i]);
+	return many;
+}
+
+void k_stripes_drop_runs(uint32_t *const *held, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		k_unlock(held[i]);
 }

@@ -132,6 +132,56 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// Runs of any length, some of them twice, upon each other or empty, around the end of a stripe: as one update after the other.
+func TestUpdateRuns(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	st := newStripes(7)
+	for i := range 600 {
+		typ := []UpdateType{U8, I32, F64, PairF64Int, C64}[i%5]
+		op := []UpdateOp{OpReplace, OpSum, OpNoOp, OpReplace, OpProd}[i%5]
+		size, most := UpdateBytes(typ), []int{2, 40, 3 << StripeShift / 2}[i%3]
+		mem := acrossStripes(4 << StripeShift)
+		layouts[typ].fill(op, mem, r)
+		var runs []UpdateRun
+		var places, counts []int
+		total := 0
+		for range r.Intn(60) / (i%3 + 1) {
+			n := r.Intn(most/size + 2)
+			place := r.Intn(len(mem) - n*size)
+			if i%2 == 0 {
+				place = len(mem)/2 - r.Intn(n*size+1)
+			}
+			runs = append(runs, UpdateRun{uintptr(at(mem, 0)) + uintptr(place), int64(n * size)})
+			places, counts, total = append(places, place), append(counts, n), total+n*size
+		}
+		src, old, was, want := make([]byte, total+1), make([]byte, total+1), make([]byte, total+1), bytes.Clone(mem)
+		layouts[typ].fill(op, src[:total], r)
+		done := 0
+		for k, n := range counts {
+			Update(Stripes{}, op, typ, at(want, places[k]), at(src, done), at(was, done), n)
+			done += n * size
+		}
+		locks, fetched := st, at(old, 0)
+		if i%7 == 0 {
+			locks = Stripes{}
+		}
+		switch i % 4 {
+		case 0:
+			fetched, old = nil, was
+		case 1:
+			fetched, old, was[total] = at(src, 0), src, src[total]
+		}
+		UpdateRuns(locks, op, typ, runs, at(src, 0), fetched)
+		same(t, fmt.Sprintf("runs, round %d: result", i), mem, want)
+		same(t, fmt.Sprintf("runs, round %d: old", i), old, was)
+	}
+	for i, word := range unsafe.Slice((*uint32)(st.Word), 4*16) {
+		if word != 0 {
+			t.Errorf("lock word %d is %d, want free", i, word)
+		}
+	}
+}
+
 func TestCompareSwap(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	st := newStripes(7)

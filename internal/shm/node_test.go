@@ -41,6 +41,7 @@ var joined = map[string]func(*rank){
 	"event sleepers":     eventSleepers,
 	"lock and exit":      lockAndExit,
 	"updates":            updates,
+	"update runs":        updateRuns,
 	"messages":           messages,
 	"messages in pieces": messagesInPieces,
 	"short buffers":      shortBuffers,

@@ -168,9 +168,19 @@ static inline int shm_foreign_move(int local, bool desk, const struct shm_run *r
 	return (desk ? shm_desk_move : shm_vm_move)(local, r, n, write);
 }
 struct k_stripes;
+struct k_update_run;
 // Adds scale times the elements of my side to theirs, under the accumulate locks.
 int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale, const struct shm_run *r,
 	size_t n);
+// An update (kernel/update.h) of elements of a local rank, and how its memory is reached.
+struct shm_update {
+	int local;
+	bool desk;
+	const struct k_stripes *st;
+	int op, type;
+};
+// k_update_runs in memory of another rank; src and old are packed. 0 or an errno.
+int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n, const void *src, void *old);
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
 // Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.

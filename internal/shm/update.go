@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Updates of any operator and type, and compare-and-swap, under the node's accumulate locks: where this process has mapped the
-// memory by a kernel, in private memory of another rank on a copy, which is fetched and stored while the lock is held.
+// memory by a kernel, in private memory of another rank on a copy, which is fetched and stored while the locks are held.
 package shm
+
+/*
+#include "shm.h"
+#include "../kernel/kernel.h"
+#include "../kernel/update.h"
+
+static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device, int local, bool desk,
+	int op, int type, const void *r, size_t n, const void *src, void *old)
+{
+	struct k_stripes st = {word, mask, pitch, owner, device};
+	struct shm_update u = {local, desk, &st, op, type};
+	return shm_foreign_update(&u, r, n, src, old);
+}
+*/
+import "C"
 
 import (
 	"bytes"
@@ -14,63 +29,72 @@ import (
 
 // Update carries an update out.
 func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
-	local := d.peers[p]
-	if d.m.Mapped(local, u.Addr) {
-		kernel.Update(d.stripes, u.Op, u.Type, kernel.Ptr(u.Addr), u.Data, u.Old, u.N)
-		return nil
-	}
-	return d.updateForeign(local, u)
-}
-
-// mostCopied bounds the bytes for which a lock is held: others wait meanwhile.
-const mostCopied = 8 << 10
-
-// updateForeign does it piece by piece, by way of a copy.
-func (d *Transport) updateForeign(local int, u *transport.Update) error {
-	size := kernel.UpdateBytes(u.Type)
-	var room [mostCopied]byte
-	for at := 0; at < u.N; {
-		addr := u.Addr + uintptr(at*size)
-		n := min(u.N-at, elementsOfStripe(addr, size), mostCopied/size)
-		piece := *u
-		piece.Addr, piece.N, piece.Data, piece.Old = addr, n, forward(u.Data, at*size), forward(u.Old, at*size)
-		if err := d.updateCopy(local, &piece, room[:n*size]); err != nil {
+	local, part := d.peers[p], *u
+	for done, all := 0, len(u.Runs); done < all; {
+		n, bytes, mapped := d.m.alike(local, u.Runs[done:])
+		part.Runs = u.Runs[done : done+n]
+		if mapped {
+			kernel.UpdateRuns(d.stripes, u.Op, u.Type, part.Runs, part.Data, part.Old)
+		} else if err := d.updateForeign(local, &part); err != nil {
 			return err
 		}
-		at += n
+		if done += n; done < all {
+			part.Data, part.Old = forward(part.Data, bytes), forward(part.Old, bytes)
+		}
 	}
 	return nil
 }
 
-// elementsOfStripe is how many elements in a row begin in the stripe of the first.
-func elementsOfStripe(addr uintptr, size int) int {
-	left := 1<<kernel.StripeShift - int(addr&(1<<kernel.StripeShift-1))
-	return (left + size - 1) / size
+// alike tells how many runs, at least one, are mapped here like the first, and their bytes. Empty ones may be anywhere.
+func (m *Node) alike(local int, runs []kernel.UpdateRun) (n int, bytes int64, mapped bool) {
+	known := false
+	for _, run := range runs {
+		if run.Bytes > 0 {
+			here := m.Mapped(local, run.Addr)
+			if known && here != mapped {
+				break
+			}
+			known, mapped = true, here
+		}
+		n++
+		bytes += run.Bytes
+	}
+	return n, bytes, mapped || !known
 }
 
-func forward(p unsafe.Pointer, n int) unsafe.Pointer {
+func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
 	}
 	return unsafe.Add(p, n)
 }
 
+// updateForeign updates memory of another rank by way of copies.
+func (d *Transport) updateForeign(local int, u *transport.Update) error {
+	w, err := d.m.wayTo(local)
+	if err != nil {
+		return err
+	}
+	st, device := &d.stripes, C.uint32_t(0)
+	if st.Device {
+		device = 1
+	}
+	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask), C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
+		C.int(local), w == byOwner, C.int(u.Op), C.int(u.Type), unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
+		u.Data, u.Old)
+	if errno == 0 {
+		return nil
+	}
+	bytes := int64(0)
+	for _, run := range u.Runs {
+		bytes += run.Bytes
+	}
+	return d.m.foreignError(errno, local, u.Runs[0].Addr, bytes)
+}
+
 // hold takes the lock of an address of another process, which may be anything here: Go must not see it as a pointer.
 func (d *Transport) hold(addr uintptr) unsafe.Pointer {
 	return kernel.HoldStripe(d.stripes, kernel.Ptr(addr&(uintptr(d.stripes.Mask)<<kernel.StripeShift)))
-}
-
-// updateCopy updates elements that begin in one stripe.
-func (d *Transport) updateCopy(local int, u *transport.Update, room []byte) error {
-	defer kernel.DropStripe(d.hold(u.Addr))
-	if err := d.m.ReadForeign(local, u.Addr, room); err != nil {
-		return err
-	}
-	kernel.Update(kernel.Stripes{}, u.Op, u.Type, unsafe.Pointer(&room[0]), u.Data, u.Old, u.N)
-	if u.Op == kernel.OpNoOp {
-		return nil
-	}
-	return d.m.WriteForeign(local, u.Addr, room)
 }
 
 // CompareSwap carries a compare-and-swap out.

@@ -20,16 +20,22 @@ import (
 func updates(r *rank) {
 	d := NewTransport(r.Node, nil)
 	connect(r, d)
+	private := exposed(r, 20)
 	addTogether(r, d, shared(r, 10*page)+3)
+	addTogether(r, d, private+3)
+}
+
+// exposed is so many pages of private memory of local rank 0.
+func exposed(r *rank, pages int) uintptr {
 	var mine uint64
 	if r.Self() == 0 {
-		private := testPages(r, 20)
+		private := testPages(r, pages)
 		if err := r.Expose(private.lo, private.size()); err != nil {
 			r.Fatal(err)
 		}
 		mine = uint64(private.lo)
 	}
-	addTogether(r, d, uintptr(share(r, mine)[0])+3)
+	return uintptr(share(r, mine)[0])
 }
 
 func addTogether(r *rank, d *Transport, mem uintptr) {
@@ -40,7 +46,8 @@ func addTogether(r *rank, d *Transport, mem uintptr) {
 	}
 	last, all := int64(-1), int64(rounds*len(r.Ranks()))
 	for i := range rounds {
-		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Addr: mem, Data: unsafe.Pointer(&ones[0]), Old: unsafe.Pointer(&old[0]), N: n}
+		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Runs: []kernel.UpdateRun{{Addr: mem, Bytes: 8 * n}},
+			Data: unsafe.Pointer(&ones[0]), Old: unsafe.Pointer(&old[0])}
 		update := func() error { return d.Update(0, &u) }
 		if i%2 == 1 {
 			update = func() error { return d.updateForeign(0, &u) }
@@ -96,18 +103,4 @@ func (r *rank) swapUp(d *Transport, addr uintptr, foreign bool) {
 func TestUpdates(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "updates")
-}
-
-func TestElementsOfStripe(t *testing.T) {
-	const stripe = 1 << kernel.StripeShift
-	for _, c := range []struct {
-		addr uintptr
-		size int
-		want int
-	}{{0, 8, stripe / 8}, {stripe - 1, 8, 1}, {stripe - 8, 8, 1}, {stripe - 9, 8, 2}, {2*stripe - 33, 32, 2}, {1, 1, stripe - 1},
-		{0, 12, stripe/12 + 1}} {
-		if got := elementsOfStripe(c.addr, c.size); got != c.want {
-			t.Errorf("%d elements of %d bytes at %d, expected %d", got, c.size, c.addr, c.want)
-		}
-	}
 }

@@ -10,14 +10,13 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// Update changes N elements in a row at Addr (kernel.Update).
+// Update changes the elements of runs, one run after the other (kernel.UpdateRuns).
 type Update struct {
 	Op   kernel.UpdateOp
 	Type kernel.UpdateType
-	Addr uintptr
-	Data unsafe.Pointer // N elements; nil for no-op
+	Runs []kernel.UpdateRun
+	Data unsafe.Pointer // all elements, packed; nil for no-op
 	Old  unsafe.Pointer // room for what was there before; nil: the caller does not want it
-	N    int
 }
 
 // CompareSwap stores Value at Addr if the bytes there equal those of Compare. The three have the same length, MaxCompare at most.

@@ -62,8 +62,13 @@ func (u *Update) part(p *core.Update, remote *walker, left int64) (n int64) {
 	size := int64(kernel.UpdateBytes(u.Type))
 	for n < left && n < mostUpdated && len(p.Runs) < mostRuns {
 		m := min(remote.left(), max((mostUpdated-n)/size, 1)*size)
-		p.Runs = append(p.Runs, core.Run{Addr: remote.take(m), Bytes: m})
 		n += m
+		at := remote.take(m)
+		if k := len(p.Runs) - 1; k >= 0 && p.Runs[k].Addr+uintptr(p.Runs[k].Bytes) == at { // rows of a datatype may touch
+			p.Runs[k].Bytes += m
+			continue
+		}
+		p.Runs = append(p.Runs, core.Run{Addr: at, Bytes: m})
 	}
 	return n
 }

@@ -271,6 +271,23 @@ static uint32_t words[STRIPES * PITCH];
 static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
 #define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4)) /* a stripe ends in the middle */
 
+/* add_runs adds ones to all elements of both stripes: by runs, and under the locks of both, which all threads
+ * take at once. */
+static void add_runs(const struct k_stripes *st, const double *ones, double *old)
+{
+	struct k_update_run run[3] = { { (uintptr_t)(sums + SHARED / 2), SHARED * 4 },
+		                       { (uintptr_t)two_stripes, 0 },
+		                       { (uintptr_t)sums, SHARED * 4 } };
+	uint32_t           *held[3];
+	size_t              n;
+
+	k_update_runs(st, K_U_SUM, K_F64, run, 3, ones, old);
+	n = k_stripes_hold_runs(st, run, 3, held);
+	check(n == 2 && held[0] < held[1], "locks in ascending order");
+	k_acc_raw(K_DBL, &ones[0], sums, ones, SHARED * 8);
+	k_stripes_drop_runs(held, n);
+}
+
 /* add_all is one thread: whole arrays, rows and single elements into `sums`. */
 static void *add_all(void *owner)
 {
@@ -285,6 +302,7 @@ static void *add_all(void *owner)
 		k_update(&st, K_U_SUM, K_F64, sums, ones, r % 2 ? old : NULL, SHARED);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums, &stride, count, 1);
 		k_acc_strided(&st, K_DBL, &scale, ones, &stride, sums + 1, &stride, count, 1);
+		add_runs(&st, ones, r % 2 ? old : NULL);
 		for (int i = 0; i < SHARED; i++)
 			k_update(&st, K_U_SUM, K_F64, sums + i, ones, old, 1);
 		for (int i = 0; i < SHARED; i++)
@@ -306,7 +324,7 @@ static void test_threads(void)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < SHARED; i++)
-		check(sums[i] == 5 * 50 * THREADS, "sum of threads");
+		check(sums[i] == 7 * 50 * THREADS, "sum of threads");
 	for (int i = 0; i < STRIPES; i++)
 		check(words[i * PITCH] == 0, "lock left behind");
 }

@@ -20,7 +20,7 @@ func (f *Fake) stripes() kernel.Stripes {
 // Update carries an update out.
 func (f *Fake) Update(_ transport.Peer, u *transport.Update) error {
 	f.net.change(func() { f.net.tally["update"]++ })
-	kernel.Update(f.stripes(), u.Op, u.Type, kernel.Ptr(u.Addr), u.Data, u.Old, u.N)
+	kernel.UpdateRuns(f.stripes(), u.Op, u.Type, u.Runs, u.Data, u.Old)
 	return nil
 }
 
