@@ -131,6 +131,25 @@ static void nothing(void)
 	CHECK_INT(got, 4);
 }
 
+// The end of an epoch completes operations whose requests nobody has waited for yet.
+static void ended_by_epoch(void)
+{
+	enum { MANY = 64 };
+	static long got[MANY][16];
+	MPI_Request request[MANY];
+	int right = (me + 1) % np;
+	for (int k = 0; k < MANY; k++) memory[N * right + k] = 1000 * me + k; // at my own memory: the part of who reads it
+	barrier();
+	CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
+	for (int k = 0; k < MANY; k++) {
+		memset(got[k], 0, sizeof got[k]);
+		CHECK_MPI(MPI_Rget(got[k], 1, MPI_LONG, right, (MPI_Aint)N * ((right + 1) % np) + k, 1, MPI_LONG, win, &request[k]));
+	}
+	CHECK_MPI(MPI_Win_unlock(right, win));
+	for (int k = 0; k < MANY; k++) CHECK_INT(got[k][0], 1000 * right + k);
+	CHECK_MPI(MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE));
+}
+
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
@@ -144,6 +163,8 @@ int main(int argc, char **argv)
 	together(1);
 	nothing();
 	CHECK_MPI(MPI_Win_unlock_all(win));
+	barrier();
+	ended_by_epoch();
 	barrier();
 	CHECK_MPI(MPI_Win_free(&win));
 	return check_end("requests");
