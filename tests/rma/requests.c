@@ -137,6 +137,7 @@ static void ended_by_epoch(void)
 	enum { MANY = 64 };
 	static long got[MANY][16];
 	MPI_Request request[MANY];
+	MPI_Status status[MANY];
 	int right = (me + 1) % np;
 	for (int k = 0; k < MANY; k++) memory[N * right + k] = 1000 * me + k; // at my own memory: the part of who reads it
 	barrier();
@@ -147,7 +148,7 @@ static void ended_by_epoch(void)
 	}
 	CHECK_MPI(MPI_Win_unlock(right, win));
 	for (int k = 0; k < MANY; k++) CHECK_INT(got[k][0], 1000 * right + k);
-	CHECK_MPI(MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE));
+	CHECK_MPI(MPI_Waitall(MANY, request, status));
 }
 
 int main(int argc, char **argv)
