@@ -21,8 +21,9 @@ static int by_go(struct rma_access *a, const struct rma_args *g, const struct ex
 	struct rma_call c = {.kind = RMA_UPDATE, .proc = a->t->world, .op = op, .element = a->there->element, .trusted = a->trusted,
 		.fetches = x->fetches, .local = {(uintptr_t)g->origin, a->origin_count, a->origin},
 		.remote = {a->addr, a->there_count, a->there}, .result = {(uintptr_t)x->result, x->result_count, result}};
+	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	rma_note(a->w, g->target);
-	return rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
+	return failed;
 }
 
 // Checks that operator, types and sizes go together.

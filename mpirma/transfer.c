@@ -12,8 +12,8 @@ static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void 
 {
 	struct rma_call c = {.kind = kind, .proc = a->t->world, .trusted = a->trusted, .explicit_wait = request != NULL,
 		.local = {(uintptr_t)g->origin, a->origin_count, a->origin}, .remote = {a->addr, a->there_count, a->there}};
-	rma_note(a->w, g->target);
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
+	rma_note(a->w, g->target);
 	return failed || !request ? failed : rma_request(a->w, g->function, c.number, request);
 }
 

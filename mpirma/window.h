@@ -80,7 +80,7 @@ int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 // Has w an access epoch for a target? Takes locks that MPI_Win_lock_all has put off.
 bool rma_epoch(struct rma_win *w, int target);
 
-// Go is about to be given an operation at a target. A flush by another thread that begins later waits for it.
+// Go has been given an operation at a target: after it was posted, so that no flush of another thread counts it too early.
 static inline void rma_note(struct rma_win *w, int target)
 {
 	atomic_fetch_add_explicit(&w->posted[target], 1, memory_order_relaxed);
