@@ -118,6 +118,8 @@ struct rma_target {
 	int32_t world;           // rank of the job
 	bool here;               // of my node: I can use its control block
 	bool direct;             // I can load and store its memory at addr: my own, or in my node's arena
+	bool lent;               // devices of this process may access it, with this key: memory of MPI_Win_create on another node
+	uint64_t key;
 };
 
 // What others change of a member's window: locks, and counters of synchronisation. In arena memory.
@@ -142,6 +144,8 @@ struct rma_win {
 	struct win_block *block;   // mine
 	uintptr_t memory;          // arena memory that goes with the window; 0: none
 	bool exposed_memory;       // private memory, which others reach by the kernel
+	bool lent, key_known;      // it is lent to devices of other nodes; some member may know its key
+	uint64_t key;
 
 	void *base; // what the attributes tell
 	aint size;
