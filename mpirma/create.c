@@ -15,7 +15,8 @@ struct card {
 	int64_t unit;
 	int32_t world, failed; // failed: an error class
 	int32_t arena;         // the memory is in the node's arena
-	int32_t zero;
+	int32_t lent;          // devices may access it, with the key
+	uint64_t key;
 };
 
 // Ranks of the job of the communicator's members. NULL: it has others.
@@ -46,9 +47,23 @@ static bool all_here(const int *world, int n)
 	return here;
 }
 
+// The memory of other members is not accessed any more.
+static void forget(struct rma_win *w)
+{
+	for (int i = 0; i < w->n && w->target; i++) {
+		struct rma_target *t = &w->target[i];
+		if (t->lent)
+			mpirmago_forget(t->world, t->addr, (int64_t)t->size, t->key);
+		t->lent = false;
+	}
+}
+
 static void discard(struct rma_win *w)
 {
 	char text[200];
+	forget(w);
+	if (w->lent && !w->key_known)
+		mpirmago_recall(w->key);
 	if (w->exposed_memory)
 		mpirmago_conceal((uintptr_t)w->base, w->size, text);
 	mpirmago_release(w->memory, text);
@@ -97,6 +112,7 @@ static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, ch
 	if (result == GO_OK && m->flavor == FLAVOR_CREATE && m->size > 0 && !mpirmago_owned((uintptr_t)m->base, m->size)) {
 		result = mpirmago_expose((uintptr_t)m->base, m->size, text);
 		w->exposed_memory = result == GO_OK;
+		w->lent = w->exposed_memory && mpirmago_lend((uintptr_t)m->base, m->size, &w->key);
 	}
 	return result;
 }
@@ -119,7 +135,10 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
 		bool mapped = c->world == job.me || (here && (packed || c->arena));
 		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
-			.block = (struct win_block *)c->block, .here = here, .mapped = mapped, .direct = mapped && job.fast};
+			.block = (struct win_block *)c->block, .here = here, .mapped = mapped, .direct = mapped && job.fast,
+			.lent = c->lent && !here, .key = c->key};
+		if (w->target[i].lent)
+			mpirmago_learn(c->world, c->addr, (int64_t)c->size, c->key);
 		next += c->size;
 	}
 	if (m->flavor != FLAVOR_CREATE && m->flavor != FLAVOR_DYNAMIC)
@@ -130,8 +149,9 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 static int exchange(struct rma_win *w, const struct making *m, struct card mine)
 {
 	struct card *cards = calloc((size_t)w->n, sizeof *cards);
+	w->key_known = true;
 	int failed = cards ? real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte, w->comm) : abi.err_no_mem;
-	for (int i = 0; !failed && i < w->n; i++) failed = cards[i].failed;
+	for (int i = 0; !failed && i < w->n; i++) w->key_known = !(failed = cards[i].failed);
 	if (!failed)
 		fill(w, m, cards);
 	free(cards);
@@ -162,6 +182,7 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
 	return exchange(w, m, (struct card){.addr = addr, .size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
 		.block = (uintptr_t)w->block, .unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
+		.lent = w->lent, .key = w->key,
 		.failed = result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other});
 }
 
@@ -205,7 +226,10 @@ PUBLIC int PMPI_Win_free(void *win)
 		return real.Win_free(win);
 	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an epoch is open");
-	int failed = rma_flush_all(w, function), met = rma_meet(w, function);
+	int failed = rma_flush_all(w, function);
+	forget(w);
+	int met = rma_meet(w, function);
+	w->key_known = met; // else all have forgotten it
 	handle h = w->win;
 	rma_unregister(w);
 	rma_detach_all(w);

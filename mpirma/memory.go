@@ -54,6 +54,39 @@ func mpirmago_conceal(addr C.uintptr_t, nbytes C.int64_t, text *C.char) C.int {
 	return result(lib.rt.Load().Conceal(uintptr(addr), int64(nbytes)), text)
 }
 
+// mpirmago_lend makes exposed memory accessible to devices of other nodes; 0: it is not.
+//
+//export mpirmago_lend
+func mpirmago_lend(addr C.uintptr_t, nbytes C.int64_t, key *C.uint64_t) C.int {
+	defer guest.Guard(guest.Faults())
+	k, ok := lib.rt.Load().Lend(uintptr(addr), int64(nbytes))
+	if !ok {
+		return 0
+	}
+	*key = C.uint64_t(k)
+	return 1
+}
+
+// mpirmago_recall: nobody knows the key any more.
+//
+//export mpirmago_recall
+func mpirmago_recall(key C.uint64_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().Recall(uint64(key))
+}
+
+//export mpirmago_learn
+func mpirmago_learn(world C.int, addr C.uint64_t, nbytes C.int64_t, key C.uint64_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().LearnLoan(int(world), uintptr(addr), int64(nbytes), uint64(key))
+}
+
+//export mpirmago_forget
+func mpirmago_forget(world C.int, addr C.uint64_t, nbytes C.int64_t, key C.uint64_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().ForgetLoan(int(world), uintptr(addr), int64(nbytes), uint64(key))
+}
+
 // mpirmago_here tells whether a rank is of my node.
 //
 //export mpirmago_here

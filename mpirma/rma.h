@@ -119,6 +119,8 @@ struct rma_target {
 	bool here;               // of my node: I can use its control block
 	bool mapped;             // its memory is at addr in my process, too: my own, or in my node's arena
 	bool direct;             // mapped, and operations there need not enter Go
+	bool lent;               // devices of this process may access it, with this key: memory of MPI_Win_create on another node
+	uint64_t key;
 };
 
 // What others change of a member's window: locks, and counters of synchronisation. In arena memory.
@@ -143,6 +145,8 @@ struct rma_win {
 	struct win_block *block;   // mine
 	uintptr_t memory;          // arena memory that goes with the window; 0: none
 	bool exposed_memory;       // private memory, which others reach by the kernel
+	bool lent, key_known;      // it is lent to devices of other nodes; some member may know its key
+	uint64_t key;
 
 	void *base; // what the attributes tell
 	aint size;

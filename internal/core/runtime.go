@@ -52,6 +52,7 @@ type Runtime struct {
 	notified      []Notified
 	notifying     sync.Mutex // one notification of another node after the other
 	gpc           gpc
+	private       private
 	twoSided      twoSided
 	wanted        wantedTable
 	leaving       atomic.Bool // it is in the final barrier: nodes that are connected to now may have left

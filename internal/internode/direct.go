@@ -83,13 +83,16 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 // pull asks for a get's data to be written into local memory by the target. desc describes the target's memory, the body the
 // origin's, arg is the key of that.
 func (g *target) pull(f *transfer, r *request) error {
+	there, end := f.span(1)
+	if g.sharedAt(there) != nil || g.sharedAt(end-1) != nil { // only an origin's device may read it
+		return g.move(f, r)
+	}
 	lo, hi := f.span(0)
 	key, release, ok := g.t.direct.Lend(lo, hi)
 	if !ok {
 		return transport.ErrNotNative
 	}
 	r.release = release
-	there, end := f.span(1)
 	for _, at := range []uintptr{there, end - 1} { // the target's device must reach it
 		if _, err := g.key(at, nil); err != nil {
 			return err

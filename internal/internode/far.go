@@ -2,7 +2,7 @@
 
 // Requests for memory that a rank of this node has exposed but only its own process can load and store (far memory): the data
 // server moves it by the node's transport. What is to be stored is taken as it comes; a get is answered in pieces, so that no
-// request needs more memory than one. A device reaches only the arena.
+// request needs more memory than one. A device reaches the arena, and what share.go is about.
 package internode
 
 import (

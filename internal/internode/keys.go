@@ -16,6 +16,9 @@ import (
 // meanwhile, once, while the question travels. The caller has the lock.
 func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	r := g.keys.Find(addr)
+	if r == nil {
+		r = g.sharedAt(addr)
+	}
 	if r == nil && g.private.Find(addr) != nil {
 		return nil, transport.ErrNotNative
 	}

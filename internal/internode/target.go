@@ -40,6 +40,7 @@ type target struct {
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
 	counters counters
+	shared   []transport.Range // private memory of the node's only process that the device may reach (share.go)
 
 	live     atomic.Bool // ep may be used
 	poller   *poller     // where ep's frames come from; constant once live

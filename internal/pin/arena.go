@@ -105,6 +105,7 @@ type Arena struct {
 	table  Table
 	mu     sync.Mutex
 	open   []Registration
+	shared map[Registration]bool // private memory (share.go)
 }
 
 // NewArena makes an arena of which nothing is registered.
@@ -160,6 +161,9 @@ func (a *Arena) Close() {
 		r.Close()
 	}
 	a.open = nil
+	for r := range a.shared {
+		a.unshare(r)
+	}
 }
 
 // Pool has buffers 0, 1, 2 ... Their memory is not Go's. A child shares it after a fork, so the device's pages stay ours.

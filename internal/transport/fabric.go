@@ -223,6 +223,9 @@ type DirectFabric interface {
 	Here(addr uintptr) *Range
 	// Lend registers local memory for a target's Write until release. ok is false if it cannot be.
 	Lend(lo, hi uintptr) (key uint64, release func(), ok bool)
+	// Share registers private memory of this process, which serves, for all origins until release, which must follow the last
+	// access. ok is false if it cannot be registered, or if its pages could go away while it is.
+	Share(lo, hi uintptr) (key uint64, release func(), ok bool)
 	Atomics() bool // the device has atomic operations on 8-byte words
 }
 

@@ -105,6 +105,15 @@ type DeviceAtomics interface {
 	DeviceAtomics() bool // false: this device has no atomics
 }
 
+// Sharer is a Transport whose device may reach private memory of a process that is alone on its node. The processes pass keys on
+// themselves: a peer knows a key from Learn to Forget. While a peer may use a key its memory must stay shared: a key that is not
+// valid ends the connection.
+type Sharer interface {
+	Share(lo, hi uintptr) (key uint64, release func(), ok bool) // as of DirectFabric; not ok: peers reach it by messages
+	Learn(p Peer, r Range)                                      // shared memory of a peer
+	Forget(p Peer, r Range)                                     // ends one Learn: what is posted from now on does not use the key
+}
+
 // Notifier is a Transport whose device may write notify counters.
 type Notifier interface {
 	Notifies() bool // false: there is no device, and nothing else of this is called

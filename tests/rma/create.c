@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // create.c - MPI_Win_create: over memory of the heap, of the stack and of the program's data, with members without memory,
-// and a displacement unit of its own at each member; two windows over the same memory. It puts only as much as shows that
-// the right bytes are reached.
+// and a displacement unit of its own at each member; two windows over the same memory, and windows over memory of former
+// ones. It puts only as much as shows that the right bytes are reached.
 #include "check.h"
+
+#include <sys/mman.h>
 
 static int global[64];
 
@@ -89,6 +91,57 @@ static void overlapping(void)
 	CHECK_MPI(MPI_Win_free(&longs));
 }
 
+// A dense put and a get of rows, which travel as they like; what arrived must be what was sent.
+static void use(char *memory, int bytes, MPI_Win win, unsigned seed)
+{
+	int right = (me + 1) % np, left = (me + np - 1) % np;
+	char *data = check_alloc((size_t)bytes), *want = check_alloc((size_t)bytes), *got = check_alloc((size_t)bytes);
+	MPI_Datatype rows;
+	CHECK_MPI(MPI_Type_vector(bytes / 32, 16, 32, MPI_CHAR, &rows));
+	CHECK_MPI(MPI_Type_commit(&rows));
+	memset(got, 0, (size_t)bytes);
+	memset(data, 0, (size_t)bytes);
+	memset(want, 0, (size_t)bytes);
+	check_fill(data, bytes, seed + (unsigned)me);
+	check_fill(want, bytes, seed + (unsigned)left);
+	CHECK_MPI(MPI_Win_fence(0, win));
+	CHECK_MPI(MPI_Put(data, bytes, MPI_CHAR, right, 0, bytes, MPI_CHAR, win));
+	CHECK_MPI(MPI_Win_fence(0, win));
+	CHECK_MEM(memory, want, (size_t)bytes, "window of seed %u", seed);
+	CHECK_MPI(MPI_Get(got, 1, rows, right, 0, 1, rows, win));
+	CHECK_MPI(MPI_Win_fence(0, win));
+	for (int i = 0; i < bytes / 32; i++)
+		CHECK_MEM(got + 32 * i, data + 32 * i, 16, "row %d, seed %u", i, seed);
+	CHECK_MPI(MPI_Type_free(&rows));
+	free(data);
+	free(want);
+	free(got);
+}
+
+// Windows come and go over the same addresses, some of them over each other, and between them the memory is mapped anew: what an
+// origin knows of a window that was freed must not be used.
+static void again(void)
+{
+	enum { bytes = 256 << 10 };
+	for (unsigned round = 0; round < 6; round++) {
+		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		MPI_Win all, half, dynamic;
+		CHECK(memory != MAP_FAILED);
+		CHECK_MPI(MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &all));
+		CHECK_MPI(MPI_Win_create(memory + bytes / 2, bytes / 2, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &half));
+		CHECK_MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
+		CHECK_MPI(MPI_Win_attach(dynamic, memory, bytes));
+		use(memory, bytes, all, 10 * round);
+		use(memory + bytes / 2, bytes / 2, half, 10 * round + 3);
+		CHECK_MPI(MPI_Win_free(round % 2 ? &all : &half));
+		use(round % 2 ? memory + bytes / 2 : memory, round % 2 ? bytes / 2 : bytes, round % 2 ? half : all, 10 * round + 6);
+		CHECK_MPI(MPI_Win_free(round % 2 ? &half : &all));
+		CHECK_MPI(MPI_Win_detach(dynamic, memory));
+		CHECK_MPI(MPI_Win_free(&dynamic));
+		munmap(memory, bytes);
+	}
+}
+
 // A window in which nobody has memory.
 static void empty(void)
 {
@@ -114,6 +167,7 @@ int main(int argc, char **argv)
 	exchange(me % 2 ? "data" : "heap", me % 2 ? global : heap, 0);
 	part_of_memory();
 	overlapping();
+	again();
 	empty();
 	free(heap);
 	return check_end("create");

@@ -98,6 +98,10 @@ foreach(flavour openmpi mpich)
   if(TARGET softverbs)
     armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x2 few ENV ARMCI_TRANSPORT=rdma ${few})
+    # A rank alone on its node: the device reaches memory of MPI_Win_create.
+    armci_suite(rma/softverbs/${flavour}/alone SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
+      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x1 few
+      ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=rma/create rma/put_get rma/dynamic")
   endif()
 endforeach()
 armci_suite(rma/command SCRIPT ${rma}/command.sh LABEL rma TIMEOUT 60)

@@ -80,6 +80,10 @@ func (f *directFabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool
 	}, true
 }
 
+func (f *directFabric) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
+	return f.Lend(lo, hi)
+}
+
 func (f *directFabric) Atomics() bool { return f.net.opts.Atomics }
 
 type directEnd struct{ *end }
