@@ -6,6 +6,9 @@
 
 #include "_cgo_export.h"
 
+// A longer update could fail after a part of it was done.
+enum { MOST_BY_KERNEL = 4096 };
+
 // What an accumulate has beyond a transfer.
 struct extra {
 	handle op;
@@ -50,6 +53,14 @@ static int check(struct rma_access *a, const struct rma_args *g, const struct ex
 	return RMA_OK;
 }
 
+// Consecutive elements in private memory of another process. Where it fails Go says why.
+static bool by_kernel(struct rma_access *a, const void *origin, void *result, int op)
+{
+	struct shm_update u = {a->t->local, false, &job.stripes, op, a->there->element};
+	struct k_update_run run = {a->addr, a->there_count * a->there->bytes};
+	return a->t->by_kernel && run.bytes <= MOST_BY_KERNEL && shm_foreign_update(&u, &run, 1, origin, result) == 0;
+}
+
 static int accumulate(struct rma_access *a, const struct rma_args *g, const struct extra *x)
 {
 	int op = rma_op(x->op);
@@ -58,6 +69,8 @@ static int accumulate(struct rma_access *a, const struct rma_args *g, const stru
 	if (unlikely(failed))
 		return failed;
 	bool dense = a->there->dense && (op == K_U_NOOP || a->origin->dense) && (!x->fetches || result->dense);
+	if (!a->direct && dense && by_kernel(a, g->origin, x->result, op))
+		return RMA_OK;
 	if (!a->direct || !dense)
 		return by_go(a, g, x, op, result);
 	size_t n = (size_t)(a->there_count * a->there->bytes) / (size_t)a->there->element_bytes;

@@ -137,6 +137,10 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
 			.block = (struct win_block *)c->block, .here = here, .mapped = mapped, .direct = mapped && job.fast,
 			.lent = c->lent && !here, .key = c->key};
+		if (here && !mapped && m->flavor == FLAVOR_CREATE && job.fast && job.vm) {
+			w->target[i].local = shm_local_of(c->world);
+			w->target[i].by_kernel = c->size > 0 && shm_vm_allowed(w->target[i].local);
+		}
 		if (w->target[i].lent)
 			mpirmago_learn(c->world, c->addr, (int64_t)c->size, c->key);
 		next += c->size;

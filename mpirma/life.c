@@ -11,10 +11,11 @@ struct rma_job job;
 static _Atomic int tried;
 
 // Called by Go when the library has started.
-void life_open(int me, int fast)
+void life_open(int me, int fast, int vm)
 {
 	job.me = me;
 	job.fast = fast;
+	job.vm = vm;
 	job.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1, .pitch_words = SHM_LINE / 4,
 		.owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store(&job.running, 1);

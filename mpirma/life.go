@@ -4,7 +4,7 @@
 package main
 
 // #include "window.h"
-// void life_open(int me, int fast);
+// void life_open(int me, int fast, int vm);
 import "C"
 
 import (
@@ -31,12 +31,15 @@ func mpirmago_start() {
 		return // the reason has been printed; every call passes through
 	}
 	lib.rt.Store(rt)
-	fast := C.int(0)
-	if s.Cfg.Bool("ARMCI_FASTPATH") {
-		fast = 1
+	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
+	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")), flag(s.Cfg.Bool("ARMCI_SHM_VM")))
+}
+
+func flag(yes bool) C.int {
+	if yes {
+		return 1
 	}
-	s.Announce(rt, fast != 0)
-	C.life_open(C.int(rt.Me), fast)
+	return 0
 }
 
 //export mpirmago_stop

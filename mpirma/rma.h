@@ -119,6 +119,8 @@ struct rma_target {
 	bool here;               // of my node: I can use its control block
 	bool mapped;             // its memory is at addr in my process, too: my own, or in my node's arena
 	bool direct;             // mapped, and operations there need not enter Go
+	bool by_kernel;          // private memory of another process of my node, which the kernel copies for me
+	int32_t local;           // number of the rank on my node
 	bool lent;               // devices of this process may access it, with this key: memory of MPI_Win_create on another node
 	uint64_t key;
 };

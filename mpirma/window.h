@@ -14,7 +14,8 @@ enum { RMA_OK = 0 }; // MPI_SUCCESS of both ABIs
 struct rma_job {
 	_Atomic int running; // 1: the library carries windows
 	int me;              // rank of the job
-	bool fast;           // what can be loaded and stored does not enter Go (ARMCI_FASTPATH)
+	bool fast;           // what can be done here does not enter Go (ARMCI_FASTPATH)
+	bool vm;             // the kernel may be asked for private memory of others (ARMCI_SHM_VM)
 	struct k_stripes stripes;
 };
 extern struct rma_job job;
