@@ -104,4 +104,6 @@ foreach(flavour openmpi mpich)
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=rma/create rma/put_get rma/dynamic")
   endif()
 endforeach()
+# Runtimes of others, from Debian packages.
+armci_suite(rma/debian SCRIPT ${rma}/debian.sh LABEL rma TIMEOUT 300)
 armci_suite(rma/command SCRIPT ${rma}/command.sh LABEL rma TIMEOUT 60)
