@@ -138,7 +138,7 @@ enum { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_NOCHECK, LOCK_ALL }; // how 
 enum { FENCE_NONE, FENCE_OPEN, FENCE_USED }; // OPEN: a fence has begun an epoch; USED: and there were operations in it
 
 struct rma_win {
-	handle win;   // the program's: a real window of its MPI, of MPI_COMM_SELF
+	handle win;   // the program's: a real window of its MPI, of this process alone (handle.c)
 	handle comm;  // a duplicate of the communicator, for exchanges
 	handle group; // of comm
 	int n, me;    // members, my rank

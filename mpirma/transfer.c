@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Put, MPI_Get and their forms with requests. Consecutive memory that I can load and store is copied here; everything else
-// is Go's.
+// MPI_Put, MPI_Get and their forms with requests. Memory that I can load and store, and consecutive private memory of another
+// process of the node, is copied here; everything else is Go's.
 #include "window.h"
 
 #include "../internal/kernel/runs.h"

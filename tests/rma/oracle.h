@@ -161,7 +161,7 @@ static inline const struct oracle *oracle_table(int *n)
 		CHECK_MPI(MPI_Type_get_name(table[i].type, names[i], &length));
 		table[i].name = names[i];
 	}
-#ifdef OPEN_MPI // that of 4.1 ends the job: not implemented
+#ifdef OPEN_MPI // natively 4.1 ends the job at MINLOC and MAXLOC; over our library they are checked
 	for (int i = 0; check_native() && i < *n; i++)
 		table[i].ops &= ~(unsigned)OPS_LOC;
 #endif
