@@ -14,21 +14,11 @@ static int function_missing(const char *name)
 }
 
 // The value of a predefined attribute, as Fortran has it: not its address.
-static bool predefined(const struct rma_win *w, int keyval, aint *value)
+static void predefined(struct rma_win *w, int keyval, aint *value)
 {
-	if (keyval == abi.win_base)
-		*value = (aint)w->base;
-	else if (keyval == abi.win_size)
-		*value = w->size;
-	else if (keyval == abi.win_disp_unit)
-		*value = w->unit;
-	else if (keyval == abi.win_create_flavor)
-		*value = abi.flavor[w->flavor];
-	else if (keyval == abi.win_model)
-		*value = abi.model_unified;
-	else
-		return false;
-	return true;
+	void *c;
+	if (rma_attribute(w, keyval, &c))
+		*value = keyval == abi.win_base ? (aint)c : keyval == abi.win_size ? *(aint *)c : *(int *)c;
 }
 
 static void by_open_mpi(const char *name, const int *win, const int *keyval, aint *value, int *flag, int *ierror)

@@ -3,25 +3,29 @@
 // handlers are those of the real window behind the handle.
 #include "window.h"
 
+bool rma_attribute(struct rma_win *w, int keyval, void **value)
+{
+	if (keyval == abi.win_base)
+		*value = w->base;
+	else if (keyval == abi.win_size)
+		*value = &w->size;
+	else if (keyval == abi.win_disp_unit)
+		*value = &w->unit;
+	else if (keyval == abi.win_create_flavor)
+		*value = &abi.flavor[w->flavor];
+	else if (keyval == abi.win_model)
+		*value = &abi.model_unified;
+	else
+		return false;
+	return true;
+}
+
 PUBLIC int PMPI_Win_get_attr(handle win, int keyval, void *value, int *flag)
 {
 	struct rma_win *w = rma_find(rma_handle(win));
-	void **out = value;
-	if (!w)
+	if (!w || !rma_attribute(w, keyval, value))
 		return real.Win_get_attr(win, keyval, value, flag);
 	*flag = 1;
-	if (keyval == abi.win_base)
-		*out = w->base;
-	else if (keyval == abi.win_size)
-		*out = &w->size;
-	else if (keyval == abi.win_disp_unit)
-		*out = &w->unit;
-	else if (keyval == abi.win_create_flavor)
-		*out = &abi.flavor[w->flavor];
-	else if (keyval == abi.win_model)
-		*out = &abi.model_unified;
-	else
-		return real.Win_get_attr(win, keyval, value, flag);
 	return RMA_OK;
 }
 RMA_ALIAS(Win_get_attr)

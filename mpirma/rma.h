@@ -175,6 +175,8 @@ struct rma_win {
 
 // The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).
 struct rma_win *rma_find(handle win);
+// A predefined attribute as C has it: the base, or the address of what it is. False: it is none of these (query.c).
+bool rma_attribute(struct rma_win *w, int keyval, void **value);
 
 // Makes a window of the program's MPI that serves as a handle (handle.c), of this process alone and of no memory. Returns an
 // error of the MPI; its error handlers are not called.
