@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Coarrays: allocated by all images of the team together, and their components, which an image allocates alone. The compiler holds
+ * a pointer to a token of each.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "caf.h"
+
+enum { POOL = 128 };
+struct pool {
+	struct pool *next;
+	struct caf_token token[POOL];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pool *pools;
+static struct caf_token *spare; /* by next */
+
+static struct caf_token *new_token(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!spare) {
+		struct pool *p = calloc(1, sizeof *p);
+		if (p) {
+			p->next = pools;
+			pools = p;
+			for (int i = 0; i < POOL; i++) {
+				p->token[i].next = spare;
+				spare = &p->token[i];
+			}
+		}
+	}
+	struct caf_token *t = spare;
+	if (t) {
+		spare = t->next;
+		*t = (struct caf_token){.live = true};
+	}
+	pthread_mutex_unlock(&lock);
+	return t;
+}
+
+static void drop_token(struct caf_token *t)
+{
+	if (t->link) {
+		*t->link = t->next;
+		if (t->next)
+			t->next->link = t->link;
+	}
+	free(t->at);
+	pthread_mutex_lock(&lock);
+	*t = (struct caf_token){.next = spare};
+	spare = t;
+	pthread_mutex_unlock(&lock);
+}
+
+/* The compiler does not set the token of a component that it has not registered: it may be any bits. */
+struct caf_token *caf_live_token(void *token)
+{
+	struct caf_token *found = NULL;
+	pthread_mutex_lock(&lock);
+	for (struct pool *p = pools; p && !found; p = p->next) {
+		uintptr_t offset = (uintptr_t)token - (uintptr_t)p->token;
+		if (offset < sizeof p->token && offset % sizeof(struct caf_token) == 0 && ((struct caf_token *)token)->live)
+			found = token;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static bool is_event(int kind) { return kind == CAF_EVENT_STATIC || kind == CAF_EVENT_ALLOC; }
+static bool is_lock(int kind) { return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL; }
+
+/* Collective memory of the team's images, with addresses by rank. False: no memory. */
+static bool allocate(struct caf_token *t, size_t bytes)
+{
+	const struct caf_members *m = caf_members(t->team);
+	void **at = calloc((size_t)m->n, sizeof *at);
+	t->at = calloc((size_t)caf.n, sizeof *t->at);
+	ARMCI_Group group = m->group;
+	if (!at || !t->at || ARMCI_Malloc_group(at, (armci_size_t)bytes, &group) != 0) {
+		free(at);
+		return false;
+	}
+	for (int i = 0; i < m->n; i++) t->at[m->rank[i]] = at[i];
+	free(at);
+	t->own = t->at[caf.me];
+	t->bytes = bytes;
+	t->owns = true;
+	return true;
+}
+
+static void chain(struct caf_token *t)
+{
+	t->next = t->team->allocated;
+	if (t->next)
+		t->next->link = &t->next;
+	t->link = &t->team->allocated;
+	t->team->allocated = t;
+}
+
+static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
+{
+	int ended = caf_begin(caf.current, CAF_CALL_BARRIER, 0, 0, 0);
+	if (ended == CAF_STOPPED_IMAGE)
+		return ended;
+	armci_msg_group_barrier((ARMCI_Group *)&caf_members(caf.current)->group);
+	struct caf_token *t = new_token();
+	if (!t)
+		caf_fatal("no memory for a coarray's token");
+	t->kind = kind;
+	t->team = caf.current;
+	t->desc = d && d->dtype.rank > 0 ? d : NULL;
+	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) : is_lock(kind) ? size * sizeof(void *) : size;
+	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
+		drop_token(t);
+		return CAF_ALLOCATION;
+	}
+	/* Components that the compiler has not registered must not look like tokens; events and locks begin at 0. */
+	if (is_event(kind) || is_lock(kind) || !d || d->dtype.type == CAF_DERIVED || d->dtype.type == CAF_CLASS)
+		memset(t->own, 0, bytes);
+	chain(t);
+	*token = t;
+	d->base = t->own;
+	return ended;
+}
+
+static int register_component(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
+{
+	struct caf_token *t = kind == CAF_ALLOCATE_ONLY ? caf_live_token(*token) : NULL;
+	if (!t || t->at)
+		t = new_token();
+	if (!t)
+		return CAF_ALLOCATION;
+	t->kind = kind;
+	t->desc = d->dtype.rank > 0 ? d : NULL;
+	*token = t;
+	if (kind == CAF_REGISTER_ONLY) {
+		d->base = NULL;
+		return CAF_OK;
+	}
+	t->own = caf_heap_alloc(size ? size : 1);
+	t->bytes = size;
+	t->owns = true;
+	d->base = t->own;
+	return t->own ? CAF_OK : CAF_ALLOCATION;
+}
+
+/* Every image of the team calls it for coarrays, in the same order; for components (kinds ONLY) an image alone. A program's static
+ * coarrays are registered before main. d is the image's own descriptor and gets the address. */
+CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **token, struct caf_desc *d, int *stat,
+	char *errmsg, size_t length)
+{
+	int code;
+	caf_start();
+	if (kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY)
+		code = register_component(size, (enum caf_register)kind, token, d);
+	else
+		code = register_coarray(size, (enum caf_register)kind, token, d);
+	if (code == CAF_ALLOCATION)
+		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s", size,
+			is_event(kind) || is_lock(kind) ? "elements" : "bytes");
+	else
+		caf_report(code, stat, errmsg, length, "ALLOCATE");
+}
+
+static void free_component(struct caf_token *t)
+{
+	if (t->owns)
+		caf_heap_free(t->own);
+	t->own = NULL;
+	t->owns = false;
+	if (t->desc)
+		t->desc->base = NULL;
+}
+
+static int free_coarray(struct caf_token *t)
+{
+	int ended = caf_barrier(t->team);
+	if (t->locks)
+		caf_locks_destroy(t);
+	if (t->owns && t->own && ended != CAF_STOPPED_IMAGE) {
+		ARMCI_Group group = caf_members(t->team)->group;
+		ARMCI_Free_group(t->own, &group);
+	}
+	if (t->desc)
+		t->desc->base = NULL;
+	drop_token(t);
+	return ended;
+}
+
+CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)
+{
+	struct caf_token *t = caf_live_token(*token);
+	int code = CAF_OK;
+	if (!t) {
+		caf_error(CAF_ALLOCATION, stat, errmsg, length, "DEALLOCATE: not an allocated coarray");
+		return;
+	}
+	if (t->at) {
+		code = free_coarray(t);
+		*token = NULL;
+	} else {
+		free_component(t);
+		if (kind != CAF_DEALLOCATE_ONLY) {
+			drop_token(t);
+			*token = NULL;
+		}
+	}
+	caf_report(code, stat, errmsg, length, "DEALLOCATE");
+}
