@@ -11,17 +11,10 @@ endif()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${caf}/programs.txt)
 file(GLOB caf_headers CONFIGURE_DEPENDS ${caf}/*.h ${PROJECT_SOURCE_DIR}/caf/*.h)
 
-# caf_program(<output> <flavour> <source> <target>): a program with coarrays, or one in C that calls the library as gfortran does.
-function(caf_program output flavour source target)
-  set(flags -I${PROJECT_SOURCE_DIR}/caf)
-  if(source MATCHES "f90$")
-    set(flags -fcoarray=lib)
-  endif()
-  armci_program(OUTPUT ${output} FLAVOUR ${flavour} TARGET ${target} SOURCES ${source} DEPENDS ${caf_headers} FLAGS ${flags}
-    LIBS -lcaf_armci)
-  string(REPLACE "${PROJECT_BINARY_DIR}/" "" name "${output}")
-  string(REPLACE "/" "_" name "build_${name}")
-  add_dependencies(${name} armci_caf)
+# caf_program(<output> <flavour> <source>): built by armci_tests.
+function(caf_program output flavour source)
+  armci_program(OUTPUT ${output} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source} DEPENDS ${caf_headers}
+    FLAGS -I${PROJECT_SOURCE_DIR}/caf COARRAYS)
 endfunction()
 
 # A program without a line fails a test, as does a line without a program.
@@ -50,7 +43,7 @@ foreach(line IN LISTS lines)
   foreach(flavour IN LISTS ARMCI_CAN_FC)
     # Under an MPI each concept once: compiling takes as long as running.
     if((flavour STREQUAL none AND NOT uses_mpi) OR (NOT flavour STREQUAL none AND tier STREQUAL check))
-      caf_program(${out}/caf/${flavour}/${name} ${flavour} ${caf}/${source} armci_tests)
+      caf_program(${out}/caf/${flavour}/${name} ${flavour} ${caf}/${source})
     endif()
   endforeach()
 endforeach()
@@ -98,9 +91,19 @@ endforeach()
 
 # The ways a job ends, by statements and by the death of an image; the command.
 foreach(flavour IN LISTS ARMCI_CAN_FC)
-  caf_program(${out}/caf/ends/${flavour}/ends ${flavour} ${caf}/stop/ends.f90 armci_tests)
-  caf_program(${out}/caf/ends/${flavour}/victim ${flavour} ${caf}/fault/victim.f90 armci_tests)
+  caf_program(${out}/caf/ends/${flavour}/ends ${flavour} ${caf}/stop/ends.f90)
+  caf_program(${out}/caf/ends/${flavour}/victim ${flavour} ${caf}/fault/victim.f90)
   armci_suite(caf/stop/${launcher_${flavour}} SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS ${flavour})
   armci_suite(caf/fault/${launcher_${flavour}} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour})
 endforeach()
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
+
+# The examples, on a node and on two.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/coarray/*.f90)
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  set(program ${PROJECT_BINARY_DIR}/examples/none/coarray/${name})
+  caf_program(${program} none ${source})
+  armci_run(examples/coarray/${name}/armcirun LAUNCHER none RANKS 4 COMMAND ${program} LABELS examples)
+  armci_run(examples/coarray/${name}/armcirun/2x2 LAUNCHER none RANKS 4 COMMAND -nodes 2 ${program} LABELS examples)
+endforeach()
