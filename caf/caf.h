@@ -139,7 +139,9 @@ void caf_heap_free(void *p);
 /* Locks of a token: `count` on each image of the team. Collective over the team's members. False: no memory. */
 bool caf_locks_create(struct caf_token *t, size_t count);
 void caf_locks_destroy(struct caf_token *t);
-void caf_locks_abandon(void); /* the image ends: unlocks what it holds, marked as left by a failed image if it fails */
+/* The image ends, as all images see by their `ended` and its state, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE: unlocks what it holds,
+ * marked as left by a failed image if it fails. */
+void caf_locks_abandon(int state);
 
 /* ---- Sections (section.c) -------------------------------------------------------------------------------------- */
 

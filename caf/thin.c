@@ -11,8 +11,6 @@ const struct caf_members *caf_members(struct caf_team *t) { static struct caf_me
 int caf_barrier(struct caf_team *t) { ARMCI_AllFence(); armci_msg_group_barrier(&t->group); return 0; }
 void caf_flush(void) {}
 void caf_abort(int s) { armci_msg_abort(s); _exit(s); }
-bool caf_locks_create(struct caf_token *t, size_t n) { (void)t; (void)n; return true; }
-void caf_locks_destroy(struct caf_token *t) { (void)t; }
 CAF_API void _gfortran_caf_sync_all(int *stat, char *m, size_t n) { caf_report(caf_barrier(caf.current), stat, m, n, "SYNC ALL"); }
 CAF_API void _gfortran_caf_stop_numeric(int c, bool q) { (void)q; ARMCI_Finalize(); exit(c); }
 CAF_API void _gfortran_caf_error_stop(int c, bool q) { (void)q; caf_abort(c); }
