@@ -49,7 +49,7 @@ foreach(flavour none openmpi mpich)
         ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part};FAULT_WAYS=puts barrier lock")
     endforeach()
     armci_suite(fault/${launcher}/kill/more SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
-      ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=kill;FAULT_WAYS=accumulates counter late bcast receive malloc")
+      ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=kill;FAULT_WAYS=accumulates counter late bcast receive event malloc")
   endif()
 endforeach()
 

@@ -163,8 +163,12 @@ func (x *RMW) Value(old int64) int64 {
 		return old | x.Operand
 	case x.Op == Xor:
 		return old ^ x.Operand
-	case x.Op == CompareAndSwap && old != x.Compare:
+	case x.Op == CompareAndSwap && !x.equals(old):
 		return old
 	}
 	return x.Operand
+}
+
+func (x *RMW) equals(old int64) bool {
+	return old == x.Compare || x.Bytes == 4 && int32(old) == int32(x.Compare)
 }
