@@ -103,10 +103,9 @@ static void chain(struct caf_token *t)
 
 static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
 {
-	int ended = caf_begin(caf.current, CAF_CALL_BARRIER, 0, 0, 0);
+	int ended = caf_gate(caf.current);
 	if (ended == CAF_STOPPED_IMAGE)
 		return ended;
-	armci_msg_group_barrier((ARMCI_Group *)&caf_members(caf.current)->group);
 	struct caf_token *t = new_token();
 	if (!t)
 		caf_fatal("no memory for a coarray's token");
@@ -189,6 +188,11 @@ static int free_coarray(struct caf_token *t)
 		t->desc->base = NULL;
 	drop_token(t);
 	return ended;
+}
+
+void caf_free_allocated(struct caf_team *t)
+{
+	while (t->allocated) free_coarray(t->allocated);
 }
 
 CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)
