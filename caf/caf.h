@@ -137,6 +137,8 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	__attribute__((format(printf, 5, 6)));
 /* caf_error for a stat of caf_begin; 0 sets stat to 0. `what` is the statement. */
 void caf_report(int code, int *stat, char *errmsg, size_t length, const char *what);
+bool caf_is_address(const void *p);    /* whether p can be one: of ERRMSG=, see error.c */
+char *caf_sync_message(char *errmsg); /* address of the ERRMSG= of a SYNC statement */
 void caf_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static inline void caf_success(int *stat)
 {

@@ -118,7 +118,7 @@ struct caf_combine caf_function_for(void (*function)(void), int flags, int type,
 	if (flags & CAF_BY_DESCRIPTOR)
 		return c;
 	if (type == CAF_CHARACTER && !value)
-		c.f = flags & CAF_HIDDEN_LENGTH ? strings : flags & CAF_BY_REFERENCE ? through_memory : bytes == 1 ? i1_reference : NULL;
+		c.f = flags & CAF_BY_REFERENCE ? strings : bytes == 1 ? i1_reference : NULL; /* gfortran 12 does not set HIDDEN_LENGTH */
 	else if (flags & CAF_BY_REFERENCE)
 		c.f = value ? NULL : through_memory;
 	else if (type == CAF_DERIVED && !value && bytes > REGISTERS && bytes <= LARGEST)

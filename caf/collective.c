@@ -185,15 +185,17 @@ CAF_API void _gfortran_caf_co_sum(struct caf_desc *d, int result_image, int *sta
 	reduce(CAF_SUM, d, result_image, 0, stat, errmsg, length, "CO_SUM");
 }
 
-/* string: characters of a string. */
+/* string: characters of a string. Where the compiler has passed ERRMSG= by value, it is where the address of that should be. */
+static size_t characters(int string, const char *errmsg) { return caf_is_address(errmsg) || !errmsg ? (size_t)string : (uintptr_t)errmsg; }
+
 CAF_API void _gfortran_caf_co_min(struct caf_desc *d, int result_image, int *stat, char *errmsg, int string, size_t length)
 {
-	reduce(CAF_MIN, d, result_image, (size_t)string, stat, errmsg, length, "CO_MIN");
+	reduce(CAF_MIN, d, result_image, characters(string, errmsg), stat, errmsg, length, "CO_MIN");
 }
 
 CAF_API void _gfortran_caf_co_max(struct caf_desc *d, int result_image, int *stat, char *errmsg, int string, size_t length)
 {
-	reduce(CAF_MAX, d, result_image, (size_t)string, stat, errmsg, length, "CO_MAX");
+	reduce(CAF_MAX, d, result_image, characters(string, errmsg), stat, errmsg, length, "CO_MAX");
 }
 
 CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void), int flags, int result_image, int *stat, char *errmsg,
@@ -204,7 +206,8 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 	int code = CAF_OK;
 	if (wrong_result_image(result_image, stat, errmsg, length, "CO_REDUCE"))
 		return;
-	struct caf_combine c = caf_function_for(function, flags, d->dtype.type, d->dtype.elem_len, (size_t)string);
+	struct caf_combine c = caf_function_for(function, flags, d->dtype.type, d->dtype.elem_len,
+		characters(string, errmsg));
 	if (!c.f) {
 		caf_error(CAF_WRONG, stat, errmsg, length, "CO_REDUCE: not for type %d of %zu bytes, function of kind %d", d->dtype.type,
 			d->dtype.elem_len, flags);

@@ -17,7 +17,11 @@ CAF_API void _gfortran_caf_sync_memory(int *stat, char *errmsg, size_t length)
 
 CAF_API void _gfortran_caf_sync_all(int *stat, char *errmsg, size_t length)
 {
-	caf_report(caf_barrier(caf.current), stat, errmsg, length, "SYNC ALL");
+	int code = caf_barrier(caf.current);
+	if (likely(code == CAF_OK))
+		caf_success(stat);
+	else
+		caf_report(code, stat, caf_sync_message(errmsg), length, "SYNC ALL");
 }
 
 /* gfortran up to 15: the address of a team variable, and nothing behind it; from 16: a team, stat and errmsg. */
@@ -118,6 +122,7 @@ static bool good_list(const int *images, int count, int *stat, char *errmsg, siz
 CAF_API void _gfortran_caf_sync_images(int count, const int images[], int *stat, char *errmsg, size_t length)
 {
 	make_counts();
+	errmsg = caf_sync_message(errmsg);
 	if (count < 0) {
 		images = NULL;
 		count = caf.current->n;
