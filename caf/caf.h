@@ -42,6 +42,7 @@ extern struct caf {
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
+	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 } caf;
 
 /* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before main. */

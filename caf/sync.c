@@ -15,10 +15,13 @@ CAF_API void _gfortran_caf_sync_memory(int *stat, char *errmsg, size_t length)
 	caf_success(stat);
 }
 
+/* Also called behind ALLOCATE of a coarray, then without the STAT= of that. */
 CAF_API void _gfortran_caf_sync_all(int *stat, char *errmsg, size_t length)
 {
 	int code = caf_barrier(caf.current);
-	if (likely(code == CAF_OK))
+	bool told = caf.told;
+	caf.told = false;
+	if (likely(code == CAF_OK) || (told && code == CAF_FAILED_IMAGE && !stat))
 		caf_success(stat);
 	else
 		caf_report(code, stat, caf_sync_message(errmsg), length, "SYNC ALL");

@@ -158,6 +158,11 @@ CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **to
 		code = register_component(size, (enum caf_register)kind, token, d);
 	else
 		code = register_coarray(size, (enum caf_register)kind, token, d);
+	/* gfortran sets the bounds only if stat is 0, and then synchronizes without STAT=. So the memory can be used, and the program
+	 * hears of the failed image from the next statement that tells. */
+	caf.told = stat && code == CAF_FAILED_IMAGE;
+	if (caf.told)
+		code = CAF_OK;
 	if (code == CAF_ALLOCATION)
 		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s", size,
 			is_event(kind) || is_lock(kind) ? "elements" : "bytes");
