@@ -26,8 +26,15 @@ struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
 	int reserved;
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
-	/* behind sync[]: int state[], by rank, written by the image itself when it stops or fails */
+	/* behind sync[]: struct caf_end, by rank */
 };
+
+/* Written by an image that stops or fails, in one piece, before it raises sync[] once more. */
+struct caf_end {
+	int state;       /* CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
+	unsigned synced; /* how often its SYNC IMAGES have raised sync[] */
+} __attribute__((aligned(8)));
+static inline struct caf_end *caf_ends(struct caf_control *c, int images) { return (struct caf_end *)(void *)(c->sync + images); }
 
 extern struct caf {
 	int me, n;                     /* own rank, images of the job */
@@ -35,6 +42,7 @@ extern struct caf {
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
+	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 } caf;
 
 /* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before main. */
@@ -42,6 +50,19 @@ void caf_start(void);
 
 /* State of an image, by rank: CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE. */
 int caf_state(int rank);
+
+/* The image stops or fails: tells all others, and takes part in the collective calls that they are in. Then it may only
+ * finalize. */
+void caf_end_image(int state);
+
+/* By rank: how often the image has raised that one's sync[]. */
+unsigned *caf_synced(void);
+bool caf_images_start(void);
+void caf_random_start(void);
+
+/* Whether the program comes from gfortran 16 or newer, as far as its file or its calls tell (generation.c). */
+bool caf_gfortran_16(void);
+void caf_seen_gfortran_16(void); /* a call has shown it */
 
 /* ---- Teams (team.c) -------------------------------------------------------------------------------------------- */
 
@@ -52,6 +73,7 @@ struct caf_team {
 	int n, me;               /* images; own index from 0 */
 	int *rank;               /* by index */
 	ARMCI_Group group;       /* group rank = index */
+	struct caf_team *siblings; /* by next: teams of the same FORM TEAM that the image is no member of: number, n, rank only */
 	struct caf_token *allocated; /* while it was the current team; freed by END TEAM */
 	struct caf_calls *calls; /* of calls.c */
 };
@@ -63,22 +85,33 @@ static inline int caf_rank(int image)
 	return likely((unsigned)(image - 1) < (unsigned)t->n) ? t->rank[image - 1] : -1;
 }
 
-/* The team that a compiled program means: its handle, the address of its handle, or null, 0, -1: the current one. */
+/* The team that a compiled program means: its handle, the address of its handle, or null or a small number: the current one.
+ * Null: something else. */
 struct caf_team *caf_team_of(const void *handle);
+bool caf_new_style(const void *team); /* whether the caller of a function that names a team is gfortran 16 or newer */
+bool caf_team_lives(const void *team); /* whether it is a team that the image has formed, or the initial one */
 /* The team of an access with TEAM= (address of the handle) or TEAM_NUMBER=, of which at most one is not null. Null: no such team. */
 struct caf_team *caf_access_team(void *const *team, const int *number);
 
 /* ---- Collective calls (calls.c) -------------------------------------------------------------------------------- */
 
-/* Every collective ARMCI call over a team is announced, so that an image that ends can take part in those that others are in. */
+/*
+ * An image that stops or fails stays alive, but others may wait for it in a collective call. So every collective ARMCI call over a
+ * team is announced, or made where all members are known to be inside the same statement: behind caf_gate or caf_barrier.
+ * An image that ends takes part in the announced calls that others were in before they could know, with worthless data.
+ */
 enum caf_call { CAF_CALL_BARRIER, CAF_CALL_BCAST, CAF_CALL_GOP };
+enum { CAF_CALL_BYTES = 4096 }; /* most bytes of an announced CAF_CALL_BCAST or CAF_CALL_GOP */
 
-/* Begins a collective call of the team: kind, root index, element type of message.h and operator, bytes or elements. Returns 0, or
- * CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE if images of the team have ended before the call (stopped wins). Then the caller may make
- * the call over caf_members() only. All members of caf_members() get the same result. */
+/* Begins a collective call of the team: kind, root index, element type of message.h, bytes (BCAST) or elements (GOP). Returns 0:
+ * make the call over the team. Else, if images of the team have ended before it, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE (stopped
+ * wins): make no call; only a barrier is made for CAF_FAILED_IMAGE, over caf_members. All images that begin it get the same. */
 int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n);
+/* Ends it. Returns 0, or the stat if an image took part that had ended before it. After a barrier all get the same, and
+ * caf_members are those that have not. */
+int caf_finish(struct caf_team *t);
 
-/* The members that take part in the call just begun: the team itself, or without those that have ended. */
+/* The members that take part in the call begun last. */
 struct caf_members {
 	int n;
 	int *rank;
@@ -86,10 +119,18 @@ struct caf_members {
 };
 const struct caf_members *caf_members(struct caf_team *t);
 
-/* Fences and synchronizes the images of the team that have not ended. Returns a stat. */
-int caf_barrier(struct caf_team *t);
+/* Synchronizes the images of the team that have not ended: all that return the same stat, 0 or CAF_FAILED_IMAGE, are in the same
+ * statement and can call collectively over caf_members until they leave it. CAF_STOPPED_IMAGE: not synchronized. */
+int caf_gate(struct caf_team *t);
+int caf_barrier(struct caf_team *t); /* behind a fence of the image's stores */
+
+bool caf_calls_create(struct caf_team *t); /* collective over the team: what announcing needs */
+void caf_calls_attend(void);               /* the image has ended: takes part in calls that others are in */
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------------------------ */
+
+/* Stats of this library, where the standard leaves them to it. */
+enum { CAF_NO_IMAGE = 4, CAF_NO_TEAM = 5, CAF_NO_MEMORY = 6, CAF_WRONG = 7 };
 
 /* Reports through stat and errmsg, if stat is there; else prints "libcaf_armci: image N: ..." and stops the job with status
  * `code`. Null errmsg or length 0: no message. */
@@ -97,6 +138,8 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	__attribute__((format(printf, 5, 6)));
 /* caf_error for a stat of caf_begin; 0 sets stat to 0. `what` is the statement. */
 void caf_report(int code, int *stat, char *errmsg, size_t length, const char *what);
+bool caf_is_address(const void *p);    /* whether p can be one: of ERRMSG=, see error.c */
+char *caf_sync_message(char *errmsg); /* address of the ERRMSG= of a SYNC statement */
 void caf_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static inline void caf_success(int *stat)
 {
@@ -128,6 +171,9 @@ struct caf_token {
 
 /* Address of byte `offset` of the coarray on a rank. */
 static inline char *caf_at(const struct caf_token *t, int rank, size_t offset) { return t->at[rank] + offset; }
+
+/* Frees what was allocated in the team and has not been freed; all images of the team call it. */
+void caf_free_allocated(struct caf_team *t);
 
 /* The token, or null if it is none, whatever it points to. */
 struct caf_token *caf_live_token(void *token);

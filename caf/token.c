@@ -103,10 +103,9 @@ static void chain(struct caf_token *t)
 
 static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
 {
-	int ended = caf_begin(caf.current, CAF_CALL_BARRIER, 0, 0, 0);
+	int ended = caf_gate(caf.current);
 	if (ended == CAF_STOPPED_IMAGE)
 		return ended;
-	armci_msg_group_barrier((ARMCI_Group *)&caf_members(caf.current)->group);
 	struct caf_token *t = new_token();
 	if (!t)
 		caf_fatal("no memory for a coarray's token");
@@ -159,6 +158,11 @@ CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **to
 		code = register_component(size, (enum caf_register)kind, token, d);
 	else
 		code = register_coarray(size, (enum caf_register)kind, token, d);
+	/* gfortran sets the bounds only if stat is 0, and then synchronizes without STAT=. So the memory can be used, and the program
+	 * hears of the failed image from the next statement that tells. */
+	caf.told = stat && code == CAF_FAILED_IMAGE;
+	if (caf.told)
+		code = CAF_OK;
 	if (code == CAF_ALLOCATION)
 		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s", size,
 			is_event(kind) || is_lock(kind) ? "elements" : "bytes");
@@ -189,6 +193,11 @@ static int free_coarray(struct caf_token *t)
 		t->desc->base = NULL;
 	drop_token(t);
 	return ended;
+}
+
+void caf_free_allocated(struct caf_team *t)
+{
+	while (t->allocated) free_coarray(t->allocated);
 }
 
 CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)
