@@ -249,6 +249,8 @@ int caf_get_side(int rank, const struct caf_side *from, const struct caf_section
 int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap);
 /* The rank of an image of the current team that can be accessed; or a code. */
 int caf_access_rank(const struct caf_token *t, int image, int *rank);
+/* Assigns own memory to own memory: sections of equal n that do not overlap. */
+int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from, const struct caf_format *ff);
 /* Reports an access that did not succeed. `what`: "get" or "put". */
 void caf_move_error(int code, int *stat, const char *what, int image);
 /* Stat of such errors: a value that Fortran does not name. */
@@ -260,10 +262,26 @@ struct caf_path {
 	char *holder;       /* of the last allocatable or pointer component: address of its descriptor or pointer, or null */
 	char *token;        /* and of its token */
 	bool array, whole;  /* it is an array; it is meant as a whole, with nothing behind it */
+	bool deferred;      /* it is a string of deferred length */
 	struct caf_desc d;  /* its descriptor, if it is an array */
 };
 /* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT: the last component reached, of
  * which path->whole tells whether it is the one meant, has no memory. To be freed by caf_side_free(&path->side), whatever the code. */
 int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind);
+
+
+/* ---- Reallocation by assignment (reshape.c, token.c) ------------------------------------------------------------ */
+
+/* Gives an own allocatable array the shape of a section. */
+int caf_fit(struct caf_desc *d, const struct caf_section *like);
+/* The same for the component at the end of a path in own memory. */
+int caf_fit_component(const struct caf_path *path, const struct caf_section *like, size_t elem);
+
+/* The token of the component whose descriptor that is; or null. */
+struct caf_token *caf_component_of(const struct caf_desc *d);
+/* A token for a component that has none yet; null: no memory. */
+struct caf_token *caf_component_token(struct caf_desc *d);
+/* The component's memory from now on, of caf_heap_alloc. */
+void caf_component_replace(struct caf_token *t, void *memory, size_t bytes);
 
 #endif

@@ -20,8 +20,7 @@ static bool convert_rows(char *to, const struct caf_format *tf, const struct caf
 	return true;
 }
 
-/* Assigns own memory to own memory; sections of equal n that do not overlap. */
-static int assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
+int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
 	const struct caf_format *ff)
 {
 	if (caf_same_format(tf, ff))
@@ -65,7 +64,7 @@ int caf_get_side(int rank, const struct caf_side *from, const struct caf_section
 	int code = from->s.elem ? get_packed(rank, from, b.p) : 0;
 	struct caf_section got = repeated ? caf_repeated(b.p, to) : caf_packed(b.p, from->s.elem, from->s.n);
 	if (code == 0)
-		code = assign(to, tf, &got, &from->f);
+		code = caf_assign(to, tf, &got, &from->f);
 	caf_buffer_free(&b);
 	return code;
 }
@@ -91,7 +90,7 @@ int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *
 	if (!caf_buffer_get(&b, to->s.n * to->s.elem))
 		return CAF_MOVE_MEMORY;
 	struct caf_section packed = caf_packed(b.p, to->s.elem, to->s.n);
-	int code = assign(&packed, &to->f, &source, ff);
+	int code = caf_assign(&packed, &to->f, &source, ff);
 	if (code == 0)
 		code = put_as_is(rank, to, &packed);
 	caf_buffer_free(&b);
