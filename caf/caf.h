@@ -201,16 +201,47 @@ struct caf_section {
 	size_t n;                        /* elements in all */
 };
 
+/* The elements that a descriptor describes. */
+void caf_section_of(struct caf_section *s, const struct caf_desc *d);
+/* n elements one behind the other. */
+struct caf_section caf_packed(void *base, size_t elem, size_t n);
+/* The shape of `like`, every element being the one at base. */
+struct caf_section caf_repeated(void *base, const struct caf_section *like);
+bool caf_contiguous(const struct caf_section *s);
+
 /* Moves sections between own memory and a rank's, each as one ARMCI operation where the shape allows: equal element size and
- * equal n. Done: gets when they return, puts locally. Returns 0 or an ARMCI code. */
+ * equal n; own strides may be 0 in a put. Done: gets when they return, puts locally. Returns a code of enum caf_moved. */
 int caf_put_section(int rank, const struct caf_section *to, const struct caf_section *from);
 int caf_get_section(int rank, const struct caf_section *from, const struct caf_section *to);
 
-/* Copies own memory, elements of equal size, in array element order; the sections must not overlap. */
-void caf_copy_section(const struct caf_section *to, const struct caf_section *from);
+/* Copies own memory, elements of equal size, in array element order; the sections must not overlap. False: no memory. (copy.c) */
+bool caf_copy_section(const struct caf_section *to, const struct caf_section *from);
 
-/* The elements that a descriptor describes. */
-void caf_section_of(struct caf_section *s, const struct caf_desc *d);
+/* Two sections as one loop nest: levels from the innermost outwards, as few as the shapes allow. (levels.c) */
+struct caf_levels {
+	char *to, *from; /* first element */
+	size_t elem;
+	int n;
+	ptrdiff_t count[2 * CAF_MAX_RANK], to_stride[2 * CAF_MAX_RANK], from_stride[2 * CAF_MAX_RANK];
+};
+/* False: the shapes have no common loop nest. */
+bool caf_levels_of(struct caf_levels *v, const struct caf_section *to, const struct caf_section *from);
+
+/* Memory for a while: small amounts are on the stack. */
+struct caf_buffer {
+	char *p;
+	_Alignas(16) char small[1024];
+};
+static inline bool caf_buffer_get(struct caf_buffer *b, size_t bytes)
+{
+	b->p = bytes <= sizeof b->small ? b->small : malloc(bytes);
+	return b->p != NULL;
+}
+static inline void caf_buffer_free(struct caf_buffer *b)
+{
+	if (b->p != b->small)
+		free(b->p);
+}
 
 /* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
 
@@ -221,7 +252,84 @@ struct caf_format {
 };
 /* Whether elements can be assigned bytewise. */
 bool caf_same_format(const struct caf_format *to, const struct caf_format *from);
-/* Assigns n elements of packed arrays (stride in bytes; a scalar has from_stride 0). False: there is no such assignment. */
+/* Assigns n elements to a packed array (from_stride in bytes; a scalar has 0). False: there is no such assignment. */
 bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride, size_t n);
+/* The same for numbers and logicals (numbers.c), parts of complex numbers being numbers: kinds and strides in bytes. */
+bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from, int from_type, int from_kind,
+	ptrdiff_t from_stride, size_t n);
+
+/* ---- Sides of a transfer (vector.c, move.c, reference.c) ------------------------------------------------------- */
+
+/* What a statement names of an image's memory: a section, some of whose dimensions may have vector subscripts. */
+struct caf_side {
+	struct caf_section s;       /* stride of a dimension with a vector subscript: not used */
+	struct caf_format f;
+	ptrdiff_t *at[CAF_MAX_RANK]; /* of such a dimension: distance in bytes by index, from malloc; else null */
+	bool vector;                /* there are such dimensions */
+};
+/* Adds an outer dimension with the vector's subscripts, of which `lower` is at the base; `stride` in bytes. */
+int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower, ptrdiff_t stride);
+void caf_side_add(struct caf_side *s, ptrdiff_t count, ptrdiff_t stride);
+/* The side that a descriptor and, where there are vector subscripts, an array of `vector` describe. */
+int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const struct caf_vector *vector, int kind);
+void caf_side_free(struct caf_side *s);
+
+/* Moves a side with vector subscripts from or to packed memory. */
+int caf_put_vector(int rank, const struct caf_side *to, char *packed);
+int caf_get_vector(int rank, const struct caf_side *from, char *packed);
+
+/* How an access ended: 0, a code of ARMCI, or one of these. */
+enum caf_moved {
+	CAF_MOVED = 0,
+	CAF_MOVE_MEMORY = 1, /* no memory for a temporary */
+	CAF_MOVE_CONVERSION, /* no such assignment */
+	CAF_MOVE_SHAPE,      /* numbers of elements differ */
+	CAF_MOVE_VECTOR,     /* a vector subscript that the compiler has passed wrongly */
+	CAF_MOVE_PATH,       /* a path that cannot be followed */
+	CAF_MOVE_ABSENT,     /* a component that is not allocated */
+	CAF_MOVE_REMOTE,     /* a component of another image would have to be reallocated */
+	CAF_MOVE_IMAGE,      /* no such image */
+	CAF_MOVE_FAILED,     /* a failed image */
+	CAF_MOVE_TOKEN       /* not an allocated coarray */
+};
+/* Assigns with conversion and broadcast of one element; `overlap`: own memory, which may be the same on both sides. */
+int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap);
+int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap);
+/* The rank of an image of the current team that can be accessed; or a code. */
+int caf_access_rank(const struct caf_token *t, int image, int *rank);
+/* Assigns own memory to own memory: sections of equal n that do not overlap. */
+int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from, const struct caf_format *ff);
+/* Reports an access that did not succeed. `what`: "get" or "put". */
+void caf_move_error(int code, int *stat, const char *what, int image);
+/* Stat of such errors: a value that Fortran does not name. */
+enum { CAF_ACCESS_ERROR = 5020 };
+
+/* Where a path leads. */
+struct caf_path {
+	struct caf_side side;
+	char *holder;       /* of the last allocatable or pointer component: address of its descriptor or pointer, or null */
+	char *token;        /* and of its token */
+	bool array, whole;  /* it is an array; it is meant as a whole, with nothing behind it */
+	bool deferred;      /* it is a string of deferred length */
+	struct caf_desc d;  /* its descriptor, if it is an array */
+};
+/* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT: the last component reached, of
+ * which path->whole tells whether it is the one meant, has no memory. To be freed by caf_side_free(&path->side), whatever the code. */
+int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind);
+
+
+/* ---- Reallocation by assignment (reshape.c, token.c) ------------------------------------------------------------ */
+
+/* Gives an own allocatable array the shape of a section. */
+int caf_fit(struct caf_desc *d, const struct caf_section *like);
+/* The same for the component at the end of a path in own memory. */
+int caf_fit_component(const struct caf_path *path, const struct caf_section *like, size_t elem);
+
+/* The token of the component whose descriptor that is; or null. */
+struct caf_token *caf_component_of(const struct caf_desc *d);
+/* A token for a component that has none yet; null: no memory. */
+struct caf_token *caf_component_token(struct caf_desc *d);
+/* The component's memory from now on, of caf_heap_alloc. */
+void caf_component_replace(struct caf_token *t, void *memory, size_t bytes);
 
 #endif

@@ -126,6 +126,39 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	return ended;
 }
 
+struct caf_token *caf_component_token(struct caf_desc *d)
+{
+	struct caf_token *t = new_token();
+	if (t) {
+		t->kind = CAF_ALLOCATE_ONLY;
+		t->desc = d;
+	}
+	return t;
+}
+
+struct caf_token *caf_component_of(const struct caf_desc *d)
+{
+	struct caf_token *found = NULL;
+	pthread_mutex_lock(&lock);
+	for (struct pool *p = pools; p && !found; p = p->next) {
+		for (int i = 0; i < POOL && !found; i++) {
+			if (p->token[i].live && p->token[i].desc == d && !p->token[i].at)
+				found = &p->token[i];
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void caf_component_replace(struct caf_token *t, void *memory, size_t bytes)
+{
+	if (t->owns)
+		caf_heap_free(t->own);
+	t->own = memory;
+	t->bytes = bytes;
+	t->owns = true;
+}
+
 static int register_component(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
 {
 	struct caf_token *t = kind == CAF_ALLOCATE_ONLY ? caf_live_token(*token) : NULL;
