@@ -8,7 +8,7 @@
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
-# The exit codes of the programs are the verdict: 0 all passed, 1 not, 77 skipped.
+# The exit codes of the programs are the verdict, with what those of ga and caf say: 0 all passed, 1 not, 77 skipped.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
@@ -69,6 +69,14 @@ hurry() {
 	[ $looks -gt 0 ] || kill -ALRM "$1" 2>/dev/null || :
 }
 
+# said_ok ROOM NAME LOG: false if the program should have said so and has not.
+said_ok() {
+	case $1 in
+	ga) grep -q "^ok ga/$2 on $ranks ranks" "$3" ;;
+	caf) grep -q "^ *ok $2" "$3" ;;
+	esac
+}
+
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
 run() { # ROOM NAME SETTING...
@@ -88,7 +96,7 @@ run() { # ROOM NAME SETTING...
 	elif [ $status -eq 124 ] && stuck "$log"; then
 		echo "passed but for the end, $room/$name: MPI_Finalize of MPICH hangs"
 		passed=$((passed + 1))
-	elif [ $status -ne 0 ] || { [ "$room" = ga ] && ! grep -q "^ok ga/$name on $ranks ranks" "$log"; }; then
+	elif [ $status -ne 0 ] || ! said_ok "$room" "$name" "$log"; then
 		echo "FAIL $room/$name on $nodes nodes with $per ranks each: exit $status"
 		tail -n 20 "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))
