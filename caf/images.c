@@ -50,8 +50,8 @@ void caf_end_image(int state)
 {
 	ARMCI_AllFence();
 	own_state = state;
-	caf_locks_abandon();
 	tell_others(state);
+	caf_locks_abandon(state); /* who gets one that a failed image has left looks for that only if it knows of ended images */
 	atomic_thread_fence(memory_order_seq_cst);
 	caf_calls_attend();
 }
