@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation: conversion for core.
+// Allocation of memory of all kinds: conversion for core.
 package main
 
 // #include "front.h"

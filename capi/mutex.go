@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes: conversion for core.
+// Mutexes, of the job and in sets with handles: conversion for core.
 package main
 
 // #include <stdlib.h>
