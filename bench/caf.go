@@ -29,12 +29,13 @@ In brackets is the ARMCI call that does what the statement does, in the same pro
 //go:embed caf.txt
 var cafBars string
 
-// coarrays is bench caf. As it comes Open MPI uses shared memory between pretended nodes, whatever it is told.
+// coarrays is bench caf. As it comes Open MPI uses shared memory between pretended nodes, whatever it is told, and has no windows of
+// memory that a program allocates itself between hosts over TCP.
 var coarrays = suite{
 	name: "caf", usage: cafUsage, title: "Coarrays", ranks: 2, bars: &cafBars,
 	series: []series{
-		{name: "opencoarrays", title: "OpenCoarrays", mpi: "openmpi", fair: true, networks: "node hosts"},
-		{name: "opencoarrays-pt2pt", title: "OpenCoarrays, send/receive", mpi: "openmpi", fair: true, networks: "nodes",
+		{name: "opencoarrays", title: "OpenCoarrays", mpi: "openmpi", fair: true, networks: "node"},
+		{name: "opencoarrays-pt2pt", title: "OpenCoarrays, send/receive", mpi: "openmpi", fair: true, networks: "nodes hosts",
 			words: []string{"--mca", "osc", "pt2pt"}},
 		{name: "armci", title: "libcaf_armci", mpi: "armci", ours: true, networks: "node nodes hosts rdma"},
 	},

@@ -23,7 +23,7 @@ CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int ima
 	struct caf_object o;
 	if (!find(&o, "EVENT POST", t, index, image, &s))
 		return;
-	ARMCI_AllFence();
+	caf_fence_others(o.rank);
 	if (unlikely(ARMCIX_Event_add((armcix_event_t *)o.at, 1, o.rank) != 0))
 		caf_error(CAF_NO_ELEMENT, stat, errmsg, length, "EVENT POST at image %d failed", image);
 	else

@@ -167,7 +167,7 @@ CAF_API void _gfortran_caf_unlock(struct caf_token *t, size_t index, int image, 
 	int rank = t && t->kind == CAF_CRITICAL ? t->team->rank[0] : image ? caf_rank(image) : caf.me;
 	struct held *h = find_held(t, rank, index);
 	if (likely(h != NULL)) {
-		ARMCI_AllFence();
+		caf_fence_others(rank);
 		release(h);
 	}
 	rank = find("UNLOCK", t, index, image, &s); /* also reports that the image has failed */

@@ -1,6 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements of coarrays that statements on atomic, event and lock variables mean: the unusual cases. See object.h. */
+/* What statements on atomic, event and lock variables have in common: the fence, and the unusual cases. See object.h. */
+#include <stdlib.h>
+
 #include "object.h"
+
+enum { MANY = 1024 }; /* ranks that are no longer fenced one by one */
+
+/* By rank, whether it is on this node. */
+static const char *find_neighbours(void)
+{
+	static char *known;
+	char *near = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+	if (likely(near != NULL))
+		return near;
+	near = malloc((size_t)caf.n);
+	if (!near)
+		caf_fatal("no memory");
+	for (int i = 0; i < caf.n; i++) near[i] = (char)ARMCI_Same_node(i);
+	__atomic_store_n(&known, near, __ATOMIC_RELEASE); /* of two threads that come here at once one loses its memory */
+	return near;
+}
+
+/* On the node stores are done at once, and one fence of all costs least. */
+void caf_fence_others(int rank)
+{
+	if (caf.n > MANY || find_neighbours()[rank]) {
+		ARMCI_AllFence();
+		return;
+	}
+	for (int i = 0; i < caf.n; i++)
+		if (i != rank)
+			ARMCI_Fence(i);
+}
 
 bool caf_find_among_ended(struct caf_object *o, const struct caf_token *t, size_t offset, int image, size_t elem)
 {

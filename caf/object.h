@@ -23,6 +23,9 @@ struct caf_object {
 	int rank;
 };
 
+/* Fences all ranks but this one, ahead of a call that comes behind the image's stores there: it need not wait for them. */
+void caf_fence_others(int rank);
+
 /* Reports why there is no element, in the name of the statement. */
 void caf_no_object(const struct caf_token *t, size_t index, int image, size_t elem, const char *what, const struct caf_status *s);
 /* As caf_find_object, also if images have ended. */

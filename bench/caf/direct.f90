@@ -164,6 +164,8 @@ contains
     integer :: i
     do i = 1, turns
       call check(armci_malloc(some, int(8 * elements, c_long)))
+      call armci_barrier ! as after ALLOCATE and before DEALLOCATE
+      call armci_barrier
       call check(armci_free(some(me - 1)))
     end do
   end subroutine

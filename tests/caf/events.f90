@@ -6,7 +6,7 @@ program events
   integer, parameter :: rounds = 300
   type(event_type) :: full[*], empty[*], all_of(4)[*]
   type(event_type), allocatable :: dynamic(:,:)[:]
-  integer :: box(64)[*], filled(64)
+  integer :: box(64)[*], filled(64), shelf(64)[*]
   integer :: me, n, next, before
 
   me = this_image()
@@ -14,6 +14,7 @@ program events
   next = merge(1, me + 1, me == n)
   before = merge(n, me - 1, me == 1)
   call ring
+  call third
   call counts
   call posters
   call arrays
@@ -42,6 +43,24 @@ contains
       event post (empty[before])
     end do
     event wait (empty)
+    sync all
+  end subroutine
+
+  ! What an image stores on a third image before it posts is seen there by who waits.
+  subroutine third
+    integer :: i, far, its_far
+    far = 1 + mod(me + 1, n)
+    its_far = 1 + mod(before + 1, n)
+    shelf = 0
+    sync all
+    do i = 1, rounds
+      shelf(me)[far] = i
+      event post (full[next])
+      event wait (full)
+      call check(shelf(before)[its_far] == i, 'data on a third image behind an event')
+      event post (empty[before])
+      event wait (empty)
+    end do
     sync all
   end subroutine
 
