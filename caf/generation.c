@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +72,8 @@ static int read_program(void)
 {
 	int found = OLD, fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct stat st;
+	if (fd < 0) /* /proc is not mounted */
+		fd = open((const char *)getauxval(AT_EXECFN), O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
 		size_t bytes = (size_t)st.st_size;
 		void *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
