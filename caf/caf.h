@@ -119,6 +119,11 @@ struct caf_members {
 };
 const struct caf_members *caf_members(struct caf_team *t);
 
+/* The calls themselves, over a group: those of the world have shorter ways. root: rank of the job. At most an int of bytes. */
+void caf_call_barrier(ARMCI_Group group);
+void caf_call_bcast(void *data, int bytes, int root, ARMCI_Group group);
+void caf_call_gop(void *data, int n, const char *op, int type, ARMCI_Group group);
+
 /* Synchronizes the images of the team that have not ended: all that return the same stat, 0 or CAF_FAILED_IMAGE, are in the same
  * statement and can call collectively over caf_members until they leave it. CAF_STOPPED_IMAGE: not synchronized. */
 int caf_gate(struct caf_team *t);

@@ -14,6 +14,39 @@ static char scrap[CAF_CALL_BYTES];
 
 static struct caf_ledger *own_ledger(const struct caf_team *t) { return t->calls->at[t->me]; }
 
+static bool is_world(ARMCI_Group group) { return group == 0; }
+
+void caf_call_barrier(ARMCI_Group group)
+{
+	if (likely(is_world(group)))
+		armci_msg_barrier();
+	else
+		armci_msg_group_barrier(&group);
+}
+
+void caf_call_bcast(void *data, int bytes, int root, ARMCI_Group group)
+{
+	if (likely(is_world(group)))
+		armci_msg_bcast(data, bytes, root);
+	else
+		armci_msg_group_bcast_scope(SCOPE_ALL, data, bytes, root, &group);
+}
+
+void caf_call_gop(void *data, int n, const char *op, int type, ARMCI_Group group)
+{
+	char *o = (char *)(uintptr_t)op; /* not written to */
+	if (!is_world(group))
+		armci_msg_group_gop_scope(SCOPE_ALL, data, n, o, type, &group);
+	else if (type == ARMCI_INT)
+		armci_msg_igop(data, n, o);
+	else if (type == ARMCI_LONG)
+		armci_msg_lgop(data, n, o);
+	else if (type == ARMCI_FLOAT)
+		armci_msg_fgop(data, n, o);
+	else
+		armci_msg_dgop(data, n, o);
+}
+
 bool caf_calls_create(struct caf_team *t)
 {
 	struct caf_calls *c = calloc(1, sizeof *c);
@@ -62,6 +95,7 @@ static void read_final(const struct caf_team *t, struct caf_gone *g)
 			caf_nap(tries);
 	}
 	uint64_t two[2];
+	atomic_thread_fence(memory_order_seq_cst); /* not read before `published` */
 	read_ledger(t, g->member, &l->last, two, sizeof two);
 	g->last = two[0];
 	g->final = two[1];
@@ -178,7 +212,7 @@ int caf_gate(struct caf_team *t)
 	int code = caf_begin(t, CAF_CALL_BARRIER, 0, 0, 0);
 	if (code == CAF_STOPPED_IMAGE)
 		return code;
-	armci_msg_group_barrier(&t->calls->members.group);
+	caf_call_barrier(t->calls->members.group);
 	return finish(t, true);
 }
 
@@ -222,11 +256,11 @@ static void take_part(struct caf_team *t, const struct caf_record *r)
 	memset(scrap, 0, sizeof scrap);
 	int code = caf_begin(t, (enum caf_call)r->call, r->root, r->type, r->n);
 	if (code == CAF_OK && r->call == CAF_CALL_BCAST)
-		armci_msg_group_bcast_scope(SCOPE_ALL, scrap, r->n, t->rank[r->root], &t->group);
+		caf_call_bcast(scrap, r->n, t->rank[r->root], t->group);
 	else if (code == CAF_OK && r->call == CAF_CALL_GOP)
-		armci_msg_group_gop_scope(SCOPE_ALL, scrap, r->n, "+", r->type, &t->group);
+		caf_call_gop(scrap, r->n, "+", r->type, t->group);
 	else if (code != CAF_STOPPED_IMAGE && r->call == CAF_CALL_BARRIER)
-		armci_msg_group_barrier(&t->calls->members.group);
+		caf_call_barrier(t->calls->members.group);
 }
 
 /* Returns whether the image is still needed in the team; *moved: it has taken part in a call. */

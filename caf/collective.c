@@ -68,8 +68,7 @@ static void close_operand(struct operand *o, bool changed)
 static void broadcast(struct caf_team *t, int root, char *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += LONGEST)
-		armci_msg_group_bcast_scope(SCOPE_ALL, data + at, (int)(bytes - at < LONGEST ? bytes - at : LONGEST), t->rank[root],
-			&t->group);
+		caf_call_bcast(data + at, (int)(bytes - at < LONGEST ? bytes - at : LONGEST), t->rank[root], t->group);
 }
 
 /* Small data goes at once. */
@@ -131,8 +130,7 @@ static int reduce_by_armci(struct caf_team *t, enum caf_operator op, struct oper
 		return code;
 	size_t size = o->bytes / n, step = LONGEST / size;
 	for (size_t i = 0; i < n; i += step)
-		armci_msg_group_gop_scope(SCOPE_ALL, o->data + i * size, (int)(n - i < step ? n - i : step), (char *)armci_op[op], type,
-			&t->group);
+		caf_call_gop(o->data + i * size, (int)(n - i < step ? n - i : step), armci_op[op], type, t->group);
 	return small ? caf_finish(t) : CAF_OK;
 }
 

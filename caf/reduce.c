@@ -33,5 +33,5 @@ void caf_reduce_tree(struct caf_team *t, int root, char *data, size_t n, const s
 		piece_to_root(t, root < 0 ? 0 : root, data + i * c->elem, other, n - i < step ? n - i : step, c);
 	free(other);
 	for (size_t at = 0; root < 0 && at < all; at += LONGEST)
-		armci_msg_group_bcast_scope(SCOPE_ALL, data + at, (int)(all - at < LONGEST ? all - at : LONGEST), t->rank[0], &t->group);
+		caf_call_bcast(data + at, (int)(all - at < LONGEST ? all - at : LONGEST), t->rank[0], t->group);
 }

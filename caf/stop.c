@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STOP, ERROR STOP, FAIL IMAGE and the end of the program. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,13 +16,22 @@ void caf_flush(void)
 	fflush(NULL);
 }
 
-/* ERROR STOP 0 ends the job with another status than 0 where the launcher would not end it otherwise. */
+/* The reason has been printed: ARMCI's own line would only say that the job ends. */
+static void be_silent(void)
+{
+	int null = open("/dev/null", O_WRONLY);
+	if (null >= 0)
+		dup2(null, STDERR_FILENO);
+}
+
+/* A status whose low 8 bits are 0 becomes another: launchers end a job only if a process fails. */
 void caf_abort(int status)
 {
 	caf_flush();
 	if (!caf.on)
 		_exit(status & 255 ? status : 1);
-	armci_msg_abort(status);
+	be_silent();
+	armci_msg_abort(status & 255 ? status : 1);
 	_exit(1);
 }
 
