@@ -45,11 +45,30 @@ static int get_packed(int rank, const struct caf_side *from, char *packed)
 	return from->vector ? caf_get_vector(rank, from, packed) : caf_get_section(rank, &from->s, &to);
 }
 
+/* A source of more elements than the destination gives the first ones of each dimension, as assignments of own arrays do. */
+static bool cut(struct caf_section *from, const struct caf_section *to)
+{
+	if (from->rank != to->rank)
+		return false;
+	for (int i = 0; i < from->rank; i++) {
+		if (from->count[i] < to->count[i])
+			return false;
+		from->count[i] = to->count[i];
+	}
+	from->n = to->n;
+	return true;
+}
+
 int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap)
 {
+	struct caf_side part;
 	bool repeated = from->s.rank == 0 && to->n != 1;
-	if (!repeated && from->s.n != to->n)
-		return CAF_MOVE_SHAPE;
+	if (!repeated && unlikely(from->s.n != to->n)) {
+		part = *from;
+		from = &part;
+		if (!cut(&part.s, to))
+			return CAF_MOVE_SHAPE;
+	}
 	if (to->n == 0 || to->elem == 0)
 		return 0;
 	if (!repeated && !overlap && caf_same_format(tf, &from->f)) {
@@ -78,9 +97,10 @@ int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *
 {
 	struct caf_section source = *from;
 	if (from->n != to->s.n) {
-		if (from->rank != 0)
+		if (from->rank == 0)
+			source = caf_repeated(from->base, &to->s);
+		else if (!cut(&source, &to->s))
 			return CAF_MOVE_SHAPE;
-		source = caf_repeated(from->base, &to->s);
 	}
 	if (to->s.n == 0 || to->s.elem == 0)
 		return 0;

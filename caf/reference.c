@@ -36,7 +36,7 @@ static int dimensions(const struct caf_ref *r)
 static bool is_whole(const struct caf_ref *r)
 {
 	for (int i = 0; i < dimensions(r); i++) {
-		if (r->u.a.mode[i] != CAF_ARR_FULL)
+		if (r->u.a.mode[i] != CAF_ARR_FULL || r->u.a.dim[i].s.stride != 1)
 			return false;
 	}
 	return true;
@@ -99,7 +99,7 @@ static int dimension(struct caf_side *s, const struct caf_ref *r, int i, const s
 	case CAF_ARR_VECTOR:
 		return caf_side_add_vector(s, r->u.a.dim[i].v.vector, r->u.a.dim[i].v.nvec, r->u.a.dim[i].v.kind, d->lower, stride);
 	case CAF_ARR_FULL:
-		caf_side_add(s, d->upper - d->lower + 1, stride);
+		add_range(s, d->lower, d->upper, step, d->lower, stride);
 		return 0;
 	case CAF_ARR_RANGE:
 		add_range(s, first, last, step, d->lower, stride);
