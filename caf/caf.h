@@ -40,6 +40,9 @@ extern struct caf {
 /* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before main. */
 void caf_start(void);
 
+/* Whether the program comes from gfortran 16 or newer, as far as its file or its calls tell (generation.c). */
+bool caf_gfortran_16(void);
+
 /* State of an image, by rank: CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE. */
 int caf_state(int rank);
 
@@ -118,6 +121,8 @@ struct caf_token {
 	char **at;             /* by rank of the job: start of its memory; null: a component, which only its image knows */
 	char *own;             /* own memory; null: not allocated */
 	size_t bytes;          /* of own memory */
+	size_t elem;           /* of an element; a scalar has as many as `bytes` */
+	int type;              /* enum caf_type, of a coarray */
 	struct caf_desc *desc; /* the image's descriptor, or null */
 	struct caf_team *team; /* in which it was allocated; null: a component */
 	struct caf_token *next, **link; /* of team->allocated */
@@ -163,6 +168,11 @@ void caf_copy_section(const struct caf_section *to, const struct caf_section *fr
 
 /* The elements that a descriptor describes. */
 void caf_section_of(struct caf_section *s, const struct caf_desc *d);
+
+/* ---- Accesses of gfortran 15 and later (remote.c) -------------------------------------------------------------- */
+
+/* Collective, of caf_start: what accesses to other images need. */
+void caf_remote_start(void);
 
 /* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
 

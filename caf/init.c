@@ -47,6 +47,7 @@ void caf_start(void)
 	caf.n = armci_msg_nproc();
 	make_control();
 	make_initial_team();
+	caf_remote_start();
 	caf.on = true;
 	armci_msg_barrier();
 }

@@ -112,6 +112,8 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 		caf_fatal("no memory for a coarray's token");
 	t->kind = kind;
 	t->team = caf.current;
+	t->elem = d ? d->dtype.elem_len : size;
+	t->type = d ? d->dtype.type : CAF_VOID;
 	t->desc = d && d->dtype.rank > 0 ? d : NULL;
 	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) : is_lock(kind) ? size * sizeof(void *) : size;
 	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
@@ -148,6 +150,38 @@ static int register_component(size_t size, enum caf_register kind, struct caf_to
 	return t->own ? CAF_OK : CAF_ALLOCATION;
 }
 
+/* The coarray that an address of own memory is in, of the current team or one above. */
+static struct caf_token *coarray_of(const char *p)
+{
+	for (const struct caf_team *team = caf.current; team; team = team->parent)
+		for (struct caf_token *t = team->allocated; t; t = t->next)
+			if (t->kind != CAF_MAP_EXISTING && p >= t->own && p < t->own + (t->bytes ? t->bytes : 1))
+				return t;
+	return NULL;
+}
+
+/* CHANGE TEAM (team, y[*] => x): a token of y, for what d describes of the memory of x, until END TEAM. */
+static int map_existing(struct caf_token **token, struct caf_desc *d)
+{
+	struct caf_token *from = coarray_of(d->base), *t = from ? new_token() : NULL;
+	if (!from)
+		caf_fatal("CHANGE TEAM: what is associated is not an allocated coarray");
+	if (!t)
+		return CAF_ALLOCATION;
+	ptrdiff_t skip = (char *)d->base - from->own;
+	*t = (struct caf_token){.live = true, .own = d->base, .bytes = from->bytes - (size_t)skip, .elem = from->elem, .type = from->type,
+		.desc = d->dtype.rank > 0 ? d : NULL, .team = caf.current, .kind = CAF_MAP_EXISTING,
+		.at = malloc((size_t)caf.n * sizeof *t->at)};
+	if (!t->at) {
+		drop_token(t);
+		return CAF_ALLOCATION;
+	}
+	for (int i = 0; i < caf.n; i++) t->at[i] = from->at[i] ? from->at[i] + skip : NULL;
+	chain(t);
+	*token = t;
+	return CAF_OK;
+}
+
 /* Every image of the team calls it for coarrays, in the same order; for components (kinds ONLY) an image alone. A program's static
  * coarrays are registered before main. d is the image's own descriptor and gets the address. */
 CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **token, struct caf_desc *d, int *stat,
@@ -157,6 +191,8 @@ CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **to
 	caf_start();
 	if (kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY)
 		code = register_component(size, (enum caf_register)kind, token, d);
+	else if (kind == CAF_MAP_EXISTING)
+		code = map_existing(token, d);
 	else
 		code = register_coarray(size, (enum caf_register)kind, token, d);
 	if (code == CAF_ALLOCATION)
@@ -178,6 +214,10 @@ static void free_component(struct caf_token *t)
 
 static int free_coarray(struct caf_token *t)
 {
+	if (t->kind == CAF_MAP_EXISTING) { /* only a name of it */
+		drop_token(t);
+		return CAF_OK;
+	}
 	int ended = caf_barrier(t->team);
 	if (t->locks)
 		caf_locks_destroy(t);
