@@ -87,7 +87,25 @@ void caf_unpack(const struct caf_desc *d, void *from);
 /* Copies at most n bytes, as far as there is memory. Returns how many. */
 size_t caf_copy_readable(void *to, const void *from, size_t n);
 
+/* ---- Here or there (remote_value.c) --------------------------------------------------------------------------------- */
+
+/* Whether the function runs in this process. */
+bool caf_runs_here(const struct caf_access *a);
+
+/* All return 0 or a stat. `size` is of a scalar, or of a character of it. */
+/* *to is memory for the value, or null; it may be changed to where the value is. */
+int caf_get_scalar(const struct caf_access *a, size_t size, void **to, size_t *length);
+/* `any`: the array may take any size. */
+int caf_get_array(const struct caf_access *a, struct caf_desc *to, size_t *length, bool any);
+/* The value is an array or a scalar. */
+int caf_put_value(const struct caf_access *a, const struct caf_desc *desc, const void *scalar, size_t size);
+/* The compiler's size of a scalar is not that of the value: it may be more, or less but not less than an element's. */
+int caf_transfer_scalar(struct caf_access *from, struct caf_access *to, size_t size);
+int caf_transfer_array(struct caf_access *from, struct caf_access *to);
+
 /* ---- In the process of the other image (remote_call.c, remote_serve.c) -------------------------------------------- */
+
+extern int caf_remote_handler;
 
 /* What a getter has found. */
 struct caf_found {

@@ -12,8 +12,6 @@
 
 enum { PIECE = 4 << 20, SMALL = 4096 };
 
-extern int caf_remote_handler;
-
 /* One call. The reply's data go to room. */
 static int call(int rank, struct caf_question *q, void *data, size_t bytes, struct caf_answer *r, void *room, size_t room_bytes)
 {
