@@ -79,7 +79,7 @@ static inline size_t caf_desc_bytes(const struct caf_desc *d)
 /* The same array with lower bounds 1, as getters expect of a buffer whatever its bounds are. */
 void caf_from_one(struct caf_desc *to, const struct caf_desc *from);
 /* The descriptor of a copy without gaps and with lower bounds 1, but for its base. Returns its bytes. */
-size_t caf_packed(struct caf_desc *to, const struct caf_desc *from);
+size_t caf_packed_shape(struct caf_desc *to, const struct caf_desc *from);
 bool caf_has_gaps(const struct caf_desc *d);
 /* Copies the elements of d to packed memory, or back. */
 void caf_pack(void *to, const struct caf_desc *d);

@@ -147,7 +147,7 @@ int caf_call_put(const struct caf_access *a, const struct caf_desc *desc, const 
 	struct caf_desc shape;
 	ask(&q, CAF_AT_PUT, a);
 	q.array = desc != NULL;
-	q.value = desc ? caf_packed(&shape, desc) : bytes;
+	q.value = desc ? caf_packed_shape(&shape, desc) : bytes;
 	q.shape = desc ? caf_desc_bytes(desc) : 0;
 	return exec(a, &q, &shape, desc, scalar, &r, NULL, 0);
 }

@@ -61,14 +61,14 @@ static void get(const struct caf_question *q, struct parts *p, const struct caf_
 	if (q->array) {
 		struct caf_desc shape;
 		if (p->shape.base)
-			p->shape.base = malloc(caf_packed(&shape, &p->shape) + 1);
+			p->shape.base = malloc(caf_packed_shape(&shape, &p->shape) + 1);
 		f->run.get(p->add, &q->caller, (void **)(void *)&p->shape, &fresh, object, NULL, 0, value, other);
 		r->length = length;
 		if (!p->shape.base) {
 			r->code = CAF_NO_ACCESS;
 			return;
 		}
-		bytes = caf_packed(&r->shape, &p->shape);
+		bytes = caf_packed_shape(&r->shape, &p->shape);
 		answer(r, p->shape.base, bytes, true, false, rdata, rdlen, rdsize);
 		return;
 	}

@@ -21,7 +21,7 @@ void caf_from_one(struct caf_desc *to, const struct caf_desc *from)
 	}
 }
 
-size_t caf_packed(struct caf_desc *to, const struct caf_desc *from)
+size_t caf_packed_shape(struct caf_desc *to, const struct caf_desc *from)
 {
 	ptrdiff_t stride = 1;
 	caf_from_one(to, from);
@@ -54,7 +54,7 @@ bool caf_has_gaps(const struct caf_desc *d)
 static size_t both(struct caf_section *array, struct caf_section *packed, const struct caf_desc *d, void *memory)
 {
 	struct caf_desc shape;
-	size_t bytes = caf_packed(&shape, d);
+	size_t bytes = caf_packed_shape(&shape, d);
 	shape.base = memory;
 	shape.dtype.elem_len = element(d);
 	caf_section_of(array, d);

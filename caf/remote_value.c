@@ -78,7 +78,7 @@ static int take_array(struct caf_desc *to, const struct caf_desc *from, bool any
 {
 	struct caf_desc shape;
 	if (to->base && !any) {
-		if (caf_packed(&shape, to) != caf_packed(&shape, from))
+		if (caf_packed_shape(&shape, to) != caf_packed_shape(&shape, from))
 			return CAF_NO_ACCESS;
 		caf_unpack(to, from->base);
 		free(from->base);
@@ -116,7 +116,7 @@ static int get_scalar_there(const struct caf_access *a, size_t size, void **to, 
 static int get_array_there(const struct caf_access *a, struct caf_desc *to, size_t *length, bool any)
 {
 	struct caf_found f = {.length = length ? *length : 0};
-	size_t bytes = caf_packed(&f.shape, to);
+	size_t bytes = caf_packed_shape(&f.shape, to);
 	f.shape.base = to->base;
 	bool in_place = to->base && !caf_has_gaps(to);
 	if (in_place) {
@@ -163,7 +163,7 @@ static void put_here(const struct caf_access *a, const void *value)
 static int put_copy_here(const struct caf_access *a, const struct caf_desc *value)
 {
 	struct caf_desc copy;
-	size_t bytes = caf_packed(&copy, value);
+	size_t bytes = caf_packed_shape(&copy, value);
 	char small[1024];
 	copy.base = bytes <= sizeof small ? small : malloc(bytes);
 	if (!copy.base)
