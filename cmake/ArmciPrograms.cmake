@@ -19,9 +19,10 @@ endforeach()
 
 # armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it> SOURCES <file>...
 #               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [RPATH <path>] [FLAGS <flag>...] [DEPENDS <file>...]
-#               [LIBS <flag>...])
+#               [LIBS <flag>...] [COARRAYS])
+# COARRAYS: gfortran's, over libcaf_armci; a program in C calls it as gfortran does.
 function(armci_program)
-  cmake_parse_arguments(A "" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(A "COARRAYS" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
   if(NOT A_ABI)
     set(A_ABI classic)
   endif()
@@ -36,13 +37,19 @@ function(armci_program)
     set(command ${ARMCI_CC_${A_FLAVOUR}} ${ARMCI_CFLAGS} -I${A_INCLUDE})
     set(extra ${ARMCI_PUBLIC_HEADERS})
   endif()
+  if(A_COARRAYS)
+    list(APPEND A_LIBS -lcaf_armci)
+    if("${A_SOURCES}" MATCHES "\\.f90")
+      list(APPEND A_FLAGS -fcoarray=lib)
+    endif()
+  endif()
   set(lib ${ARMCI_LIBDIR_${A_ABI}})
   if(NOT A_RPATH)
     set(A_RPATH ${lib})
   endif()
   add_custom_command(OUTPUT ${A_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${directory} ${A_OUTPUT}.mods
-    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${A_RPATH} -larmci ${A_LIBS} ${ARMCI_LDFLAGS} -lm -lpthread
+    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${A_RPATH} ${A_LIBS} -larmci ${ARMCI_LDFLAGS} -lm -lpthread
     DEPENDS ${A_SOURCES} ${A_DEPENDS} ${extra}
     COMMENT "compile ${A_OUTPUT}" VERBATIM)
   string(REPLACE "${PROJECT_BINARY_DIR}/" "" name "${A_OUTPUT}")
@@ -53,6 +60,9 @@ function(armci_program)
   endif()
   if(TARGET armci_fortran)
     add_dependencies(${name} armci_fortran)
+  endif()
+  if(A_COARRAYS)
+    add_dependencies(${name} armci_caf)
   endif()
   add_dependencies(${A_TARGET} ${name})
 endfunction()

@@ -14,6 +14,7 @@ set(full
   "^softverbs/(transport|programs|hosts)/"
   "^vm/"
   "^rma/.*/(more|few|slow)$" "^rma/(model|fault|hosts|softverbs)/"
+  "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
   "^perf/nodes$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
 # faults that happen most, one boot of the virtual machine.
@@ -22,7 +23,8 @@ set(check
   "^ga/openmpi$"
   "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|messages)$"
   "^nodes/armcirun/2x2/c$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
-  "^softverbs/programs/device_acc$" "^vm/check$")
+  "^softverbs/programs/device_acc$" "^vm/check$"
+  "^caf/(fault|stop)/armcirun$")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 
 # tier_matches(<name> <list of patterns> <result>)

@@ -21,6 +21,13 @@ if(TARGET armci_mpirma)
   set_tests_properties(abi/elf/mpirma PROPERTIES LABELS abi TIMEOUT 200 ENVIRONMENT "ARMCI_ABI_MPIRMA=${ARMCI_MPIRMA}")
 endif()
 
+if(TARGET armci_caf)
+  add_test(NAME abi/elf/caf WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${ARMCI_GO} test -count=1 -v -run Caf ./tests/abi)
+  set_tests_properties(abi/elf/caf PROPERTIES LABELS abi TIMEOUT 200
+    ENVIRONMENT "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
+endif()
+
 armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
 armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi
   COMMAND ${out}/dlopen ${ARMCI_LIBDIR_classic}/libarmci.so.0)

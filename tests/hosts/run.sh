@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
-# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, ga or rma (what the
-# other tests have built there; rma_check and rma_full are the parts of rma), or few: those of c that do most between
-# nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that HOSTS_WITHOUT names are left
-# out.
+# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, ga, rma or caf (what the
+# other tests have built there; rma_check and rma_full are the parts of rma, caf_check and caf_full of caf), or few: those of c
+# that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that
+# HOSTS_WITHOUT names are left out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
-# The exit codes of the programs are the verdict: 0 all passed, 1 not, 77 skipped.
+# The exit codes of the programs are the verdict, with what those of ga and caf say: 0 all passed, 1 not, 77 skipped.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
@@ -37,8 +37,8 @@ listed() {
 	c) sed -n 's/^[a-z]/c &/p' "$tests/c/programs.txt" ;;
 	few) for one in $few; do few_of "$one"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
-	rma) sed -n 's/^\([a-z]\S*\) \(\S*\) \S*/rma \1 \2/p' "$tests/rma/programs.txt" ;;
-	rma_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/rma \1 \2/p" "$tests/rma/programs.txt" ;;
+	rma | caf) sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt" ;;
+	rma_* | caf_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" "$tests/${1%_*}/programs.txt" ;;
 	fortran) for f in "$tests"/fortran/*.f90; do echo "fortran $(basename "$f" .f90) 1,2,4"; done ;;
 	esac
 }
@@ -69,6 +69,14 @@ hurry() {
 	[ $looks -gt 0 ] || kill -ALRM "$1" 2>/dev/null || :
 }
 
+# said_ok ROOM NAME LOG: false if the program should have said so and has not.
+said_ok() {
+	case $1 in
+	ga) grep -q "^ok ga/$2 on $ranks ranks" "$3" ;;
+	caf) grep -q "^ *ok $2" "$3" ;;
+	esac
+}
+
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
 run() { # ROOM NAME SETTING...
@@ -88,7 +96,7 @@ run() { # ROOM NAME SETTING...
 	elif [ $status -eq 124 ] && stuck "$log"; then
 		echo "passed but for the end, $room/$name: MPI_Finalize of MPICH hangs"
 		passed=$((passed + 1))
-	elif [ $status -ne 0 ] || { [ "$room" = ga ] && ! grep -q "^ok ga/$name on $ranks ranks" "$log"; }; then
+	elif [ $status -ne 0 ] || ! said_ok "$room" "$name" "$log"; then
 		echo "FAIL $room/$name on $nodes nodes with $per ranks each: exit $status"
 		tail -n 20 "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))

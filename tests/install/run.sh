@@ -32,6 +32,10 @@ done
 	"${lib#"$prefix"/}/pkgconfig/armci-mpirma.pc" share/man/man1/armci-mpirma.1; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+[ ! -e "$BUILD/lib/libcaf_armci.so" ] || for file in "${lib#"$prefix"/}/libcaf_armci.so.0" "${lib#"$prefix"/}/libcaf_armci.a" \
+	"${lib#"$prefix"/}/pkgconfig/armci-caf.pc" bin/caf-armci share/man/man1/caf-armci.1; do
+	[ -s "$prefix/$file" ] || fail "$file is not installed"
+done
 grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' --include='*.h' && fail "a path of the build is installed"
 "$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"
 "$prefix/bin/armci_perf" -quick small >"$WORK/perf.log" || fail "armci_perf"
@@ -83,18 +87,41 @@ with_mpirma() {
 	started $3 env LD_PRELOAD="$(pkg-config --variable=preload armci-mpirma)" "$program"
 }
 
+# with_coarrays FLAVOUR FC LAUNCHER: through a link to the command, started without a search path; statically and by what
+# pkg-config says, once.
+with_coarrays() {
+	program=$WORK/hello_coarrays_$1
+	ln -sf "$prefix/bin/caf-armci" "$WORK/caf-armci"
+	"$WORK/caf-armci" -fc="$2" -Wall -Werror -o "$program" "$here/hello_coarrays.f90" || fail "caf-armci -fc=$2"
+	# shellcheck disable=SC2086
+	started $3 "$program"
+	[ "$1" = none ] || return 0
+	"$WORK/caf-armci" -fc="$2" -static-caf -o "$program" "$here/hello_coarrays.f90" || fail "caf-armci -static-caf -fc=$2"
+	# shellcheck disable=SC2086
+	started $3 "$program"
+	# shellcheck disable=SC2046
+	"$2" -o "$program" "$here/hello_coarrays.f90" $(pkg-config --cflags --libs armci-caf) || fail "$2 with armci-caf"
+	# shellcheck disable=SC2086
+	LD_LIBRARY_PATH=$lib started $3 "$program"
+}
+
 # with_cmake FLAVOUR CC FC LAUNCHER
 with_cmake() {
 	tree=$WORK/cmake_$1
 	fortran=OFF
 	[ -n "$3" ] && [ -e "$prefix/include/armci.mod" ] && fortran=ON
+	coarrays=OFF
+	[ $fortran = ON ] && [ -e "$lib/libcaf_armci.so" ] && coarrays=ON
 	{ "$CMAKE" -S "$here/consumer" -B "$tree" -DCMAKE_PREFIX_PATH="$prefix" -DPROGRAMS="$here" -DCMAKE_C_COMPILER="$2" \
-		-DCMAKE_Fortran_COMPILER="$3" -DWITH_FORTRAN=$fortran && "$CMAKE" --build "$tree"; } >"$WORK/cmake.log" 2>&1 ||
+		-DCMAKE_Fortran_COMPILER="$3" -DWITH_FORTRAN=$fortran -DWITH_COARRAYS=$coarrays &&
+		"$CMAKE" --build "$tree"; } >"$WORK/cmake.log" 2>&1 ||
 		{ cat "$WORK/cmake.log"; fail "find_package under $1"; }
 	# shellcheck disable=SC2086
 	started $4 "$tree/hello_c"
 	# shellcheck disable=SC2086
 	[ $fortran = OFF ] || started $4 "$tree/hello_f"
+	# shellcheck disable=SC2086
+	[ $coarrays = OFF ] || started $4 "$tree/hello_coarrays"
 }
 
 for flavour in none openmpi mpich; do
@@ -110,6 +137,7 @@ for flavour in none openmpi mpich; do
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
 	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
+	[ -z "$fc" ] || [ ! -e "$lib/pkgconfig/armci-caf.pc" ] || with_coarrays $flavour "$fc" "$run"
 	[ $flavour = none ] || [ ! -e "$lib/pkgconfig/armci-mpirma.pc" ] || with_mpirma $flavour "$cc" "$run"
 done
 

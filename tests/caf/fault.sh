@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# fault.sh FLAVOUR - an image is killed while others wait for it, in each way that a program waits; on one node and on two. The job
+# ends in time with a status that is not 0 and a line that tells who died, and leaves no process and no file. It must end only what it started.
+#
+#   BUILD=... SOURCE=... RUN_none="... -n 2" WORK=... sh fault.sh none
+#   FAULT_WAYS="sync_all sync_images event lock co_sum gets"  FAULT_NODES="1 2"  choose
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
+flavour=${1:?the launcher}
+WORK=${WORK:-$BUILD/tests/caf/fault/$flavour}
+dir=$WORK
+. "$SOURCE/tests/fault/job.sh"
+mkdir -p "$dir" || exit 1
+eval "run=\$RUN_$flavour"
+
+# launch_on NODES
+launch_on() {
+	launch="${run% *} $ranks $SOURCE/tests/hosts/pretend.sh $1 $ranks"
+	[ "$flavour" != none ] || launch="${run% *} $ranks -nodes $1"
+}
+
+# kill_image WAY RANK NODES
+kill_image() {
+	case="$flavour kill image $(($2 + 1)) of $ranks during $1 on $3 nodes"
+	launch_on "$3"
+	start "$BUILD/tests/caf/ends/$flavour/victim" "$dir/pids" "$1" $(($2 + 1))
+	began=$(now)
+	started || { fail "did not start"; force; return; }
+	sleep 0.3
+	victim=$(cat "$dir/pids/$2")
+	running "$victim" || fail "ended before it was killed"
+	began=$(now)
+	kill -9 "$victim" 2>/dev/null
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	! grep -q 'went on' "$dir/out" || fail "an image went on"
+	[ "$flavour" = mpich ] || names_dead "$2" "$victim"
+	echo "done $case: status $status after $took s"
+}
+
+for nodes in ${FAULT_NODES:-1 2}; do
+	for way in ${FAULT_WAYS:-sync_all sync_images event lock co_sum gets}; do
+		[ $way-$nodes != gets-1 ] || continue # on a node a get needs nobody
+		kill_image $way 2 $nodes
+	done
+done
+echo "$failures failures"
+[ $failures -eq 0 ]
