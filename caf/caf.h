@@ -166,6 +166,8 @@ struct caf_token {
 	char **at;             /* by rank of the job: start of its memory; null: a component, which only its image knows */
 	char *own;             /* own memory; null: not allocated */
 	size_t bytes;          /* of own memory */
+	size_t elem;           /* of an element; a scalar has as many as `bytes` */
+	int type;              /* enum caf_type, of a coarray */
 	struct caf_desc *desc; /* the image's descriptor, or null */
 	struct caf_team *team; /* in which it was allocated; null: a component */
 	struct caf_token *next, **link; /* of team->allocated */
@@ -247,6 +249,11 @@ static inline void caf_buffer_free(struct caf_buffer *b)
 	if (b->p != b->small)
 		free(b->p);
 }
+
+/* ---- Accesses of gfortran 15 and later (remote.c) -------------------------------------------------------------- */
+
+/* Collective, of caf_start: what accesses to other images need. */
+void caf_remote_start(void);
 
 /* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
 
