@@ -11,10 +11,15 @@ endif()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${caf}/programs.txt)
 file(GLOB caf_headers CONFIGURE_DEPENDS ${caf}/*.h ${PROJECT_SOURCE_DIR}/caf/*.h)
 
-# caf_program(<output> <flavour> <source>): built by armci_tests.
+# caf_program(<output> <flavour> <source>): built by armci_tests. Tests compare reals for equality and cut strings; and gfortran takes
+# a get for a function that might not be called.
 function(caf_program output flavour source)
+  set(flags -I${PROJECT_SOURCE_DIR}/caf)
+  if(source MATCHES "f90$")
+    set(flags -Wno-compare-reals -Wno-conversion -Wno-character-truncation -Wno-function-elimination)
+  endif()
   armci_program(OUTPUT ${output} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source} DEPENDS ${caf_headers}
-    FLAGS -I${PROJECT_SOURCE_DIR}/caf COARRAYS)
+    FLAGS ${flags} COARRAYS)
 endfunction()
 
 # A program without a line fails a test, as does a line without a program.
@@ -93,8 +98,19 @@ endforeach()
 foreach(flavour IN LISTS ARMCI_CAN_FC)
   caf_program(${out}/caf/ends/${flavour}/ends ${flavour} ${caf}/stop/ends.f90)
   caf_program(${out}/caf/ends/${flavour}/victim ${flavour} ${caf}/fault/victim.f90)
-  armci_suite(caf/stop/${launcher_${flavour}} SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS ${flavour})
-  armci_suite(caf/fault/${launcher_${flavour}} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour})
+endforeach()
+armci_suite(caf/stop/armcirun SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS none)
+armci_suite(caf/fault/armcirun SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 200 ARGS none ENV "FAULT_WAYS=sync_images lock")
+armci_suite(caf/fault/armcirun/more SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS none
+  ENV "FAULT_WAYS=sync_all event co_sum gets")
+set(nodes_openmpi 1)
+set(nodes_mpich 2)
+foreach(flavour openmpi mpich)
+  if(flavour IN_LIST ARMCI_CAN_FC)
+    armci_suite(caf/stop/${flavour} SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS ${flavour}
+      ENV STOP_NODES=${nodes_${flavour}})
+    armci_suite(caf/fault/${flavour} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour} ENV FAULT_NODES=2)
+  endif()
 endforeach()
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
 

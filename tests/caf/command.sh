@@ -24,7 +24,7 @@ run() {
 fail() {
 	failures=$((failures + 1))
 	echo "FAIL $case: $*"
-	sed 's/^/    | /' out err
+	sed 's/^/    | /' out err | head -12
 }
 
 says() { grep -q -e "$2" "$1" || fail "$1 does not say \"$2\""; }
