@@ -59,7 +59,7 @@ static int fetch(int rank, const struct caf_answer *found, struct caf_found *f)
 
 static char *append(char *to, const void *from, size_t bytes)
 {
-	if (bytes)
+	if (from && bytes)
 		memcpy(to, from, bytes);
 	return to + caf_part(bytes);
 }
