@@ -171,6 +171,7 @@ struct caf_token {
 	struct caf_desc *desc; /* the image's descriptor, or null */
 	struct caf_team *team; /* in which it was allocated; null: a component */
 	struct caf_token *next, **link; /* of team->allocated */
+	struct caf_token **where;       /* the program's variable, of a coarray */
 	enum caf_register kind;
 	bool live, owns;
 	struct caf_locks *locks; /* of lock.c */

@@ -104,13 +104,16 @@ CAF_API void _gfortran_caf_send_to_remote(struct caf_token *token, struct caf_de
 		caf_success(stat);
 }
 
-/* There is no descriptor: the coarray's own has the bounds, which are the same on all images. */
+/* gfortran 16 asks so for coarrays of the image itself, too, whether or not they are allocated. There is no descriptor: the coarray's
+ * own has the bounds, which are the same on all images. */
 CAF_API int32_t _gfortran_caf_is_present_on_remote(struct caf_token *token, int image, int accessor, void *add_data, size_t add_data_size)
 {
 	static const char what[] = "ALLOCATED or ASSOCIATED of a coindexed object";
 	struct caf_access a;
 	int32_t present = 0;
-	if (!aim(&a, token, token ? token->desc : NULL, image, accessor, NULL, NULL, NULL, what))
+	if (!caf_live_token(token))
+		return 0;
+	if (!aim(&a, token, token->desc, image, accessor, NULL, NULL, NULL, what))
 		return 0;
 	a.add = add_data;
 	a.add_bytes = add_data_size;

@@ -123,6 +123,7 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	if (is_event(kind) || is_lock(kind) || !d || d->dtype.type == CAF_DERIVED || d->dtype.type == CAF_CLASS)
 		memset(t->own, 0, bytes);
 	chain(t);
+	t->where = token;
 	*token = t;
 	d->base = t->own;
 	return ended;
@@ -214,7 +215,7 @@ static int map_existing(struct caf_token **token, struct caf_desc *d)
 		return CAF_ALLOCATION;
 	ptrdiff_t skip = (char *)d->base - from->own;
 	*t = (struct caf_token){.live = true, .own = d->base, .bytes = from->bytes - (size_t)skip, .elem = from->elem, .type = from->type,
-		.desc = d->dtype.rank > 0 ? d : NULL, .team = caf.current, .kind = CAF_MAP_EXISTING,
+		.team = caf.current, .kind = CAF_MAP_EXISTING,
 		.at = malloc((size_t)caf.n * sizeof *t->at)};
 	if (!t->at) {
 		drop_token(t);
@@ -282,7 +283,12 @@ static int free_coarray(struct caf_token *t)
 
 void caf_free_allocated(struct caf_team *t)
 {
-	while (t->allocated) free_coarray(t->allocated);
+	while (t->allocated) {
+		struct caf_token *c = t->allocated, **where = c->where;
+		free_coarray(c);
+		if (where && *where == c)
+			*where = NULL; /* gfortran 16 asks by the token whether it is allocated */
+	}
 }
 
 CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)

@@ -18,7 +18,7 @@ program accessors
   integer, allocatable :: al(:), am(:,:)[:], big(:)[:], copy(:)
   character(len=7) :: c(3)[*], loc
   character(len=12) :: long
-  complex :: z[*]
+  complex :: z(2)[*]
   type(flat) :: f(2)[*], g
   type(node) :: sn[*]
   type(node), allocatable :: nd(:)[:]
@@ -78,7 +78,7 @@ contains
     call check(all(y(2:3,2:4)[next] == 1000*next + reshape([6, 7, 10, 11, 14, 15], [2, 3])), 'block')
     call check(all(y(:,3)[next] == 1000*next + [9, 10, 11, 12]), 'column')
     call check(sum(x(:)[next]) == 10*m + 55, 'sum')
-    call check(z[next] == cmplx(next, -next), 'complex')
+    call check(z(2)[next] == cmplx(next, -next), 'complex')
     loc = c(2)[next]
     call check(loc == 'two', 'character')
     long = c(3)[next]
@@ -107,7 +107,7 @@ contains
     loc = 'put'
     c(2)[next] = loc
     c(1)[next] = 'longer than seven'
-    z[next] = cmplx(0, me)
+    z(2)[next] = cmplx(0, me)
     g%d = me
     g%k = -me
     f(1)[next] = g
@@ -126,7 +126,7 @@ contains
     call check(all(y(1:2,4:5) == reshape(p + 7 + [0, 1, 2, 3], [2, 2])), 'put a block')
     call check(all(y(3:4,4:5) == reshape(1000*me + [15, 16, 19, 20], [2, 2])), 'beside the block')
     call check(c(1) == 'longer ' .and. c(2) == 'put', 'put character')
-    call check(z == cmplx(0, prev), 'put complex')
+    call check(z(2) == cmplx(0, prev), 'put complex')
     call check(f(1)%k == -prev .and. all(f(1)%d == prev), 'put derived type')
     call check(all(f(2)%d(2:5) == [me + 1d0, 0.25d0, 0.5d0, me + 2.5d0]), 'put to a component')
     call check(all(am(:,2) == [1, 2, 3]*prev), 'put to an allocatable coarray')
@@ -184,7 +184,7 @@ contains
       f(1)[to]%d(7:8) = f(2)[np]%d(9:10)
       f(2)[to] = f(2)[np]
       nd(3)[to]%v = nd(3)[np]%v
-      z[to] = z[np]
+      z(2)[to] = z(2)[np]
       big(:)[to] = big(:)[np]
     end if
     sync all
@@ -194,7 +194,7 @@ contains
       call check(f(1)%k == 77 .and. all(f(1)%d([5, 7, 8]) == np + [3d0, 4.5d0, 5d0]), 'components between two images')
       call check(f(2)%d(30) == np + 15, 'derived type between two images')
       call check(all(nd(3)%v == nd(3)[np]%v(1:5)), 'allocatable component between two images')
-      call check(z == z[np] .and. all(big == big(:)[np]), 'objects between two images')
+      call check(z(2) == z(2)[np] .and. all(big == big(:)[np]), 'objects between two images')
     end if
   end subroutine
 end program
