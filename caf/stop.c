@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STOP, ERROR STOP, FAIL IMAGE and the end of the program. */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "caf.h"
@@ -9,11 +12,27 @@
 /* FLUSH of the Fortran library, which is part of every Fortran program; null: all units. */
 extern void _gfortran_flush_i4(int *unit) __attribute__((weak));
 
-void caf_flush(void)
+static void *flush(void *unused)
 {
 	if (_gfortran_flush_i4)
 		_gfortran_flush_i4(NULL);
 	fflush(NULL);
+	return unused;
+}
+
+/* By another thread: inside an input/output statement, as PRINT *, X[9], the calling one holds a unit that FLUSH waits for. */
+void caf_flush(void)
+{
+	pthread_t thread;
+	struct timespec end;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += 300 * 1000 * 1000;
+	if (end.tv_nsec >= 1000 * 1000 * 1000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000 * 1000 * 1000;
+	}
+	if (pthread_create(&thread, NULL, flush, NULL) == 0 && pthread_timedjoin_np(thread, NULL, &end) != 0)
+		pthread_detach(thread);
 }
 
 /* The reason has been printed: ARMCI's own line would only say that the job ends. */
