@@ -37,13 +37,34 @@ static struct caf_section packed(const struct operand *o)
 	return s;
 }
 
+/* gfortran broadcasts the components of a derived type by descriptors whose offset and span it has not set. In others the offset
+ * follows from bounds and strides. */
+static bool has_span(const struct caf_desc *d)
+{
+	size_t offset = 0;
+	for (int i = 0; i < d->dtype.rank; i++) offset -= (size_t)(d->dim[i].lower * d->dim[i].stride);
+	return d->span > 0 && d->offset == offset;
+}
+
+static void describe(struct caf_section *s, const struct caf_desc *d)
+{
+	struct caf_desc plain;
+	if (has_span(d)) {
+		caf_section_of(s, d);
+		return;
+	}
+	memcpy(&plain, d, offsetof(struct caf_desc, dim) + (size_t)d->dtype.rank * sizeof d->dim[0]);
+	plain.span = (ptrdiff_t)d->dtype.elem_len;
+	caf_section_of(s, &plain);
+}
+
 static void open_operand(struct operand *o, const struct caf_desc *d)
 {
 	if (d->dtype.rank == 0) {
 		*o = (struct operand){.data = d->base, .n = 1, .elem = d->dtype.elem_len, .bytes = d->dtype.elem_len};
 		return;
 	}
-	caf_section_of(&o->own, d);
+	describe(&o->own, d);
 	*o = (struct operand){.data = o->own.base, .n = o->own.n, .elem = o->own.elem, .bytes = o->own.n * o->own.elem, .own = o->own};
 	if (o->n == 0 || contiguous(&o->own))
 		return;
