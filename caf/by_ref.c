@@ -30,23 +30,12 @@ static bool same_shape(const struct caf_section *a, const struct caf_section *b)
 	return true;
 }
 
-/* Packed memory of the shape of `like`. */
-static struct caf_section packed_like(void *base, const struct caf_section *like, size_t elem)
-{
-	struct caf_section s = *like;
-	ptrdiff_t stride = (ptrdiff_t)elem;
-	s.base = base;
-	s.elem = elem;
-	for (int i = 0; i < s.rank; stride *= s.count[i++]) s.stride[i] = stride;
-	return s;
-}
-
 /* Fetches a side as it is, into memory that begins at a buffer. */
 static int fetch(int rank, const struct caf_side *from, struct caf_buffer *b, struct caf_section *got)
 {
 	if (!caf_buffer_get(b, from->s.n * from->s.elem))
 		return CAF_MOVE_MEMORY;
-	*got = packed_like(b->p, &from->s, from->s.elem);
+	*got = caf_packed_like(b->p, &from->s);
 	return caf_get_side(rank, from, got, &from->f, false);
 }
 
@@ -104,7 +93,7 @@ static int refit(struct caf_path *path, const struct object *o, struct caf_secti
 		return CAF_MOVE_ABSENT;
 	if (!caf_buffer_get(b, from->n * from->elem))
 		return CAF_MOVE_MEMORY;
-	struct caf_section packed = packed_like(b->p, from, from->elem);
+	struct caf_section packed = caf_packed_like(b->p, from);
 	if (!caf_copy_section(&packed, from))
 		return CAF_MOVE_MEMORY;
 	*from = packed;

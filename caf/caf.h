@@ -213,6 +213,8 @@ struct caf_section {
 void caf_section_of(struct caf_section *s, const struct caf_desc *d);
 /* n elements one behind the other. */
 struct caf_section caf_packed(void *base, size_t elem, size_t n);
+/* The shape of `like`, packed. */
+struct caf_section caf_packed_like(void *base, const struct caf_section *like);
 /* The shape of `like`, every element being the one at base. */
 struct caf_section caf_repeated(void *base, const struct caf_section *like);
 bool caf_contiguous(const struct caf_section *s);
@@ -266,7 +268,8 @@ struct caf_format {
 /* Whether elements can be assigned bytewise. */
 bool caf_same_format(const struct caf_format *to, const struct caf_format *from);
 /* Assigns n elements to a packed array (from_stride in bytes; a scalar has 0). False: there is no such assignment. */
-bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride, size_t n);
+bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride,
+	size_t n);
 /* The same for numbers and logicals (numbers.c), parts of complex numbers being numbers: kinds and strides in bytes. */
 bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from, int from_type, int from_kind,
 	ptrdiff_t from_stride, size_t n);
@@ -279,6 +282,7 @@ struct caf_side {
 	struct caf_format f;
 	ptrdiff_t *at[CAF_MAX_RANK]; /* of such a dimension: distance in bytes by index, from malloc; else null */
 	bool vector;                /* there are such dimensions */
+	bool subscripts;            /* vector subscripts were given, perhaps all in arithmetic progression */
 };
 /* Adds an outer dimension with the vector's subscripts, of which `lower` is at the base; `stride` in bytes. */
 int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower, ptrdiff_t stride);
@@ -311,7 +315,8 @@ int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *
 /* The rank of an image of the current team that can be accessed; or a code. */
 int caf_access_rank(const struct caf_token *t, int image, int *rank);
 /* Assigns own memory to own memory: sections of equal n that do not overlap. */
-int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from, const struct caf_format *ff);
+int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
+	const struct caf_format *ff);
 /* Reports an access that did not succeed. `what`: "get" or "put". */
 void caf_move_error(int code, int *stat, const char *what, int image);
 /* Stat of such errors: a value that Fortran does not name. */
@@ -327,7 +332,7 @@ struct caf_path {
 	struct caf_desc d;  /* its descriptor, if it is an array */
 };
 /* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT: the last component reached, of
- * which path->whole tells whether it is the one meant, has no memory. To be freed by caf_side_free(&path->side), whatever the code. */
+ * which path->whole tells whether it is the one meant, has no memory. Freed by caf_side_free(&path->side), whatever the code. */
 int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind);
 
 

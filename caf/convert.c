@@ -4,8 +4,15 @@
 
 #include "caf.h"
 
+static bool is_intrinsic(int type)
+{
+	return (type >= CAF_INTEGER && type <= CAF_COMPLEX) || type == CAF_CHARACTER;
+}
+
 bool caf_same_format(const struct caf_format *to, const struct caf_format *from)
 {
+	if (!is_intrinsic(to->type) && !is_intrinsic(from->type))
+		return to->elem == from->elem;
 	return to->type == from->type && to->elem == from->elem && to->kind == from->kind;
 }
 
@@ -63,7 +70,8 @@ static bool convert_numbers(char *to, const struct caf_format *tf, const char *f
 	return caf_convert_numbers(to + part, to_type, tf->kind, to_stride, (const char *)&zero, CAF_INTEGER, 1, 0, n);
 }
 
-bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride, size_t n)
+bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride,
+	size_t n)
 {
 	if (caf_same_format(tf, ff)) {
 		char *t = to;

@@ -45,29 +45,36 @@ static int get_packed(int rank, const struct caf_side *from, char *packed)
 	return from->vector ? caf_get_vector(rank, from, packed) : caf_get_section(rank, &from->s, &to);
 }
 
-/* A source of more elements than the destination gives the first ones of each dimension, as assignments of own arrays do. */
-static bool cut(struct caf_section *from, const struct caf_section *to)
+/*
+ * A source of more elements than the destination gives the first ones of each dimension, as assignments of own arrays do. Not so
+ * where there are vector subscripts: gfortran divides their number by the stride of the section that they are.
+ */
+static int cut(struct caf_section *from, const struct caf_section *to, bool subscripts)
 {
+	if (subscripts)
+		return CAF_MOVE_VECTOR;
 	if (from->rank != to->rank)
-		return false;
+		return CAF_MOVE_SHAPE;
 	for (int i = 0; i < from->rank; i++) {
 		if (from->count[i] < to->count[i])
-			return false;
+			return CAF_MOVE_SHAPE;
 		from->count[i] = to->count[i];
 	}
 	from->n = to->n;
-	return true;
+	return 0;
 }
 
 int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap)
 {
 	struct caf_side part;
+	int code;
 	bool repeated = from->s.rank == 0 && to->n != 1;
 	if (!repeated && unlikely(from->s.n != to->n)) {
 		part = *from;
+		code = cut(&part.s, to, from->subscripts);
+		if (code)
+			return code;
 		from = &part;
-		if (!cut(&part.s, to))
-			return CAF_MOVE_SHAPE;
 	}
 	if (to->n == 0 || to->elem == 0)
 		return 0;
@@ -80,7 +87,7 @@ int caf_get_side(int rank, const struct caf_side *from, const struct caf_section
 	struct caf_buffer b;
 	if (!caf_buffer_get(&b, from->s.n * from->s.elem))
 		return CAF_MOVE_MEMORY;
-	int code = from->s.elem ? get_packed(rank, from, b.p) : 0;
+	code = from->s.elem ? get_packed(rank, from, b.p) : 0;
 	struct caf_section got = repeated ? caf_repeated(b.p, to) : caf_packed(b.p, from->s.elem, from->s.n);
 	if (code == 0)
 		code = caf_assign(to, tf, &got, &from->f);
@@ -96,11 +103,14 @@ static int put_as_is(int rank, const struct caf_side *to, const struct caf_secti
 int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap)
 {
 	struct caf_section source = *from;
+	int code = 0;
 	if (from->n != to->s.n) {
 		if (from->rank == 0)
 			source = caf_repeated(from->base, &to->s);
-		else if (!cut(&source, &to->s))
-			return CAF_MOVE_SHAPE;
+		else
+			code = cut(&source, &to->s, to->subscripts);
+		if (code)
+			return code;
 	}
 	if (to->s.n == 0 || to->s.elem == 0)
 		return 0;
@@ -110,7 +120,7 @@ int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *
 	if (!caf_buffer_get(&b, to->s.n * to->s.elem))
 		return CAF_MOVE_MEMORY;
 	struct caf_section packed = caf_packed(b.p, to->s.elem, to->s.n);
-	int code = caf_assign(&packed, &to->f, &source, ff);
+	code = caf_assign(&packed, &to->f, &source, ff);
 	if (code == 0)
 		code = put_as_is(rank, to, &packed);
 	caf_buffer_free(&b);

@@ -160,7 +160,7 @@ int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const 
 	struct walk w = {.path = path, .rank = rank, .d = t->desc};
 	path->side.s = (struct caf_section){.base = t->at[rank], .n = 1};
 	memset(path->side.at, 0, sizeof path->side.at);
-	path->side.vector = false;
+	path->side.vector = path->side.subscripts = false;
 	path->holder = path->token = NULL;
 	path->array = path->whole = path->deferred = false;
 	int code = 0;

@@ -28,6 +28,15 @@ struct caf_section caf_packed(void *base, size_t elem, size_t n)
 	return (struct caf_section){.base = base, .elem = elem, .rank = 1, .count = {(ptrdiff_t)n}, .stride = {(ptrdiff_t)elem}, .n = n};
 }
 
+struct caf_section caf_packed_like(void *base, const struct caf_section *like)
+{
+	struct caf_section s = *like;
+	ptrdiff_t stride = (ptrdiff_t)s.elem;
+	s.base = base;
+	for (int i = 0; i < s.rank; stride *= s.count[i++]) s.stride[i] = stride;
+	return s;
+}
+
 struct caf_section caf_repeated(void *base, const struct caf_section *like)
 {
 	struct caf_section s = *like;
@@ -176,6 +185,8 @@ static int move(int rank, bool put, const struct caf_section *to, const struct c
 	struct caf_levels v;
 	if (to->n == 0)
 		return 0;
+	if (rank == caf.me) /* a pointer component may point to any own memory */
+		return caf_copy_section(to, from) ? 0 : CAF_MOVE_MEMORY;
 	if (!caf_levels_of(&v, to, from) || v.n > CAF_MAX_RANK)
 		return through_packed(rank, put, to, from);
 	if (turn(&v, put))

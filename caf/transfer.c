@@ -8,6 +8,8 @@
 
 #include "caf.h"
 
+enum { SMALL = 256 };
+
 static bool same_elements(const struct caf_desc *a, const struct caf_desc *b)
 {
 	return a->dtype.elem_len == b->dtype.elem_len && a->dtype.rank == b->dtype.rank && a->dtype.type == b->dtype.type;
@@ -57,12 +59,39 @@ static int find_rank(const struct caf_token *t, const struct caf_team *team, int
 
 int caf_access_rank(const struct caf_token *t, int image, int *rank) { return find_rank(t, caf.current, image, rank); }
 
+/* One element that must be converted. */
+static int get_scalar(char *at, int rank, const struct caf_desc *src, int src_kind, const struct caf_desc *dst, int dst_kind)
+{
+	struct caf_format to = {.type = dst->dtype.type, .kind = dst_kind, .elem = dst->dtype.elem_len};
+	struct caf_format from = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
+	_Alignas(16) char element[SMALL];
+	int code = from.elem ? ARMCI_Get(at, element, (int)from.elem, rank) : 0;
+	return code ? code : caf_convert(dst->base, &to, element, &from, 0, 1) ? 0 : CAF_MOVE_CONVERSION;
+}
+
+static int put_scalar(char *at, int rank, const struct caf_desc *dst, int dst_kind, const struct caf_desc *src, int src_kind)
+{
+	struct caf_format to = {.type = dst->dtype.type, .kind = dst_kind, .elem = dst->dtype.elem_len};
+	struct caf_format from = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
+	_Alignas(16) char element[SMALL];
+	if (!caf_convert(element, &to, src->base, &from, 0, 1))
+		return CAF_MOVE_CONVERSION;
+	return to.elem ? ARMCI_Put(element, at, (int)to.elem, rank) : 0;
+}
+
+static bool are_small_scalars(const struct caf_desc *a, const struct caf_desc *b)
+{
+	return a->dtype.rank == 0 && b->dtype.rank == 0 && a->dtype.elem_len <= SMALL && b->dtype.elem_len <= SMALL;
+}
+
 static int get(struct caf_token *t, size_t offset, int image, const struct caf_desc *src, const struct caf_vector *vector,
 	const struct caf_desc *dst, int src_kind, int dst_kind, bool may_overlap)
 {
 	struct caf_side from;
 	struct caf_section to;
 	int rank, code = find_rank(t, caf.current, image, &rank);
+	if (code == 0 && !vector && are_small_scalars(src, dst))
+		return get_scalar(caf_at(t, rank, offset), rank, src, src_kind, dst, dst_kind);
 	if (code == 0)
 		code = caf_side_of(&from, caf_at(t, rank, offset), src, vector, src_kind);
 	if (code)
@@ -80,6 +109,8 @@ static int put(struct caf_token *t, size_t offset, const struct caf_team *team, 
 	struct caf_side to;
 	struct caf_section from;
 	int rank, code = find_rank(t, team, image, &rank);
+	if (code == 0 && !vector && are_small_scalars(src, dst))
+		return put_scalar(caf_at(t, rank, offset), rank, dst, dst_kind, src, src_kind);
 	if (code == 0)
 		code = caf_side_of(&to, caf_at(t, rank, offset), dst, vector, dst_kind);
 	if (code)
@@ -125,39 +156,66 @@ CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, s
 	finish(code, stat, "put", image);
 }
 
-/* An assignment between two coindexed objects: what is not on this image comes here first. */
-CAF_API void _gfortran_caf_sendget(struct caf_token *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst,
-	struct caf_vector *dst_vector, struct caf_token *src_token, size_t src_offset, int src_image, struct caf_desc *src,
+/* One side of an assignment between two coindexed objects. */
+struct object {
+	struct caf_token *token;
+	size_t offset;
+	int image, rank;
+	const struct caf_desc *d;
+	const struct caf_vector *vector;
+	int kind;
+};
+
+static int side_of(struct caf_side *s, struct object *o)
+{
+	int code = find_rank(o->token, caf.current, o->image, &o->rank);
+	return code ? code : caf_side_of(s, caf_at(o->token, o->rank, o->offset), o->d, o->vector, o->kind);
+}
+
+/* Assigns own memory to a side. */
+static int put_from(struct object *dst, const struct caf_section *from, const struct caf_format *ff)
+{
+	struct caf_side to;
+	int code = side_of(&to, dst);
+	if (code)
+		return code;
+	code = caf_put_side(dst->rank, &to, from, ff, false);
+	caf_side_free(&to);
+	return code;
+}
+
+static int fetch(const struct object *src, const struct caf_side *from, struct caf_buffer *b, struct caf_section *got)
+{
+	if (!caf_buffer_get(b, from->s.n * from->s.elem))
+		return CAF_MOVE_MEMORY;
+	*got = caf_packed_like(b->p, &from->s);
+	return caf_get_side(src->rank, from, got, &from->f, false);
+}
+
+/* What is not in own memory, or may be the destination, comes here first. */
+CAF_API void _gfortran_caf_sendget(struct caf_token *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst_desc,
+	struct caf_vector *dst_vector, struct caf_token *src_token, size_t src_offset, int src_image, struct caf_desc *src_desc,
 	struct caf_vector *src_vector, int dst_kind, int src_kind, bool may_require_tmp, int *stat)
 {
-	(void)may_require_tmp;
+	struct object dst = {dst_token, dst_offset, dst_image, -1, dst_desc, dst_vector, dst_kind};
+	struct object src = {src_token, src_offset, src_image, -1, src_desc, src_vector, src_kind};
 	struct caf_side from;
-	struct caf_buffer b;
-	int rank, code = find_rank(src_token, caf.current, src_image, &rank);
-	if (code == 0)
-		code = caf_side_of(&from, caf_at(src_token, rank, src_offset), src, src_vector, src_kind);
+	int code = side_of(&from, &src);
 	if (code) {
 		caf_move_error(code, stat, "get", src_image);
 		return;
 	}
-	struct caf_section got = caf_packed(NULL, from.s.elem, from.s.n);
-	got.rank = from.s.rank > 0; /* of rank 0 it is assigned to each element of an array */
-	if (!caf_buffer_get(&b, got.n * got.elem))
-		code = CAF_MOVE_MEMORY;
-	got.base = b.p;
-	if (code == 0)
-		code = caf_get_side(rank, &from, &got, &from.f, false);
-	const char *what = code ? "get" : "put";
-	struct caf_side to;
-	if (code == 0)
-		code = find_rank(dst_token, caf.current, dst_image, &rank);
-	if (code == 0)
-		code = caf_side_of(&to, caf_at(dst_token, rank, dst_offset), dst, dst_vector, dst_kind);
-	if (code == 0) {
-		code = caf_put_side(rank, &to, &got, &from.f, false);
-		caf_side_free(&to);
+	if (src.rank == caf.me && !from.vector && !(may_require_tmp && src_image == dst_image)) {
+		finish(put_from(&dst, &from.s, &from.f), stat, "put", dst_image);
+		return;
 	}
+	struct caf_buffer b;
+	struct caf_section got;
+	code = fetch(&src, &from, &b, &got);
+	if (code)
+		caf_move_error(code, stat, "get", src_image);
+	else
+		finish(put_from(&dst, &got, &from.f), stat, "put", dst_image);
 	caf_side_free(&from);
 	caf_buffer_free(&b);
-	finish(code, stat, what, *what == 'g' ? src_image : dst_image);
 }

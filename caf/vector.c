@@ -48,6 +48,7 @@ int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int ki
 		return CAF_MOVE_VECTOR;
 	if (s->s.rank >= CAF_MAX_RANK)
 		return CAF_MOVE_PATH;
+	s->subscripts = true;
 	ptrdiff_t *at = malloc(n * sizeof *at + 1);
 	if (!at)
 		return CAF_MOVE_MEMORY;
@@ -69,7 +70,7 @@ int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const 
 {
 	ptrdiff_t span = d->span ? d->span : (ptrdiff_t)d->dtype.elem_len;
 	memset(s->at, 0, sizeof s->at);
-	s->vector = false;
+	s->vector = s->subscripts = false;
 	s->f = (struct caf_format){.type = d->dtype.type, .kind = kind, .elem = d->dtype.elem_len};
 	if (!vector) {
 		caf_section_of(&s->s, d);
@@ -138,11 +139,23 @@ static void walk_next(struct walk *w)
 	}
 }
 
+static int move_here(struct walk *w, bool put, size_t segments, char *packed)
+{
+	for (; segments > 0; segments--, packed += w->run) {
+		char *at = walk_at(w);
+		memcpy(put ? at : packed, put ? packed : at, w->run);
+		walk_next(w);
+	}
+	return 0;
+}
+
 static int move(int rank, bool put, const struct caf_side *side, char *packed)
 {
 	struct walk w;
 	walk_start(&w, side);
 	size_t segments = side->s.n * side->s.elem / w.run, most = segments < SEGMENTS ? segments : SEGMENTS;
+	if (rank == caf.me)
+		return move_here(&w, put, segments, packed);
 	if (w.run > INT_MAX)
 		return CAF_MOVE_MEMORY; /* memory as large as that does not exist twice */
 	void **at = malloc(2 * most * sizeof *at);

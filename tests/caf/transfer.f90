@@ -17,6 +17,7 @@ program transfer
   call lines
   call planes
   call vectors
+  call long_vectors
   call patches
   call moves
   call between
@@ -136,6 +137,25 @@ contains
     sync all
     call check(all(y(1,v) == 1000 * me + [20, 6, 34]), 'put, descending and vector')
     sync all
+  end subroutine
+
+  ! More segments than one vector operation takes.
+  subroutine long_vectors
+    integer, parameter :: many = 40000
+    integer, allocatable :: big(:)[:], at(:), got(:)
+    allocate(big(0:2*many)[*])
+    allocate(at(many), got(many))
+    big = [(me + i, i = 0, 2*many)]
+    at = [(2*i - mod(i, 3) / 2, i = 1, many)]
+    sync all
+    got = big(at)[next]
+    call check(all(got == next + at), 'long vector get')
+    sync all
+    big(at)[next] = -got
+    sync all
+    call check(all(big(at) == -me - at) .and. count(big < 0) == many, 'long vector put')
+    sync all
+    deallocate(big)
   end subroutine
 
   subroutine patches
