@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
 # real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, ga, rma or caf (what the
-# other tests have built there; rma_check and rma_full are the parts of rma, caf_check and caf_full of caf), or few: those of c
-# that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that
+# other tests have built there; rma_check and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few:
+# those of c that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that
 # HOSTS_WITHOUT names are left out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran

@@ -17,6 +17,8 @@ program ends
   if (last) write (*, '(a)', advance='no') 'written and not flushed' ! what the runtime holds must come out
   select case (way)
   case ('end')
+  case ('stop')
+    stop
   case ('stop_all')
     stop 3
   case ('stop_text')
@@ -25,8 +27,20 @@ program ends
     if (last) stop 3
     sync all (stat=status)
     if (status /= stat_stopped_image) error stop 'sync all does not tell that an image has stopped'
+  case ('stop_no_stat')
+    if (last) stop
+    sync all
+    sync all
   case ('stop_quiet')
     stop 4, quiet=.true.
+  case ('error_none')
+    if (last) error stop
+    call wait_for_ever
+  case ('error_late') ! all others have stopped
+    if (.not. last) stop
+    do
+      if (size(stopped_images()) == n - 1) error stop 6
+    end do
   case ('error')
     if (last) error stop 7
     sync all
