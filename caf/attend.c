@@ -35,18 +35,16 @@ static bool guest(const struct caf_team *t, int member, uint64_t number)
 	return caf_calls_absent(c, member, number, true) && !caf_calls_absent(c, member, number, false);
 }
 
-/* Whether this image is the first guest of a call, and all others have begun it. */
+/* Whether this image is the first guest of a call, other guests have nothing to do before it, and all else have begun it. */
 static bool can_invite(struct caf_team *t, uint64_t number)
 {
 	for (int i = 0; i < t->n; i++) {
 		if (caf_calls_absent(t->calls, i, number, false))
 			continue;
-		if (guest(t, i, number)) {
-			if (t->rank[i] < caf.me)
-				return false;
-			continue;
-		}
-		if (caf_calls_begun(t, i) < number)
+		bool other = guest(t, i, number);
+		if (other && t->rank[i] < caf.me)
+			return false;
+		if (i != t->me && caf_calls_begun(t, i) < (other ? number - 1 : number))
 			return false;
 	}
 	return true;

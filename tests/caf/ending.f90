@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Images stop or fail at any moment while the others are in collective calls of several teams: nobody waits for ever, and results
+! Images stop or fail at any moment while the others are in collective calls: nobody waits for ever, and results
 ! are right or come with a stat. The sequence of statements is the same on all images and differs from run to run.
 program ending
   use iso_fortran_env
   implicit none
   integer, parameter :: steps = 400
   type(team_type) :: halves
-  integer :: me, n, s, i, k, kind, last, seed, team_size, initial_seed, mine
+  integer :: me, n, s, i, k, kind, last, seed, initial_seed, mine
   logical :: fails
   me = this_image(); n = num_images()
   if (me == 1) call system_clock(seed)
@@ -14,7 +14,7 @@ program ending
   seed = mod(abs(seed), 100000) + 1
   initial_seed = seed
   mine = mod(me, 2) + 1
-  form team (mine, halves)
+  form team (mine, halves) ! so that there is more than one team to attend to
   ! All images but the first end, at a step of their own
   do i = 1, n
     k = draw(steps)
@@ -47,12 +47,8 @@ program ending
       call known
       if (s == 0 .and. k /= n) call wrong('co_reduce')
     case default
-      ! gfortran up to 15 has no STAT= of CHANGE TEAM, so that an image that has ended ends the job there
-      if (size(stopped_images()) + size(failed_images()) == 0 .and. last > steps + 1) then
-        change team (halves)
-          team_size = num_images()
-        end team
-      end if
+      sync images (*, stat=s)
+      call known
     end select
     if (i == last .and. mod(initial_seed, 2) == 1) call leave
   end do
