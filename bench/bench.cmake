@@ -1,5 +1,6 @@
 # The benchmarks that compare the library with raw baselines (bench/README.md): the program bench and its workers, without
-# MPI, with each MPI, and with raw verbs; and the plain MPI program windows. Nothing of it is installed. Target armci_bench; the tests build it too.
+# MPI, with each MPI, and with raw verbs; the plain MPI program windows; and caf, a program with coarrays. Nothing of it is
+# installed. Target armci_bench; the tests build it too.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT TARGET armci_perf_worker)
@@ -58,6 +59,34 @@ foreach(flavour openmpi mpich)
     add_dependencies(armci_bench bench_windows-${flavour})
   endif()
 endforeach()
+
+# The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with OpenCoarrays over Open MPI.
+set(caf "")
+foreach(file task direct measure transfers objects together main)
+  list(APPEND caf ${here}/caf/${file}.f90)
+endforeach()
+string(REPLACE direct.f90 direct_none.f90 caf_alone "${caf}")
+find_program(ARMCI_OPENCOARRAYS caf.openmpi DOC "compiler wrapper of OpenCoarrays over Open MPI, for comparisons only")
+# armci_bench_caf(<name> SOURCES <file>... COMPILER <word>... [FLAGS <word>...])
+function(armci_bench_caf name)
+  cmake_parse_arguments(A "" "" "SOURCES;COMPILER;FLAGS" ${ARGN})
+  set(output ${bench}/caf-${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}/caf/${name}
+    COMMAND ${A_COMPILER} -O2 -J${bench}/caf/${name} -o ${output} ${A_SOURCES} ${A_FLAGS}
+    DEPENDS ${A_SOURCES}
+    COMMENT "compile bench/caf-${name}" VERBATIM)
+  add_custom_target(bench_caf-${name} DEPENDS ${output})
+  add_dependencies(armci_bench bench_caf-${name})
+endfunction()
+if(TARGET armci_caf AND TARGET armci_fortran AND CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
+  armci_bench_caf(armci SOURCES ${caf} COMPILER ${CMAKE_Fortran_COMPILER} -fcoarray=lib -I${ARMCI_MODULE_DIR}
+    FLAGS -L${ARMCI_LIBDIR_classic} -lcaf_armci -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
+  add_dependencies(bench_caf-armci armci_caf armci_fortran)
+endif()
+if(ARMCI_OPENCOARRAYS)
+  armci_bench_caf(openmpi SOURCES ${caf_alone} COMPILER ${ARMCI_OPENCOARRAYS})
+endif()
 
 armci_go_program(bench ./bench ${bench}/bench)
 add_dependencies(armci_bench bench)

@@ -22,6 +22,7 @@ import (
 
 const usage = `usage: bench [OPTION]...
        bench windows [OPTION]...     MPI one-sided communication; -h says which
+       bench caf [OPTION]...         coarrays of Fortran; -h says which
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
 and prints their ratio and the bar it is held against. No figure makes it fail.
@@ -59,8 +60,11 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "windows" {
-		if err := runWindows(os.Args[2:]); err != nil {
+	for _, s := range []*suite{&oneSided, &coarrays} {
+		if len(os.Args) < 2 || os.Args[1] != s.name {
+			continue
+		}
+		if err := s.run(os.Args[2:]); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 			os.Exit(1)
 		}

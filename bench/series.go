@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What bench windows starts: the series (an MPI with settings, or ours over
-// it), the batches of figures and their ranks, the words of a launcher for each
-// network.
+// What bench windows and bench caf start: the series (an MPI with settings, or ours
+// over it or without it), the batches of figures and their ranks, the words of a
+// launcher for each network.
 package main
 
 import (
@@ -16,10 +16,21 @@ import (
 	"strings"
 )
 
+// suite is what one of the commands measures.
+type suite struct {
+	name         string // of the command, and what the names of its programs begin with
+	usage, title string
+	ranks        int // at most, unless told
+	series       []series
+	batches      []batch
+	bars         *string
+	plots        []windowPlot
+}
+
 // series is one way to run the program.
 type series struct {
 	name, title string
-	mpi         string // openmpi or mpich
+	mpi         string // openmpi or mpich; armci: none, by armcirun
 	ours        bool
 	fair        bool     // natively, as anybody would run it: what ours is held against
 	networks    string   // where it says something
@@ -55,7 +66,7 @@ func (b *batch) String() string {
 	return text
 }
 
-var batches = []batch{
+var allBatches = []batch{
 	{[]string{"pingpong", "bidirectional"}, 2, false},
 	{[]string{"bandwidth"}, 2, false},
 	{[]string{"overlap", "skew"}, 2, false},
@@ -67,12 +78,12 @@ var batches = []batch{
 	{[]string{"synchronisation", "origins"}, 8, false},
 }
 
-// batches are those of a command line.
-func (w *windows) batches() []batch {
+// asked are the batches of a command line.
+func (w *windows) asked() []batch {
 	var all []batch
-	for _, b := range batches {
+	for _, b := range w.batches {
 		b.figures = slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return len(w.only) > 0 && !slices.Contains(w.only, f) })
-		if len(b.figures) > 0 && b.ranks <= w.ranks {
+		if len(b.figures) > 0 && b.ranks <= w.most {
 			all = append(all, b)
 		}
 	}
@@ -82,16 +93,16 @@ func (w *windows) batches() []batch {
 // here are the series that can be measured, and tells which cannot.
 func (w *windows) here() []*series {
 	var all []*series
-	for _, s := range allSeries {
-		if len(w.series) > 0 && !slices.Contains(w.series, s.name) || !slices.Contains(strings.Fields(s.networks), w.network) {
+	for _, s := range w.series {
+		if len(w.chosen) > 0 && !slices.Contains(w.chosen, s.name) || !slices.Contains(strings.Fields(s.networks), w.network) {
 			continue
 		}
 		reason := ""
 		if _, err := os.Stat(w.program(&s)); err != nil {
-			reason = "the program is not built for this MPI"
-		} else if _, err := exec.LookPath(launcher(&s)[0]); err != nil {
+			reason = "its program is not built"
+		} else if _, err := exec.LookPath(w.launcher(&s)[0]); err != nil {
 			reason = "no launcher"
-		} else if _, err := os.Stat(w.library); s.ours && err != nil {
+		} else if _, err := os.Stat(w.library); s.preloads() && err != nil {
 			reason = "no library to preload"
 		}
 		if reason != "" {
@@ -106,12 +117,18 @@ func (w *windows) here() []*series {
 	return all
 }
 
-func (w *windows) program(s *series) string { return filepath.Join(w.dir, "windows-"+s.mpi) }
+func (w *windows) program(s *series) string { return filepath.Join(w.dir, w.name+"-"+s.mpi) }
+
+// preloads: a program of an MPI gets our library.
+func (s *series) preloads() bool { return s.ours && s.mpi != "armci" }
 
 // launcher is the first word of a series and its settings.
-func launcher(s *series) []string {
-	if s.mpi == "openmpi" {
+func (w *windows) launcher(s *series) []string {
+	switch s.mpi {
+	case "openmpi":
 		return append([]string{"mpirun.openmpi", "--oversubscribe"}, s.words...)
+	case "armci":
+		return []string{filepath.Join(filepath.Dir(w.dir), "bin", "armcirun")}
 	}
 	return []string{"mpiexec.hydra"}
 }
@@ -119,11 +136,11 @@ func launcher(s *series) []string {
 // argv is the command line of a batch: launcher, what each rank needs in its environment, program, figures.
 func (s *series) argv(w *windows, b batch, figures []string) []string {
 	argv, env := s.network(w, b)
-	argv = append(launcher(s), argv...)
-	if s.ours {
+	argv = append(w.launcher(s), argv...)
+	if s.preloads() {
 		env = append(env, "LD_PRELOAD="+w.library)
 	}
-	if s.ours && (w.network == "nodes" || w.network == "rdma") { // each rank takes itself for a host of its own
+	if s.preloads() && (w.network == "nodes" || w.network == "rdma") { // each rank takes itself for a host of its own
 		argv = append(argv, "sh", "-c", `ARMCI_NODE=node${OMPI_COMM_WORLD_RANK:-$PMI_RANK} && export ARMCI_NODE && exec "$@"`, "-")
 	}
 	if len(env) > 0 {
@@ -136,7 +153,7 @@ func (s *series) argv(w *windows, b batch, figures []string) []string {
 	if b.created {
 		argv = append(argv, "-c")
 	}
-	if w.barNetwork() == "tcp" {
+	if w.barNetwork() == "tcp" && w.suite == &oneSided {
 		argv = append(argv, "-s")
 	}
 	return append(argv, figures...)
@@ -145,7 +162,9 @@ func (s *series) argv(w *windows, b batch, figures []string) []string {
 // network is what keeps the MPI to a network: words of its launcher, and settings.
 func (s *series) network(w *windows, b batch) (argv, env []string) {
 	argv = []string{"-n", strconv.Itoa(b.ranks)}
-	argv = append(argv, map[string]string{"openmpi": "--bind-to", "mpich": "-bind-to"}[s.mpi], w.binding(b))
+	if s.mpi != "armci" {
+		argv = append(argv, map[string]string{"openmpi": "--bind-to", "mpich": "-bind-to"}[s.mpi], w.binding(b))
+	}
 	if s.ours && w.network == "rdma" {
 		env = append(env, "ARMCI_TRANSPORT=rdma")
 	}
@@ -165,6 +184,10 @@ func (s *series) network(w *windows, b batch) (argv, env []string) {
 	case "hosts mpich":
 		argv = append(argv, "-launcher", "rsh", "-launcher-exec", w.agent, "-hosts", strings.Join(hosts, ","), "-ppn", "1", "-iface", "eth0")
 		env = append(env, "UCX_TLS=tcp,self")
+	case "nodes armci", "rdma armci":
+		argv = append(argv, "-nodes", strconv.Itoa(b.ranks))
+	case "hosts armci":
+		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", "1", "-agent", w.agent)
 	case "rdma openmpi":
 		argv = append(argv, "--mca", "btl", "vader,self")
 	}

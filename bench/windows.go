@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The command bench windows: MPI one-sided communication, natively under each
-// MPI and over our preloaded library, by the plain MPI program of bench/windows.
-// This file is its command line and its rounds; series.go says under what the
+// MPI and over our preloaded library, by the plain MPI program of bench/windows;
+// and what it has in common with bench caf (caf.go), the same for coarrays.
+// This file is their command line and their rounds; series.go says under what the
 // program is started, winreport.go and winplots.go what is made of its figures.
 package main
 
@@ -43,10 +44,15 @@ What a series cannot do is said in the tables.
   -v               print the command of every job
 `
 
+// oneSided is bench windows.
+var oneSided = suite{name: "windows", usage: windowsUsage, title: "One-sided communication of MPI", ranks: 8,
+	series: allSeries, batches: allBatches, bars: &windowBars, plots: windowPlots}
+
 type windows struct {
+	*suite
 	network, agent, library, out string
-	hosts, only, series          []string
-	ranks, runs, reps            int
+	hosts, only, chosen          []string
+	most, runs, reps, wrong      int
 	quick, verbose, best         bool
 	dir                          string // of the program
 	figures                      table
@@ -60,22 +66,22 @@ type absence struct {
 	reason         string
 }
 
-func runWindows(args []string) error {
-	w, err := parseWindows(args)
+func (s *suite) run(args []string) error {
+	w, err := s.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Print(windowsUsage)
+		fmt.Print(s.usage)
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("windows: %w\n%s", err, windowsUsage)
+		return fmt.Errorf("%s: %w\n%s", s.name, err, s.usage)
 	}
 	return w.measure(os.Stdout)
 }
 
-func parseWindows(args []string) (*windows, error) {
-	var w windows
+func (s *suite) parse(args []string) (*windows, error) {
+	w := windows{suite: s}
 	var hosts, only, series string
-	f := flag.NewFlagSet("bench windows", flag.ContinueOnError)
+	f := flag.NewFlagSet("bench "+s.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&w.network, "network", "node", "")
 	f.StringVar(&hosts, "hosts", "", "")
@@ -83,7 +89,7 @@ func parseWindows(args []string) (*windows, error) {
 	f.StringVar(&w.library, "library", "", "")
 	f.StringVar(&only, "only", "", "")
 	f.StringVar(&series, "series", "", "")
-	f.IntVar(&w.ranks, "ranks", 8, "")
+	f.IntVar(&w.most, "ranks", s.ranks, "")
 	f.IntVar(&w.runs, "runs", 3, "")
 	f.IntVar(&w.reps, "reps", 0, "")
 	f.BoolVar(&w.quick, "quick", false, "")
@@ -96,7 +102,7 @@ func parseWindows(args []string) (*windows, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	w.hosts, w.only, w.series = words(hosts), words(only), words(series)
+	w.hosts, w.only, w.chosen = words(hosts), words(only), words(series)
 	return &w, w.check()
 }
 
@@ -104,23 +110,23 @@ func parseWindows(args []string) (*windows, error) {
 func (w *windows) check() (err error) {
 	if len(w.hosts) > 0 {
 		w.network = "hosts"
-		w.ranks = min(w.ranks, len(w.hosts))
+		w.most = min(w.most, len(w.hosts))
 	}
 	switch {
 	case !slices.Contains([]string{"node", "nodes", "hosts", "rdma"}, w.network) || w.network == "hosts" && len(w.hosts) == 0:
 		return fmt.Errorf("-network %s: want node, nodes or rdma; or -hosts", w.network)
-	case w.network == "hosts" && w.ranks < 2 || w.agent == "" && w.network == "hosts":
+	case w.network == "hosts" && w.most < 2 || w.agent == "" && w.network == "hosts":
 		return errors.New("-hosts: at least two, and -agent")
-	case w.ranks < 2 || w.ranks > 64 || w.runs < 1 || w.reps < 0 || w.reps > 99:
+	case w.most < 2 || w.most > 64 || w.runs < 1 || w.reps < 0 || w.reps > 99:
 		return errors.New("-ranks must be 2..64, -runs at least 1, -reps 1..99")
 	}
 	for _, name := range w.only {
-		if !slices.ContainsFunc(batches, func(b batch) bool { return slices.Contains(b.figures, name) }) {
+		if !slices.ContainsFunc(w.batches, func(b batch) bool { return slices.Contains(b.figures, name) }) {
 			return fmt.Errorf("-only %s: no such figure", name)
 		}
 	}
-	for _, name := range w.series {
-		if !slices.ContainsFunc(allSeries, func(s series) bool { return s.name == name }) {
+	for _, name := range w.chosen {
+		if !slices.ContainsFunc(w.series, func(s series) bool { return s.name == name }) {
 			return fmt.Errorf("-series %s: no such series", name)
 		}
 	}
@@ -143,37 +149,40 @@ func (w *windows) check() (err error) {
 func (w *windows) measure(out io.Writer) error {
 	all := w.here()
 	if len(all) == 0 {
-		return errors.New("windows: no series can be measured here: no MPI, or no program of it (target armci_bench)")
+		return fmt.Errorf("%s: no series can be measured here: no MPI, or no program of it (target armci_bench)", w.name)
 	}
 	for run := range w.runs {
-		for _, b := range w.batches() {
+		for _, b := range w.asked() {
 			for i := range all {
 				s := all[(i+run)%len(all)] // nobody always comes after the same
 				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs, b.String(), s.title)
-				w.run(s, b)
+				w.start(s, b)
 			}
 		}
 	}
-	bars, err := loadBars(windowBars, w.barNetwork())
+	bars, err := loadBars(*w.bars, w.barNetwork())
 	if err != nil {
 		return err
 	}
 	report := func(to io.Writer) error { w.write(to, all, bars); return nil }
+	if w.wrong > 0 {
+		err = fmt.Errorf("%s: %d results are not exact", w.name, w.wrong)
+	}
 	if report(out); w.out == "" {
-		return nil
+		return err
 	}
 	if err := os.MkdirAll(w.out, 0o777); err != nil {
 		return err
 	}
 	rows := w.rows()
-	return errors.Join(
+	return errors.Join(err,
 		figure.WriteFile(filepath.Join(w.out, w.network+".md"), report),
 		figure.WriteFile(filepath.Join(w.out, w.network+".csv"), func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
-		drawWindows(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
+		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
 }
 
-// run starts a series on a batch, again for what comes after a figure that it does not survive.
-func (w *windows) run(s *series, b batch) {
+// start starts a series on a batch, again for what comes after a figure that it does not survive.
+func (w *windows) start(s *series, b batch) {
 	left := slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return w.isMissing(s, f, b.created) })
 	for len(left) > 0 {
 		running, reason, ended := "", "", false
@@ -194,7 +203,8 @@ func (w *windows) run(s *series, b batch) {
 			}
 		}
 		begin := time.Now()
-		_, err := j.Run(func(r figure.Row) { w.figures.add(r) })
+		wrong, err := j.Run(func(r figure.Row) { w.figures.add(r) })
+		w.wrong += wrong
 		if err == nil || ended {
 			return
 		}
@@ -204,7 +214,7 @@ func (w *windows) run(s *series, b batch) {
 		if running == "" {
 			running = left[0]
 		}
-		if reason = why(stderr.String(), err); time.Since(begin) >= w.patience() {
+		if reason = w.why(stderr.String(), err); time.Since(begin) >= w.patience() {
 			reason = late
 		}
 		w.missing = append(w.missing, absence{s.title, running, b.created, reason})
@@ -229,8 +239,8 @@ func (w *windows) isMissing(s *series, name string, created bool) bool {
 }
 
 // why looks for the line that says what happened.
-func why(stderr string, err error) string {
-	for _, word := range []string{"Signal: ", "exited on signal", "BAD TERMINATION", "error class", "MPI_ERR", "rror", "windows:", "armci"} {
+func (w *windows) why(stderr string, err error) string {
+	for _, word := range []string{"Signal: ", "exited on signal", "BAD TERMINATION", "error class", "MPI_ERR", "rror", w.name + ":", "armci"} {
 		for line := range strings.Lines(stderr) {
 			if strings.Contains(line, word) && !strings.Contains(line, "Process received") {
 				return strings.Trim(strings.TrimSpace(line), "=* ")

@@ -12,20 +12,21 @@ bench=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 shift 2
+command=${COMMAND:-windows} # or caf (caf.sh)
 
 failed=0
 for network in ${NETWORKS:-node nodes hosts rdma}; do
 	status=0
 	case $network in
-	node | nodes) "$bench" windows -network "$network" -out "$dir" "$@" || status=$? ;;
+	node | nodes) "$bench" $command -network "$network" -out "$dir" "$@" || status=$? ;;
 	hosts) (
 		. "$here/hosts.sh"
-		with_hosts "${HOSTS:-4}" "$bench" windows -out "$dir" "$@"
+		with_hosts "${HOSTS:-4}" "$bench" $command -out "$dir" "$@"
 	) || status=$? ;;
 	rdma)
 		device=$(dirname "$bench")/../tests/softverbs
 		[ -e "$device/libibverbs.so.1" ] || status=77
-		[ $status -ne 0 ] || "$here/../tests/softverbs/with.sh" "$device" "$bench" windows -network rdma -out "$dir" "$@" || status=$?
+		[ $status -ne 0 ] || "$here/../tests/softverbs/with.sh" "$device" "$bench" $command -network rdma -out "$dir" "$@" || status=$?
 		;;
 	*) echo "no network $network" >&2 && exit 2 ;;
 	esac

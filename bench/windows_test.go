@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of bench windows: what ours is held against, tables, charts, command
+// Tests of bench windows and bench caf: what ours is held against, tables, charts, command
 // lines of launchers. They start no job and measure nothing.
 package main
 
@@ -57,7 +57,7 @@ func TestDerived(t *testing.T) {
 }
 
 func TestWindowTables(t *testing.T) {
-	w := windows{network: "node", runs: 2, reps: 1, missing: []absence{{"MPICH", "swap", true, "Signal 11"}, {"MPICH", "swap", true, "Signal 11"}}}
+	w := windows{suite: &oneSided, network: "node", runs: 2, reps: 1, missing: []absence{{"MPICH", "swap", true, "Signal 11"}, {"MPICH", "swap", true, "Signal 11"}}}
 	for range w.runs {
 		for _, r := range windowRows() {
 			w.figures.add(r)
@@ -76,7 +76,7 @@ func TestWindowTables(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := drawWindows(dir, "node", w.rows(), ""); err != nil {
+	if err := oneSided.draw(dir, "node", w.rows(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if picture, err := os.ReadFile(filepath.Join(dir, "node-skew-put.svg")); err != nil || !bytes.Contains(picture, []byte(">ours over MPICH<")) {
@@ -90,50 +90,76 @@ func TestWindowTables(t *testing.T) {
 
 // Every bar's operation must be in the source of the program.
 func TestWindowBars(t *testing.T) {
-	var source []byte
-	files, _ := filepath.Glob("windows/*.c")
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		bars, files, quote string
+		networks           []string
+	}{{windowBars, "windows/*.c", `"`, []string{"node", "tcp", "rdma"}}, {cafBars, "caf/*.f90", `'`, []string{"node", "tcp"}}} {
+		var source []byte
+		files, _ := filepath.Glob(c.files)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source = append(source, text...)
 		}
-		source = append(source, text...)
-	}
-	for _, network := range []string{"node", "tcp", "rdma"} {
-		bars, err := loadBars(windowBars, network)
-		if err != nil || len(bars) == 0 {
-			t.Fatal(err)
-		}
-		for _, b := range bars {
-			op, _, _ := strings.Cut(b.op, ":")
-			if !bytes.Contains(source, []byte(`"`+strings.TrimSuffix(op, "/create")+`"`)) {
-				t.Errorf("a bar for %s, which nothing measures", b.op)
+		for _, network := range c.networks {
+			bars, err := loadBars(c.bars, network)
+			if err != nil || len(bars) == 0 {
+				t.Fatal(err)
+			}
+			for _, b := range bars {
+				op, _, _ := strings.Cut(b.op, ":")
+				if !bytes.Contains(source, []byte(c.quote+strings.TrimSuffix(op, "/create")+c.quote)) {
+					t.Errorf("a bar for %s, which nothing measures", b.op)
+				}
 			}
 		}
 	}
 }
 
+func TestCafCommandLines(t *testing.T) {
+	w, ours := windows{suite: &coarrays, network: "nodes", dir: "build/bench", reps: 3}, &coarrays.series[2]
+	for network, want := range map[string]string{
+		"node":  "build/bin/armcirun -n 2 build/bench/caf-armci -r 3 put",
+		"nodes": "build/bin/armcirun -n 2 -nodes 2 build/bench/caf-armci -r 3 put",
+		"rdma":  "build/bin/armcirun -n 2 -nodes 2 env ARMCI_TRANSPORT=rdma build/bench/caf-armci -r 3 put",
+	} {
+		w.network = network
+		if got := strings.Join(ours.argv(&w, batch{ranks: 2}, []string{"put"}), " "); got != want {
+			t.Errorf("%s: %s", network, got)
+		}
+	}
+	w.network, w.hosts, w.agent = "hosts", []string{"a", "b"}, "agent"
+	if got := strings.Join(ours.argv(&w, batch{ranks: 2}, nil), " "); !strings.Contains(got, " -hosts a,b -ppn 1 -agent agent build/bench/caf-armci") {
+		t.Error(got)
+	}
+	if got := strings.Join(coarrays.series[0].argv(&w, batch{ranks: 2}, nil), " "); strings.Contains(got, "LD_PRELOAD") || !strings.Contains(got, "caf-openmpi") {
+		t.Error(got)
+	}
+}
+
 func TestWindowsCommandLines(t *testing.T) {
 	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b", "-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {
-		if _, err := parseWindows(strings.Fields(bad)); err == nil {
+		if _, err := oneSided.parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
 	}
-	w := windows{network: "hosts", hosts: []string{"a", "b", "c"}, agent: "agent", library: "ours.so", dir: "dir", reps: 3}
+	w := windows{suite: &oneSided, network: "hosts", hosts: []string{"a", "b", "c"}, agent: "agent", library: "ours.so", dir: "dir", reps: 3}
 	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true}, []string{"small"}), " ")
 	for _, want := range []string{"--host a:1,b:1 ", " env LD_PRELOAD=ours.so dir/windows-openmpi -r 3 -c -s small"} {
 		if !strings.Contains(argv, want) {
 			t.Errorf("no %q in %s", want, argv)
 		}
 	}
-	w = windows{network: "rdma", library: "ours.so", dir: "dir", ranks: 3}
+	w = windows{suite: &oneSided, network: "rdma", library: "ours.so", dir: "dir", most: 3}
 	argv = strings.Join(allSeries[5].argv(&w, batch{ranks: 2}, nil), " ")
 	for _, want := range []string{"ARMCI_NODE=node", "ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
 		if !strings.Contains(argv, want) {
 			t.Errorf("no %q in %s", want, argv)
 		}
 	}
-	if slices.ContainsFunc(w.batches(), func(b batch) bool { return b.ranks > 3 }) {
+	if slices.ContainsFunc(w.asked(), func(b batch) bool { return b.ranks > 3 }) {
 		t.Error("more ranks than there may be")
 	}
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The charts of bench windows: one for each figure of the paper on MPI-2
-// one-sided communication over InfiniBand (003 in docs/protocols.md), with all series.
+// The charts of bench windows and bench caf: one for each figure, with all series.
 package main
 
 import (
@@ -27,8 +26,11 @@ func axisOf(op string) string {
 	return axis
 }
 
-// windowPlots are charts of one operation; raw says what its baseline is, where that is drawn.
-var windowPlots = []struct{ op, title, label, raw string }{
+// windowPlot is a chart of one operation; raw says what its baseline is, where that is drawn.
+type windowPlot struct{ op, title, label, raw string }
+
+// windowPlots are one for each figure of the paper on MPI-2 one-sided communication over InfiniBand (003 in docs/protocols.md).
+var windowPlots = []windowPlot{
 	{"pingpong-pscw", "Ping-pong by start, put, complete", "time of one epoch", "messages"},
 	{"pingpong-lock", "Ping-pong by lock, put, unlock", "time of one way", "messages"},
 	{"bidirectional", "Both put, and fence", "time", "messages"},
@@ -44,18 +46,18 @@ var windowPlots = []struct{ op, title, label, raw string }{
 	{"origins", "16 puts of 64 KiB by each origin", "bandwidth of all together", ""},
 }
 
-// drawWindows writes NETWORK-OP.svg for each figure that has at least two points.
-func drawWindows(dir, network string, rows []figure.Row, footer string) error {
+// draw writes NETWORK-OP.svg for each figure that has at least two points.
+func (u *suite) draw(dir, network string, rows []figure.Row, footer string) error {
 	place := map[string]string{"node": "on a node", "nodes": "pretended nodes, TCP", "hosts": "hosts, TCP", "rdma": "pretended nodes, RDMA"}[network]
-	for _, p := range windowPlots {
+	for _, p := range u.plots {
 		c := figure.Chart{Title: p.title + " (" + place + ")", YLabel: p.label, XLabel: axes[axisOf(p.op)].label, Footer: footer}
 		socket := p.op + "/socket"
-		for i, s := range allSeries {
+		for i, s := range u.series {
 			c.Series = append(c.Series, curves(rows, &s, i, p.op, p.raw, &c.Unit)...)
 			if !s.ours { // a raw socket is the same beside whoever
 				continue
 			}
-			if raw := curves(rows, &s, len(allSeries), socket, "raw socket", &c.Unit); len(raw) == 2 {
+			if raw := curves(rows, &s, len(u.series), socket, "raw socket", &c.Unit); len(raw) == 2 {
 				raw[1].Name = "raw socket"
 				c.Series = slices.DeleteFunc(c.Series, func(x figure.Series) bool { return x.Name == "raw socket" })
 				c.Series = append(c.Series, raw[1])

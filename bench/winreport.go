@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The tables of bench windows: figures of all series beside each other, ours
+// The tables of bench windows and bench caf: figures of all series beside each other, ours
 // held against bars (windows.txt), and what there is not, with the reason.
 package main
 
@@ -94,7 +94,7 @@ func point(r *figure.Row) string {
 
 // place is that for people: a size, a shape, or what the figure is drawn over.
 func place(r *figure.Row) string {
-	if label, ok := axes[axisOf(r.Op)]; ok {
+	if label, ok := axes[axisOf(r.Op)]; ok && r.Shape != "-" {
 		return r.Shape + " " + label.short
 	}
 	return r.Place()
@@ -105,7 +105,7 @@ func (w *windows) write(to io.Writer, all []*series, bars []bar) {
 	rows := w.rows()
 	where := map[string]string{"node": "on a node", "nodes": "between pretended nodes over TCP",
 		"hosts": "between hosts over TCP", "rdma": "between pretended nodes over RDMA"}[w.network]
-	fmt.Fprintf(to, "## One-sided communication of MPI %s\n\n", where)
+	fmt.Fprintf(to, "## %s %s\n\n", w.title, where)
 	what := "Medians"
 	if w.best {
 		what = "The best"

@@ -26,8 +26,15 @@ struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
 	int reserved;
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
-	/* behind sync[]: int state[], by rank, written by the image itself when it stops or fails */
+	/* behind sync[]: struct caf_end, by rank */
 };
+
+/* Written by an image that stops or fails, in one piece, before it raises sync[] once more. */
+struct caf_end {
+	int state;       /* CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
+	unsigned synced; /* how often its SYNC IMAGES have raised sync[] */
+} __attribute__((aligned(8)));
+static inline struct caf_end *caf_ends(struct caf_control *c, int images) { return (struct caf_end *)(void *)(c->sync + images); }
 
 extern struct caf {
 	int me, n;                     /* own rank, images of the job */
@@ -35,6 +42,7 @@ extern struct caf {
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
+	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 } caf;
 
 /* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before main. */
@@ -42,6 +50,19 @@ void caf_start(void);
 
 /* State of an image, by rank: CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE. */
 int caf_state(int rank);
+
+/* The image stops or fails: tells all others, and takes part in the collective calls that they are in. Then it may only
+ * finalize. */
+void caf_end_image(int state);
+
+/* By rank: how often the image has raised that one's sync[]. */
+unsigned *caf_synced(void);
+bool caf_images_start(void);
+void caf_random_start(void);
+
+/* Whether the program comes from gfortran 16 or newer, as far as its file or its calls tell (generation.c). */
+bool caf_gfortran_16(void);
+void caf_seen_gfortran_16(void); /* a call has shown it */
 
 /* ---- Teams (team.c) -------------------------------------------------------------------------------------------- */
 
@@ -52,6 +73,7 @@ struct caf_team {
 	int n, me;               /* images; own index from 0 */
 	int *rank;               /* by index */
 	ARMCI_Group group;       /* group rank = index */
+	struct caf_team *siblings; /* by next: teams of the same FORM TEAM that the image is no member of: number, n, rank only */
 	struct caf_token *allocated; /* while it was the current team; freed by END TEAM */
 	struct caf_calls *calls; /* of calls.c */
 };
@@ -63,22 +85,33 @@ static inline int caf_rank(int image)
 	return likely((unsigned)(image - 1) < (unsigned)t->n) ? t->rank[image - 1] : -1;
 }
 
-/* The team that a compiled program means: its handle, the address of its handle, or null, 0, -1: the current one. */
+/* The team that a compiled program means: its handle, the address of its handle, or null or a small number: the current one.
+ * Null: something else. */
 struct caf_team *caf_team_of(const void *handle);
+bool caf_new_style(const void *team); /* whether the caller of a function that names a team is gfortran 16 or newer */
+bool caf_team_lives(const void *team); /* whether it is a team that the image has formed, or the initial one */
 /* The team of an access with TEAM= (address of the handle) or TEAM_NUMBER=, of which at most one is not null. Null: no such team. */
 struct caf_team *caf_access_team(void *const *team, const int *number);
 
 /* ---- Collective calls (calls.c) -------------------------------------------------------------------------------- */
 
-/* Every collective ARMCI call over a team is announced, so that an image that ends can take part in those that others are in. */
+/*
+ * An image that stops or fails stays alive, but others may wait for it in a collective call. So every collective ARMCI call over a
+ * team is announced, or made where all members are known to be inside the same statement: behind caf_gate or caf_barrier.
+ * An image that ends takes part in the announced calls that others were in before they could know, with worthless data.
+ */
 enum caf_call { CAF_CALL_BARRIER, CAF_CALL_BCAST, CAF_CALL_GOP };
+enum { CAF_CALL_BYTES = 4096 }; /* most bytes of an announced CAF_CALL_BCAST or CAF_CALL_GOP */
 
-/* Begins a collective call of the team: kind, root index, element type of message.h and operator, bytes or elements. Returns 0, or
- * CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE if images of the team have ended before the call (stopped wins). Then the caller may make
- * the call over caf_members() only. All members of caf_members() get the same result. */
+/* Begins a collective call of the team: kind, root index, element type of message.h, bytes (BCAST) or elements (GOP). Returns 0:
+ * make the call over the team. Else, if images of the team have ended before it, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE (stopped
+ * wins): make no call; only a barrier is made for CAF_FAILED_IMAGE, over caf_members. All images that begin it get the same. */
 int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n);
+/* Ends it. Returns 0, or the stat if an image took part that had ended before it. After a barrier all get the same, and
+ * caf_members are those that have not. */
+int caf_finish(struct caf_team *t);
 
-/* The members that take part in the call just begun: the team itself, or without those that have ended. */
+/* The members that take part in the call begun last. */
 struct caf_members {
 	int n;
 	int *rank;
@@ -86,10 +119,23 @@ struct caf_members {
 };
 const struct caf_members *caf_members(struct caf_team *t);
 
-/* Fences and synchronizes the images of the team that have not ended. Returns a stat. */
-int caf_barrier(struct caf_team *t);
+/* The calls themselves, over a group: those of the world have shorter ways. root: rank of the job. At most an int of bytes. */
+void caf_call_barrier(ARMCI_Group group);
+void caf_call_bcast(void *data, int bytes, int root, ARMCI_Group group);
+void caf_call_gop(void *data, int n, const char *op, int type, ARMCI_Group group);
+
+/* Synchronizes the images of the team that have not ended: all that return the same stat, 0 or CAF_FAILED_IMAGE, are in the same
+ * statement and can call collectively over caf_members until they leave it. CAF_STOPPED_IMAGE: not synchronized. */
+int caf_gate(struct caf_team *t);
+int caf_barrier(struct caf_team *t); /* behind a fence of the image's stores */
+
+bool caf_calls_create(struct caf_team *t); /* collective over the team: what announcing needs */
+void caf_calls_attend(void);               /* the image has ended: takes part in calls that others are in */
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------------------------ */
+
+/* Stats of this library, where the standard leaves them to it. */
+enum { CAF_NO_IMAGE = 4, CAF_NO_TEAM = 5, CAF_NO_MEMORY = 6, CAF_WRONG = 7 };
 
 /* Reports through stat and errmsg, if stat is there; else prints "libcaf_armci: image N: ..." and stops the job with status
  * `code`. Null errmsg or length 0: no message. */
@@ -97,6 +143,8 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	__attribute__((format(printf, 5, 6)));
 /* caf_error for a stat of caf_begin; 0 sets stat to 0. `what` is the statement. */
 void caf_report(int code, int *stat, char *errmsg, size_t length, const char *what);
+bool caf_is_address(const void *p);    /* whether p can be one: of ERRMSG=, see error.c */
+char *caf_sync_message(char *errmsg); /* address of the ERRMSG= of a SYNC statement */
 void caf_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static inline void caf_success(int *stat)
 {
@@ -118,9 +166,12 @@ struct caf_token {
 	char **at;             /* by rank of the job: start of its memory; null: a component, which only its image knows */
 	char *own;             /* own memory; null: not allocated */
 	size_t bytes;          /* of own memory */
+	size_t elem;           /* of an element; a scalar has as many as `bytes` */
+	int type;              /* enum caf_type, of a coarray */
 	struct caf_desc *desc; /* the image's descriptor, or null */
 	struct caf_team *team; /* in which it was allocated; null: a component */
 	struct caf_token *next, **link; /* of team->allocated */
+	struct caf_token **where;       /* the program's variable, of a coarray */
 	enum caf_register kind;
 	bool live, owns;
 	struct caf_locks *locks; /* of lock.c */
@@ -128,6 +179,9 @@ struct caf_token {
 
 /* Address of byte `offset` of the coarray on a rank. */
 static inline char *caf_at(const struct caf_token *t, int rank, size_t offset) { return t->at[rank] + offset; }
+
+/* Frees what was allocated in the team and has not been freed; all images of the team call it. */
+void caf_free_allocated(struct caf_team *t);
 
 /* The token, or null if it is none, whatever it points to. */
 struct caf_token *caf_live_token(void *token);
@@ -139,7 +193,9 @@ void caf_heap_free(void *p);
 /* Locks of a token: `count` on each image of the team. Collective over the team's members. False: no memory. */
 bool caf_locks_create(struct caf_token *t, size_t count);
 void caf_locks_destroy(struct caf_token *t);
-void caf_locks_abandon(void); /* the image ends: unlocks what it holds, marked as left by a failed image if it fails */
+/* The image ends, as all images see by their `ended` and its state, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE: unlocks what it holds,
+ * marked as left by a failed image if it fails. */
+void caf_locks_abandon(int state);
 
 /* ---- Sections (section.c) -------------------------------------------------------------------------------------- */
 
@@ -153,16 +209,54 @@ struct caf_section {
 	size_t n;                        /* elements in all */
 };
 
+/* The elements that a descriptor describes. */
+void caf_section_of(struct caf_section *s, const struct caf_desc *d);
+/* n elements one behind the other. */
+struct caf_section caf_packed(void *base, size_t elem, size_t n);
+/* The shape of `like`, packed. */
+struct caf_section caf_packed_like(void *base, const struct caf_section *like);
+/* The shape of `like`, every element being the one at base. */
+struct caf_section caf_repeated(void *base, const struct caf_section *like);
+bool caf_contiguous(const struct caf_section *s);
+
 /* Moves sections between own memory and a rank's, each as one ARMCI operation where the shape allows: equal element size and
- * equal n. Done: gets when they return, puts locally. Returns 0 or an ARMCI code. */
+ * equal n; own strides may be 0 in a put. Done: gets when they return, puts locally. Returns a code of enum caf_moved. */
 int caf_put_section(int rank, const struct caf_section *to, const struct caf_section *from);
 int caf_get_section(int rank, const struct caf_section *from, const struct caf_section *to);
 
-/* Copies own memory, elements of equal size, in array element order; the sections must not overlap. */
-void caf_copy_section(const struct caf_section *to, const struct caf_section *from);
+/* Copies own memory, elements of equal size, in array element order; the sections must not overlap. False: no memory. (copy.c) */
+bool caf_copy_section(const struct caf_section *to, const struct caf_section *from);
 
-/* The elements that a descriptor describes. */
-void caf_section_of(struct caf_section *s, const struct caf_desc *d);
+/* Two sections as one loop nest: levels from the innermost outwards, as few as the shapes allow. (levels.c) */
+struct caf_levels {
+	char *to, *from; /* first element */
+	size_t elem;
+	int n;
+	ptrdiff_t count[2 * CAF_MAX_RANK], to_stride[2 * CAF_MAX_RANK], from_stride[2 * CAF_MAX_RANK];
+};
+/* False: the shapes have no common loop nest. */
+bool caf_levels_of(struct caf_levels *v, const struct caf_section *to, const struct caf_section *from);
+
+/* Memory for a while: small amounts are on the stack. */
+struct caf_buffer {
+	char *p;
+	_Alignas(16) char small[1024];
+};
+static inline bool caf_buffer_get(struct caf_buffer *b, size_t bytes)
+{
+	b->p = bytes <= sizeof b->small ? b->small : malloc(bytes);
+	return b->p != NULL;
+}
+static inline void caf_buffer_free(struct caf_buffer *b)
+{
+	if (b->p != b->small)
+		free(b->p);
+}
+
+/* ---- Accesses of gfortran 15 and later (remote.c) -------------------------------------------------------------- */
+
+/* Collective, of caf_start: what accesses to other images need. */
+void caf_remote_start(void);
 
 /* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
 
@@ -173,7 +267,87 @@ struct caf_format {
 };
 /* Whether elements can be assigned bytewise. */
 bool caf_same_format(const struct caf_format *to, const struct caf_format *from);
-/* Assigns n elements of packed arrays (stride in bytes; a scalar has from_stride 0). False: there is no such assignment. */
-bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride, size_t n);
+/* Assigns n elements to a packed array (from_stride in bytes; a scalar has 0). False: there is no such assignment. */
+bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride,
+	size_t n);
+/* The same for numbers and logicals (numbers.c), parts of complex numbers being numbers: kinds and strides in bytes. */
+bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from, int from_type, int from_kind,
+	ptrdiff_t from_stride, size_t n);
+
+/* ---- Sides of a transfer (vector.c, move.c, reference.c) ------------------------------------------------------- */
+
+/* What a statement names of an image's memory: a section, some of whose dimensions may have vector subscripts. */
+struct caf_side {
+	struct caf_section s;       /* stride of a dimension with a vector subscript: not used */
+	struct caf_format f;
+	ptrdiff_t *at[CAF_MAX_RANK]; /* of such a dimension: distance in bytes by index, from malloc; else null */
+	bool vector;                /* there are such dimensions */
+	bool subscripts;            /* vector subscripts were given, perhaps all in arithmetic progression */
+};
+/* Adds an outer dimension with the vector's subscripts, of which `lower` is at the base; `stride` in bytes. */
+int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower, ptrdiff_t stride);
+void caf_side_add(struct caf_side *s, ptrdiff_t count, ptrdiff_t stride);
+/* The side that a descriptor and, where there are vector subscripts, an array of `vector` describe. */
+int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const struct caf_vector *vector, int kind);
+void caf_side_free(struct caf_side *s);
+
+/* Moves a side with vector subscripts from or to packed memory. */
+int caf_put_vector(int rank, const struct caf_side *to, char *packed);
+int caf_get_vector(int rank, const struct caf_side *from, char *packed);
+
+/* How an access ended: 0, a code of ARMCI, or one of these. */
+enum caf_moved {
+	CAF_MOVED = 0,
+	CAF_MOVE_MEMORY = 1, /* no memory for a temporary */
+	CAF_MOVE_CONVERSION, /* no such assignment */
+	CAF_MOVE_SHAPE,      /* numbers of elements differ */
+	CAF_MOVE_VECTOR,     /* a vector subscript that the compiler has passed wrongly */
+	CAF_MOVE_PATH,       /* a path that cannot be followed */
+	CAF_MOVE_ABSENT,     /* a component that is not allocated */
+	CAF_MOVE_REMOTE,     /* a component of another image would have to be reallocated */
+	CAF_MOVE_IMAGE,      /* no such image */
+	CAF_MOVE_FAILED,     /* a failed image */
+	CAF_MOVE_TOKEN       /* not an allocated coarray */
+};
+/* Assigns with conversion and broadcast of one element; `overlap`: own memory, which may be the same on both sides. */
+int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap);
+int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap);
+/* The rank of an image of the current team that can be accessed; or a code. */
+int caf_access_rank(const struct caf_token *t, int image, int *rank);
+/* Assigns own memory to own memory: sections of equal n that do not overlap. */
+int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
+	const struct caf_format *ff);
+/* Reports an access that did not succeed. `what`: "get" or "put". */
+void caf_move_error(int code, int *stat, const char *what, int image);
+/* Stat of such errors: a value that Fortran does not name. */
+enum { CAF_ACCESS_ERROR = 5020 };
+
+/* Where a path leads. */
+struct caf_path {
+	struct caf_side side;
+	char *holder;       /* of the last allocatable or pointer component: address of its descriptor or pointer, or null */
+	char *token;        /* and of its token */
+	bool array, whole;  /* it is an array; it is meant as a whole, with nothing behind it */
+	bool deferred;      /* it is a string of deferred length */
+	struct caf_desc d;  /* its descriptor, if it is an array */
+};
+/* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT: the last component reached, of
+ * which path->whole tells whether it is the one meant, has no memory. Freed by caf_side_free(&path->side), whatever the code. */
+int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind);
+
+
+/* ---- Reallocation by assignment (reshape.c, token.c) ------------------------------------------------------------ */
+
+/* Gives an own allocatable array the shape of a section. */
+int caf_fit(struct caf_desc *d, const struct caf_section *like);
+/* The same for the component at the end of a path in own memory. */
+int caf_fit_component(const struct caf_path *path, const struct caf_section *like, size_t elem);
+
+/* The token of the component whose descriptor that is; or null. */
+struct caf_token *caf_component_of(const struct caf_desc *d);
+/* A token for a component that has none yet; null: no memory. */
+struct caf_token *caf_component_token(struct caf_desc *d);
+/* The component's memory from now on, of caf_heap_alloc. */
+void caf_component_replace(struct caf_token *t, void *memory, size_t bytes);
 
 #endif

@@ -6,6 +6,20 @@
 
 #include "caf.h"
 
+/* gfortran (up to 16 at least) passes a fixed-length ERRMSG= of a collective subroutine by value: then the next argument, a length,
+ * or the characters themselves are where its address should be. */
+bool caf_is_address(const void *p) { return (uintptr_t)p >= 4096 && (uintptr_t)p < (uintptr_t)1 << 47; }
+
+/* gfortran up to 15 passes the address of the address of ERRMSG= of a SYNC statement. */
+char *caf_sync_message(char *errmsg)
+{
+	if (!errmsg || caf_gfortran_16())
+		return errmsg;
+	char *message;
+	memcpy(&message, errmsg, sizeof message);
+	return caf_is_address(message) ? message : errmsg;
+}
+
 /* Fortran strings are padded with blanks. */
 static void set_message(char *errmsg, size_t length, const char *format, va_list args)
 {
@@ -33,7 +47,7 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	va_start(args, format);
 	if (stat) {
 		*stat = code;
-		if (errmsg && length)
+		if (caf_is_address(errmsg) && length)
 			set_message(errmsg, length, format, args);
 		va_end(args);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of the library, and the questions a program asks about images. */
+/* Start of the library. */
 #include <stdlib.h>
 
 #include "caf.h"
@@ -16,7 +16,7 @@ static void *memory_or_die(void *p)
 /* Each image's control block: see struct caf_control. */
 static void make_control(void)
 {
-	size_t bytes = sizeof(struct caf_control) + (size_t)caf.n * (sizeof(armcix_event_t) + sizeof(int));
+	size_t bytes = sizeof(struct caf_control) + (size_t)caf.n * (sizeof(armcix_event_t) + sizeof(struct caf_end));
 	void **at = memory_or_die(calloc((size_t)caf.n, sizeof *at));
 	if (ARMCI_Malloc(at, (armci_size_t)bytes) != 0)
 		caf_fatal("no memory for the images' control blocks");
@@ -35,6 +35,8 @@ static void make_initial_team(void)
 	for (int i = 0; i < caf.n; i++) t->rank[i] = i;
 	ARMCI_Group_get_world(&t->group);
 	caf.initial = caf.current = caf.teams = t;
+	if (!caf_images_start() || !caf_calls_create(t))
+		caf_fatal("no memory");
 }
 
 void caf_start(void)
@@ -47,6 +49,8 @@ void caf_start(void)
 	caf.n = armci_msg_nproc();
 	make_control();
 	make_initial_team();
+	caf_remote_start();
+	caf_random_start();
 	caf.on = true;
 	armci_msg_barrier();
 }
@@ -58,7 +62,3 @@ CAF_API void _gfortran_caf_init(int *argc, char ***argv)
 	caf_start();
 	armci_msg_barrier(); /* what static coarrays start with is there */
 }
-
-CAF_API int _gfortran_caf_this_image(const void *team) { return caf_team_of(team)->me + 1; }
-
-CAF_API void _gfortran_caf_finalize(void) { ARMCI_Finalize(); }

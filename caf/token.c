@@ -103,15 +103,16 @@ static void chain(struct caf_token *t)
 
 static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
 {
-	int ended = caf_begin(caf.current, CAF_CALL_BARRIER, 0, 0, 0);
+	int ended = caf_gate(caf.current);
 	if (ended == CAF_STOPPED_IMAGE)
 		return ended;
-	armci_msg_group_barrier((ARMCI_Group *)&caf_members(caf.current)->group);
 	struct caf_token *t = new_token();
 	if (!t)
 		caf_fatal("no memory for a coarray's token");
 	t->kind = kind;
 	t->team = caf.current;
+	t->elem = d ? d->dtype.elem_len : size;
+	t->type = d ? d->dtype.type : CAF_VOID;
 	t->desc = d && d->dtype.rank > 0 ? d : NULL;
 	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) : is_lock(kind) ? size * sizeof(void *) : size;
 	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
@@ -122,19 +123,75 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	if (is_event(kind) || is_lock(kind) || !d || d->dtype.type == CAF_DERIVED || d->dtype.type == CAF_CLASS)
 		memset(t->own, 0, bytes);
 	chain(t);
+	t->where = token;
 	*token = t;
 	d->base = t->own;
 	return ended;
 }
 
+struct caf_token *caf_component_token(struct caf_desc *d)
+{
+	struct caf_token *t = new_token();
+	if (t) {
+		t->kind = CAF_ALLOCATE_ONLY;
+		t->desc = d;
+	}
+	return t;
+}
+
+struct caf_token *caf_component_of(const struct caf_desc *d)
+{
+	struct caf_token *found = NULL;
+	pthread_mutex_lock(&lock);
+	for (struct pool *p = pools; p && !found; p = p->next) {
+		for (int i = 0; i < POOL && !found; i++) {
+			if (p->token[i].live && p->token[i].desc == d && !p->token[i].at)
+				found = &p->token[i];
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void caf_component_replace(struct caf_token *t, void *memory, size_t bytes)
+{
+	if (t->owns)
+		caf_heap_free(t->own);
+	t->own = memory;
+	t->bytes = bytes;
+	t->owns = true;
+}
+
+/* The coarray, or the coarray or component, in whose own memory an address is. */
+static struct caf_token *holder(const void *address, bool or_component)
+{
+	const char *p = address;
+	struct caf_token *found = NULL;
+	pthread_mutex_lock(&lock);
+	for (struct pool *pool = pools; pool && !found; pool = pool->next) {
+		for (struct caf_token *t = pool->token; t < pool->token + POOL && !found; t++)
+			if (t->live && t->own && t->kind != CAF_MAP_EXISTING && (t->at || or_component) && p >= t->own &&
+			    p < t->own + (t->bytes ? t->bytes : 1))
+				found = t;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* An assignment to a component that is not allocated registers it as if it were a coarray; but the image is alone in it. */
+static bool is_component(int kind, struct caf_token **token)
+{
+	return kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY || (kind == CAF_COARRAY_ALLOC && holder(token, true));
+}
+
 static int register_component(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
 {
-	struct caf_token *t = kind == CAF_ALLOCATE_ONLY ? caf_live_token(*token) : NULL;
-	if (!t || t->at)
+	struct caf_token *t = kind == CAF_REGISTER_ONLY ? NULL : caf_live_token(*token);
+	if (!t || t->at || (kind == CAF_COARRAY_ALLOC && t->own)) /* the token of what was copied here */
 		t = new_token();
 	if (!t)
 		return CAF_ALLOCATION;
-	t->kind = kind;
+	t->kind = kind == CAF_REGISTER_ONLY ? kind : CAF_ALLOCATE_ONLY;
 	t->desc = d->dtype.rank > 0 ? d : NULL;
 	*token = t;
 	if (kind == CAF_REGISTER_ONLY) {
@@ -148,6 +205,28 @@ static int register_component(size_t size, enum caf_register kind, struct caf_to
 	return t->own ? CAF_OK : CAF_ALLOCATION;
 }
 
+/* CHANGE TEAM (team, y[*] => x): a token of y, for what d describes of the memory of x, until END TEAM. */
+static int map_existing(struct caf_token **token, struct caf_desc *d)
+{
+	struct caf_token *from = holder(d->base, false), *t = from ? new_token() : NULL;
+	if (!from)
+		caf_fatal("CHANGE TEAM: what is associated is not an allocated coarray");
+	if (!t)
+		return CAF_ALLOCATION;
+	ptrdiff_t skip = (char *)d->base - from->own;
+	*t = (struct caf_token){.live = true, .own = d->base, .bytes = from->bytes - (size_t)skip, .elem = from->elem, .type = from->type,
+		.team = caf.current, .kind = CAF_MAP_EXISTING,
+		.at = malloc((size_t)caf.n * sizeof *t->at)};
+	if (!t->at) {
+		drop_token(t);
+		return CAF_ALLOCATION;
+	}
+	for (int i = 0; i < caf.n; i++) t->at[i] = from->at[i] ? from->at[i] + skip : NULL;
+	chain(t);
+	*token = t;
+	return CAF_OK;
+}
+
 /* Every image of the team calls it for coarrays, in the same order; for components (kinds ONLY) an image alone. A program's static
  * coarrays are registered before main. d is the image's own descriptor and gets the address. */
 CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **token, struct caf_desc *d, int *stat,
@@ -155,10 +234,17 @@ CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **to
 {
 	int code;
 	caf_start();
-	if (kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY)
+	if (is_component(kind, token))
 		code = register_component(size, (enum caf_register)kind, token, d);
+	else if (kind == CAF_MAP_EXISTING)
+		code = map_existing(token, d);
 	else
 		code = register_coarray(size, (enum caf_register)kind, token, d);
+	/* gfortran sets the bounds only if stat is 0, and then synchronizes without STAT=. So the memory can be used, and the program
+	 * hears of the failed image from the next statement that tells. */
+	caf.told = stat && code == CAF_FAILED_IMAGE;
+	if (caf.told)
+		code = CAF_OK;
 	if (code == CAF_ALLOCATION)
 		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s", size,
 			is_event(kind) || is_lock(kind) ? "elements" : "bytes");
@@ -178,6 +264,10 @@ static void free_component(struct caf_token *t)
 
 static int free_coarray(struct caf_token *t)
 {
+	if (t->kind == CAF_MAP_EXISTING) { /* only a name of it */
+		drop_token(t);
+		return CAF_OK;
+	}
 	int ended = caf_barrier(t->team);
 	if (t->locks)
 		caf_locks_destroy(t);
@@ -189,6 +279,16 @@ static int free_coarray(struct caf_token *t)
 		t->desc->base = NULL;
 	drop_token(t);
 	return ended;
+}
+
+void caf_free_allocated(struct caf_team *t)
+{
+	while (t->allocated) {
+		struct caf_token *c = t->allocated, **where = c->where;
+		free_coarray(c);
+		if (where && *where == c)
+			*where = NULL; /* gfortran 16 asks by the token whether it is allocated */
+	}
 }
 
 CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of the fast path: what Go publishes at init, mutex creation and finalize, and the look-up of regions that are
+// The state of the fast path: what Go publishes at init, group creation and finalize, and the look-up of regions that are
 // not cached. No public function is here.
 #include "front.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct front front;
+_Atomic(struct shm_team *) front_teams[FRONT_TEAMS];
 _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
 
 // My own private memory may be given, too: any address outside the arena. There is no memory in the upper half of the
@@ -34,6 +35,13 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
+// Called by Go when a group has been made whose members are all on this node, and (NULL) before it is freed.
+void front_set_team(int group, struct shm_team *team)
+{
+	if ((unsigned)group < FRONT_TEAMS)
+		atomic_store_explicit(&front_teams[group], team, memory_order_release);
+}
+
 // Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic,
 // notified and batches are Go's.
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
@@ -46,6 +54,7 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 	front.me = me;
 	front.local = local;
 	front.world = world;
+	front_set_team(FRONT_WORLD, world);
 	front.key += (uint64_t)1 << 32; // never below 2^32: the empty entries of a new thread are zero
 	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
@@ -56,15 +65,7 @@ void front_close(void)
 {
 	atomic_store_explicit(&front.ranks, 0, memory_order_release);
 	front.key += (uint64_t)1 << 32;
-}
-
-// bases and counts are malloc'ed, by rank, and owned by C from now on; NULL when the mutexes have been destroyed.
-void front_set_mutexes(uint8_t **bases, int *counts)
-{
-	free(front.mutex);
-	free((void *)front.mutexes);
-	front.mutex = bases;
-	front.mutexes = counts;
+	for (int i = 0; i < (int)FRONT_TEAMS; i++) front_set_team(i, NULL);
 }
 
 void front_count_aggregates(int change) { atomic_fetch_add(&front.aggregates, change); }

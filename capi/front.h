@@ -64,8 +64,6 @@ struct front {
 	_Atomic uint64_t key;  // changes when the fast path is opened or closed, which invalidates cached regions
 	struct k_stripes stripes;
 	struct shm_team *world; // NULL unless all ranks are on this node
-	uint8_t **mutex;       // by rank of this node: first mutex it hosts; NULL without mutexes
-	const int *mutexes;    // by rank: how many
 	_Atomic int aggregates; // handles marked as collecting
 	struct traffic *traffic; // of Go (core.Traffic), by rank, and one more for all together
 	struct notified *notified; // of Go (core.Notified), by rank
@@ -140,6 +138,10 @@ static inline bool front_fence_here(unsigned who)
 	return true;
 }
 
+#define FRONT_WORLD 0
+#define FRONT_TEAMS 1024u
+extern _Atomic(struct shm_team *) front_teams[FRONT_TEAMS]; // by group; NULL: Go has to act
+
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }
 
 // The first four bytes of a handle whose nonblocking call is complete.
@@ -183,6 +185,12 @@ static inline bool front_reach_shape(int proc, void *remote, int *stride, int *c
 
 // Group handles in both ABIs.
 int front_group(ARMCI_Group *group);                  // its id, -1 for NULL or an invalid handle
+
+// The team of a group that the caller is in and whose members are all on this node, else NULL.
+static inline struct shm_team *front_team(int group)
+{
+	return (unsigned)group < FRONT_TEAMS && front_on() ? atomic_load_explicit(&front_teams[group], memory_order_acquire) : NULL;
+}
 void front_set_group(ARMCI_Group *group, int id, uintptr_t comm, int rank, int size);
 
 #endif

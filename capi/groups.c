@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups, domains and the mutex batches of armcix.h.
+// Groups and domains.
 #include "front.h"
 
 #include "_cgo_export.h"
-
-#define WORLD 0
 
 // Fills a handle in from Go's description of a group.
 static void fill(ARMCI_Group *out, int id)
@@ -45,7 +43,7 @@ PUBLIC void ARMCI_Group_size(ARMCI_Group *group, int *size)
 
 PUBLIC void ARMCI_Group_set_default(ARMCI_Group *group) { armcigo_set_default_group(front_group(group)); }
 PUBLIC void ARMCI_Group_get_default(ARMCI_Group *out) { fill(out, armcigo_default_group()); }
-PUBLIC void ARMCI_Group_get_world(ARMCI_Group *out) { fill(out, WORLD); }
+PUBLIC void ARMCI_Group_get_world(ARMCI_Group *out) { fill(out, FRONT_WORLD); }
 PUBLIC int ARMCI_Absolute_id(ARMCI_Group *group, int rank) { return armcigo_absolute_id(front_group(group), rank); }
 
 PUBLIC int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *out)
@@ -95,14 +93,6 @@ PUBLIC int armci_domain_same_id(armci_domain_t domain, int rank)
 PUBLIC int ARMCI_Same_node(int rank) { return armcigo_same_node((char *)"ARMCI_Same_node", rank); }
 PUBLIC int armci_sameclusnode(int rank) { return armcigo_same_node((char *)"armci_sameclusnode", rank); }
 
-PUBLIC armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
-{
-	return (armcix_mutex_hdl_t)armcigo_mutex_set(count, front_group(group));
-}
-PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_mutex_set_free(hdl); }
-PUBLIC void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { armcigo_lock_hdl(hdl, mutex, proc); }
-PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { return armcigo_trylock_hdl(hdl, mutex, proc); }
-PUBLIC void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc) { armcigo_unlock_hdl(hdl, mutex, proc); }
 PUBLIC void ARMCIX_Progress(void) {} // polling is not needed
 
 // Variables that old headers declare. They are never set; zero is the world group in the classic ABI.

@@ -4,6 +4,7 @@
 package main
 
 // #include "front.h"
+// void front_set_team(int group, struct shm_team *team);
 import "C"
 
 import (
@@ -16,8 +17,16 @@ import (
 )
 
 // made returns a new group's number. An error ends the job, since the C functions return nothing.
-func made(name string, g *core.Group, err error) C.int {
+func made(name string, rt *core.Runtime, g *core.Group, err error) C.int {
 	must(name, err)
+	return published(rt, g)
+}
+
+// published gives C the team of a new group if all members are on this node, and returns its number.
+func published(rt *core.Runtime, g *core.Group) C.int {
+	if t := g.Team(); t != nil && fastWanted(rt) {
+		C.front_set_team(C.int(g.ID), (*C.struct_shm_team)(t.Pointer()))
+	}
 	return C.int(g.ID)
 }
 
@@ -31,7 +40,7 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length", Code: core.CodeArgument})
 	}
 	g, err := rt.GroupCreate(p, ints(pids, int(n)))
-	return made(name, g, err)
+	return made(name, rt, g, err)
 }
 
 //export armcigo_group_split
@@ -46,7 +55,7 @@ func armcigo_group_split(parent, color, key C.int) C.int {
 	if err != nil {
 		return code(name, err)
 	}
-	return C.int(g.ID)
+	return published(rt, g)
 }
 
 //export armcigo_group_dup
@@ -61,7 +70,7 @@ func armcigo_group_dup(parent C.int) C.int {
 	if err != nil {
 		return code(name, err)
 	}
-	return C.int(g.ID)
+	return published(rt, g)
 }
 
 //export armcigo_group_free
@@ -69,6 +78,9 @@ func armcigo_group_free(id C.int) {
 	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Group_free", func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
+		if id != core.World {
+			C.front_set_team(id, nil)
+		}
 		err = rt.GroupFree(int(id))
 	}
 	must("ARMCI_Group_free", err)

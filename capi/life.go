@@ -5,6 +5,7 @@ package main
 
 // #include "front.h"
 // void front_close(void);
+// void front_drop_all_mutexes(void);
 import "C"
 
 import (
@@ -81,7 +82,7 @@ func armcigo_finalize() C.int {
 		return 0
 	}
 	C.front_close()
-	dropMutexes()
+	C.front_drop_all_mutexes()
 	if lib.messages {
 		rt.AllFence()
 		rt.Liveness.Ending(true)

@@ -4,17 +4,15 @@
 
 #include "_cgo_export.h"
 
-#define WORLD 0
-
 int PARMCI_Malloc(void *ptrs[], armci_size_t bytes)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, WORLD, NULL);
+	return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, FRONT_WORLD, NULL);
 }
 WEAK(ARMCI_Malloc);
 
 int PARMCI_Malloc_memdev(void *ptrs[], armci_size_t bytes, const char *device)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, WORLD, (char *)device);
+	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, FRONT_WORLD, (char *)device);
 }
 WEAK(ARMCI_Malloc_memdev);
 
@@ -29,10 +27,10 @@ int PARMCI_Malloc_group_memdev(void *ptrs[], armci_size_t bytes, ARMCI_Group *gr
 }
 WEAK(ARMCI_Malloc_group_memdev);
 
-int PARMCI_Free(void *ptr) { return armcigo_free((char *)"ARMCI_Free", ptr, WORLD); }
+int PARMCI_Free(void *ptr) { return armcigo_free((char *)"ARMCI_Free", ptr, FRONT_WORLD); }
 WEAK(ARMCI_Free);
 
-int PARMCI_Free_memdev(void *ptr) { return armcigo_free((char *)"ARMCI_Free_memdev", ptr, WORLD); }
+int PARMCI_Free_memdev(void *ptr) { return armcigo_free((char *)"ARMCI_Free_memdev", ptr, FRONT_WORLD); }
 WEAK(ARMCI_Free_memdev);
 
 PUBLIC int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
@@ -86,7 +84,7 @@ PUBLIC void ARMCI_Set_shm_limit(unsigned long bytes)
 	(void)bytes; // the arena has no limit of its own; every allocation is checked against the machine's memory
 }
 
-PUBLIC int ARMCI_Uses_shm(void) { return armcigo_uses_shm(WORLD); }
+PUBLIC int ARMCI_Uses_shm(void) { return armcigo_uses_shm(FRONT_WORLD); }
 
 PUBLIC int ARMCI_Uses_shm_grp(ARMCI_Group *group) { return armcigo_uses_shm(front_group(group)); }
 

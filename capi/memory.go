@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation and mutexes: conversion for core.
+// Allocation of memory of all kinds: conversion for core.
 package main
 
-// #include <stdlib.h>
 // #include "front.h"
-// void front_set_mutexes(uint8_t **bases, int *counts);
 import "C"
 
 import (
 	"fmt"
 	"unsafe"
 
-	"github.com/mattn/go-pointer"
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/kernel"
-	"libarmci/internal/transport"
 )
 
 func groupFor(name string, id C.int, args ...argsOf) (*core.Runtime, *core.Group, error) {
@@ -147,145 +143,6 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank", Code: core.CodeArgument})
 	}
 	rt.Fence(int(rt.Me))
-}
-
-//export armcigo_create_mutexes
-func armcigo_create_mutexes(num C.int) C.int {
-	defer guest.Guard(guest.Faults())
-	const name = "ARMCI_Create_mutexes"
-	rt, err := initialised(name, func() string { return fmt.Sprintf("%d", num) })
-	if err == nil {
-		err = rt.CreateMutexes(int(num))
-	}
-	if err == nil && fastWanted(rt) {
-		publishMutexes(rt)
-	}
-	return code(name, err)
-}
-
-// publishMutexes gives C the addresses of the default set on this node.
-func publishMutexes(rt *core.Runtime) {
-	s := rt.DefaultMutexes()
-	bases := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
-	counts := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
-	for i := range rt.N {
-		if s.Count(i) > 0 && rt.Topo.SameNode(transport.Rank(i)) { // addresses of other nodes are not valid here
-			bases[i] = (*C.uint8_t)(kernel.Ptr(s.Base(i)))
-			counts[i] = C.int(s.Count(i))
-		}
-	}
-	C.front_set_mutexes(&bases[0], &counts[0])
-}
-
-func dropMutexes() { C.front_set_mutexes(nil, nil) }
-
-//export armcigo_destroy_mutexes
-func armcigo_destroy_mutexes() C.int {
-	defer guest.Guard(guest.Faults())
-	const name = "ARMCI_Destroy_mutexes"
-	rt, err := initialised(name)
-	if err == nil {
-		dropMutexes()
-		err = rt.DestroyMutexes()
-	}
-	return code(name, err)
-}
-
-//export armcigo_lock
-func armcigo_lock(mutex, proc C.int) {
-	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Lock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
-	if err == nil {
-		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
-	}
-	must("ARMCI_Lock", err)
-}
-
-//export armcigo_unlock
-func armcigo_unlock(mutex, proc C.int) {
-	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Unlock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
-	if err == nil {
-		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
-	}
-	must("ARMCI_Unlock", err)
-}
-
-// Handles of armcix.h are opaque pointers: tokens for Go values.
-
-//export armcigo_mutex_set
-func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
-	defer guest.Guard(guest.Faults())
-	const name = "ARMCIX_Create_mutexes_hdl"
-	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d", count) })
-	var s *core.MutexSet
-	if err == nil {
-		s, err = rt.NewMutexes(g, int(count))
-	}
-	if code(name, err) != 0 {
-		return nil
-	}
-	return pointer.Save(s)
-}
-
-func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
-	rt, err := initialised(name, args...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s, ok := pointer.Restore(hdl).(*core.MutexSet); ok {
-		return rt, s, nil
-	}
-	return nil, nil, &core.ArgError{Arg: "hdl", Text: "not a mutex handle", Code: core.CodeArgument}
-}
-
-//export armcigo_mutex_set_free
-func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
-	defer guest.Guard(guest.Faults())
-	const name = "ARMCIX_Destroy_mutexes_hdl"
-	rt, s, err := setOf(name, hdl)
-	if err == nil {
-		pointer.Unref(hdl)
-		err = rt.FreeMutexes(s)
-	}
-	return code(name, err)
-}
-
-//export armcigo_lock_hdl
-func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
-	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
-	if err == nil {
-		err = rt.Lock(s, int(mutex), int(proc))
-	}
-	must("ARMCIX_Lock_hdl", err)
-}
-
-// armcigo_trylock_hdl: 0: the caller holds the mutex now.
-//
-//export armcigo_trylock_hdl
-func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
-	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
-	got := false
-	if err == nil {
-		got, err = rt.TryLock(s, int(mutex), int(proc))
-	}
-	must("ARMCIX_Trylock_hdl", err)
-	if got {
-		return 0
-	}
-	return 1
-}
-
-//export armcigo_unlock_hdl
-func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
-	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
-	if err == nil {
-		err = rt.Unlock(s, int(mutex), int(proc))
-	}
-	must("ARMCIX_Unlock_hdl", err)
 }
 
 // armcigo_refuse_copy ends the job after an ARMCI_Copy of a negative size or with a null pointer.

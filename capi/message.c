@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// armci_msg_*: broadcast and reductions of the world in C if all ranks are on this node; everything else in Go.
+// armci_msg_*: collectives of a group in C if all its members are on this node, as those of the world are; everything else in Go.
 #include "front.h"
 
 #include <time.h>
 
 #include "_cgo_export.h"
-
-#define WORLD 0
 
 PUBLIC double armci_timer(void)
 {
@@ -15,7 +13,15 @@ PUBLIC double armci_timer(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void parmci_msg_group_barrier(ARMCI_Group *group) { armcigo_group_barrier(front_group(group)); }
+void parmci_msg_group_barrier(ARMCI_Group *group)
+{
+	int id = front_group(group);
+	struct shm_team *team = front_team(id);
+	if (likely(team != NULL))
+		shm_barrier(team);
+	else
+		armcigo_group_barrier(id);
+}
 WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
 
 // Is the other rank on this node, and the buffer valid?
@@ -54,19 +60,37 @@ PUBLIC void armci_msg_bcast(void *buf, int len, int root)
 	if (likely(front_on() && front.world && buf && len > 0 && (unsigned)root < (unsigned)front.world->n))
 		shm_bcast(front.world, buf, (size_t)len, root);
 	else
-		armcigo_bcast((char *)"armci_msg_bcast", SCOPE_ALL, buf, len, root, WORLD);
+		armcigo_bcast((char *)"armci_msg_bcast", SCOPE_ALL, buf, len, root, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_brdcst(void *buf, int len, int root) { armci_msg_bcast(buf, len, root); }
 
 PUBLIC void armci_msg_bcast_scope(int scope, void *buf, int len, int root)
 {
-	armcigo_bcast((char *)"armci_msg_bcast_scope", scope, buf, len, root, WORLD);
+	armcigo_bcast((char *)"armci_msg_bcast_scope", scope, buf, len, root, FRONT_WORLD);
+}
+
+// Does a scope, in either numbering, have all members of a group that is on one node?
+static inline bool all_of_it(int scope) { return scope == SCOPE_ALL || scope == SCOPE_NODE || scope == 0 || scope == 1; }
+
+// The place of a rank among the members, -1 if it is none.
+static int member_of(const struct shm_team *team, int rank)
+{
+	int i = -1;
+	if (front_here(rank))
+		for (i = team->n - 1; i >= 0 && team->local[i] != front.local[rank]; i--) {
+		}
+	return i;
 }
 
 PUBLIC void armci_msg_group_bcast_scope(int scope, void *buf, int len, int root, ARMCI_Group *group)
 {
-	armcigo_bcast((char *)"armci_msg_group_bcast_scope", scope, buf, len, root, front_group(group));
+	int id = front_group(group), from;
+	struct shm_team *team = front_team(id);
+	if (likely(team && all_of_it(scope) && buf && len > 0 && (from = member_of(team, root)) >= 0))
+		shm_bcast(team, buf, (size_t)len, from);
+	else
+		armcigo_bcast((char *)"armci_msg_group_bcast_scope", scope, buf, len, root, id);
 }
 
 PUBLIC void armci_msg_clus_brdcst(void *buf, int len) { armcigo_clus_bcast(buf, len); }
@@ -76,25 +100,34 @@ PUBLIC void armci_grp_clus_brdcst(void *buf, int len, int master, int n, ARMCI_G
 	armcigo_range_bcast(buf, len, master, n, front_group(group));
 }
 
-static void gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
+static void gop_in_go(const char *name, int scope, void *x, int n, char *op, int type, int group)
 {
 	armcigo_gop((char *)name, scope, x, n, op, type, group);
 }
 
 // The sum is by far the most frequent: op need not be parsed.
-static inline bool sum_here(void *x, int n, const char *op, int ktype)
+static inline bool reduced_here(struct shm_team *team, void *x, int n, const char *op, int ktype)
 {
-	if (!(front_on() && front.world && x && n > 0 && op && op[0] == '+'))
+	int red = K_SUM;
+	if (!(team && x && n > 0 && op && ktype >= 0))
 		return false;
-	shm_allreduce(front.world, x, (size_t)n, ktype, K_SUM);
+	if (op[0] != '+' && ((red = k_red_of_word(op)) < 0 || !k_reduce_valid(red, ktype)))
+		return false;
+	shm_allreduce(team, x, (size_t)n, ktype, red);
 	return true;
+}
+
+static void gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
+{
+	if (!(all_of_it(scope) && reduced_here(front_team(group), x, n, op, k_type_of_message(type))))
+		gop_in_go(name, scope, x, n, op, type, group);
 }
 
 #define GOPS(message, type, code, ktype)                                                                      \
 	PUBLIC void armci_msg_##message##gop(type *x, int n, char *op)                                        \
 	{                                                                                                    \
-		if (!likely(sum_here(x, n, op, ktype)))                                                      \
-			gop("armci_msg_" #message "gop", SCOPE_ALL, x, n, op, code, WORLD);                   \
+		if (!likely(reduced_here(front_team(FRONT_WORLD), x, n, op, ktype)))                         \
+			gop_in_go("armci_msg_" #message "gop", SCOPE_ALL, x, n, op, code, FRONT_WORLD);       \
 	}                                                                                                    \
 	PUBLIC void armci_msg_group_##message##gop(type *x, int n, char *op, ARMCI_Group *group)              \
 	{                                                                                                    \
@@ -102,7 +135,7 @@ static inline bool sum_here(void *x, int n, const char *op, int ktype)
 	}                                                                                                    \
 	PUBLIC void armci_msg_clus_##message##gop(type *x, int n, char *op)                                   \
 	{                                                                                                    \
-		gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, WORLD);                     \
+		gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, FRONT_WORLD);               \
 	}
 
 GOPS(i, int, ARMCI_INT, K_INT)
@@ -113,12 +146,12 @@ GOPS(d, double, ARMCI_DOUBLE, K_DBL)
 
 PUBLIC void armci_msg_clus_dgop_scope(double *x, int n, char *op)
 {
-	gop("armci_msg_clus_dgop_scope", SCOPE_NODE, x, n, op, ARMCI_DOUBLE, WORLD);
+	gop("armci_msg_clus_dgop_scope", SCOPE_NODE, x, n, op, ARMCI_DOUBLE, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
 {
-	gop("armci_msg_gop_scope", scope, x, n, op, type, WORLD);
+	gop("armci_msg_gop_scope", scope, x, n, op, type, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
@@ -126,11 +159,11 @@ PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int t
 	gop("armci_msg_group_gop_scope", scope, x, n, op, type, front_group(group));
 }
 
-PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, WORLD); }
+PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, FRONT_WORLD); }
 
 PUBLIC void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
 {
-	gop("armci_msg_reduce_scope", scope, x, n, op, type, WORLD);
+	gop("armci_msg_reduce_scope", scope, x, n, op, type, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int contribute)
@@ -150,7 +183,7 @@ PUBLIC void armci_msg_bintree(int scope, int *root, int *up, int *left, int *rig
 
 PUBLIC void armci_exchange_address(void *ptrs[], int n)
 {
-	gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, WORLD);
+	gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, FRONT_WORLD);
 }
 
 PUBLIC void armci_exchange_address_grp(void *ptrs[], int n, ARMCI_Group *group)

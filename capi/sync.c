@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting, fences, barrier, read-modify-write and mutexes.
+// Waiting, fences, barrier and read-modify-write.
 #include "front.h"
 
 #include "_cgo_export.h"
@@ -137,37 +137,3 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 	return rmw_unusual(op, ploc, prem, extra, proc);
 }
 WEAK(ARMCI_Rmw);
-
-static inline struct shm_mutex *mutex_here(int mutex, int proc)
-{
-	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !front.mutex || !front.mutex[proc] ||
-	    (unsigned)mutex >= (unsigned)front.mutexes[proc])
-		return NULL;
-	return (struct shm_mutex *)front.mutex[proc] + mutex;
-}
-
-void PARMCI_Lock(int mutex, int proc)
-{
-	struct shm_mutex *m = mutex_here(mutex, proc);
-	if (likely(m != NULL))
-		shm_lock(m, (uint32_t)front.me + 1);
-	else
-		armcigo_lock(mutex, proc);
-}
-WEAK(ARMCI_Lock);
-
-void PARMCI_Unlock(int mutex, int proc)
-{
-	struct shm_mutex *m = mutex_here(mutex, proc);
-	if (likely(m && atomic_load_explicit(&m->owner, memory_order_relaxed) == (uint32_t)front.me + 1))
-		shm_unlock(m);
-	else
-		armcigo_unlock(mutex, proc);
-}
-WEAK(ARMCI_Unlock);
-
-int PARMCI_Create_mutexes(int num) { return armcigo_create_mutexes(num); }
-WEAK(ARMCI_Create_mutexes);
-
-int PARMCI_Destroy_mutexes(void) { return armcigo_destroy_mutexes(); }
-WEAK(ARMCI_Destroy_mutexes);

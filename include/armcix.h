@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armcix.h: extensions of libarmci that ARMCI-MPI introduced: splitting groups and batches of mutexes. It must hold
- * declarations only. Words as defined at the top of armci.h, which it includes.
+ * armcix.h: extensions: those that ARMCI-MPI introduced, splitting groups and batches of mutexes; and atomic operations and
+ * events, which run-time libraries of languages need. It must hold declarations only. Words as defined at the top of
+ * armci.h, which it includes.
  */
 #ifndef ARMCIX_H_
 #define ARMCIX_H_
@@ -49,6 +50,56 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
+
+/* Operations of ARMCIX_Atomic: what the word becomes. ARMCIX_CAS stores *operand if the word equals *compare. */
+#define ARMCIX_ADD 1
+#define ARMCIX_AND 2
+#define ARMCIX_OR 3
+#define ARMCIX_XOR 4
+#define ARMCIX_SWAP 5
+#define ARMCIX_CAS 6
+
+/**
+ * Atomic operation on an integer, atomic with respect to every other one and to ARMCI_Rmw from any rank (not to accumulate,
+ * put and get, though a get sees the word before or after it). Sums wrap.
+ * @param op [in] ARMCIX_*. @param bytes [in] of the integer: 4 or 8. @param old [out] local, of that size: the value before;
+ *        or null. @param prem [remote] the naturally aligned integer. @param operand [in] local, of that size.
+ * @param compare [in] local, of that size; only for ARMCIX_CAS, else ignored. old, operand and compare may be the same.
+ * @param proc [in] target rank, may be the caller.
+ * Done: with old, on return, on both sides. Without, locally on return, and remotely as a store: on the caller's node at
+ * once, elsewhere after a fence, and in the order of the caller's calls that are about memory of that rank. Where network
+ * devices have atomics, 8 bytes are done on both sides on return. Scope: one-sided. Threads: any.
+ * Returns: code (FAIL7 an unknown op, another size, misaligned prem). A wrong address on another node, without old, is an
+ * error of the next fence. In "rdma-atomics" memory (ARMCI_Malloc_memdev) 8 bytes are changed by the devices, as by
+ * ARMCI_Rmw; 4 bytes must not be changed where 8 are.
+ */
+int ARMCIX_Atomic(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc);
+
+/* A counter that ranks of any node raise and ranks of its own node wait for: in memory of ARMCI_Malloc* or ARMCI_Memget, aligned
+ * to 4 bytes, and zero before its first use. Its node may read count by an atomic load, and lower it by an atomic subtraction.
+ * sleepers is the library's. */
+typedef struct {
+	unsigned count, sleepers;
+} armcix_event_t;
+
+/**
+ * Raise an event behind all earlier stores of the caller at its rank, atomic ones included: who sees the count sees them.
+ * @param event [remote]. @param n [in] by how much; the count wraps. @param proc [in] rank, may be the caller.
+ * Done: as a store: locally on return; remotely at once on the caller's node, elsewhere after a fence. Scope: one-sided.
+ * Threads: any. Returns: code (FAIL8 no aligned ARMCI memory of the rank). Memory of another node that only its owner knows
+ * (ARMCI_Memget) is checked there: a wrong address then changes nothing, and that node prints a line.
+ */
+int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc);
+
+/**
+ * Wait until the count of an event differs from what was seen. The caller polls briefly, then sleeps. If every other rank of
+ * the job has left, so that nobody can raise it, a wait without limit ends the job.
+ * @param event [in,out] in memory of any rank of the caller's node. @param seen [in] count. @param millis [in] limit of time in
+ *        milliseconds; 0 does not wait; negative: none.
+ * Scope: local. Threads: any. Returns: 0 if the count differs, 1 if the time is over, or a FAIL code (FAIL8 no aligned ARMCI
+ * memory of the node).
+ */
+int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
 
 /** Let the library work; operations complete without it, so it is never needed. Scope: local. Threads: any. */
 void ARMCIX_Progress(void);

@@ -18,7 +18,7 @@ void rma_may_wait(void) { shm_idle = let_mpi_go_on; }
 void rma_await(struct shm_event *e, uint32_t want, const char *function)
 {
 	rma_may_wait();
-	for (uint32_t now; (int32_t)((now = atomic_load(&e->count)) - want) < 0;) shm_event_wait(e, now, function);
+	for (uint32_t now; (int32_t)((now = atomic_load(&e->count)) - want) < 0;) shm_event_wait(e, now, -1, function);
 }
 
 int rma_raise(struct rma_win *w, const char *function, int member, struct shm_event *e)

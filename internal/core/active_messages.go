@@ -53,7 +53,7 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgRWLock, msgRWUnlock:
 		handled = r.handleRWLock(from, to, m, reply)
 	case msgEventAdd:
-		handled = r.handleEventAdd(to, m)
+		handled = r.handleEventAdd(from, to, m)
 	case msgUpdate:
 		handled = r.handleUpdate(from, to, m, reply)
 	case msgCompare:

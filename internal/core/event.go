@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -16,7 +17,7 @@ const eventBody = 12
 
 // EventAdd raises an event of rank proc by n, behind all earlier stores of the caller there. A fence waits for that.
 func (r *Runtime) EventAdd(proc int, event uintptr, n uint32) error {
-	if err := r.checkSync("event", proc, event, r.events.EventBytes()); err != nil {
+	if err := r.checkEvent(proc, event); err != nil {
 		return err
 	}
 	if err := r.fenceForMessage(proc); err != nil {
@@ -35,20 +36,49 @@ func (r *Runtime) EventAdd(proc int, event uintptr, n uint32) error {
 	return nil
 }
 
-// EventWait waits until the count of an event of this node differs from seen. what is the caller's function, for the report if
-// that can never happen.
-func (r *Runtime) EventWait(event uintptr, seen uint32, what string) {
-	r.events.EventWait(event, seen, what)
+// eventAlign is how events are aligned: their two words are changed one by one.
+const eventAlign = 4
+
+// isEvent tells whether there may be an event at an address of a rank of this node.
+func (r *Runtime) isEvent(rank transport.Rank, addr uintptr) bool {
+	return r.isShared(rank, addr, r.events.EventBytes(), eventAlign)
+}
+
+// checkEvent refuses what is known to be wrong. What another node's rank owns its server checks.
+func (r *Runtime) checkEvent(proc int, addr uintptr) error {
+	if err := r.checkRank("proc", proc); err != nil {
+		return err
+	}
+	rank := transport.Rank(proc)
+	if addr == 0 {
+		return argErr(CodeArgument, "event", "null pointer")
+	}
+	if addr%eventAlign != 0 || r.Topo.SameNode(rank) && !r.isEvent(rank, addr) {
+		return noSync("event", proc, addr)
+	}
+	_, err := r.checkRemote("event", proc, addr, r.events.EventBytes())
+	return err
+}
+
+// EventWait waits until the count of an event of this node differs from seen; or, unless millis is negative, for so long, and then
+// changed may be false. what is the caller's function, for the report if that can never happen.
+func (r *Runtime) EventWait(event uintptr, seen uint32, millis int, what string) (changed bool, err error) {
+	lo, n := r.Memory.Extent(event)
+	if bytes := uintptr(r.events.EventBytes()); event%eventAlign != 0 || n == 0 || event-lo+bytes > uintptr(n) {
+		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node", event)
+	}
+	return r.events.EventWait(event, seen, millis, what), nil
 }
 
 // handleEventAdd raises an event for a rank of another node.
-func (r *Runtime) handleEventAdd(to transport.Rank, m transport.Msg) bool {
+func (r *Runtime) handleEventAdd(from, to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventBody {
 		return false
 	}
 	event := uintptr(binary.LittleEndian.Uint64(m.Body))
-	if !r.isShared(to, event, r.events.EventBytes()) {
-		return false
+	if !r.isEvent(to, event) {
+		log.Errorf("rank %d has raised an event at %#x of rank %d, which is no aligned memory of it: nothing happens", from, event, to)
+		return true
 	}
 	r.events.EventAdd(event, binary.LittleEndian.Uint32(m.Body[8:]))
 	return true

@@ -116,11 +116,13 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	return s.base[m] + uintptr(i)*s.step, nil
 }
 
-// Count is the number of mutexes that a group rank hosts.
-func (s *MutexSet) Count(member int) int { return s.count[member] }
-
-// Base is the address of the first mutex of a group rank.
-func (s *MutexSet) Base(member int) uintptr { return s.base[member] }
+// Hosted is the address of the first mutex of a rank, and how many it hosts.
+func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
+	if m := s.group.RankOf(rank); m >= 0 {
+		return s.base[m], s.count[m]
+	}
+	return 0, 0
+}
 
 // Lock waits until the caller holds mutex i of rank proc.
 func (r *Runtime) Lock(s *MutexSet, i, proc int) error {

@@ -6,6 +6,8 @@ package core
 import (
 	"math"
 	"testing"
+
+	"libarmci/internal/transport"
 )
 
 func TestMutexSet(t *testing.T) {
@@ -14,8 +16,8 @@ func TestMutexSet(t *testing.T) {
 		r.must(r.CreateMutexes(counts[r.Me]))
 		s := r.DefaultMutexes()
 		for m, n := range counts {
-			if s.Count(m) != n || (s.Base(m) != 0) != (n > 0) {
-				r.wrong("rank %d hosts %d at %#x", m, s.Count(m), s.Base(m))
+			if first, count := s.Hosted(transport.Rank(m)); count != n || (first != 0) != (n > 0) {
+				r.wrong("rank %d hosts %d at %#x", m, count, first)
 			}
 		}
 		mem := r.alloc(64)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Known regions of ranks on other nodes: those of collective allocations that this rank took part in. They are a hint that
-// saves a round trip; the target checks every address nevertheless.
+// Known regions of ranks on other nodes: those of collective allocations that this rank took part in, and those that their
+// owners have confirmed. They are a hint that saves a round trip; the target checks every address nevertheless.
 package core
 
 import (
@@ -79,4 +79,21 @@ func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (ye
 	}
 	yes = uintptr(n) <= e.hi-addr
 	return yes, !yes
+}
+
+// mostConfirmed limits the confirmed regions of a rank: beyond it all are forgotten, and asked for again.
+const mostConfirmed = 1024
+
+// confirm remembers a region that its owner says is live. The owner may free it, and allocate differently there, without a word:
+// so it replaces what overlaps it, and what is not in such a region is only unknown, never wrong.
+func (k *remoteRegions) confirm(rank transport.Rank, e extent) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(k.list(rank)), func(old extent) bool { return old.lo < e.hi && e.lo < old.hi })
+	if len(list) >= mostConfirmed {
+		list = nil
+	}
+	i, _ := at(list, e.lo)
+	list = slices.Insert(list, i, e)
+	k.of[rank].Store(&list)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Atomic read-modify-write of one int or long: atomic with respect to every other Rmw on the word, from any rank.
+// Atomic read-modify-write of one word: atomic with respect to every other one on the word, from any rank.
 package core
 
 import (
@@ -25,6 +25,15 @@ func RMWCode(op int) (transport.RMWOp, int, bool) {
 	return 0, 0, false
 }
 
+// AtomicCode decodes ARMCIX_Atomic's op.
+func AtomicCode(op int) (transport.RMWOp, bool) {
+	known := [...]transport.RMWOp{1: transport.FetchAdd, transport.And, transport.Or, transport.Xor, transport.Swap, transport.CompareAndSwap}
+	if op < 1 || op >= len(known) {
+		return 0, false
+	}
+	return known[op], true
+}
+
 // RMW checks and executes a read-modify-write at proc. The old value is in x.Old.
 func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if err := r.checkRank("proc", proc); err != nil {
@@ -46,6 +55,9 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 		return argErr(CodeAddress, "prem", "%v", err)
 	} else if err != nil {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
+	}
+	if x.Posted && !r.routes[proc].immediate {
+		r.traffic.posted(proc)
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ type Runtime struct {
 	private       private
 	twoSided      twoSided
 	wanted        wantedTable
-	leaving       atomic.Bool // it is in the final barrier: nodes that are connected to now may have left
-	remote        remoteRegions
+	leaving       atomic.Bool   // it is in the final barrier: nodes that are connected to now may have left
+	remote        remoteRegions // of collective allocations
+	confirmed     remoteRegions // of others, which their owners have been asked for
 	traffic       traffic
 	allRanks      []int // all ranks
 	world         *Group
@@ -116,6 +117,7 @@ func (r *Runtime) init() {
 	r.handles.init()
 	r.notified = make([]Notified, r.N)
 	r.remote.init(r.N)
+	r.confirmed.init(r.N)
 	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
 	r.traffic = make(traffic, r.N+1)
 	if len(r.Topo.Nodes) > 1 {

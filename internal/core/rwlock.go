@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// syncAlign is how locks are aligned: to a cache line. Events, which are smaller, are aligned to their size.
+// syncAlign is how locks are aligned: to a cache line.
 const syncAlign = 64
 
 // The body of a message is the lock's address and whether it is exclusive; the answer one byte, none if the request is wrong.
@@ -28,17 +28,21 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 }
 
 // isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
-func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64) bool {
-	return addr%uintptr(min(n, syncAlign)) == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
+func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
+	return addr%align == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
 }
 
-// checkSync is for a lock or an event of any rank. That of another node is checked there.
-func (r *Runtime) checkSync(arg string, proc int, addr uintptr, n int64) error {
+func (r *Runtime) isRWLock(rank transport.Rank, addr uintptr) bool {
+	return r.isShared(rank, addr, r.rwlocks.RWLockBytes(), syncAlign)
+}
+
+// checkRWLock is for a lock of any rank. That of another node is checked there.
+func (r *Runtime) checkRWLock(proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
 	}
-	if rank := transport.Rank(proc); r.Topo.SameNode(rank) && !r.isShared(rank, addr, n) {
-		return noSync(arg, proc, addr)
+	if rank := transport.Rank(proc); r.Topo.SameNode(rank) && !r.isRWLock(rank, addr) {
+		return noSync("lock", proc, addr)
 	}
 	return nil
 }
@@ -49,7 +53,7 @@ func noSync(arg string, proc int, addr uintptr) error {
 
 // RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other readers.
 func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkSync("lock", proc, lock, r.rwlocks.RWLockBytes()); err != nil {
+	if err := r.checkRWLock(proc, lock); err != nil {
 		return err
 	}
 	if r.Topo.SameNode(transport.Rank(proc)) {
@@ -69,7 +73,7 @@ func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
 // RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and the lock is free for others.
 // Where messages come behind operations that is one round trip.
 func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkSync("lock", proc, lock, r.rwlocks.RWLockBytes()); err != nil {
+	if err := r.checkRWLock(proc, lock); err != nil {
 		return err
 	}
 	if err := r.fenceForMessage(proc); err != nil {
@@ -107,7 +111,7 @@ func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply f
 		mode = lockExclusive
 	}
 	switch {
-	case !r.isShared(to, lock, r.rwlocks.RWLockBytes()):
+	case !r.isRWLock(to, lock):
 		reply(nil)
 	case m.Kind == msgRWLock:
 		r.queue(lock, lockRequest{from, mode, reply})

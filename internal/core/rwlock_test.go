@@ -5,6 +5,7 @@
 package core
 
 import (
+	"encoding/binary"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -185,7 +186,11 @@ func TestEventsAcrossNodes(t *testing.T) {
 			r.must(r.WaitProc(next))
 			r.must(r.EventAdd(next, mem[next], 1))
 			for count.Load() == first+i {
-				r.EventWait(mem[r.Me], first+i, "a test")
+				changed, err := r.EventWait(mem[r.Me], first+i, -1, "a test")
+				r.must(err)
+				if !changed {
+					r.wrong("the wait ended without a change")
+				}
 			}
 			if got := *long(mem[r.Me] + 512); got < int64(i+1) {
 				r.wrong("event %d has come, but the word is %d", i+1, got)
@@ -218,9 +223,8 @@ func TestSyncMistakes(t *testing.T) {
 				r.must(r.RWLock(proc, mem[proc], false))
 				wantArg(r, "held as a reader", r.RWUnlock(proc, mem[proc], true), "lock", CodeArgument, "is not held in this way")
 				r.must(r.RWUnlock(proc, mem[proc], false))
-				if proc != 1 {
-					wantArg(r, "event", r.EventAdd(proc, mem[proc]+4, 1), "event", CodeAddress, "is no aligned arena memory")
-				}
+				wantArg(r, "event", r.EventAdd(proc, mem[proc]+2, 1), "event", CodeAddress, "is no aligned arena memory")
+				wantArg(r, "event", r.EventAdd(proc, 0, 1), "event", CodeArgument, "null")
 			}
 			wantArg(r, "rank", r.RWLock(4, mem[0], true), "proc", CodeProc, "rank 4")
 			wantArg(r, "rank", r.RWUnlock(-1, mem[0], true), "proc", CodeProc, "rank -1")
@@ -233,7 +237,10 @@ func TestSyncMistakes(t *testing.T) {
 			r.must(r.send(1, msgEventAdd, make([]byte, 11)))
 			r.must(r.send(1, msgEventAdd, make([]byte, 12)))
 			r.must(r.send(1, msgRWLock, make([]byte, 9)))
-			r.must(r.EventAdd(1, mem[1]+4, 1)) // the server drops it
+			wrong := binary.LittleEndian.AppendUint64(nil, uint64(mem[1]+2))
+			r.must(r.send(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong, 1)))
+			_, err := r.EventWait(mem[0]+2, 0, 0, "a test")
+			wantArg(r, "wait", err, "event", CodeAddress, "is no aligned memory")
 			r.must(r.Fence(1))
 		}
 		r.barrier()

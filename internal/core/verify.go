@@ -2,7 +2,8 @@
 
 // Transfers to and from memory of another node that this rank does not know: the owner is asked before the first byte
 // travels. So a wrong address costs one round trip, and no local memory is read, whose address may be as wrong. A transport
-// between nodes only gets transfers whose remote memory is known (Op.known); the data server checks every address again.
+// between nodes only gets transfers whose remote memory is known (Op.known); the data server checks every address again. The
+// answer says how far the first allocation reaches, so that the next transfer to it need not ask.
 package core
 
 import (
@@ -13,10 +14,11 @@ import (
 )
 
 // A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32 number of ranges before
-// the first bad one.
+// the first bad one, and the allocation that holds the first, a range of 0 bytes if it is no allocation of the arena.
 const (
-	rangeBytes = 16
-	maxRanges  = 2048 // in a question
+	rangeBytes  = 16
+	maxRanges   = 2048 // in a question
+	answerBytes = 4 + rangeBytes
 )
 
 // verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
@@ -49,11 +51,14 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	if err != nil {
 		return fmt.Errorf("ask rank %d for its memory: %w", proc, err)
 	}
-	if len(answer) != 4 {
+	if len(answer) != answerBytes {
 		return fmt.Errorf("rank %d does not say which memory is its own", proc)
 	}
 	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
+		if lo, n := rangeAt(answer[4:]); n > 0 {
+			r.confirmed.confirm(transport.Rank(proc), extent{lo, lo + uintptr(n)})
+		}
 		return nil
 	}
 	addr, n := rangeAt(question[good:])
@@ -81,6 +86,13 @@ func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]by
 		}
 		good++
 	}
-	reply(binary.LittleEndian.AppendUint32(nil, uint32(good)))
+	var lo uintptr
+	var n int64
+	if good > 0 {
+		if addr, _ := rangeAt(m.Body); r.Memory.Inside(addr) {
+			lo, n = r.Memory.Extent(addr)
+		}
+	}
+	reply(appendRange(binary.LittleEndian.AppendUint32(nil, uint32(good)), lo, n))
 	return true
 }

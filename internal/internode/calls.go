@@ -4,6 +4,7 @@
 package internode
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"libarmci/internal/kernel"
@@ -14,7 +15,7 @@ import (
 // declared for it, by the devices. The two are not atomic with respect to each other, so the server refuses what is the
 // devices' and tells how far that reaches.
 func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
-	if x.Op > transport.Swap || x.Bytes != 4 && x.Bytes != 8 {
+	if !x.Valid() {
 		return fmt.Errorf("read-modify-write operation %d of %d bytes: %w", x.Op, x.Bytes, transport.ErrNotNative)
 	}
 	g, err := t.target(peer)
@@ -24,19 +25,12 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if x.Bytes == 8 && g.declared.Find(x.Addr) != nil {
 		return g.atomic(x)
 	}
-	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(x.Addr), arg: uint64(x.Operand)}
-	if x.Op == transport.Swap {
-		h.flags |= flagSwap
-	}
+	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(x.Addr), what: uint8(x.Op), arg: uint64(x.Operand)}
 	if x.Bytes == 8 {
 		h.flags |= flagWide
 	}
-	if err = g.lock(); err != nil {
-		return err
-	}
-	r, err := g.ask(h, kindOld)
-	g.mu.Unlock()
-	if err != nil {
+	r, err := g.change(h, x)
+	if r == nil || err != nil {
 		return err
 	}
 	found, err := r.wait()
@@ -51,6 +45,46 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	}
 	x.Old = found.old
 	return nil
+}
+
+// change sends a read-modify-write. r gets the answer; it is nil if none is wanted. Where the word may turn out to be a device's,
+// there is always one.
+func (g *target) change(h header, x *transport.RMW) (r *request, err error) {
+	if err := g.lock(); err != nil {
+		return nil, err
+	}
+	defer g.mu.Unlock()
+	if !x.Posted || x.Bytes == 8 && g.t.DeviceAtomics() {
+		if r, err = g.open(nil, kindOld); err != nil {
+			return nil, err
+		}
+	}
+	if err = g.credit(); err == nil {
+		when := transport.Now
+		if r == nil {
+			if h.flags |= g.storing(true); h.flags&flagAck == 0 {
+				when = transport.Burst
+			}
+		}
+		err = g.send(r, &h, g.operands(x), nil, 0, when)
+	}
+	if r != nil {
+		r.finish(err)
+		err = nil // who waits gets it
+	}
+	return r, err
+}
+
+// operands describes the word of a compare-and-swap, whose header has no room for both operands.
+func (g *target) operands(x *transport.RMW) *chunk {
+	if x.Op != transport.CompareAndSwap {
+		return nil
+	}
+	compare := g.posting.scale[:compareBytes]
+	binary.LittleEndian.PutUint64(compare, uint64(x.Compare))
+	c := &g.chunk
+	c.flags, c.addr, c.bytes, c.desc, c.scale = 0, uint64(x.Addr), 0, c.desc[:0], compare
+	return c
 }
 
 // DeviceAtomics tells whether this process's device has any.
@@ -73,9 +107,9 @@ func (g *target) atomic(x *transport.RMW) error {
 		x.Old, err = g.direct.Atomic(transport.AtomicAdd, x.Addr, far.Key, x.Operand, 0)
 		return g.deviceError(err)
 	}
-	for guess := int64(0); ; guess = x.Old { // somebody else has changed it each time this goes round
-		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Operand, guess)
-		if err != nil || x.Old == guess {
+	for guess := x.Compare; ; guess = x.Old { // somebody else has changed it each time this goes round
+		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Value(guess), guess)
+		if err != nil || x.Old == guess || x.Op == transport.CompareAndSwap {
 			return g.deviceError(err)
 		}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The head of a frame: a fixed header, then a scale (accumulate) and a descriptor of the target's memory (descriptor.go).
+// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with (read-modify-write), and a descriptor of the target's memory (descriptor.go).
 // docs/wire.md describes all of it. No I/O, no memory of ranks.
 package internode
 
@@ -15,15 +15,16 @@ import (
 
 // Bounds of the wire format. docs/wire.md repeats them.
 const (
-	headerBytes = 48
-	scaleBytes  = 16                        // the factor of an accumulate
-	maxDesc     = transport.MaxHead - 1<<10 // bytes of a descriptor
-	maxGroups   = 1 << 11                   // groups of segments in one frame
-	maxAddrs    = 2 * maxGroups             // segments of those that are kept as lists
-	maxPayload  = 1 << 46                   // bytes of data of one frame
-	maxMessage  = transport.MaxMessage
-	maxText     = 512       // bytes of text in a refusal
-	maxAddr     = 1<<63 - 1 // greatest address
+	headerBytes  = 48
+	scaleBytes   = 16                        // the factor of an accumulate
+	compareBytes = 8                         // what a compare-and-swap compares with
+	maxDesc      = transport.MaxHead - 1<<10 // bytes of a descriptor
+	maxGroups    = 1 << 11                   // groups of segments in one frame
+	maxAddrs     = 2 * maxGroups             // segments of those that are kept as lists
+	maxPayload   = 1 << 46                   // bytes of data of one frame
+	maxMessage   = transport.MaxMessage
+	maxText      = 512       // bytes of text in a refusal
+	maxAddr      = 1<<63 - 1 // greatest address
 )
 
 type kind uint8
@@ -33,7 +34,7 @@ const (
 	kindPut     kind = 1 + iota // data -> memory
 	kindAcc                     // memory += scale * data
 	kindGet                     // memory -> kindData
-	kindRMW                     // addr, arg = operand -> kindOld
+	kindRMW                     // addr, what = operation, arg = operand, perhaps what to compare with -> kindOld, if it has an id
 	kindSend                    // a message, or a part: addr = its place, arg = bytes in all
 	kindCall                    // the same -> kindReply
 	kindFence                   // asks for kindAck
@@ -61,7 +62,6 @@ const (
 	flagStrided = 1 << 1 // the descriptor is a shape
 	flagGroups  = 1 << 2 // the descriptor is a list of groups of segments
 	flagShape   = flagStrided | flagGroups
-	flagSwap    = 1 << 3 // read-modify-write: else fetch-and-add
 	flagWide    = 1 << 4 // 8 bytes, else 4
 	flagDevice  = 1 << 5
 	flagMore    = 1 << 6 // the rest of the data follows in other frames
@@ -79,7 +79,7 @@ const (
 type header struct {
 	kind    kind
 	flags   uint8
-	what    uint8  // kind of a message, element type of an accumulate, why
+	what    uint8  // kind of a message, element type of an accumulate, operation of a read-modify-write, why
 	rank    uint32 // whose memory, or for whom
 	id      uint64 // of the request; its answer has the same; 0: there is no answer
 	handled uint32 // target: how many frames of this origin have been handled, lower bits
@@ -134,6 +134,12 @@ func (h *header) check(rest []byte, n int64) error {
 		fixed, body = scaleBytes, int64(h.bytes)
 		if kernel.Type(h.what) > kernel.DoubleComplex {
 			return h.wrong("element type")
+		}
+	case kindRMW:
+		if transport.RMWOp(h.what) == transport.CompareAndSwap {
+			fixed = compareBytes
+		} else if transport.RMWOp(h.what) > transport.LastRMW {
+			return h.wrong("operation")
 		}
 	case kindPut, kindSend, kindCall:
 		body = int64(h.bytes)

@@ -39,20 +39,21 @@ type origin struct {
 
 // context is what it takes to serve one frame. Its memory is bounded and does not depend on what the origin asks for.
 type context struct {
-	h      header
-	local  int // number of the rank whose memory it is
-	layout layout
-	at     kernel.Cursor // in the memory that is stored to or sent from
-	scale  *[scaleBytes]byte
-	adder  adder
-	bad    bool   // the memory is not the rank's
-	far    bool   // it is private to another process
-	failed error  // what went wrong with storing the data
-	there  []byte // a push: the header and descriptor of the origin's memory
-	other  layout // that, decoded
-	to     kernel.Cursor
-	piece  *piece // of a get from far memory; nil: none is under way
-	left   int64  // bytes that have not been sent of it
+	h       header
+	local   int // number of the rank whose memory it is
+	layout  layout
+	at      kernel.Cursor // in the memory that is stored to or sent from
+	scale   *[scaleBytes]byte
+	compare uint64 // of a compare-and-swap
+	adder   adder
+	bad     bool   // the memory is not the rank's
+	far     bool   // it is private to another process
+	failed  error  // what went wrong with storing the data
+	there   []byte // a push: the header and descriptor of the origin's memory
+	other   layout // that, decoded
+	to      kernel.Cursor
+	piece   *piece // of a get from far memory; nil: none is under way
+	left    int64  // bytes that have not been sent of it
 }
 
 // contexts are used again.

@@ -4,6 +4,7 @@
 package internode
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"libarmci/internal/kernel"
@@ -30,6 +31,11 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:
 		return o.describe(rest, n)
+	case kindRMW:
+		c.compare = 0
+		if len(rest) == compareBytes {
+			c.compare = binary.LittleEndian.Uint64(rest)
+		}
 	case kindSend, kindCall:
 		part, err := o.message.part(h, n, h.kind == kindSend)
 		if err != nil || n == 0 {
@@ -158,10 +164,7 @@ func (o *origin) deliver() {
 func (o *origin) readModifyWrite() error {
 	c := o.c
 	h := &c.h
-	x := transport.RMW{Op: transport.FetchAdd, Bytes: 4, Addr: uintptr(h.addr), Operand: int64(h.arg)}
-	if h.flags&flagSwap != 0 {
-		x.Op = transport.Swap
-	}
+	x := transport.RMW{Op: transport.RMWOp(h.what), Bytes: 4, Addr: uintptr(h.addr), Operand: int64(h.arg), Compare: int64(c.compare)}
 	if h.flags&flagWide != 0 {
 		x.Bytes = 8
 	}
@@ -177,14 +180,19 @@ func (o *origin) readModifyWrite() error {
 		o.refuse(h, n, whySense, "the word is private memory of another process of the node: it has no read-modify-write")
 		return nil
 	}
-	if lo, m := o.s.t.opt.Node.Declared(x.Addr); m > 0 && n == 8 {
+	if lo, m := o.s.t.opt.Node.Declared(x.Addr); m > 0 && n == 8 && h.id == 0 {
+		o.refuse(h, n, whySense, "the word belongs to devices")
+		return nil
+	} else if m > 0 && n == 8 {
 		o.answer(&header{kind: kindOld, id: h.id, flags: flagDevice, addr: uint64(lo), arg: uint64(lo) + uint64(m)}, 0)
 		return nil
 	}
 	if err := o.s.t.opt.Memory.RMW(transport.Peer(c.local), &x); err != nil {
 		return err
 	}
-	o.answer(&header{kind: kindOld, id: h.id, arg: uint64(x.Old)}, 0)
+	if h.id != 0 {
+		o.answer(&header{kind: kindOld, id: h.id, arg: uint64(x.Old)}, 0)
+	}
 	return nil
 }
 

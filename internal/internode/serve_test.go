@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			t.Fatalf("fetch and add: %+v", r)
 		}
 	}
-	rmw.flags |= flagSwap
+	rmw.what = uint8(transport.Swap)
 	if r := c.ask(rmw, nil, nil); r.arg != 15 {
 		t.Fatalf("swap: %+v", r)
 	}

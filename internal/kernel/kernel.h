@@ -70,6 +70,12 @@ enum k_red {
 /* k_type_of_acc gives the element type of an ARMCI_ACC_* code of either numbering (37..42 or 0..5), -1 if unknown. */
 int k_type_of_acc(int optype);
 
+/* k_type_of_message gives the element type of ARMCI_INT..ARMCI_DOUBLE of either numbering (words.c), -1 if unknown. */
+int k_type_of_message(int code);
+
+/* k_red_of_word gives the operator that the beginning of a word names, as in armci_msg_dgop, -1 if none. */
+int k_red_of_word(const char *word);
+
 /* k_type_size gives the bytes of one element, 0 if the type is unknown. */
 size_t k_type_size(int type);
 

@@ -7,6 +7,9 @@ package kernel
 /*
 #include "kernel.h"
 
+#cgo noescape k_red_of_word
+#cgo nocallback k_red_of_word
+#cgo nocallback k_type_of_message
 #cgo noescape k_reduce
 #cgo nocallback k_reduce
 #cgo noescape k_reduce_to
@@ -34,6 +37,23 @@ const (
 	LogicalOr  Reduction = C.K_LOR  // the result is 0 or 1
 	LogicalAnd Reduction = C.K_LAND // the result is 0 or 1
 )
+
+// mostWord is as many bytes as the longest word of an operator has, and its end.
+const mostWord = 8
+
+// ReductionOf gives the operator that the beginning of a word names; false if there is none.
+func ReductionOf(word string) (Reduction, bool) {
+	var text [mostWord]byte
+	copy(text[:mostWord-1], word)
+	red := C.k_red_of_word((*C.char)(unsafe.Pointer(&text)))
+	return Reduction(red), red >= 0
+}
+
+// TypeOfMessage gives the element type of ARMCI_INT..ARMCI_DOUBLE of either numbering; false if there is no such code.
+func TypeOfMessage(code int) (Type, bool) {
+	t := C.k_type_of_message(C.int(code))
+	return Type(t), t >= 0
+}
 
 // ReduceValid tells whether the operator is defined for the type.
 func ReduceValid(r Reduction, t Type) bool { return C.k_reduce_valid(C.int(r), C.int(t)) != 0 }

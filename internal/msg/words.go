@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Decoding arguments of the C interface: operators are strings compared by prefix; types and scopes are numbers, in two
-// numberings (classic, and ARMCI-MPI's).
+// numberings (classic, and ARMCI-MPI's). The kernel knows operators and types, since the C fast path needs them, too.
 package msg
 
 import (
 	"fmt"
-	"strings"
 
 	"libarmci/internal/core"
 	"libarmci/internal/kernel"
@@ -41,41 +40,20 @@ func ScopeOf(code int) (Scope, error) {
 
 // TypeOf decodes ARMCI_INT..ARMCI_DOUBLE.
 func TypeOf(code int) (kernel.Type, error) {
-	switch code {
-	case -99, 0:
-		return kernel.Int, nil
-	case -101, 1:
-		return kernel.Long, nil
-	case -102, 2:
-		return kernel.LongLong, nil
-	case -306, 3:
-		return kernel.Float, nil
-	case -307, 4:
-		return kernel.Double, nil
+	if t, known := kernel.TypeOfMessage(code); known {
+		return t, nil
 	}
 	return 0, wrong("type", "%d is no element type", code)
 }
 
-// operators in the order of comparison: a longer word before its prefix.
-var operators = []struct {
-	word string
-	op   kernel.Reduction
-}{
-	{"&&", kernel.LogicalAnd}, {"land", kernel.LogicalAnd}, {"||", kernel.LogicalOr}, {"lor", kernel.LogicalOr},
-	{"&", kernel.BitAnd}, {"band", kernel.BitAnd}, {"|", kernel.BitOr}, {"bor", kernel.BitOr}, {"or", kernel.BitOr},
-	{"absmax", kernel.AbsMax}, {"absmin", kernel.AbsMin}, {"max", kernel.Max}, {"min", kernel.Min},
-	{"+", kernel.Sum}, {"*", kernel.Product},
-}
-
 // OpOf decodes an operator for a type.
 func OpOf(word string, t kernel.Type) (kernel.Reduction, error) {
-	for _, o := range operators {
-		if strings.HasPrefix(word, o.word) {
-			if !kernel.ReduceValid(o.op, t) {
-				return 0, wrong("op", "%q is not defined for the type", word)
-			}
-			return o.op, nil
-		}
+	op, known := kernel.ReductionOf(word)
+	switch {
+	case !known:
+		return 0, wrong("op", "%q is no operator", word)
+	case !kernel.ReduceValid(op, t):
+		return 0, wrong("op", "%q is not defined for the type", word)
 	}
-	return 0, wrong("op", "%q is no operator", word)
+	return op, nil
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then sleeps on the counter itself.
+// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then sleeps on the counter itself,
+// with or without a limit of time.
 // Nothing here knows what is counted.
 #include <limits.h>
 
@@ -16,18 +17,42 @@ static bool raised(void *arg)
 	return atomic_load(&a->e->count) != a->seen;
 }
 
-void shm_event_wait(struct shm_event *e, uint32_t seen, const char *what)
+enum { LONGEST_SLEEP = 1000, MILLISECOND = 1000000 };
+
+// How long to sleep at a time. end is 0 where there is no limit; 0: the time is over.
+static unsigned sleep_millis(uint64_t end)
 {
-	struct awaited a = {e, seen};
-	if (raised(&a) || shm_look(raised, &a, -1))
-		return;
-	atomic_fetch_add(&e->sleepers, 1); // and then looks; who raises the counter then looks for sleepers
-	for (int because = -1; !raised(&a); because = shm_in_vain(-1)) {
+	uint64_t now = end ? shm_nanoseconds() : 0;
+	if (end && now >= end)
+		return 0;
+	uint64_t left = end ? (end - now + MILLISECOND - 1) / MILLISECOND : LONGEST_SLEEP;
+	return left < LONGEST_SLEEP ? (unsigned)left : LONGEST_SLEEP;
+}
+
+// Who waits with a limit goes on by itself: no other rank can make its wait endless.
+static bool sleep_until(struct awaited *a, uint64_t end, const char *what)
+{
+	bool met;
+	unsigned millis = LONGEST_SLEEP;
+	atomic_fetch_add(&a->e->sleepers, 1); // and then looks; who raises the counter then looks for sleepers
+	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0; because = end ? -1 : shm_in_vain(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_futex_wait(&e->count, seen, 1000);
+		shm_futex_wait(&a->e->count, a->seen, millis);
 	}
-	atomic_fetch_sub(&e->sleepers, 1);
+	atomic_fetch_sub(&a->e->sleepers, 1);
+	return met;
+}
+
+bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what)
+{
+	struct awaited a = {e, seen};
+	if (raised(&a))
+		return true;
+	if (millis == 0)
+		return false;
+	uint64_t end = millis < 0 ? 0 : shm_nanoseconds() + (uint64_t)millis * MILLISECOND;
+	return shm_look(raised, &a, -1) || sleep_until(&a, end, what);
 }
 
 void shm_event_wake(struct shm_event *e) { shm_futex_wake(&e->count, INT_MAX); }

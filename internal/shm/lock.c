@@ -11,7 +11,6 @@
 // It does not detect dead owners: a rank that dies ends the job (liveness.go).
 #define _GNU_SOURCE
 #include <sched.h>
-#include <time.h>
 
 #include "shm.h"
 
@@ -112,13 +111,6 @@ static void take_as_head(struct shm_mutex *m, uint32_t who)
 	}
 }
 
-static uint64_t nanoseconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // May a newcomer pass the queue? barged is how many have done so.
 static bool may_pass(struct shm_mutex *m, uint32_t barged)
 {
@@ -130,7 +122,7 @@ static bool may_pass(struct shm_mutex *m, uint32_t barged)
 		return false;
 	if (barged % most)
 		return true;
-	uint64_t now = nanoseconds(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
+	uint64_t now = shm_nanoseconds(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
 	if (since == 0)
 		atomic_store_explicit(&m->since, now, memory_order_relaxed);
 	return since == 0 || now - since < (far ? FAR_PATIENCE : SHM_PATIENCE);

@@ -86,12 +86,12 @@ func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }
 // EventAdd raises an event behind all earlier stores of the caller.
 func (m *Node) EventAdd(e uintptr, n uint32) { C.event_add(eventAt(e), C.uint32_t(n)) }
 
-// EventWait waits until the count of an event differs from seen.
-func (m *Node) EventWait(e uintptr, seen uint32, what string) {
+// EventWait waits until the count of an event differs from seen, or the time is over.
+func (m *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	if uint32(C.count_of(eventAt(e))) != seen {
-		return
+		return true
 	}
 	text := C.CString(what)
 	defer C.free(unsafe.Pointer(text))
-	C.shm_event_wait(eventAt(e), C.uint32_t(seen), text)
+	return bool(C.shm_event_wait(eventAt(e), C.uint32_t(seen), C.int(millis), text))
 }

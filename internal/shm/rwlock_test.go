@@ -181,7 +181,7 @@ func events(r *rank) {
 			r.EventAdd(next, 1)
 		}
 		for word(mine).Load() == first+i {
-			r.EventWait(mine, first+i, "a test")
+			r.EventWait(mine, first+i, -1, "a test")
 		}
 		if got := word(mine).Load(); got != first+i+1 {
 			r.Errorf("round %d: the count is %d, expected %d", i, got, first+i+1)
@@ -214,7 +214,7 @@ func eventSleepers(r *rank) {
 	r.World().Barrier()
 	var running sync.WaitGroup
 	for range 3 {
-		running.Go(func() { r.EventWait(e, 0, "a test") })
+		running.Go(func() { r.EventWait(e, 0, -1, "a test") })
 	}
 	if r.Self() == 0 {
 		time.Sleep(50 * time.Millisecond)

@@ -198,6 +198,7 @@ bool shm_yielded(uint64_t nanos); // is told how long a yield was, and returns w
 bool shm_lost_slices(void);       // has this process lost time slices by yielding, lately?
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // whether the last polling was successful
+uint64_t shm_nanoseconds(void);  // a clock that only goes forward
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
 // What a thread does every millisecond while it sleeps in one of the waits here; NULL: nothing. For a thread that is in a call of
 // another library, which has to go on with its own work meanwhile.
@@ -285,8 +286,9 @@ struct shm_event {
 	shm_u32 count, sleepers;
 };
 void shm_event_wake(struct shm_event *e);
-// Until count differs from `seen`; `what` is what the caller does, for the report of a wait that never ends.
-void shm_event_wait(struct shm_event *e, uint32_t seen, const char *what);
+// Until count differs from `seen`, or for so many milliseconds, unless that is negative; then it may return false. `what` is what
+// the caller does, for the report of a wait that never ends.
+bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what);
 static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all earlier stores of the caller
 {
 	atomic_fetch_add_explicit(&e->count, n, memory_order_seq_cst); // a full barrier, both ways

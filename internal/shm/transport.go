@@ -11,6 +11,22 @@ package shm
 // static inline uint64_t add8(void *p, uint64_t v) { return atomic_fetch_add((shm_u64 *)p, v); }
 // static inline uint32_t swap4(void *p, uint32_t v) { return atomic_exchange((shm_u32 *)p, v); }
 // static inline uint64_t swap8(void *p, uint64_t v) { return atomic_exchange((shm_u64 *)p, v); }
+// static inline uint32_t and4(void *p, uint32_t v) { return atomic_fetch_and((shm_u32 *)p, v); }
+// static inline uint64_t and8(void *p, uint64_t v) { return atomic_fetch_and((shm_u64 *)p, v); }
+// static inline uint32_t or4(void *p, uint32_t v) { return atomic_fetch_or((shm_u32 *)p, v); }
+// static inline uint64_t or8(void *p, uint64_t v) { return atomic_fetch_or((shm_u64 *)p, v); }
+// static inline uint32_t xor4(void *p, uint32_t v) { return atomic_fetch_xor((shm_u32 *)p, v); }
+// static inline uint64_t xor8(void *p, uint64_t v) { return atomic_fetch_xor((shm_u64 *)p, v); }
+// static inline uint32_t cas4(void *p, uint32_t was, uint32_t v)
+// {
+//   atomic_compare_exchange_strong((shm_u32 *)p, &was, v);
+//   return was;
+// }
+// static inline uint64_t cas8(void *p, uint64_t was, uint64_t v)
+// {
+//   atomic_compare_exchange_strong((shm_u64 *)p, &was, v);
+//   return was;
+// }
 // #cgo nocallback full_fence
 // #cgo noescape full_fence
 // static inline void full_fence(void) { atomic_thread_fence(memory_order_seq_cst); }
@@ -117,20 +133,49 @@ func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
 		return fmt.Errorf("read-modify-write of private memory of rank %d: %w", d.m.opt.Ranks[local], transport.ErrNotNative)
 	}
-	p := kernel.Ptr(r.Addr)
 	switch {
-	case r.Op == transport.FetchAdd && r.Bytes == 4:
-		r.Old = int64(int32(C.add4(p, C.uint32_t(r.Operand))))
-	case r.Op == transport.FetchAdd && r.Bytes == 8:
-		r.Old = int64(C.add8(p, C.uint64_t(r.Operand)))
-	case r.Op == transport.Swap && r.Bytes == 4:
-		r.Old = int64(int32(C.swap4(p, C.uint32_t(r.Operand))))
-	case r.Op == transport.Swap && r.Bytes == 8:
-		r.Old = int64(C.swap8(p, C.uint64_t(r.Operand)))
-	default:
+	case !r.Valid():
 		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes, transport.ErrNotNative)
+	case r.Bytes == 4:
+		r.Old = int64(int32(change4(kernel.Ptr(r.Addr), r)))
+	default:
+		r.Old = int64(change8(kernel.Ptr(r.Addr), r))
 	}
 	return nil
+}
+
+func change4(p unsafe.Pointer, r *transport.RMW) C.uint32_t {
+	v := C.uint32_t(r.Operand)
+	switch r.Op {
+	case transport.FetchAdd:
+		return C.add4(p, v)
+	case transport.Swap:
+		return C.swap4(p, v)
+	case transport.And:
+		return C.and4(p, v)
+	case transport.Or:
+		return C.or4(p, v)
+	case transport.Xor:
+		return C.xor4(p, v)
+	}
+	return C.cas4(p, C.uint32_t(r.Compare), v)
+}
+
+func change8(p unsafe.Pointer, r *transport.RMW) C.uint64_t {
+	v := C.uint64_t(r.Operand)
+	switch r.Op {
+	case transport.FetchAdd:
+		return C.add8(p, v)
+	case transport.Swap:
+		return C.swap8(p, v)
+	case transport.And:
+		return C.and8(p, v)
+	case transport.Or:
+		return C.or8(p, v)
+	case transport.Xor:
+		return C.xor8(p, v)
+	}
+	return C.cas8(p, C.uint64_t(r.Compare), v)
 }
 
 // Send delivers an active message to a rank of the node.

@@ -90,7 +90,7 @@ void shm_polled(bool successful)
 	atomic_store_explicit(&shm.polls, polls, memory_order_relaxed);
 }
 
-static uint64_t nanoseconds(void)
+uint64_t shm_nanoseconds(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -106,7 +106,7 @@ bool shm_yielded(uint64_t nanos)
 {
 	if (nanos < LOST_SLICE)
 		return true;
-	uint64_t now = nanoseconds();
+	uint64_t now = shm_nanoseconds();
 	uint64_t end = atomic_load_explicit(&spell_end, memory_order_relaxed);
 	uint64_t next = 2 * atomic_load_explicit(&spell, memory_order_relaxed);
 	if (next == 0 || now > end + next)
@@ -117,15 +117,15 @@ bool shm_yielded(uint64_t nanos)
 	return false;
 }
 
-bool shm_lost_slices(void) { return nanoseconds() < atomic_load_explicit(&spell_end, memory_order_relaxed); }
+bool shm_lost_slices(void) { return shm_nanoseconds() < atomic_load_explicit(&spell_end, memory_order_relaxed); }
 
 bool shm_yield(void)
 {
-	uint64_t begin = nanoseconds();
+	uint64_t begin = shm_nanoseconds();
 	if (begin < atomic_load_explicit(&spell_end, memory_order_relaxed))
 		return false;
 	sched_yield();
-	return shm_yielded(nanoseconds() - begin);
+	return shm_yielded(shm_nanoseconds() - begin);
 }
 
 // How long to yield for what may come from another node, in nanoseconds. Who shares this core then may be the node's data
@@ -143,11 +143,11 @@ bool shm_look(shm_cond cond, void *arg, int peer)
 	}
 	shm_polled(false);
 	bool far = peer < 0 && shm.head->world > (uint32_t)shm.nlocal; // it may come from another node
-	uint64_t begin = far ? nanoseconds() : 0;
+	uint64_t begin = far ? shm_nanoseconds() : 0;
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (cond(arg))
 			return true;
-		if (!shm_yield() || (far && nanoseconds() - begin > FAR_YIELDS))
+		if (!shm_yield() || (far && shm_nanoseconds() - begin > FAR_YIELDS))
 			break;
 	}
 	return false;

@@ -119,8 +119,10 @@ type RWLocks interface {
 // Events are counters in arena memory, EventBytes each and zeroed by their owner: an aligned uint32 count comes first.
 type Events interface {
 	EventBytes() int64
-	EventAdd(e uintptr, n uint32)                  // behind all earlier stores of the caller
-	EventWait(e uintptr, seen uint32, what string) // until the count differs from seen; what: by what function, if that never happens
+	EventAdd(e uintptr, n uint32) // behind all earlier stores of the caller
+	// EventWait waits until the count differs from seen, or, not to negative, until so many milliseconds have passed: then it may
+	// return false. what: by what function, if that never happens.
+	EventWait(e uintptr, seen uint32, millis int, what string) bool
 }
 
 // Liveness is how a rank leaves its node, and how the ranks of a node agree who reports that the job ends.

@@ -91,7 +91,7 @@ type Transport interface {
 	Put(p Peer, x *Xfer) error                // local section -> remote section
 	Get(p Peer, x *Xfer) error                // remote section -> local section
 	Acc(p Peer, x *Xfer, s Scale) error       // remote += scale*local, atomic per element
-	RMW(p Peer, r *RMW) error                 // fetch-and-add or swap of 4 or 8 bytes
+	RMW(p Peer, r *RMW) error                 // of 4 or 8 bytes
 	Send(p Peer, m Msg) error                 // ordered per peer
 	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the handler's reply
 	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect; all are asked before the first is waited for

@@ -124,17 +124,51 @@ type Scale struct {
 // RMWOp is a read-modify-write operation.
 type RMWOp uint8
 
-// The two operations ARMCI has.
+// The operations. Frames between nodes have these numbers.
 const (
 	FetchAdd RMWOp = iota
 	Swap
+	And
+	Or
+	Xor
+	CompareAndSwap // stores Operand if the word equals Compare
+	LastRMW        = CompareAndSwap
 )
 
-// RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid when the call returns.
+// RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid when the call returns. Values of
+// 4 bytes are sign-extended.
 type RMW struct {
 	Op      RMWOp
 	Bytes   int
 	Addr    uintptr
-	Operand int64 // what to add, or the new value
+	Operand int64 // what to combine the word with, or the new value
+	Compare int64
 	Old     int64
+	// Posted says that Old is not wanted: it need not be valid, and the word may be changed later, as by a store. A fence waits
+	// for it, and reports ErrBadAddr.
+	Posted bool
+}
+
+// Valid tells whether the operation and the size are defined.
+func (x *RMW) Valid() bool { return x.Op <= LastRMW && (x.Bytes == 4 || x.Bytes == 8) }
+
+// Value is what the word becomes. Of 4 bytes the lower half counts.
+func (x *RMW) Value(old int64) int64 {
+	switch {
+	case x.Op == FetchAdd:
+		return old + x.Operand
+	case x.Op == And:
+		return old & x.Operand
+	case x.Op == Or:
+		return old | x.Operand
+	case x.Op == Xor:
+		return old ^ x.Operand
+	case x.Op == CompareAndSwap && !x.equals(old):
+		return old
+	}
+	return x.Operand
+}
+
+func (x *RMW) equals(old int64) bool {
+	return old == x.Compare || x.Bytes == 4 && int32(old) == int32(x.Compare)
 }

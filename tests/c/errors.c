@@ -178,6 +178,33 @@ static void vector(void)
 	BAD(FAIL3, ARMCI_AccV, "bytes", ARMCI_AccV(ARMCI_ACC_DBL, &scale, giov(ones_src, ones_dst, 4, 2), 1, peer));
 }
 
+static void atomics(void)
+{
+	long v = 0;
+	armcix_event_t *event = (armcix_event_t *)far, *private = (armcix_event_t *)local_only;
+	BAD(FAIL7, ARMCIX_Atomic, "op: 0 is no operation", ARMCIX_Atomic(0, 8, &v, far, &v, &v, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "op: 7 is no operation", ARMCIX_Atomic(7, 4, NULL, far, &v, &v, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "bytes: 2", ARMCIX_Atomic(ARMCIX_ADD, 2, &v, far, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "bytes: -8", ARMCIX_Atomic(ARMCIX_ADD, -8, NULL, far, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_OR, 4, NULL, far + 2, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_XOR, 8, &v, far + 4, &v, NULL, peer));
+	BAD(FAIL, ARMCIX_Atomic, "operand: null", ARMCIX_Atomic(ARMCIX_ADD, 8, &v, far, NULL, NULL, peer));
+	BAD(FAIL, ARMCIX_Atomic, "compare: null", ARMCIX_Atomic(ARMCIX_CAS, 8, &v, far, &v, NULL, peer));
+	BAD(FAIL, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_AND, 8, &v, NULL, &v, NULL, peer));
+	BAD(FAIL5, ARMCIX_Atomic, "proc", ARMCIX_Atomic(ARMCIX_ADD, 8, &v, far, &v, NULL, np));
+	BAD(FAIL5, ARMCIX_Atomic, "proc", ARMCIX_Atomic(ARMCIX_ADD, 4, NULL, far, &v, NULL, -1));
+	BAD_FAR(FAIL8, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_SWAP, 8, &v, local_only, &v, NULL, peer));
+	BAD(FAIL8, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, (char *)none - 7, &v, NULL, me));
+	BAD(FAIL8, ARMCIX_Event_add, "event", ARMCIX_Event_add((armcix_event_t *)(far + 2), 1, peer));
+	BAD(FAIL, ARMCIX_Event_add, "event", ARMCIX_Event_add(NULL, 1, peer));
+	BAD(FAIL5, ARMCIX_Event_add, "proc", ARMCIX_Event_add(event, 1, np));
+	BAD(FAIL8, ARMCIX_Event_add, "event", ARMCIX_Event_add(private, 1, me));
+	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(private, 0, 0));
+	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(NULL, 0, -1));
+	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait((armcix_event_t *)(far + 2), 0, 1));
+	CHECK_INT(v, 0);
+}
+
 static void others(void)
 {
 	long v = 0;
@@ -189,6 +216,7 @@ static void others(void)
 	BAD(FAIL5, ARMCI_Rmw, "proc", ARMCI_Rmw(ARMCI_SWAP, &v, far, 1, np));
 	BAD_FAR(FAIL8, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, local_only, 1, peer));
 	BAD(FAIL8, ARMCI_Rmw, "prem", ARMCI_Rmw(ARMCI_SWAP, &v, (char *)none - 3, 1, me));
+	atomics();
 	BAD(FAIL5, ARMCI_PutValueInt, "proc", ARMCI_PutValueInt(1, far, np));
 	BAD_FAR(FAIL8, ARMCI_PutValueLong, "dst", ARMCI_PutValueLong(1, local_only, peer));
 	BAD(FAIL, ARMCI_PutValueDouble, "dst", ARMCI_PutValueDouble(1, NULL, peer));
@@ -239,6 +267,9 @@ static void closed(void)
 	BAD(FAIL, ARMCI_Put, "", ARMCI_Put(near, near, 8, 0));
 	BAD(FAIL, ARMCI_GetS, "", ARMCI_GetS(near, stride, near, stride, count, 1, 0));
 	BAD(FAIL, ARMCI_Rmw, "", ARMCI_Rmw(ARMCI_SWAP, near, near, 0, 0));
+	BAD(FAIL, ARMCIX_Atomic, "", ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, near, near, NULL, 0));
+	BAD(FAIL, ARMCIX_Event_add, "", ARMCIX_Event_add((armcix_event_t *)near, 1, 0));
+	BAD(FAIL, ARMCIX_Event_wait, "", ARMCIX_Event_wait((armcix_event_t *)near, 0, 0));
 	BAD(FAIL, ARMCI_Malloc, "", ARMCI_Malloc(base, 8));
 	BAD(FAIL, ARMCI_WaitAll, "", ARMCI_WaitAll());
 	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));

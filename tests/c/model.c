@@ -3,6 +3,7 @@
 // rank writes only its own slab of every region and accumulates or counts in the parts of all, so that the result
 // is known whatever the timing. MODEL_SECONDS says how long (3), MODEL_SEED repeats a run.
 #include "model.h"
+#include <armcix.h>
 #include <time.h>
 
 enum { STEPS = 60 };
@@ -98,6 +99,18 @@ static void locked(const struct operation *o)
 	ARMCI_Unlock(0, o->target);
 }
 
+// By ARMCI_Rmw, or with or without the value before.
+static void counted(const struct operation *o)
+{
+	static const int ops[] = {[ADD] = ARMCIX_ADD, [XOR] = ARMCIX_XOR, [OR] = ARMCIX_OR, [AND] = ARMCIX_AND};
+	char *word = (char *)base[o->target] + model_counters() + (size_t)model_counter(o) * sizeof(long);
+	uint64_t operand = model_operand(o), old;
+	if (model_change(o) == ADD && (o->salt >> 5) % 2)
+		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, word, (int)o->scale, o->target));
+	else
+		CHECK_OK(ARMCIX_Atomic(ops[model_change(o)], 8, (o->salt >> 6) % 2 ? &old : NULL, word, &operand, NULL, o->target));
+}
+
 // Does one of my operations and checks what it brings.
 static void perform(struct operation *o, int slab)
 {
@@ -107,8 +120,7 @@ static void perform(struct operation *o, int slab)
 	memcpy(want, local, SLAB);
 	model_apply(o, image[o->target], slab, want);
 	if (o->kind == RMW) {
-		char *word = (char *)base[o->target] + model_counters() + o->salt % COUNTERS * sizeof(long);
-		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &v, word, (int)o->scale, o->target));
+		counted(o);
 	} else if (o->kind == VALUE) {
 		memcpy(&v, local + o->near[0], sizeof v);
 		CHECK_OK(ARMCI_PutValueLong(v, there + o->far[0], o->target));

@@ -10,7 +10,7 @@
 enum {
 	SLAB = 8192,       // bytes of the part of a region that one rank alone writes in a phase
 	COMMON = 4096,     // bytes of the part into which all ranks accumulate longs
-	COUNTERS = 16,     // longs for fetch-and-add by all ranks
+	COUNTERS = 16,     // longs that all ranks change, each by operations of one kind
 	SEGMENTS = 12,
 };
 
@@ -30,6 +30,20 @@ struct operation {
 	struct shape shape;     // of the strided form
 	long far_at;            // where the strided form begins
 };
+
+// What all ranks do to a counter: then the result does not depend on the order.
+enum change { ADD, XOR, OR, AND };
+static inline int model_counter(const struct operation *o) { return (int)(o->salt % COUNTERS); }
+static inline enum change model_change(const struct operation *o)
+{
+	return model_counter(o) < 10 ? ADD : (enum change)(1 + (model_counter(o) - 10) / 2);
+}
+static inline uint64_t model_operand(const struct operation *o)
+{
+	uint64_t bit = (uint64_t)1 << (o->salt >> 8) % 64;
+	enum change c = model_change(o);
+	return c == ADD ? (uint64_t)o->scale : c == XOR ? o->salt : c == OR ? bit : ~bit;
+}
 
 // The layout of one rank's region: np slabs, the common part, the counters, one guarded word.
 static inline size_t model_common(void) { return (size_t)SLAB * (size_t)np; }
@@ -114,15 +128,30 @@ static inline void model_acc(unsigned char *far, const unsigned char *near, int 
 	}
 }
 
+static inline void model_count(const struct operation *o, unsigned char *counter)
+{
+	uint64_t v, x = model_operand(o);
+	memcpy(&v, counter, sizeof v);
+	switch (model_change(o)) {
+	case ADD: v += x; break;
+	case XOR: v ^= x; break;
+	case OR: v |= x; break;
+	case AND: v &= x; break;
+	}
+	memcpy(counter, &v, sizeof v);
+}
+
 // What the operation does to the target's image; a get fills local instead.
 static inline void model_apply(const struct operation *o, unsigned char *image, int slab, unsigned char *local)
 {
 	unsigned char *part = image + model_base(o, slab);
-	if (o->kind == RMW || o->kind == LOCKED) {
-		long add = o->kind == RMW ? o->scale : 1;
-		size_t at = o->kind == RMW ? model_counters() + o->salt % COUNTERS * sizeof(long) : model_guarded();
+	if (o->kind == RMW) {
+		model_count(o, image + model_counters() + (size_t)model_counter(o) * sizeof(long));
+		return;
+	}
+	if (o->kind == LOCKED) {
 		long one = 1;
-		model_acc(image + at, (const unsigned char *)&one, 8, add);
+		model_acc(image + model_guarded(), (const unsigned char *)&one, 8, 1);
 		return;
 	}
 	for (int i = 0; i < o->n; i++)

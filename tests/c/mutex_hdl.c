@@ -60,6 +60,41 @@ static void trylock(void **base, ARMCI_Group *group)
 	CHECK_OK(ARMCIX_Destroy_mutexes_hdl(set));
 }
 
+// More sets than the library has places for on its fast path: each keeps its own mutexes. Locking and trying exclude each other.
+static void many_sets(void **base, ARMCI_Group *group)
+{
+	enum { SETS = 90 };
+	armcix_mutex_hdl_t set[SETS];
+	for (int i = 0; i < SETS; i++)
+		CHECK((set[i] = ARMCIX_Create_mutexes_hdl(1 + i % 3, group)) != NULL);
+	memset(base[me], 0, 2 * sizeof(long));
+	ARMCI_Barrier();
+	for (int i = 0; i < SETS; i++)
+		CHECK_OK(ARMCIX_Trylock_hdl(set[i], i % 3, me));
+	for (int i = 0; i < SETS; i++) {
+		CHECK_INT(ARMCIX_Trylock_hdl(set[i], i % 3, me), 1);
+		ARMCIX_Unlock_hdl(set[i], i % 3, me);
+		CHECK_OK(ARMCIX_Trylock_hdl(set[i], i % 3, me));
+		ARMCIX_Unlock_hdl(set[i], i % 3, me);
+	}
+	ARMCI_Barrier();
+	for (int i = 0; i < SETS; i++) {
+		if ((i + me) % 2 == 0)
+			ARMCIX_Lock_hdl(set[i % 7], 0, 0);
+		else
+			while (ARMCIX_Trylock_hdl(set[i % 7], 0, 0) != 0)
+				ARMCIX_Progress();
+		ARMCIX_Lock_hdl(set[SETS - 1], 0, 0);
+		CHECK_OK(ARMCI_PutValueLong(ARMCI_GetValueLong(base[0], 0) + 1, base[0], 0));
+		ARMCIX_Unlock_hdl(set[SETS - 1], 0, 0);
+		ARMCIX_Unlock_hdl(set[i % 7], 0, 0);
+	}
+	ARMCI_Barrier();
+	CHECK_INT(ARMCI_GetValueLong(base[0], 0), (long)SETS * np);
+	for (int i = 0; i < SETS; i++)
+		CHECK_OK(ARMCIX_Destroy_mutexes_hdl(set[i]));
+}
+
 // The even ranks share a set; the place of a mutex is still told by world rank.
 static void on_group(void)
 {
@@ -90,6 +125,7 @@ int main(int argc, char **argv)
 	CHECK_OK(ARMCI_Create_mutexes(1)); // lives beside the sets with handles
 	two_sets(base, &world);
 	trylock(base, &world);
+	many_sets(base, &world);
 	on_group();
 	CHECK_OK(ARMCI_Destroy_mutexes());
 	check_free(base);

@@ -11,11 +11,16 @@
 
 static int me, np;
 static char buffer[64];
+static armcix_mutex_hdl_t set;
 
 static void lock_index(void) { ARMCI_Lock(3, 0); }
 static void lock_rank(void) { ARMCI_Lock(0, np); }
 static void lock_none(void) { ARMCI_Destroy_mutexes(); ARMCI_Lock(0, 0); }
 static void unlock_free(void) { ARMCI_Unlock(0, 0); }
+static void set_wrong(void) { ARMCIX_Lock_hdl((armcix_mutex_hdl_t)buffer, 0, 0); }
+static void set_index(void) { ARMCIX_Lock_hdl(set, 1, 0); }
+static void set_rank(void) { ARMCIX_Trylock_hdl(set, 0, np); }
+static void set_free(void) { ARMCIX_Unlock_hdl(set, 0, 0); }
 static void fence_rank(void) { ARMCI_Fence(np); }
 static void value_rank(void) { ARMCI_GetValueInt(buffer, -1); }
 static void value_address(void) { ARMCI_GetValueDouble(buffer, 0); }
@@ -47,6 +52,8 @@ static const struct way {
 } ways[] = {
 	{"lock-index", "ARMCI_Lock", lock_index}, {"lock-rank", "ARMCI_Lock", lock_rank},
 	{"unlock-free", "ARMCI_Unlock", unlock_free}, {"fence-rank", "ARMCI_Fence", fence_rank},
+	{"set-wrong", "ARMCIX_Lock_hdl", set_wrong}, {"set-index", "ARMCIX_Lock_hdl", set_index},
+	{"set-rank", "ARMCIX_Trylock_hdl", set_rank}, {"set-free", "ARMCIX_Unlock_hdl", set_free},
 	{"value-rank", "ARMCI_GetValueInt", value_rank}, {"value-address", "ARMCI_GetValueDouble", value_address},
 	{"copy-size", "ARMCI_Copy", copy_size}, {"memget-zero", "ARMCI_Memget", memget_zero},
 	{"send-rank", "armci_msg_snd", send_rank}, {"send-size", "armci_msg_snd", send_size},
@@ -73,7 +80,10 @@ int main(int argc, char **argv)
 		ARMCI_Error("usage: fatal CASE", 1);
 	me = armci_msg_me();
 	np = armci_msg_nproc();
-	if (ARMCI_Create_mutexes(2))
+	ARMCI_Group world;
+	ARMCI_Group_get_world(&world);
+	set = ARMCIX_Create_mutexes_hdl(1, &world);
+	if (!set || ARMCI_Create_mutexes(2))
 		ARMCI_Error("no mutexes", 1);
 	int alone = strcmp(argv[1], "lock-none") == 0 || strncmp(argv[1], "reduce-", 7) == 0; // collective on the way
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)

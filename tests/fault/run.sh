@@ -5,7 +5,7 @@
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
 #   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain careless foreign fatal memory shm"
-#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive malloc" (of being busy when killed)  choose
+#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -43,7 +43,7 @@ kill_rank() {
 }
 
 part_kill() {
-	for way in ${FAULT_WAYS:-puts accumulates counter lock barrier late bcast receive malloc}; do
+	for way in ${FAULT_WAYS:-puts accumulates counter lock barrier late bcast receive event malloc}; do
 		for victim in 0 2; do
 			kill_rank $way $victim
 		done
@@ -100,7 +100,10 @@ in_vain() {
 	clean
 	[ $status -ne 0 ] || fail "exit status 0"
 	says "rank [0-3] has called ARMCI_Finalize while rank [0-3] waits for it in $3: the job ends\$"
-	[ "$way" = last-any ] || says "rank $2 has called"
+	case $way in
+	last-any | last-event) ;;
+	*) says "rank $2 has called" ;;
+	esac
 	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
 	[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
 	echo "done $case: status $status after $took s"
@@ -112,6 +115,7 @@ part_vain() {
 		in_vain last-receive $victim armci_msg_rcv
 		in_vain last-any $victim armci_msg_rcv
 		in_vain last-lock $victim ARMCI_Lock
+		in_vain last-event $victim ARMCIX_Event_wait
 	done
 }
 

@@ -5,6 +5,7 @@
 //
 //   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
 #include <armci.h>
+#include <armcix.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,16 @@ static void receive(void)
 	armci_msg_rcv(1, local, 8, NULL, victim);
 }
 
+// All but the victim sleep until the victim raises an event, which it does not.
+static void event(void)
+{
+	ready();
+	if (me == victim)
+		asleep();
+	ARMCIX_Event_wait(base[me], 0, -1);
+	die("an event that nobody has raised");
+}
+
 static void counter(void)
 {
 	long old;
@@ -252,6 +263,14 @@ static void last_any(void)
 	armci_msg_rcvany(1, local, 8, NULL);
 }
 
+static void last_event(void)
+{
+	if (me != victim)
+		finalize();
+	ready();
+	ARMCIX_Event_wait(base[me], 0, -1);
+}
+
 static void last_lock(void)
 {
 	if (ARMCI_Create_mutexes(1))
@@ -275,6 +294,7 @@ static const struct way {
 	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
 	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
+	{"event", event}, {"last-event", last_event},
 };
 
 int main(int argc, char **argv)

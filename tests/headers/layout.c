@@ -44,6 +44,8 @@ AT(stride_info_t, size, 80);
 AT(stride_info_t, pos, 84);
 AT(stride_info_t, itr, 88);
 HOLDS(sizeof(armcix_mutex_hdl_t) == 8);
+HOLDS(sizeof(armcix_event_t) == 8 && offsetof(armcix_event_t, count) == 0 && offsetof(armcix_event_t, sleepers) == 4);
+HOLDS(ARMCIX_ADD == 1 && ARMCIX_AND == 2 && ARMCIX_OR == 3 && ARMCIX_XOR == 4 && ARMCIX_SWAP == 5 && ARMCIX_CAS == 6);
 HOLDS(sizeof(armci_req_t) == sizeof(armci_hdl_t));
 HOLDS(sizeof(armci_ckpt_ds_t) == 32);
 

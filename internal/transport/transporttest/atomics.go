@@ -127,16 +127,25 @@ func (s *suite) testRMW(t *testing.T) {
 	model := s.model(6)
 	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64, math.MinInt64, 0} {
 		for _, nbytes := range []int{4, 8} {
-			for _, op := range []transport.RMWOp{transport.FetchAdd, transport.Swap} {
-				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x}
+			for op := range transport.LastRMW + 1 {
+				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x, Compare: x + 1}
 				want := modelRMW(model[wordsAt+16:], rmw)
 				if err := s.e.Transport.RMW(1, rmw); err != nil || rmw.Old != want {
 					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, expected %d, %v", i, op, nbytes, x, rmw.Old, want, err)
 				}
+				now := modelRMW(model[wordsAt+16:], &transport.RMW{Bytes: nbytes})
+				rmw = &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x ^ 77, Compare: now, Posted: true}
+				modelRMW(model[wordsAt+16:], rmw)
+				if err := s.e.Transport.RMW(1, rmw); err != nil {
+					t.Fatalf("%d: op %d of %d bytes with %d, posted: %v", i, op, nbytes, x, err)
+				}
 			}
 		}
 	}
-	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8}} {
+	if err := s.e.Transport.Fence(1); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8}, {Op: 9, Bytes: 8, Posted: true}} {
 		bad.Addr = word
 		if err := s.e.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
 			t.Errorf("op %d of %d bytes: %v", bad.Op, bad.Bytes, err)
@@ -148,10 +157,22 @@ func (s *suite) testRMW(t *testing.T) {
 // modelRMW carries it out on the model and returns the old value.
 func modelRMW(b []byte, r *transport.RMW) (old int64) {
 	value := func(old int64) int64 {
-		if r.Op == transport.Swap {
+		switch r.Op {
+		case transport.FetchAdd:
+			return old + r.Operand
+		case transport.Swap:
+			return r.Operand
+		case transport.And:
+			return old & r.Operand
+		case transport.Or:
+			return old | r.Operand
+		case transport.Xor:
+			return old ^ r.Operand
+		}
+		if compare := r.Compare; old == compare || r.Bytes == 4 && int32(old) == int32(compare) {
 			return r.Operand
 		}
-		return old + r.Operand
+		return old
 	}
 	if r.Bytes == 4 {
 		old = int64(int32(native.Uint32(b)))

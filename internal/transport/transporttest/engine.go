@@ -246,17 +246,11 @@ func readModifyWrite(r *transport.RMW) {
 	if p := kernel.Ptr(r.Addr); r.Bytes == 4 {
 		word := (*int32)(p)
 		r.Old = int64(*word)
-		*word = int32(r.Operand)
-		if r.Op == transport.FetchAdd {
-			*word += int32(r.Old)
-		}
+		*word = int32(r.Value(r.Old))
 	} else {
 		word := (*int64)(p)
 		r.Old = *word
-		*word = r.Operand
-		if r.Op == transport.FetchAdd {
-			*word += r.Old
-		}
+		*word = r.Value(r.Old)
 	}
 }
 

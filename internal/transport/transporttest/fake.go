@@ -149,7 +149,7 @@ func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error
 
 // RMW posts and waits.
 func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
-	if r.Bytes != 4 && r.Bytes != 8 || r.Op > transport.Swap {
+	if !r.Valid() {
 		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
 	}
 	done := make(chan error, 1)

@@ -6,6 +6,7 @@ package transporttest
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -78,6 +79,11 @@ func (n *Node) EventBytes() int64 { return eventBytes }
 func (n *Node) EventAdd(e uintptr, by uint32) { n.c.change(func() { countOf(e).Add(by) }) }
 
 // EventWait waits for another count.
-func (n *Node) EventWait(e uintptr, seen uint32, what string) {
-	n.c.wait(func() bool { return countOf(e).Load() != seen })
+func (n *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
+	end := time.Now().Add(time.Duration(millis) * time.Millisecond)
+	if millis >= 0 {
+		defer time.AfterFunc(time.Until(end), func() { n.c.change(func() {}) }).Stop()
+	}
+	n.c.wait(func() bool { return countOf(e).Load() != seen || millis >= 0 && !time.Now().Before(end) })
+	return countOf(e).Load() != seen
 }

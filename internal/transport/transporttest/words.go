@@ -220,6 +220,13 @@ func (s *suite) testBadAddress(t *testing.T) {
 	if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err, transport.ErrBadAddr) {
 		t.Errorf("a read-modify-write at a bad address: %v", err)
 	}
+	err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 4, Addr: bad, Operand: 1, Posted: true})
+	if err == nil {
+		err = s.e.Transport.Fence(1)
+	}
+	if !errors.Is(err, transport.ErrBadAddr) {
+		t.Errorf("a posted read-modify-write at a bad address: %v", err)
+	}
 	s.compare(t, 1, s.model(12))
 }
 

@@ -1,0 +1,121 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Measures a figure: finds how many turns make a sample of decent length, then alternates samples of the coarray statement and of
+! its baseline, and prints medians as the workers of bench do. Image 1 keeps the time. Knows no figure.
+module measure
+  use task
+  use direct
+  implicit none
+  private
+  public :: figure, checked
+
+  integer, parameter, public :: most_reps = 99
+  integer, public :: reps = 5
+  logical, public :: quick = .false.
+  integer :: agreed[*]
+  character, parameter :: tab = achar(9)
+contains
+  ! What image 1 has decided.
+  function decided(n) result(same)
+    integer, intent(in) :: n
+    integer :: same, image
+    if (me == 1) then
+      do image = 1, num_images()
+        agreed[image] = n
+      end do
+    end if
+    sync all
+    same = agreed
+    sync all
+  end function
+
+  ! Nanoseconds of a turn, as image 1 sees them. all: every image does the task, else image 1 alone.
+  function sample(t, turns, all) result(ns)
+    procedure(body) :: t
+    integer, intent(in) :: turns
+    logical, intent(in) :: all
+    real(real64) :: ns
+    integer(int64) :: from, to, rate
+    sync all
+    call system_clock(from, rate)
+    if (all .or. me == 1) call t(turns)
+    call system_clock(to)
+    sync all
+    ns = 1e9_real64 * real(to - from, real64) / real(rate, real64) / turns
+  end function
+
+  function enough(t, all) result(turns)
+    procedure(body) :: t
+    logical, intent(in) :: all
+    integer :: turns
+    real(real64), parameter :: want = 3e6 ! ns
+    real(real64) :: ns
+    turns = 2
+    ns = sample(t, turns, all)
+    do while (.not. quick)
+      ns = sample(t, turns, all)
+      if (decided(merge(1, 0, ns * turns > want / 3 .or. turns > 4000000)) == 1) exit
+      turns = 2 * turns
+    end do
+    if (.not. quick) turns = decided(max(2, int(want / ns)))
+  end function
+
+  ! A figure of so many bytes at each turn; shape: '-', or of what it is a part.
+  subroutine figure(op, shape, bytes, all, ours)
+    character(*), intent(in) :: op, shape
+    integer, intent(in) :: bytes
+    logical, intent(in) :: all
+    procedure(body) :: ours
+    procedure(body), pointer :: raw
+    real(real64) :: mine(most_reps), its(most_reps), ratio(most_reps)
+    integer :: i, turns, raw_turns
+    raw => direct_task(op)
+    mine = 0
+    its = 0
+    ratio = 0
+    raw_turns = 0
+    turns = enough(ours, all)
+    if (associated(raw)) raw_turns = enough(raw, all)
+    do i = 1, reps
+      if (associated(raw) .and. mod(i, 2) == 0) its(i) = sample(raw, raw_turns, all)
+      mine(i) = sample(ours, turns, all)
+      if (associated(raw) .and. mod(i, 2) == 1) its(i) = sample(raw, raw_turns, all)
+      if (its(i) > 0) ratio(i) = mine(i) / its(i)
+    end do
+    if (me == 1) call show(op, shape, bytes, mine(:reps), its(:reps), ratio(:reps))
+  end subroutine
+
+  subroutine show(op, shape, bytes, mine, its, ratio)
+    character(*), intent(in) :: op, shape
+    integer, intent(in) :: bytes
+    real(real64), intent(in) :: mine(:), its(:), ratio(:)
+    real(real64) :: v(7)
+    integer :: i
+    v = [median(mine), minval(mine), maxval(mine), median(its), minval(its), maxval(its), median(ratio)]
+    print '(6a,i0,a,i0,2a,7(a,g0.6))', 'PERF', tab, op, tab, shape, tab, bytes, tab, num_images(), tab, 'ns', (tab, v(i), i = 1, 7)
+    flush (6)
+  end subroutine
+
+  function median(values) result(middle)
+    real(real64), intent(in) :: values(:)
+    real(real64) :: middle, v(size(values)), x
+    integer :: i, j, n
+    v = values
+    n = size(v)
+    do i = 2, n
+      x = v(i)
+      do j = i - 1, 1, -1
+        if (v(j) <= x) exit
+        v(j + 1) = v(j)
+      end do
+      v(j + 1) = x
+    end do
+    middle = (v((n + 1) / 2) + v(n / 2 + 1)) / 2
+  end function
+
+  ! What must be exact, as image 1 finds it.
+  subroutine checked(what, good)
+    character(*), intent(in) :: what
+    logical, intent(in) :: good
+    if (me == 1) print '(5a)', 'CHECK', tab, what, tab, trim(merge('ok   ', 'wrong', good))
+  end subroutine
+end module

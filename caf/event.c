@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events. An element is an armcix_event_t: posts raise its count, waits of its own image lower it. What an image has stored anywhere
+ * before EVENT POST is seen by who waits for that event.
+ */
+#include "object.h"
+
+enum { LOOK = 1000 }; /* milliseconds after which a wait looks whether anybody is left who can post */
+
+static bool find(struct caf_object *o, const char *what, const struct caf_token *t, size_t index, int image,
+	const struct caf_status *s)
+{
+	const size_t elem = sizeof(armcix_event_t);
+	if (likely(index < SIZE_MAX / elem && caf_find_object(o, t, index * elem, image, elem)))
+		return true;
+	caf_no_object(t, index, image, elem, what, s);
+	return false;
+}
+
+CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int image, int *stat, char *errmsg, size_t length)
+{
+	const struct caf_status s = {stat, errmsg, length};
+	struct caf_object o;
+	if (!find(&o, "EVENT POST", t, index, image, &s))
+		return;
+	caf_fence_others(o.rank);
+	if (unlikely(ARMCIX_Event_add((armcix_event_t *)o.at, 1, o.rank) != 0))
+		caf_error(CAF_NO_ELEMENT, stat, errmsg, length, "EVENT POST at image %d failed", image);
+	else
+		caf_success(stat);
+}
+
+/* Whether every other image has ended, so that nobody can post any more; then the stat. */
+static int nobody_left(void)
+{
+	int stat = CAF_FAILED_IMAGE;
+	if (*caf.ended < caf.n - 1)
+		return CAF_OK;
+	for (int rank = 0; rank < caf.n; rank++)
+		if (rank != caf.me && caf_state(rank) == CAF_STOPPED_IMAGE)
+			stat = CAF_STOPPED_IMAGE;
+	return caf.n > 1 ? stat : CAF_STOPPED_IMAGE;
+}
+
+CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int until, int *stat, char *errmsg, size_t length)
+{
+	const struct caf_status s = {stat, errmsg, length};
+	struct caf_object o;
+	if (!find(&o, "EVENT WAIT", t, index, 0, &s))
+		return;
+	armcix_event_t *event = (armcix_event_t *)o.at;
+	if (until < 1)
+		until = 1;
+	unsigned seen;
+	while ((int)(seen = __atomic_load_n(&event->count, __ATOMIC_ACQUIRE)) < until) {
+		int ended = nobody_left();
+		if (unlikely(ended) && __atomic_load_n(&event->count, __ATOMIC_ACQUIRE) == seen) {
+			caf_error(ended, stat, errmsg, length, "EVENT WAIT: the event has %d of %d posts, and no other image runs",
+				(int)seen, until);
+			return;
+		}
+		if (unlikely(ARMCIX_Event_wait(event, seen, LOOK) < 0)) {
+			caf_error(CAF_NO_ELEMENT, stat, errmsg, length, "EVENT WAIT failed");
+			return;
+		}
+	}
+	__atomic_fetch_sub(&event->count, (unsigned)until, __ATOMIC_ACQ_REL);
+	caf_success(stat);
+}
+
+CAF_API void _gfortran_caf_event_query(struct caf_token *t, size_t index, int image, int *count, int *stat)
+{
+	const struct caf_status s = {.stat = stat};
+	struct caf_object o;
+	*count = -1; /* as the standard has it for errors */
+	if (!find(&o, "EVENT_QUERY", t, index, image, &s))
+		return;
+	if (likely(o.rank == caf.me))
+		*count = (int)__atomic_load_n(&((armcix_event_t *)o.at)->count, __ATOMIC_ACQUIRE);
+	else if (ARMCI_Get(&((armcix_event_t *)o.at)->count, count, sizeof *count, o.rank) != 0) {
+		caf_error(CAF_NO_ELEMENT, stat, NULL, 0, "EVENT_QUERY at image %d failed", image);
+		return;
+	}
+	caf_success(stat);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Atomic operations and events of armcix.h: conversion for core.
+package main
+
+// #include "front.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"libarmci/internal/core"
+	"libarmci/internal/guest"
+	"libarmci/internal/transport"
+)
+
+// atomicOf converts the arguments of an atomic operation.
+func atomicOf(x *transport.RMW, op, bytes C.int, old, prem, operand, compare unsafe.Pointer) error {
+	what, ok := core.AtomicCode(int(op))
+	switch {
+	case !ok:
+		return &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)), Code: core.CodeOp}
+	case bytes != 4 && bytes != 8:
+		return &core.ArgError{Arg: "bytes", Text: fmt.Sprintf("%d is neither 4 nor 8", int(bytes)), Code: core.CodeOp}
+	case operand == nil:
+		return &core.ArgError{Arg: "operand", Text: "null pointer", Code: core.CodeArgument}
+	case what == transport.CompareAndSwap && compare == nil:
+		return &core.ArgError{Arg: "compare", Text: "null pointer", Code: core.CodeArgument}
+	}
+	*x = transport.RMW{Op: what, Bytes: int(bytes), Addr: uintptr(prem), Operand: load(operand, int(bytes)), Posted: old == nil}
+	if what == transport.CompareAndSwap {
+		x.Compare = load(compare, int(bytes))
+	}
+	return nil
+}
+
+//export armcigo_atomic
+func armcigo_atomic(op, bytes C.int, old, prem, operand, compare unsafe.Pointer, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Atomic"
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("op %d of %d bytes, old value to %#x, rank %d at %#x", op, bytes, uintptr(old), proc, uintptr(prem))
+	})
+	if err != nil {
+		return code(name, err)
+	}
+	x := words.Get().(*transport.RMW)
+	defer words.Put(x)
+	if err = atomicOf(x, op, bytes, old, prem, operand, compare); err == nil {
+		err = rt.RMW(int(proc), x)
+	}
+	if err == nil && old != nil {
+		store(old, int(bytes), x.Old)
+	}
+	return code(name, err)
+}
+
+//export armcigo_event_add
+func armcigo_event_add(event unsafe.Pointer, n C.uint, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Event_add"
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d, rank %d at %#x", n, proc, uintptr(event)) })
+	if err == nil {
+		err = rt.EventAdd(int(proc), uintptr(event), uint32(n))
+	}
+	return code(name, err)
+}
+
+//export armcigo_event_wait
+func armcigo_event_wait(event unsafe.Pointer, seen C.uint, millis C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Event_wait"
+	rt, err := initialised(name, func() string { return fmt.Sprintf("at %#x, seen %d, %d ms", uintptr(event), seen, millis) })
+	if err != nil {
+		return code(name, err)
+	}
+	changed, err := rt.EventWait(uintptr(event), uint32(seen), int(millis), name)
+	if err == nil && !changed {
+		return 1
+	}
+	return code(name, err)
+}

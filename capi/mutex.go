@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Mutexes, of the job and in sets with handles: conversion for core.
+package main
+
+// #include <stdlib.h>
+// #include "front.h"
+// void front_add_mutexes(uintptr_t handle, uint8_t **first, int *count);
+// void front_drop_mutexes(uintptr_t handle);
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/mattn/go-pointer"
+	"libarmci/internal/core"
+	"libarmci/internal/guest"
+	"libarmci/internal/kernel"
+)
+
+//export armcigo_create_mutexes
+func armcigo_create_mutexes(num C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCI_Create_mutexes"
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d", num) })
+	if err == nil {
+		err = rt.CreateMutexes(int(num))
+	}
+	if err == nil {
+		publishMutexes(rt, ofJob, rt.DefaultMutexes())
+	}
+	return code(name, err)
+}
+
+// ofJob is the handle under which C has the default set.
+const ofJob = 1
+
+// publishMutexes gives C the addresses of a set on this node.
+func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
+	if !fastWanted(rt) {
+		return
+	}
+	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
+	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
+	for _, rank := range rt.Topo.Nodes[rt.Topo.MyNode()] { // addresses of other nodes are not valid here
+		if at, n := s.Hosted(rank); n > 0 {
+			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
+		}
+	}
+	C.front_add_mutexes(C.uintptr_t(handle), &first[0], &count[0])
+}
+
+func dropMutexes(handle uintptr) { C.front_drop_mutexes(C.uintptr_t(handle)) }
+
+//export armcigo_destroy_mutexes
+func armcigo_destroy_mutexes() C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCI_Destroy_mutexes"
+	rt, err := initialised(name)
+	if err == nil {
+		dropMutexes(ofJob)
+		err = rt.DestroyMutexes()
+	}
+	return code(name, err)
+}
+
+//export armcigo_lock
+func armcigo_lock(mutex, proc C.int) {
+	defer guest.Guard(guest.Faults())
+	rt, err := initialised("ARMCI_Lock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	if err == nil {
+		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
+	}
+	must("ARMCI_Lock", err)
+}
+
+//export armcigo_unlock
+func armcigo_unlock(mutex, proc C.int) {
+	defer guest.Guard(guest.Faults())
+	rt, err := initialised("ARMCI_Unlock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	if err == nil {
+		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
+	}
+	must("ARMCI_Unlock", err)
+}
+
+// Handles of armcix.h are opaque pointers: tokens for Go values.
+
+//export armcigo_mutex_set
+func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Create_mutexes_hdl"
+	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d", count) })
+	var s *core.MutexSet
+	if err == nil {
+		s, err = rt.NewMutexes(g, int(count))
+	}
+	if code(name, err) != 0 {
+		return nil
+	}
+	hdl := pointer.Save(s)
+	publishMutexes(rt, uintptr(hdl), s)
+	return hdl
+}
+
+func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
+	rt, err := initialised(name, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s, ok := pointer.Restore(hdl).(*core.MutexSet); ok {
+		return rt, s, nil
+	}
+	return nil, nil, &core.ArgError{Arg: "hdl", Text: "not a mutex handle", Code: core.CodeArgument}
+}
+
+//export armcigo_mutex_set_free
+func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Destroy_mutexes_hdl"
+	rt, s, err := setOf(name, hdl)
+	if err == nil {
+		dropMutexes(uintptr(hdl))
+		pointer.Unref(hdl)
+		err = rt.FreeMutexes(s)
+	}
+	return code(name, err)
+}
+
+//export armcigo_lock_hdl
+func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+	defer guest.Guard(guest.Faults())
+	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	if err == nil {
+		err = rt.Lock(s, int(mutex), int(proc))
+	}
+	must("ARMCIX_Lock_hdl", err)
+}
+
+// armcigo_trylock_hdl: 0: the caller holds the mutex now.
+//
+//export armcigo_trylock_hdl
+func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	got := false
+	if err == nil {
+		got, err = rt.TryLock(s, int(mutex), int(proc))
+	}
+	must("ARMCIX_Trylock_hdl", err)
+	if got {
+		return 0
+	}
+	return 1
+}
+
+//export armcigo_unlock_hdl
+func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+	defer guest.Guard(guest.Faults())
+	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	if err == nil {
+		err = rt.Unlock(s, int(mutex), int(proc))
+	}
+	must("ARMCIX_Unlock_hdl", err)
+}
