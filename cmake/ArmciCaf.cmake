@@ -18,7 +18,8 @@ target_include_directories(armci_caf_objects PRIVATE ${PROJECT_SOURCE_DIR}/inclu
 
 add_library(armci_caf SHARED $<TARGET_OBJECTS:armci_caf_objects>)
 target_link_options(armci_caf PRIVATE -Wl,--version-script=${ARMCI_CAF_MAP} -Wl,--no-undefined)
-target_link_libraries(armci_caf PRIVATE -L${ARMCI_LIBDIR_classic} -larmci pthread)
+target_link_directories(armci_caf PRIVATE ${ARMCI_LIBDIR_classic})
+target_link_libraries(armci_caf PRIVATE -larmci pthread)
 set_target_properties(armci_caf PROPERTIES OUTPUT_NAME caf_armci SOVERSION 0 LIBRARY_OUTPUT_DIRECTORY ${ARMCI_LIBDIR_classic}
   LINK_DEPENDS ${ARMCI_CAF_MAP} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 add_dependencies(armci_caf armci_classic)

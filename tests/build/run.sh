@@ -33,14 +33,14 @@ echo "ok missing modules are named"
 rm -rf "$tree/build"
 CFLAGS='-O1 -DMARK="a b" -frecord-gcc-switches' LDFLAGS=-Wl,-z,now CPPFLAGS=-fno-trapping-math configure -DCMAKE_BUILD_TYPE=Debug || fail "configure from vendor"
 [ -s "$tree/build/licences/golang.org-x-sys.txt" ] || fail "no licence of a vendored module"
-(cd "$tree" && GOFLAGS= GOPROXY=off GOMODCACHE="$WORK/nothing" "$CMAKE" --build build --target build_examples_none_c_hello armcirun) \
+(cd "$tree" && GOFLAGS= GOPROXY=off GOMODCACHE="$WORK/nothing" "$CMAKE" --build build --target build_examples_none_c_hello armcirun armci_caf) \
 	>"$WORK/log" 2>&1 || fail "build in \"$tree\""
 "$tree/build/bin/armcirun" -n 2 "$tree/build/examples/none/c/hello" >"$WORK/log" 2>&1 || fail "hello"
 echo "ok built in \"$tree\" from vendored modules"
 
 lib=$tree/build/lib/libarmci.so.0
 readelf -d "$lib" | grep -q -E 'BIND_NOW|FLAGS_1.* NOW' || fail "LDFLAGS are ignored"
-for source in "$tree/build/examples/none/c/hello" "$lib"; do
+for source in "$tree/build/examples/none/c/hello" "$lib" "$tree/build/lib/libcaf_armci.so.0"; do
 	readelf -p .GCC.command.line "$source" >"$WORK/log" 2>&1
 	for flag in -O1 -g -fno-trapping-math; do
 		grep -q -e " $flag\( \|$\)" "$WORK/log" || fail "$flag is ignored in $source"
