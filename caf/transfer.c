@@ -130,8 +130,15 @@ static inline void finish(int code, int *stat, const char *what, int image)
 		caf_move_error(code, stat, what, image);
 }
 
-CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, struct caf_desc *src, struct caf_vector *src_vector,
-	struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
+/* Whether both sides are scalars that need no conversion: the way of most accesses, kept short. */
+static inline bool plain_scalars(const struct caf_desc *a, const struct caf_desc *b, int kind_a, int kind_b)
+{
+	return ((a->dtype.rank | b->dtype.rank) == 0) & (a->dtype.type == b->dtype.type) & (kind_a == kind_b) &
+		(a->dtype.elem_len == b->dtype.elem_len) & (a->dtype.elem_len - 1 < INT_MAX);
+}
+
+static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset, int image, struct caf_desc *src,
+	struct caf_vector *src_vector, struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(src, dst, src_kind, dst_kind);
@@ -142,9 +149,19 @@ CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, st
 	finish(code, stat, "get", image);
 }
 
-/* team: of TEAM=, the address of its handle. */
-CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, struct caf_desc *dst, struct caf_vector *dst_vector,
-	struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
+CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, struct caf_desc *src, struct caf_vector *src_vector,
+	struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
+{
+	int rank = caf_rank(image);
+	if (unlikely(rank < 0 || !t || !plain_scalars(src, dst, src_kind, dst_kind) || src_vector || *caf.ended || may_require_tmp)) {
+		get_any(t, offset, image, src, src_vector, dst, src_kind, dst_kind, may_require_tmp, stat);
+		return;
+	}
+	finish(ARMCI_Get(caf_at(t, rank, offset), dst->base, (int)src->dtype.elem_len, rank), stat, "get", image);
+}
+
+static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offset, int image, struct caf_desc *dst,
+	struct caf_vector *dst_vector, struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(dst, src, dst_kind, src_kind);
@@ -154,6 +171,18 @@ CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, s
 		code = put(t, offset, team ? caf_access_team(team, NULL) : caf.current, image, dst, dst_vector, src, dst_kind, src_kind,
 			may_require_tmp);
 	finish(code, stat, "put", image);
+}
+
+/* team: of TEAM=, the address of its handle. */
+CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, struct caf_desc *dst, struct caf_vector *dst_vector,
+	struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
+{
+	int rank = caf_rank(image);
+	if (unlikely(rank < 0 || !t || !plain_scalars(dst, src, dst_kind, src_kind) || dst_vector || team || *caf.ended)) {
+		send_any(t, offset, image, dst, dst_vector, src, dst_kind, src_kind, may_require_tmp, stat, team);
+		return;
+	}
+	finish(ARMCI_Put(src->base, caf_at(t, rank, offset), (int)src->dtype.elem_len, rank), stat, "put", image);
 }
 
 /* One side of an assignment between two coindexed objects. */

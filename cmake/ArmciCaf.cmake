@@ -12,7 +12,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/caf/*.c)
 
 add_library(armci_caf_objects OBJECT ${sources})
 set_target_properties(armci_caf_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
-target_compile_options(armci_caf_objects PRIVATE ${ARMCI_CFLAGS} -fvisibility=hidden)
+target_compile_options(armci_caf_objects PRIVATE ${ARMCI_CFLAGS} -fvisibility=hidden -fno-plt)
 target_compile_definitions(armci_caf_objects PRIVATE ARMCI_NO_MPI)
 target_include_directories(armci_caf_objects PRIVATE ${PROJECT_SOURCE_DIR}/include)
 
