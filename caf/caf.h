@@ -76,6 +76,9 @@ struct caf_team {
 	struct caf_team *siblings; /* by next: teams of the same FORM TEAM that the image is no member of: number, n, rank only */
 	struct caf_token *allocated; /* while it was the current team; freed by END TEAM */
 	struct caf_calls *calls; /* of calls.c */
+	int formed;              /* FORM TEAM statements in this team so far */
+	int statement;           /* of the parent's: which has formed this one */
+	void *variable;          /* of the program, in which that has put it */
 };
 
 /* Rank of an image of the current team; -1: there is no such image. */
@@ -130,6 +133,7 @@ int caf_gate(struct caf_team *t);
 int caf_barrier(struct caf_team *t); /* behind a fence of the image's stores */
 
 bool caf_calls_create(struct caf_team *t); /* collective over the team: what announcing needs */
+void caf_calls_free(struct caf_team *t);   /* collective over the team */
 void caf_calls_attend(void);               /* the image has ended: takes part in calls that others are in */
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------------------------ */

@@ -93,7 +93,7 @@ OBJECT(1024)
 OBJECT(16384)
 OBJECT(262144)
 
-enum { REGISTERS = 16, LARGEST = 262144 };
+enum { REGISTERS = 16, LARGEST = 262144, EXTENDED = 10 }; /* EXTENDED: real(10), which has 16 bytes */
 
 struct row {
 	int type;
@@ -107,7 +107,7 @@ static const struct row table[] = {
 	ROW(CAF_REAL, 4, r4), ROW(CAF_REAL, 8, r8), ROW(CAF_REAL, 16, r16),
 	ROW(CAF_COMPLEX, 8, c4), ROW(CAF_COMPLEX, 16, c8), ROW(CAF_COMPLEX, 32, c16),
 #if LDBL_MANT_DIG != 113
-	ROW(CAF_REAL, 10, r10), ROW(CAF_COMPLEX, 20, c10), /* of 16 and 32 bytes */
+	ROW(CAF_REAL, EXTENDED, r10), ROW(CAF_COMPLEX, 2 * EXTENDED, c10),
 #endif
 };
 
@@ -124,10 +124,13 @@ struct caf_combine caf_function_for(void (*function)(void), int flags, int type,
 	else if (type == CAF_DERIVED && !value && bytes > REGISTERS && bytes <= LARGEST)
 		c.f = bytes <= 128 ? object128_reference : bytes <= 1024 ? object1024_reference :
 		      bytes <= 16384 ? object16384_reference : object262144_reference;
-	for (size_t i = 0; !c.f && i < sizeof table / sizeof *table; i++)
-		if (table[i].type == type && table[i].bytes == bytes && !(flags & CAF_BY_REFERENCE))
+	if (c.f || flags & CAF_BY_REFERENCE)
+		return c;
+	size_t extended = type == CAF_REAL && bytes == 16 ? EXTENDED : type == CAF_COMPLEX && bytes == 32 ? 2 * EXTENDED : 0;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].type == type && table[i].bytes == bytes)
 			c.f = table[i].f[value];
-	if ((type == CAF_REAL && bytes == 10) || (type == CAF_COMPLEX && bytes == 20))
-		c.elem = type == CAF_REAL ? 16 : 32;
+		else if (table[i].type == type && extended && table[i].bytes == extended)
+			c.extended = table[i].f[value];
 	return c;
 }

@@ -60,6 +60,16 @@ bool caf_calls_create(struct caf_team *t)
 	return true;
 }
 
+void caf_calls_free(struct caf_team *t)
+{
+	struct caf_calls *c = t->calls;
+	ARMCI_Free_group(c->at[t->me], &t->group);
+	free(c->at);
+	free(c->some.rank);
+	free(c->gone);
+	free(c);
+}
+
 static void record(struct caf_team *t, enum caf_call call, int root, int type, int n)
 {
 	struct caf_ledger *l = own_ledger(t);

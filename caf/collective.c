@@ -205,7 +205,10 @@ CAF_API void _gfortran_caf_co_sum(struct caf_desc *d, int result_image, int *sta
 }
 
 /* string: characters of a string. Where the compiler has passed ERRMSG= by value, it is where the address of that should be. */
-static size_t characters(int string, const char *errmsg) { return caf_is_address(errmsg) || !errmsg ? (size_t)string : (uintptr_t)errmsg; }
+static size_t characters(int string, const char *errmsg)
+{
+	return caf_is_address(errmsg) || !errmsg ? (size_t)string : (uintptr_t)errmsg;
+}
 
 CAF_API void _gfortran_caf_co_min(struct caf_desc *d, int result_image, int *stat, char *errmsg, int string, size_t length)
 {
@@ -228,8 +231,9 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 	struct caf_combine c = caf_function_for(function, flags, d->dtype.type, d->dtype.elem_len,
 		characters(string, errmsg));
 	if (!c.f) {
-		caf_error(CAF_WRONG, stat, errmsg, length, "CO_REDUCE: not for type %d of %zu bytes, function of kind %d", d->dtype.type,
-			d->dtype.elem_len, flags);
+		caf_error(CAF_WRONG, stat, errmsg, length, d->dtype.type == CAF_DERIVED
+			? "CO_REDUCE: not for objects of derived type %d of %zu bytes: how a function returns them depends on their components"
+			: "CO_REDUCE: not for type %d of %zu bytes with such a function", d->dtype.type, d->dtype.elem_len);
 		return;
 	}
 	open_operand(&o, d);

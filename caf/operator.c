@@ -64,6 +64,8 @@ static void strings(const struct caf_combine *c, char *into, const char *from, s
 static void string_min(const struct caf_combine *c, char *into, const char *from, size_t n) { strings(c, into, from, n, -1); }
 static void string_max(const struct caf_combine *c, char *into, const char *from, size_t n) { strings(c, into, from, n, 1); }
 
+enum { EXTENDED = 10 }; /* real(10), which has 16 bytes */
+
 struct row {
 	int type;
 	size_t bytes;
@@ -74,7 +76,7 @@ static const struct row table[] = {
 	ROW(CAF_INTEGER, 1, i1), ROW(CAF_INTEGER, 2, i2), ROW(CAF_INTEGER, 4, i4), ROW(CAF_INTEGER, 8, i8), ROW(CAF_INTEGER, 16, i16),
 	ROW(CAF_REAL, 4, r4), ROW(CAF_REAL, 8, r8), ROW(CAF_REAL, 16, r16),
 #if LDBL_MANT_DIG != 113
-	ROW(CAF_REAL, 10, r10), /* of 16 bytes: see caf_operator_for */
+	ROW(CAF_REAL, EXTENDED, r10),
 #endif
 };
 
@@ -89,7 +91,7 @@ struct caf_combine caf_operator_for(enum caf_operator op, int type, size_t bytes
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (table[i].type == type && table[i].bytes == bytes)
 			c.f = table[i].f[op];
-	if (type == CAF_REAL && bytes == 10)
-		c.elem = 16;
+		else if (table[i].type == type && bytes == 16 && table[i].bytes == EXTENDED)
+			c.extended = table[i].f[op];
 	return c;
 }

@@ -27,10 +27,13 @@ void caf_reduce_tree(struct caf_team *t, int root, char *data, size_t n, const s
 {
 	size_t step = c->elem < PIECE ? PIECE / c->elem : 1, all = n * c->elem;
 	char *other = malloc(step * c->elem);
+	struct caf_combine chosen = *c;
+	if (c->extended && caf_extended(t, data, all))
+		chosen.f = c->extended;
 	if (!other)
 		caf_fatal("no memory for a reduction of elements of %zu bytes", c->elem);
 	for (size_t i = 0; i < n; i += step)
-		piece_to_root(t, root < 0 ? 0 : root, data + i * c->elem, other, n - i < step ? n - i : step, c);
+		piece_to_root(t, root < 0 ? 0 : root, data + i * c->elem, other, n - i < step ? n - i : step, &chosen);
 	free(other);
 	for (size_t at = 0; root < 0 && at < all; at += LONGEST)
 		caf_call_bcast(data + at, (int)(all - at < LONGEST ? all - at : LONGEST), t->rank[0], t->group);

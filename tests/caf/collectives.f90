@@ -48,11 +48,20 @@ contains
   subroutine reals
     real(real32) :: a4
     real(real64) :: a8(2)
+    real(10) :: a10(3)
+    complex(10) :: c10
     real(16) :: a16(2)
     a4 = me + 0.5; a8 = [me / 4d0, -1d0 * me]; a16 = [me * 2.0_16**300, me / 2.0_16**90]
     call co_sum(a4); call check(a4 == n * (n + 1) / 2 + 0.5 * n, 'real32 sum')
     call co_sum(a8); call check(all(a8 == n * (n + 1) / 2 * [0.25d0, -1d0]), 'real64 sum')
     call co_sum(a16); call check(all(a16 == n * (n + 1) / 2 * [2.0_16**300, 1 / 2.0_16**90]), 'real128 sum')
+    a10 = [me * 0.1_10, 0.0_10, -3.0_10]
+    call co_sum(a10)
+    call check(abs(a10(1) - n * (n + 1) / 20.0_10) < 1e-17_10 * n .and. all(a10(2:) == [0.0_10, -3.0_10 * n]), 'real80 sum')
+    a10 = 0; call co_sum(a10); call check(all(a10 == 0), 'real80 zeros')
+    a16 = 0; call co_sum(a16); call check(all(a16 == 0), 'real128 zeros')
+    c10 = cmplx(me, 2 * me, 10); call co_sum(c10); call check(c10 == n * (n + 1) / 2 * (1, 2), 'complex80 sum')
+    a10 = me; call co_max(a10(2)); call check(all(a10 == [me, n, me]), 'real80 max')
     a4 = me + 0.5; a8 = [me / 4d0, -1d0 * me]; a16 = [me * 2.0_16**300, me / 2.0_16**90]
     call co_max(a4); call check(a4 == n + 0.5, 'real32 max')
     call co_min(a8); call check(all(a8 == [0.25d0, -1d0 * n]), 'real64 min')

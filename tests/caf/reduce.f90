@@ -18,6 +18,9 @@ program reduce
   real(16) :: r16
   complex(4) :: c4
   complex(8) :: c8
+  real(10) :: r10
+  complex(10) :: c10
+  complex(16) :: c16
   logical :: l
   character(6) :: s
   type(pair) :: p(2)
@@ -35,6 +38,9 @@ program reduce
   r16 = me; call co_reduce(r16, addr16); if (r16 /= n * (n + 1) / 2) error stop 'real128'
   c4 = me * (1, 2); call co_reduce(c4, addc4); if (c4 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex32'
   c8 = me * (1, 2); call co_reduce(c8, addc8); if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
+  r10 = me * 2.5_10; call co_reduce(r10, addr10); if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
+  c10 = me * (1, 2); call co_reduce(c10, addc10); if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
+  c16 = me * (1, 2); call co_reduce(c16, addc16); if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
   l = me /= n; call co_reduce(l, both); if (l) error stop 'logical'
   s = 'image' // achar(64 + me); call co_reduce(s, later); if (s /= 'image' // achar(64 + n)) error stop 'string'
   p(1) = pair(me, 2d0, 3d0, me); p(2) = pair(-me, 2d0, 3d0, me)
@@ -86,6 +92,18 @@ contains
   pure real(16) function addr16(a, b)
     real(16), intent(in) :: a, b
     addr16 = a + b
+  end function
+  pure real(10) function addr10(a, b)
+    real(10), intent(in) :: a, b
+    addr10 = a + b
+  end function
+  pure complex(10) function addc10(a, b)
+    complex(10), intent(in) :: a, b
+    addc10 = a + b
+  end function
+  pure complex(16) function addc16(a, b)
+    complex(16), intent(in) :: a, b
+    addc16 = a + b
   end function
   pure complex(4) function addc4(a, b)
     complex(4), intent(in) :: a, b
