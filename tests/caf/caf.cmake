@@ -117,6 +117,8 @@ foreach(flavour openmpi mpich)
     armci_suite(caf/fault/${flavour} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour} ENV FAULT_NODES=2)
   endif()
 endforeach()
+caf_program(${out}/caf/ends/none/access_fails none ${caf}/fails/access_fails.f90)
+armci_suite(caf/access_fails SCRIPT ${caf}/access_fails.sh LABEL caf TIMEOUT 200)
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
 
 # The examples, on a node and on two.

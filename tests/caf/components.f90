@@ -108,7 +108,6 @@ contains
     real :: r(4,3)
     real(8) :: d(4)
     character(len=7) :: c(3)
-    type(leaf) :: copy
     i = am(2)[next]%l(3)%q
     call check(i == 1000 * next + 300, 'scalar of an allocatable array')
     i = am(3)[next]%p(2)%n(3)

@@ -3,7 +3,6 @@
 program failed
   use iso_fortran_env
   implicit none
-  type(team_type) :: team
   integer :: me, n, s, x[*], k, i
   integer, allocatable :: c(:)[:]
   me = this_image(); n = num_images()

@@ -146,7 +146,7 @@ contains
     allocate(big(0:2*many)[*])
     allocate(at(many), got(many))
     big = [(me + i, i = 0, 2*many)]
-    at = [(2*i - mod(i, 3) / 2, i = 1, many)]
+    at = [(2*i - merge(1, 0, mod(i, 3) == 2), i = 1, many)]
     sync all
     got = big(at)[next]
     call check(all(got == next + at), 'long vector get')
