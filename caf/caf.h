@@ -24,7 +24,7 @@ enum caf_state { CAF_RUNNING = 0 }; /* else CAF_STOPPED_IMAGE or CAF_FAILED_IMAG
 /* Memory of each image that all others reach; zero at first. */
 struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
-	int reserved;
+	int guest;               /* an image that has ended takes part in one call at a time: who decides in which, rank + 1, or 0 */
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
 	/* behind sync[]: struct caf_end, by rank */
 };

@@ -3,14 +3,13 @@
  * Announced collective calls, and what becomes of them when images have stopped or failed. Each member of a team counts its calls
  * and records the last ones where all members can read them. An image that ends makes that known to all, then reads how far the
  * others have come: as both sides write before they read, each call of a member was either begun when the image can see it, or
- * finds that the image has ended. The largest count is the image's final call, which it publishes: it takes part up to that one.
+ * finds that the image has ended. The largest count is the image's final call, which it publishes: it takes part up to that one
+ * (attend.c).
  */
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "calls.h"
-
-static char scrap[CAF_CALL_BYTES];
 
 static struct caf_ledger *own_ledger(const struct caf_team *t) { return t->calls->at[t->me]; }
 
@@ -70,17 +69,16 @@ static void record(struct caf_team *t, enum caf_call call, int root, int type, i
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Reads part of a member's ledger. */
-static void read_ledger(const struct caf_team *t, int member, const void *from, void *to, int bytes)
+void caf_calls_read(const struct caf_team *t, int member, const void *from, void *to, int bytes)
 {
 	if (ARMCI_Get((void *)from, to, bytes, t->rank[member]) != 0)
 		caf_fatal("cannot read the calls of image %d", member + 1);
 }
 
-static uint64_t begun_by(const struct caf_team *t, int member)
+uint64_t caf_calls_begun(const struct caf_team *t, int member)
 {
 	uint64_t begun;
-	read_ledger(t, member, (const void *)&t->calls->at[member]->begun, &begun, sizeof begun);
+	caf_calls_read(t, member, (const void *)&t->calls->at[member]->begun, &begun, sizeof begun);
 	return begun;
 }
 
@@ -90,19 +88,19 @@ static void read_final(const struct caf_team *t, struct caf_gone *g)
 	struct caf_ledger *l = t->calls->at[g->member];
 	int published = 0;
 	for (unsigned tries = 0; !published; tries++) {
-		read_ledger(t, g->member, (const void *)&l->published, &published, sizeof published);
+		caf_calls_read(t, g->member, (const void *)&l->published, &published, sizeof published);
 		if (!published && tries > 100)
 			caf_nap(tries);
 	}
 	uint64_t two[2];
 	atomic_thread_fence(memory_order_seq_cst); /* not read before `published` */
-	read_ledger(t, g->member, &l->last, two, sizeof two);
+	caf_calls_read(t, g->member, &l->last, two, sizeof two);
 	g->last = two[0];
 	g->final = two[1];
 }
 
 /* Finds members that have ended, if there can be new ones. */
-static void look_around(struct caf_team *t)
+void caf_calls_look(struct caf_team *t)
 {
 	struct caf_calls *c = t->calls;
 	int ended = __atomic_load_n(caf.ended, __ATOMIC_ACQUIRE);
@@ -134,7 +132,7 @@ static int stat_of(struct caf_team *t, uint64_t number, bool really)
 	return code;
 }
 
-static bool absent(const struct caf_calls *c, int member, uint64_t number, bool really)
+bool caf_calls_absent(const struct caf_calls *c, int member, uint64_t number, bool really)
 {
 	for (int i = 0; i < c->gones; i++)
 		if (c->gone[i].member == member)
@@ -150,7 +148,7 @@ static void choose_members(struct caf_team *t, uint64_t number, bool really)
 	if (!index)
 		caf_fatal("no memory for a list of images");
 	for (int i = 0; i < t->n; i++)
-		if (!absent(c, i, number, really))
+		if (!caf_calls_absent(c, i, number, really))
 			index[n++] = i;
 	if (n == t->n) {
 		c->members = c->all;
@@ -170,24 +168,32 @@ static void choose_members(struct caf_team *t, uint64_t number, bool really)
 
 const struct caf_members *caf_members(struct caf_team *t) { return &t->calls->members; }
 
-/* Not to be overrun by a root that broadcasts without end: a record must not be lost before all have taken part in its call. */
+/* Not to be overrun by an image that broadcasts without end, or whose calls are not made since an image has failed: a record must not
+ * be lost before all have taken part in its call. At the same calls on all members. */
 static void keep_together(struct caf_team *t, enum caf_call call)
 {
-	if (call != CAF_CALL_BCAST)
+	if (call == CAF_CALL_BARRIER) {
 		t->calls->unsynced = 0;
-	else if (++t->calls->unsynced >= CAF_LEDGER_CALLS / 2)
+	} else if (++t->calls->unsynced >= CAF_LEDGER_CALLS / 2) {
 		caf_gate(t);
+		t->calls->unsynced = 1;
+	}
 }
+
+int caf_calls_stat(struct caf_team *t, uint64_t number) { return stat_of(t, number, false); }
 
 int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n)
 {
 	keep_together(t, call);
+	if (unlikely(t->calls->stopped))
+		return CAF_STOPPED_IMAGE;
 	record(t, call, root, type, n);
 	if (likely(*caf.ended == 0))
 		return CAF_OK;
-	look_around(t);
+	caf_calls_look(t);
 	uint64_t number = own_ledger(t)->begun;
 	int code = stat_of(t, number, false);
+	t->calls->stopped = code == CAF_STOPPED_IMAGE;
 	if (call == CAF_CALL_BARRIER && code != CAF_STOPPED_IMAGE)
 		choose_members(t, number, false);
 	return code;
@@ -197,7 +203,7 @@ static int finish(struct caf_team *t, bool barrier)
 {
 	if (likely(*caf.ended == 0))
 		return CAF_OK;
-	look_around(t);
+	caf_calls_look(t);
 	uint64_t number = own_ledger(t)->begun;
 	int code = stat_of(t, number, true);
 	if (barrier && code != CAF_STOPPED_IMAGE)
@@ -220,79 +226,4 @@ int caf_barrier(struct caf_team *t)
 {
 	ARMCI_AllFence();
 	return caf_gate(t);
-}
-
-/* Fixes the calls that this image takes part in, now that all can see that it has ended. */
-static void publish(struct caf_team *t)
-{
-	struct caf_ledger *l = own_ledger(t);
-	l->last = l->final = l->begun;
-	for (int i = 0; i < t->n; i++) {
-		uint64_t begun = i == t->me ? 0 : begun_by(t, i);
-		if (begun > l->final)
-			l->final = begun;
-	}
-	atomic_store_explicit(&l->published, 1, memory_order_release);
-}
-
-/* A member from which the next call can be read, if all others that take part in it have begun it; else -1. The image must not
- * wait inside a call: a member that is late may wait for it in a call of another team. */
-static int ready_member(struct caf_team *t, uint64_t number)
-{
-	int found = -1;
-	for (int i = 0; i < t->n; i++) {
-		if (i == t->me || absent(t->calls, i, number, false))
-			continue;
-		if (begun_by(t, i) < number)
-			return -1;
-		found = i;
-	}
-	return found;
-}
-
-/* Takes part in a call. What it contributes is worthless: the others learn from caf_finish that it had ended. */
-static void take_part(struct caf_team *t, const struct caf_record *r)
-{
-	memset(scrap, 0, sizeof scrap);
-	int code = caf_begin(t, (enum caf_call)r->call, r->root, r->type, r->n);
-	if (code == CAF_OK && r->call == CAF_CALL_BCAST)
-		caf_call_bcast(scrap, r->n, t->rank[r->root], t->group);
-	else if (code == CAF_OK && r->call == CAF_CALL_GOP)
-		caf_call_gop(scrap, r->n, "+", r->type, t->group);
-	else if (code != CAF_STOPPED_IMAGE && r->call == CAF_CALL_BARRIER)
-		caf_call_barrier(t->calls->members.group);
-}
-
-/* Returns whether the image is still needed in the team; *moved: it has taken part in a call. */
-static bool attend(struct caf_team *t, bool *moved)
-{
-	struct caf_ledger *l = own_ledger(t);
-	if (l->begun >= l->final)
-		return false;
-	uint64_t number = l->begun + 1;
-	look_around(t);
-	int member = ready_member(t, number);
-	if (member < 0)
-		return true;
-	struct caf_record r;
-	read_ledger(t, member, &t->calls->at[member]->call[number % CAF_LEDGER_CALLS], &r, sizeof r);
-	t->calls->unsynced = 0; /* the others' barriers are among the calls */
-	take_part(t, &r);
-	*moved = true;
-	return true;
-}
-
-void caf_calls_attend(void)
-{
-	for (struct caf_team *t = caf.teams; t; t = t->next) publish(t);
-	bool needed = true;
-	for (unsigned tries = 0; needed; tries++) {
-		bool moved = false;
-		needed = false;
-		for (struct caf_team *t = caf.teams; t; t = t->next) needed |= attend(t, &moved);
-		if (moved)
-			tries = 0;
-		else if (needed)
-			caf_nap(tries);
-	}
 }

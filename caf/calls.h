@@ -18,6 +18,7 @@ struct caf_ledger {
 	_Atomic uint64_t begun; /* number of the last call begun; the first is 1 */
 	uint64_t last, final;   /* of an image that has ended: its last call, and the last that it takes part in */
 	_Atomic int published;  /* whether these are valid */
+	_Atomic uint64_t invited; /* of an image that has ended: the call that it is to take part in now */
 	struct caf_record call[CAF_LEDGER_CALLS]; /* by number, modulo */
 };
 
@@ -33,8 +34,17 @@ struct caf_calls {
 	struct caf_gone *gone;
 	int gones;
 	int seen;                /* *caf.ended when `gone` was made */
-	int unsynced;            /* broadcasts since a call that all have to enter before one can leave */
+	int unsynced;            /* calls since a barrier */
+	bool stopped;            /* a member has stopped, so that no more calls are made */
 };
+
+/* Of calls.c, for attend.c. */
+void caf_calls_look(struct caf_team *t);           /* finds members that have ended */
+int caf_calls_stat(struct caf_team *t, uint64_t number); /* of caf_begin */
+uint64_t caf_calls_begun(const struct caf_team *t, int member);
+/* Whether a member takes no part in a call; really: not before it ended. */
+bool caf_calls_absent(const struct caf_calls *c, int member, uint64_t number, bool really);
+void caf_calls_read(const struct caf_team *t, int member, const void *from, void *to, int bytes); /* part of a member's ledger */
 
 void caf_nap(unsigned tries); /* sleeps, the longer the more tries */
 

@@ -2,7 +2,7 @@
 /*
  * One access to another image as gfortran 15 and later compiles it (see remote.h). On a node the program's function runs right here,
  * on the memory of the other image, which is mapped at the same address; allocatable components are in such memory too. What only a
- * pointer component reaches need not be: LIBCAF_ARMCI_ACCESSORS=target lets accesses to derived types run at the image accessed, as
+ * pointer component reaches need not be: ARMCI_CAF_ACCESSORS=target lets accesses to derived types run at the image accessed, as
  * on other nodes.
  */
 #include <gpc.h>
@@ -19,10 +19,10 @@ int caf_remote_handler;
 /* Collective: all images call it when they start. */
 void caf_remote_start(void)
 {
-	const char *setting = getenv("LIBCAF_ARMCI_ACCESSORS");
+	const char *setting = getenv("ARMCI_CAF_ACCESSORS");
 	bool target = setting && strcmp(setting, "target") == 0;
 	if (setting && !target && strcmp(setting, "caller") != 0 && caf.me == 0)
-		caf_fatal("LIBCAF_ARMCI_ACCESSORS is caller or target, not \"%s\"", setting);
+		caf_fatal("ARMCI_CAF_ACCESSORS is caller or target, not \"%s\"", setting);
 	reach = calloc((size_t)caf.n, 1);
 	if (!reach)
 		caf_fatal("no memory");

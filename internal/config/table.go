@@ -92,6 +92,9 @@ var table = []Row{
 	{Name: "ARMCI_SHM_VM", Kind: KindBool, Class: ClassExpert, Default: "y",
 		Doc: "access private memory of other ranks of the node by the kernel (process_vm_readv) where it allows that; n = always " +
 			"by a thread of the owner"},
+	{Name: "ARMCI_CAF_ACCESSORS", Kind: KindChoice, Class: ClassExpert, Default: "caller", Choices: []string{"caller", "target"},
+		Doc: "where libcaf_armci runs accesses of gfortran 15 and later to derived types on a node: in the calling process, or at " +
+			"the image accessed"},
 	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Default: "1", Unit: "ranks",
 		Doc: "number of data servers per node, in its first ranks"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,

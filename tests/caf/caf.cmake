@@ -117,8 +117,10 @@ foreach(flavour openmpi mpich)
     armci_suite(caf/fault/${flavour} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour} ENV FAULT_NODES=2)
   endif()
 endforeach()
-caf_program(${out}/caf/ends/none/access_fails none ${caf}/fails/access_fails.f90)
-armci_suite(caf/access_fails SCRIPT ${caf}/access_fails.sh LABEL caf TIMEOUT 200)
+# Accesses that cannot succeed, and what is said of them.
+caf_program(${out}/caf/ends/none/access_fails none ${caf}/errors/access_fails.f90)
+armci_suite(caf/errors SCRIPT ${caf}/errors/access_fails.sh LABEL caf TIMEOUT 120
+  ARGS ${PROJECT_BINARY_DIR}/bin/armcirun ${out}/caf/ends/none/access_fails ${caf}/errors/access_fails.txt)
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
 
 # The examples, on a node and on two.
