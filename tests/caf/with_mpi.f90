@@ -1,9 +1,18 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! MPI and coarrays in one program: the library has initialised MPI before the first statement, images are the ranks of
-! MPI_COMM_WORLD in order, and both may be used in turn. MPI_Finalize is left to the library.
+! MPI_COMM_WORLD in order, both may be used in turn, and a team has a communicator. MPI_Finalize is left to the library.
 program with_mpi
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_int
+  use, intrinsic :: iso_fortran_env, only: team_type
   use mpi
   implicit none
+  interface
+    integer(c_int) function get_communicator(team) bind(c, name='_gfortran_caf_get_communicator')
+      import
+      type(c_ptr), value :: team ! null: the current one
+    end function get_communicator
+  end interface
+  type(team_type) :: half
   integer :: box[*], me, n, rank, ranks, ierr, total, left
   logical :: flag
 
@@ -25,6 +34,12 @@ program with_mpi
   box[left] = total + me
   sync all
   if (box /= total + merge(1, me + 1, me == n)) error stop "a put after MPI did not arrive"
+  form team (1 + mod(me, 2), half)
+  change team (half)
+    call mpi_comm_size(get_communicator(c_null_ptr), ranks, ierr)
+    call mpi_comm_rank(get_communicator(c_null_ptr), rank, ierr)
+    if (ranks /= num_images() .or. rank /= this_image() - 1) error stop "the team's communicator is another"
+  end team
   call mpi_finalized(flag, ierr)
   if (flag) error stop "MPI is finalised"
   sync all
