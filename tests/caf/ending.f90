@@ -14,6 +14,8 @@ program ending
   seed = mod(abs(seed), 100000) + 1
   initial_seed = seed
   mine = mod(me, 2) + 1
+  last = steps + 1
+  fails = .false.
   form team (mine, halves) ! so that there is more than one team to attend to
   ! All images but the first end, at a step of their own
   do i = 1, n

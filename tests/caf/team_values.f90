@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Teams as values, from gfortran 16 on: GET_TEAM, NEW_INDEX=, STAT=, this_image and num_images of teams, TEAM= and TEAM_NUMBER=.
+! needs gfortran 16. Teams as values: GET_TEAM, NEW_INDEX=, STAT=, this_image and num_images of teams, TEAM= and TEAM_NUMBER=.
 program team_values
   use iso_fortran_env
   implicit none
