@@ -16,6 +16,8 @@ program ending
   mine = mod(me, 2) + 1
   form team (mine, halves) ! so that there is more than one team to attend to
   ! All images but the first end, at a step of their own
+  last = steps + 1
+  fails = .false.
   do i = 1, n
     k = draw(steps)
     kind = draw(3)
