@@ -18,6 +18,8 @@ program ending
   fails = .false.
   form team (mine, halves) ! so that there is more than one team to attend to
   ! All images but the first end, at a step of their own
+  last = steps + 1
+  fails = .false.
   do i = 1, n
     k = draw(steps)
     kind = draw(3)
