@@ -41,6 +41,7 @@ extern struct caf {
 	volatile bool on;              /* between caf_start and the end */
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
+	bool *near;                    /* by rank: it is on this node, where its memory can be loaded and stored */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
 	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 } caf;

@@ -34,6 +34,8 @@ static void make_initial_team(void)
 	t->rank = memory_or_die(calloc((size_t)caf.n, sizeof *t->rank));
 	for (int i = 0; i < caf.n; i++) t->rank[i] = i;
 	ARMCI_Group_get_world(&t->group);
+	caf.near = memory_or_die(calloc((size_t)caf.n, sizeof *caf.near));
+	for (int i = 0; i < caf.n; i++) caf.near[i] = ARMCI_Same_node(i) != 0;
 	caf.initial = caf.current = caf.teams = t;
 	if (!caf_images_start() || !caf_calls_create(t))
 		caf_fatal("no memory");

@@ -130,11 +130,40 @@ static inline void finish(int code, int *stat, const char *what, int image)
 		caf_move_error(code, stat, what, image);
 }
 
-/* Whether both sides are scalars that need no conversion: the way of most accesses, kept short. */
-static inline bool plain_scalars(const struct caf_desc *a, const struct caf_desc *b, int kind_a, int kind_b)
+/* Where a scalar of another image of the node is: its memory can be loaded and stored. Null: the access is not so plain. */
+static inline char *near_scalar(const struct caf_token *t, size_t offset, int image, const struct caf_desc *a,
+	const struct caf_desc *b, int kind_a, int kind_b)
 {
-	return ((a->dtype.rank | b->dtype.rank) == 0) & (a->dtype.type == b->dtype.type) & (kind_a == kind_b) &
-		(a->dtype.elem_len == b->dtype.elem_len) & (a->dtype.elem_len - 1 < INT_MAX);
+	int rank = caf_rank(image);
+	if (unlikely(rank < 0 || !caf.near[rank] || (a->dtype.rank | b->dtype.rank) != 0 || a->dtype.type != b->dtype.type ||
+		    kind_a != kind_b || a->dtype.elem_len != b->dtype.elem_len || *caf.ended || !t || !t->at || offset >= t->bytes ||
+		    a->dtype.elem_len > t->bytes - offset))
+		return NULL;
+	return caf_at(t, rank, offset);
+}
+
+/* False: a size that no register has. Aligned values are moved at once. */
+static inline bool move_scalar(void *to, const void *from, size_t bytes)
+{
+	switch (bytes) {
+	case 8:
+		memcpy(to, from, 8);
+		return true;
+	case 4:
+		memcpy(to, from, 4);
+		return true;
+	case 16:
+		memcpy(to, from, 16);
+		return true;
+	case 1:
+		memcpy(to, from, 1);
+		return true;
+	case 2:
+		memcpy(to, from, 2);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset, int image, struct caf_desc *src,
@@ -152,12 +181,11 @@ static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset
 CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, struct caf_desc *src, struct caf_vector *src_vector,
 	struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
 {
-	int rank = caf_rank(image);
-	if (unlikely(rank < 0 || !t || !plain_scalars(src, dst, src_kind, dst_kind) || src_vector || *caf.ended || may_require_tmp)) {
+	char *at = near_scalar(t, offset, image, src, dst, src_kind, dst_kind);
+	if (likely(at && !src_vector && move_scalar(dst->base, at, dst->dtype.elem_len)))
+		caf_success(stat);
+	else
 		get_any(t, offset, image, src, src_vector, dst, src_kind, dst_kind, may_require_tmp, stat);
-		return;
-	}
-	finish(ARMCI_Get(caf_at(t, rank, offset), dst->base, (int)src->dtype.elem_len, rank), stat, "get", image);
 }
 
 static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offset, int image, struct caf_desc *dst,
@@ -177,12 +205,11 @@ static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offse
 CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, struct caf_desc *dst, struct caf_vector *dst_vector,
 	struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
 {
-	int rank = caf_rank(image);
-	if (unlikely(rank < 0 || !t || !plain_scalars(dst, src, dst_kind, src_kind) || dst_vector || team || *caf.ended)) {
+	char *at = near_scalar(t, offset, image, dst, src, dst_kind, src_kind);
+	if (likely(at && !dst_vector && !team && move_scalar(at, src->base, src->dtype.elem_len)))
+		caf_success(stat);
+	else
 		send_any(t, offset, image, dst, dst_vector, src, dst_kind, src_kind, may_require_tmp, stat, team);
-		return;
-	}
-	finish(ARMCI_Put(src->base, caf_at(t, rank, offset), (int)src->dtype.elem_len, rank), stat, "put", image);
 }
 
 /* One side of an assignment between two coindexed objects. */
