@@ -139,11 +139,19 @@ void caf_calls_attend(void);               /* the image has ended: takes part in
 
 /* ---- Errors (error.c) ------------------------------------------------------------------------------------------ */
 
-/* Stats of this library, where the standard leaves them to it. */
-enum { CAF_NO_IMAGE = 4, CAF_NO_TEAM = 5, CAF_NO_MEMORY = 6, CAF_WRONG = 7 };
+/* Stats of this library, where the standard leaves them to it; docs/coarrays.md says the same. */
+enum {
+	CAF_DUPLICATE_IMAGE = 3, /* SYNC IMAGES names it twice */
+	CAF_NO_IMAGE,
+	CAF_NO_TEAM,
+	CAF_NO_MEMORY,
+	CAF_WRONG,               /* arguments that the statement cannot have */
+	CAF_ACCESS_ERROR,        /* a get or put that cannot be made */
+	CAF_NO_ELEMENT           /* there is no such lock, event or atomic variable */
+};
 
 /* Reports through stat and errmsg, if stat is there; else prints "libcaf_armci: image N: ..." and stops the job with status
- * `code`. Null errmsg or length 0: no message. */
+ * 1. Null errmsg or length 0: no message. */
 void caf_error(int code, int *stat, char *errmsg, size_t length, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /* caf_error for a stat of caf_begin; 0 sets stat to 0. `what` is the statement. */
@@ -324,8 +332,6 @@ int caf_assign(const struct caf_section *to, const struct caf_format *tf, const 
 	const struct caf_format *ff);
 /* Reports an access that did not succeed. `what`: "get" or "put". */
 void caf_move_error(int code, int *stat, const char *what, int image);
-/* Stat of such errors: a value that Fortran does not name. */
-enum { CAF_ACCESS_ERROR = 5020 };
 
 /* Where a path leads. */
 struct caf_path {

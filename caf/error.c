@@ -54,7 +54,7 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	}
 	print(format, args);
 	va_end(args);
-	caf_abort(code);
+	caf_abort(1);
 }
 
 void caf_fatal(const char *format, ...)

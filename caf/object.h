@@ -8,9 +8,6 @@
 
 #include "caf.h"
 
-/* Stat of a statement whose image or element does not exist. It differs from those of ISO_FORTRAN_ENV. */
-#define CAF_NO_ELEMENT 5900
-
 /* Where the statement has STAT= and ERRMSG=; each may be null. */
 struct caf_status {
 	int *stat;

@@ -7,9 +7,9 @@
 static void no_team(int *stat, const char *what, const int *number)
 {
 	if (number)
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: there is no team %d", what, *number);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: there is no team %d", what, *number);
 	else
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: TEAM= is not a team", what);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: TEAM= is not a team", what);
 }
 
 /* The image, the coarray on it and the accessor. False: reported that they are not there. */
@@ -26,15 +26,15 @@ static bool aim(struct caf_access *a, struct caf_token *t, const struct caf_desc
 	a->rank = likely((unsigned)(image - 1) < (unsigned)in->n) ? in->rank[image - 1] : -1;
 	a->caller = caf.current->me + 1;
 	if (unlikely(!a->accessor))
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: the program has not registered the function for it (index %d)", what, accessor);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: the program has not registered the function for it (index %d)", what, accessor);
 	else if (unlikely(!t || !t->at))
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: the variable is not an allocated coarray", what);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: the variable is not an allocated coarray", what);
 	else if (unlikely(a->rank < 0))
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: there is no image %d: the team has %d", what, image, in->n);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: there is no image %d: the team has %d", what, image, in->n);
 	else if (unlikely(*caf.ended && a->rank != caf.me && caf_state(a->rank) == CAF_FAILED_IMAGE))
 		caf_error(CAF_FAILED_IMAGE, stat, NULL, 0, "%s: image %d has failed", what, image);
 	else if (unlikely(!t->at[a->rank]))
-		caf_error(CAF_NO_ACCESS, stat, NULL, 0, "%s: image %d has no part of the coarray", what, image);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: image %d has no part of the coarray", what, image);
 	else {
 		a->view.form = desc ? CAF_DESCRIPTOR : CAF_MEMORY;
 		a->view.desc = desc;

@@ -9,9 +9,6 @@
 
 #include "caf.h"
 
-/* Stat of an access that cannot be made: no such image, accessor or memory. It differs from those of ISO_FORTRAN_ENV. */
-#define CAF_NO_ACCESS 5900
-
 /* ---- What the compiler generates ----------------------------------------------------------------------------------
  * `add` are the variables of the caller that the function needs, `image` the caller's. `object` is the memory of the coarray, its
  * descriptor if it has one (or the address of a pointer to its memory, see caf_view). Lengths are those of character data.

@@ -19,7 +19,7 @@ static int call(int rank, struct caf_question *q, void *data, size_t bytes, stru
 	int rc = ARMCI_Gpc_exec(caf_remote_handler, rank, q, (int)sizeof *q, bytes ? data : NULL, (int)bytes, r, (int)sizeof *r,
 		room_bytes ? room : none, (int)(room_bytes ? room_bytes : sizeof none), NULL);
 	if (rc)
-		return caf_state(rank) == CAF_FAILED_IMAGE ? CAF_FAILED_IMAGE : CAF_NO_ACCESS;
+		return caf_state(rank) == CAF_FAILED_IMAGE ? CAF_FAILED_IMAGE : CAF_ACCESS_ERROR;
 	return r->code;
 }
 

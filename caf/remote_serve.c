@@ -65,7 +65,7 @@ static void get(const struct caf_question *q, struct parts *p, const struct caf_
 		f->run.get(p->add, &q->caller, (void **)(void *)&p->shape, &fresh, object, NULL, 0, value, other);
 		r->length = length;
 		if (!p->shape.base) {
-			r->code = CAF_NO_ACCESS;
+			r->code = CAF_ACCESS_ERROR;
 			return;
 		}
 		bytes = caf_packed_shape(&r->shape, &p->shape);
@@ -80,7 +80,7 @@ static void get(const struct caf_question *q, struct parts *p, const struct caf_
 	if (at || !bytes)
 		answer(r, at, bytes, fresh && at != own, q->loose, rdata, rdlen, rdsize);
 	else
-		r->code = CAF_NO_ACCESS;
+		r->code = CAF_ACCESS_ERROR;
 	free(own);
 }
 
@@ -99,7 +99,7 @@ static void run(const struct caf_question *q, char *data, struct caf_answer *r, 
 	struct parts p;
 	struct caf_passed passed;
 	if (!f) {
-		r->code = CAF_NO_ACCESS;
+		r->code = CAF_ACCESS_ERROR;
 		return;
 	}
 	split(&p, q, data);

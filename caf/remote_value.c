@@ -63,7 +63,7 @@ static int get_scalar_here(const struct caf_access *a, size_t size, void **to, s
 	if (p == *to || !bytes)
 		return 0;
 	if (!p)
-		return CAF_NO_ACCESS;
+		return CAF_ACCESS_ERROR;
 	if (*to && bytes <= room)
 		memcpy(*to, p, bytes);
 	else
@@ -79,7 +79,7 @@ static int take_array(struct caf_desc *to, const struct caf_desc *from, bool any
 	struct caf_desc shape;
 	if (to->base && !any) {
 		if (caf_packed_shape(&shape, to) != caf_packed_shape(&shape, from))
-			return CAF_NO_ACCESS;
+			return CAF_ACCESS_ERROR;
 		caf_unpack(to, from->base);
 		free(from->base);
 		return 0;
@@ -132,7 +132,7 @@ static int get_array_there(const struct caf_access *a, struct caf_desc *to, size
 		return 0;
 	if (f.data == to->base) { /* fewer elements */
 		if (!any)
-			return CAF_NO_ACCESS;
+			return CAF_ACCESS_ERROR;
 		memcpy(to, &f.shape, caf_desc_bytes(to));
 		to->base = f.data;
 		return 0;
@@ -205,7 +205,7 @@ int caf_transfer_scalar(struct caf_access *from, struct caf_access *to, size_t s
 		length = f.length;
 	}
 	if (!f.data)
-		return CAF_NO_ACCESS;
+		return CAF_ACCESS_ERROR;
 	to->value_length = has_length;
 	int code = caf_put_value(to, NULL, f.data, size);
 	if (fresh)
@@ -230,7 +230,7 @@ int caf_transfer_array(struct caf_access *from, struct caf_access *to)
 		length = f.length;
 	}
 	if (!f.shape.base)
-		return CAF_NO_ACCESS;
+		return CAF_ACCESS_ERROR;
 	to->value_length = has_length;
 	int code = caf_put_value(to, &f.shape, NULL, 0);
 	if (fresh)

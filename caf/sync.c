@@ -4,8 +4,6 @@
 
 #include "calls.h"
 
-enum { CAF_DUPLICATE_IMAGE = 3 }; /* stat of an image that SYNC IMAGES names twice */
-
 CAF_API void _gfortran_caf_sync_memory(int *stat, char *errmsg, size_t length)
 {
 	(void)errmsg;

@@ -54,7 +54,7 @@ for nodes in ${STOP_NODES:-1 2}; do
 	ends stop_text 0 'STOP enough'
 	ends stop_one 3 'STOP 3'
 	ends stop_quiet 4
-	ends stop_no_stat $((6000 % 256)) 'libcaf_armci: image [1-3]: SYNC ALL: an image of the team has stopped'
+	ends stop_no_stat 1 'libcaf_armci: image [1-3]: SYNC ALL: an image of the team has stopped'
 	ends error_none 1 'ERROR STOP'
 	ends error_late 6 'ERROR STOP 6'
 	ends error 7 'ERROR STOP 7'
