@@ -73,19 +73,21 @@ function(armci_bench_caf name)
   set(output ${bench}/caf-${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}/caf/${name}
-    COMMAND ${A_COMPILER} -O2 -J${bench}/caf/${name} -o ${output} ${A_SOURCES} ${A_FLAGS}
+    COMMAND ${A_COMPILER} -O2 -o ${output} ${A_SOURCES} ${A_FLAGS}
     DEPENDS ${A_SOURCES}
     COMMENT "compile bench/caf-${name}" VERBATIM)
   add_custom_target(bench_caf-${name} DEPENDS ${output})
   add_dependencies(armci_bench bench_caf-${name})
 endfunction()
 if(TARGET armci_caf AND TARGET armci_fortran AND CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
-  armci_bench_caf(armci SOURCES ${caf} COMPILER ${CMAKE_Fortran_COMPILER} -fcoarray=lib -I${ARMCI_MODULE_DIR}
+  armci_bench_caf(armci SOURCES ${caf} COMPILER ${CMAKE_Fortran_COMPILER} -fcoarray=lib -J${bench}/caf/armci -I${ARMCI_MODULE_DIR}
     FLAGS -L${ARMCI_LIBDIR_classic} -lcaf_armci -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
   add_dependencies(bench_caf-armci armci_caf armci_fortran)
 endif()
+# Any coarray program's time in its coarray library, to be preloaded.
+armci_bench_caf(calls.so SOURCES ${here}/caf/calls.c COMPILER ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -fPIC -shared FLAGS -ldl)
 if(ARMCI_OPENCOARRAYS)
-  armci_bench_caf(openmpi SOURCES ${caf_alone} COMPILER ${ARMCI_OPENCOARRAYS})
+  armci_bench_caf(openmpi SOURCES ${caf_alone} COMPILER ${ARMCI_OPENCOARRAYS} -J${bench}/caf/openmpi)
 endif()
 
 armci_go_program(bench ./bench ${bench}/bench)
