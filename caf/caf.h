@@ -183,6 +183,7 @@ struct caf_token {
 	int type;              /* enum caf_type, of a coarray */
 	struct caf_desc *desc; /* the image's descriptor, or null */
 	struct caf_team *team; /* in which it was allocated; null: a component */
+	int images;            /* that allocated it, all of the team that had not ended */
 	struct caf_token *next, **link; /* of team->allocated */
 	struct caf_token **where;       /* the program's variable, of a coarray */
 	enum caf_register kind;

@@ -88,8 +88,18 @@ static bool allocate(struct caf_token *t, size_t bytes)
 	free(at);
 	t->own = t->at[caf.me];
 	t->bytes = bytes;
+	t->images = m->n;
 	t->owns = true;
 	return true;
+}
+
+/* The memory can be given back only by all that allocated it; after an image has failed it is left. */
+static void give_back(struct caf_token *t)
+{
+	const struct caf_members *m = caf_members(t->team);
+	ARMCI_Group group = m->group;
+	if (t->owns && m->n == t->images)
+		ARMCI_Free_group(t->own, &group);
 }
 
 static void chain(struct caf_token *t)
@@ -116,6 +126,7 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	t->desc = d && d->dtype.rank > 0 ? d : NULL;
 	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) : is_lock(kind) ? size * sizeof(void *) : size;
 	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
+		give_back(t);
 		drop_token(t);
 		return CAF_ALLOCATION;
 	}
@@ -271,10 +282,8 @@ static int free_coarray(struct caf_token *t)
 	int ended = caf_barrier(t->team);
 	if (t->locks)
 		caf_locks_destroy(t);
-	if (t->owns && t->own && ended != CAF_STOPPED_IMAGE) {
-		ARMCI_Group group = caf_members(t->team)->group;
-		ARMCI_Free_group(t->own, &group);
-	}
+	if (ended != CAF_STOPPED_IMAGE)
+		give_back(t);
 	if (t->desc)
 		t->desc->base = NULL;
 	drop_token(t);

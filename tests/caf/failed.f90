@@ -4,9 +4,10 @@ program failed
   use iso_fortran_env
   implicit none
   integer :: me, n, s, x[*], k, i
-  integer, allocatable :: c(:)[:]
+  integer, allocatable :: c(:)[:], older(:)[:]
   me = this_image(); n = num_images()
   x = 0
+  allocate (older(5)[*])
   sync all
   if (me == 2) then
     call sleep_a_bit(0.2)
@@ -38,6 +39,8 @@ program failed
   if (c(1)[1] /= 1 .or. c(2)[n] /= n) error stop 'memory after a failure'
   deallocate (c, stat=s)
   if (s /= stat_failed_image) error stop 'deallocate'
+  deallocate (older, stat=s) ! the failed image has a part of it
+  if (s /= stat_failed_image) error stop 'deallocate what was allocated before'
   ! A second image fails
   if (me == 3) fail image
   sync all (stat=s)
