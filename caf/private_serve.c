@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that ARMCI does not reach: the side of the image whose memory it is. The kernel copies, many runs at a time, and refuses
- * addresses at which there is no memory, or none that can be written. It runs in a thread of libarmci, beside the program.
+ * Memory that ARMCI does not reach: the side of the image whose memory it is. The kernel copies the first run of each page, and
+ * refuses addresses at which there is no memory, or none that can be written. It runs in a thread of libarmci, beside the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,7 +11,14 @@
 
 #include "remote.h"
 
-enum { RUNS = 512 }; /* of one call of the kernel, which takes 1024 */
+enum { PAGES = 256 };
+
+/* Pages at which the kernel has copied for this call; other runs there are left to the processor, which takes far less
+ * time for small ones. Numbers + 1, by number modulo. */
+struct pages {
+	size_t bytes; /* of a page */
+	uintptr_t known[PAGES];
+};
 
 /* Goes from run to run. */
 struct walk {
@@ -20,7 +27,7 @@ struct walk {
 	ptrdiff_t index[CAF_MAX_RANK];
 };
 
-static void *next_run(struct walk *w)
+static char *next_run(struct walk *w)
 {
 	char *at = w->s.base;
 	if (w->list) {
@@ -38,31 +45,39 @@ static void *next_run(struct walk *w)
 	return at;
 }
 
-/* Where the system forbids the kernel's copies, those of the processor, which do not forgive wild addresses. */
-static bool copy_unchecked(bool write, const struct iovec *run, size_t n, char *packed)
+static void copy(bool write, char *at, char *packed, size_t n) { memcpy(write ? at : packed, write ? packed : at, n); }
+
+/* False: the memory cannot be accessed. Where the system forbids the kernel's copies, nothing is checked. */
+static bool copy_checked(bool write, char *at, char *packed, size_t n)
 {
-	for (size_t i = 0; i < n; packed += run[i++].iov_len)
-		memcpy(write ? run[i].iov_base : packed, write ? packed : run[i].iov_base, run[i].iov_len);
-	return true;
+	struct iovec local = {packed, n}, run = {at, n};
+	ssize_t done = write ? process_vm_writev(getpid(), &local, 1, &run, 1, 0) : process_vm_readv(getpid(), &local, 1, &run, 1, 0);
+	if (done < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS)) {
+		copy(write, at, packed, n);
+		return true;
+	}
+	return done == (ssize_t)n;
 }
 
-static bool copy(bool write, const struct iovec *run, size_t n, char *packed, size_t bytes)
+static bool copy_run(struct pages *p, bool write, char *at, char *packed, size_t n)
 {
-	struct iovec local = {packed, bytes};
-	ssize_t done = write ? process_vm_writev(getpid(), &local, 1, run, n, 0) : process_vm_readv(getpid(), &local, 1, run, n, 0);
-	if (done < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES))
-		return copy_unchecked(write, run, n, packed);
-	return done == (ssize_t)bytes;
+	uintptr_t first = (uintptr_t)at / p->bytes, last = ((uintptr_t)at + n - 1) / p->bytes;
+	if (first == last && p->known[first % PAGES] == first + 1) {
+		copy(write, at, packed, n);
+		return true;
+	}
+	if (!copy_checked(write, at, packed, n))
+		return false;
+	p->known[first % PAGES] = first + 1;
+	p->known[last % PAGES] = last + 1;
+	return true;
 }
 
 static bool copy_all(bool write, struct walk *w, char *packed, size_t bytes)
 {
-	struct iovec run[RUNS];
-	size_t done = 0, now;
-	for (; done < bytes; done += now) {
-		size_t n = 0;
-		for (now = 0; n < RUNS && done + now < bytes; now += w->s.run) run[n++] = (struct iovec){next_run(w), w->s.run};
-		if (!copy(write, run, n, packed + done, now))
+	struct pages p = {.bytes = (size_t)sysconf(_SC_PAGESIZE)};
+	for (size_t done = 0; done < bytes; done += w->s.run) {
+		if (!copy_run(&p, write, next_run(w), packed + done, w->s.run))
 			return false;
 	}
 	return true;
