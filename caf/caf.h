@@ -42,6 +42,7 @@ extern struct caf {
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
 	bool *near;                    /* by rank: it is on this node, where its memory can be loaded and stored */
+	struct caf_range **shared;     /* by rank: see caf_is_shared */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
 	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 } caf;
@@ -272,6 +273,32 @@ static inline void caf_buffer_free(struct caf_buffer *b)
 /* Collective, of caf_start: what accesses to other images need. */
 void caf_remote_start(void);
 
+/* ---- Memory that only its image reaches (private.c, private_serve.c) ------------------------------------------- */
+
+/*
+ * A pointer component may point to any memory of its image. What ARMCI does not reach is read and written by a procedure call at
+ * the image. ARMCI's memory of a node is one range of addresses, in which no image of the node has anything else: so all between
+ * two addresses of it is of that kind. What is known of it only grows.
+ */
+struct caf_range {
+	uintptr_t lo, hi;
+};
+/* Whether the address of a rank is known to be ARMCI's memory; if not, it may be so all the same. */
+static inline bool caf_is_shared(int rank, const void *p)
+{
+	const struct caf_range *s = caf.shared[rank];
+	uintptr_t lo = __atomic_load_n(&s->lo, __ATOMIC_RELAXED);
+	return likely((uintptr_t)p - lo < __atomic_load_n(&s->hi, __ATOMIC_RELAXED) - lo);
+}
+/* Memory of a rank that is ARMCI's. */
+void caf_shared_add(int rank, const void *p, size_t bytes);
+void caf_shared_start(void); /* of caf_start */
+
+/* Moves a section, or n runs of equal length, between packed memory and a rank's. CAF_MOVE_SHARED: nothing is moved, since it is
+ * ARMCI's memory, which is known now; FAIL8: there is no such memory. */
+int caf_private_section(int rank, bool put, const struct caf_section *there, char *packed);
+int caf_private_list(int rank, bool put, void *const *at, size_t n, size_t run, char *packed);
+
 /* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
 
 /* Type, kind and element size of one side. kind: bytes of a number (of a part, if complex), of a character. */
@@ -321,7 +348,8 @@ enum caf_moved {
 	CAF_MOVE_REMOTE,     /* a component of another image would have to be reallocated */
 	CAF_MOVE_IMAGE,      /* no such image */
 	CAF_MOVE_FAILED,     /* a failed image */
-	CAF_MOVE_TOKEN       /* not an allocated coarray */
+	CAF_MOVE_TOKEN,      /* not an allocated coarray */
+	CAF_MOVE_SHARED      /* memory that ARMCI reaches: see caf_private_section */
 };
 /* Assigns with conversion and broadcast of one element; `overlap`: own memory, which may be the same on both sides. */
 int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap);

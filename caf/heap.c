@@ -49,6 +49,7 @@ static struct block *alone(size_t bytes)
 		free(chunk);
 		return NULL;
 	}
+	caf_shared_add(caf.me, b, LINE + bytes);
 	*b = (struct block){.bytes = bytes, .class = -1, .chunk = chunk};
 	return b;
 }
@@ -63,6 +64,7 @@ static struct block *carve(int class)
 			return NULL;
 		fresh = chunk.addr;
 		fresh_end = fresh + CHUNK;
+		caf_shared_add(caf.me, fresh, CHUNK);
 	}
 	struct block *b = (struct block *)(void *)fresh;
 	fresh += need;

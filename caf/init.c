@@ -51,6 +51,7 @@ void caf_start(void)
 	caf.n = armci_msg_nproc();
 	make_control();
 	make_initial_team();
+	caf_shared_start();
 	caf_remote_start();
 	caf_random_start();
 	caf.on = true;

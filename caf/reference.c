@@ -22,7 +22,10 @@ static int read_there(int rank, char *at, void *to, size_t bytes)
 		memcpy(to, at, bytes);
 		return 0;
 	}
-	return ARMCI_Get(at, to, (int)bytes, rank);
+	if (likely(caf_is_shared(rank, at)))
+		return ARMCI_Get(at, to, (int)bytes, rank);
+	struct caf_section from = caf_packed(at, bytes, 1), here = caf_packed(to, bytes, 1);
+	return caf_get_section(rank, &from, &here);
 }
 
 static int dimensions(const struct caf_ref *r)

@@ -121,7 +121,7 @@ int caf_call_present(const struct caf_access *a, int32_t *present);
 
 /* A call at another image. Its header, followed by its data: descriptor of the object, `add`, descriptor of the value, value, each
  * of these at a multiple of 16 bytes. */
-enum caf_call_kind { CAF_AT_GET, CAF_AT_PUT, CAF_AT_PRESENT, CAF_AT_STAGE, CAF_AT_PIECE, CAF_AT_FETCH };
+enum caf_call_kind { CAF_AT_GET, CAF_AT_PUT, CAF_AT_PRESENT, CAF_AT_STAGE, CAF_AT_PIECE, CAF_AT_FETCH, CAF_AT_READ, CAF_AT_WRITE };
 struct caf_question {
 	int kind, hash, caller, form;
 	char *base;
@@ -142,7 +142,21 @@ struct caf_answer {
 };
 static inline size_t caf_part(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 
-/* The handler of such calls. */
+/*
+ * Calls of private.c, which read and write memory of the image called: kinds CAF_AT_READ and CAF_AT_WRITE. The data are a struct
+ * caf_runs (`shape` bytes), or addresses of runs (`add` bytes; each run has view_bytes), then what is written (`bytes`, as many as
+ * are read). Without bytes the call only asks. The answer's code is one of enum caf_moved or FAIL8; with CAF_MOVE_SHARED, `staged`
+ * and `bytes` are memory of ARMCI that has the first address.
+ */
+struct caf_runs {
+	char *base;
+	size_t run; /* bytes */
+	int rank;   /* dimensions, from the innermost outwards */
+	ptrdiff_t count[CAF_MAX_RANK], stride[CAF_MAX_RANK];
+};
+void caf_serve_private(const struct caf_question *q, const char *data, struct caf_answer *r, char *rdata, int rdlen, int *rdsize);
+
+/* The handler of all these calls. */
 int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata, int rdlen,
 	int *rdsize, int rtype);
 

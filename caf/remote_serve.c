@@ -158,6 +158,10 @@ int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void 
 	case CAF_AT_FETCH:
 		fetch(&q, rdata, rdlen, rdsize);
 		break;
+	case CAF_AT_READ:
+	case CAF_AT_WRITE:
+		caf_serve_private(&q, data, &r, rdata, rdlen, rdsize);
+		break;
 	default:
 		run_on_copy(&q, data, dlen, &r, rdata, rdlen, rdsize);
 	}

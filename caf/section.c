@@ -187,6 +187,14 @@ static int move(int rank, bool put, const struct caf_section *to, const struct c
 		return 0;
 	if (rank == caf.me) /* a pointer component may point to any own memory */
 		return caf_copy_section(to, from) ? 0 : CAF_MOVE_MEMORY;
+	const struct caf_section *there = put ? to : from, *own = put ? from : to;
+	if (unlikely(!caf_is_shared(rank, there->base))) {
+		if (!caf_contiguous(own))
+			return through_packed(rank, put, to, from);
+		int code = caf_private_section(rank, put, there, own->base);
+		if (code != CAF_MOVE_SHARED)
+			return code;
+	}
 	if (!caf_levels_of(&v, to, from) || v.n > CAF_MAX_RANK)
 		return through_packed(rank, put, to, from);
 	if (turn(&v, put))

@@ -84,7 +84,10 @@ static bool allocate(struct caf_token *t, size_t bytes)
 		free(at);
 		return false;
 	}
-	for (int i = 0; i < m->n; i++) t->at[m->rank[i]] = at[i];
+	for (int i = 0; i < m->n; i++) {
+		t->at[m->rank[i]] = at[i];
+		caf_shared_add(m->rank[i], at[i], bytes);
+	}
 	free(at);
 	t->own = t->at[caf.me];
 	t->bytes = bytes;

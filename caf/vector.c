@@ -169,10 +169,13 @@ static int move(int rank, bool put, const struct caf_side *side, char *packed)
 			at[most + i] = packed;
 			walk_next(&w);
 		}
+		code = caf_is_shared(rank, at[0]) ? CAF_MOVE_SHARED : caf_private_list(rank, put, at, n, w.run, at[most]);
+		segments -= n;
+		if (code != CAF_MOVE_SHARED)
+			continue;
 		armci_giov_t v = {.src_ptr_array = put ? at + most : at, .dst_ptr_array = put ? at : at + most,
 			.ptr_array_len = (int)n, .bytes = (int)w.run};
 		code = put ? ARMCI_PutV(&v, 1, rank) : ARMCI_GetV(&v, 1, rank);
-		segments -= n;
 	}
 	free(at);
 	return code;

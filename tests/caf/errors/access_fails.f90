@@ -1,15 +1,22 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Accesses that must end the job with a message, one for each value of the first argument: see access_fails.txt.
 program access_fails
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_funptr, c_int, c_intptr_t, c_null_ptr
   implicit none
   type node
     integer, allocatable :: v(:)
     integer, pointer :: p(:)
   end type
+  interface
+    integer(c_int) function getppid() bind(c)
+      import c_int
+    end function
+  end interface
   type(node), allocatable :: nd(:)[:]
   integer, allocatable :: late[:]
   integer :: x(10)[*], me, n, next, v(3)
   integer, target :: own(3)
+  type(c_funptr) :: code
   character(len=20) :: which
   me = this_image()
   n = num_images()
@@ -17,7 +24,10 @@ program access_fails
   allocate(nd(1:2)[*])
   allocate(nd(1)%v(3))
   nd(1)%v = me
-  nd(1)%p => own
+  allocate(nd(1)%p(1000000))
+  code = c_funloc(getppid)
+  if (me > 1) call c_f_pointer(transfer(64_c_intptr_t, c_null_ptr), nd(1)%p, [1000000]) ! no memory there
+  call c_f_pointer(transfer(code, c_null_ptr), nd(2)%p, [1]) ! only read and executed
   own = me
   x = me
   v = [3, 7, 4]
@@ -43,8 +53,18 @@ program access_fails
       nd(1)[next]%v = [1, 2]
     case ('get private')
       own(1) = nd(1)[next]%p(2)
+    case ('get private section')
+      own = nd(1)[next]%p(9:1:-4)
+    case ('get private vector')
+      own = nd(1)[next]%p(v)
     case ('put private')
       nd(1)[next]%p(2) = 5
+    case ('put private section')
+      nd(1)[next]%p(1:1000000) = 5
+    case ('put private vector')
+      nd(1)[next]%p(v) = own
+    case ('put read only')
+      nd(2)[next]%p(1) = 5
     case ('not allocated')
       late[next] = 5
     case ('vector')
