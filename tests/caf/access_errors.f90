@@ -80,6 +80,6 @@ contains
     if (n == 1) return
     st = 0
     k(1) = nd(1)[next, stat=st]%p(1)
-    call check(st /= 0 .and. k(1) == -1, 'a pointer to private memory')
+    call check(st == 0 .and. k(1) == 5 * next, 'a pointer to private memory of another image')
   end subroutine
 end program
