@@ -106,7 +106,7 @@ struct caf_team *caf_access_team(void *const *team, const int *number);
  * An image that ends takes part in the announced calls that others were in before they could know, with worthless data.
  */
 enum caf_call { CAF_CALL_BARRIER, CAF_CALL_BCAST, CAF_CALL_GOP };
-enum { CAF_CALL_BYTES = 4096 }; /* most bytes of an announced CAF_CALL_BCAST or CAF_CALL_GOP */
+enum { CAF_CALL_BYTES = 256 << 10 }; /* most bytes of an announced CAF_CALL_BCAST or CAF_CALL_GOP */
 
 /* Begins a collective call of the team: kind, root index, element type of message.h, bytes (BCAST) or elements (GOP). Returns 0:
  * make the call over the team. Else, if images of the team have ended before it, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE (stopped

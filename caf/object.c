@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What statements on atomic, event and lock variables have in common: the fence, and the unusual cases. See object.h. */
-#include <stdlib.h>
-
 #include "object.h"
 
 enum { MANY = 1024 }; /* ranks that are no longer fenced one by one */
 
-/* By rank, whether it is on this node. */
-static const char *find_neighbours(void)
-{
-	static char *known;
-	char *near = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-	if (likely(near != NULL))
-		return near;
-	near = malloc((size_t)caf.n);
-	if (!near)
-		caf_fatal("no memory");
-	for (int i = 0; i < caf.n; i++) near[i] = (char)ARMCI_Same_node(i);
-	__atomic_store_n(&known, near, __ATOMIC_RELEASE); /* of two threads that come here at once one loses its memory */
-	return near;
-}
-
 /* On the node stores are done at once, and one fence of all costs least. */
 void caf_fence_others(int rank)
 {
-	if (caf.n > MANY || find_neighbours()[rank]) {
+	if (caf.n > MANY || caf.near[rank]) {
 		ARMCI_AllFence();
 		return;
 	}

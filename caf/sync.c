@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "calls.h"
+#include "object.h"
 
 CAF_API void _gfortran_caf_sync_memory(int *stat, char *errmsg, size_t length)
 {
@@ -119,6 +120,23 @@ static bool good_list(const int *images, int count, int *stat, char *errmsg, siz
 	return true;
 }
 
+/* An event comes behind the stores to its image anyway: with one partner those to the others are to be fenced. */
+static void fence_for(const int *images, int count)
+{
+	int partners = 0, partner = caf.me;
+	for (int i = 0; i < count && partners < 2; i++) {
+		int rank = caf.current->rank[images ? images[i] - 1 : i];
+		if (rank != caf.me) {
+			partner = rank;
+			partners++;
+		}
+	}
+	if (partners == 1)
+		caf_fence_others(partner);
+	else
+		ARMCI_AllFence();
+}
+
 /* count -1: all images of the team. Each image raises an event of each other one it names, and waits for theirs. */
 CAF_API void _gfortran_caf_sync_images(int count, const int images[], int *stat, char *errmsg, size_t length)
 {
@@ -130,7 +148,7 @@ CAF_API void _gfortran_caf_sync_images(int count, const int images[], int *stat,
 	} else if (!good_list(images, count, stat, errmsg, length)) {
 		return;
 	}
-	ARMCI_AllFence();
+	fence_for(images, count);
 	for (int i = 0; i < count; i++) raise_event(caf.current->rank[images ? images[i] - 1 : i]);
 	wait_for(images, count, stat, errmsg, length);
 }
