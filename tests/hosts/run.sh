@@ -79,11 +79,16 @@ said_ok() {
 
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
+# Why a program is not built, as its source says: it uses MPI, or needs a newer compiler.
+needs() {
+	sed -n 's/.*[Nn]eeds \(gfortran [0-9]*\).*/it needs \1/p; s/^ *use \(mpi[_a-z0-9]*\).*/it uses \1/p' "$1".f90 2>/dev/null | head -1
+}
+
 run() { # ROOM NAME SETTING...
 	program=$BUILD/tests/$1/$flavour/$2 room=$1 name=$2 preload=
 	[ "$1" != rma ] || preload=$BUILD/bin/armci-mpirma
 	shift 2
-	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour"; return; }
+	[ -x "$program" ] || { echo "skip $room/$name: not built for $flavour: $(needs "$SOURCE/tests/$room/$name")"; return; }
 	log=$WORK/$room.$name.log
 	status=0
 	began=$(uptime_s)
