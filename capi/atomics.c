@@ -2,55 +2,19 @@
 // Atomic operations and events of armcix.h: on the node by the processor, to another node by Go.
 #include "front.h"
 
+#include "../internal/kernel/atomic.h"
 #include "_cgo_export.h"
 
-// One operation on an aligned, accessible word; false: there is no such operation. Without `old` the processor need not fetch.
-#define OPERATIONS(bits)                                                                                          \
-	static inline bool change_##bits(int op, uint##bits##_t *old, void *prem, const void *operand, const void *compare) \
-	{                                                                                                         \
-		_Atomic uint##bits##_t *word = prem;                                                              \
-		uint##bits##_t v, was;                                                                            \
-		memcpy(&v, operand, sizeof v);                                                                    \
-		switch (op) {                                                                                     \
-		case ARMCIX_ADD: was = atomic_fetch_add(word, v); break;                                          \
-		case ARMCIX_AND:                                                                                  \
-			if (!old)                                                                                 \
-				return atomic_fetch_and(word, v), true;                                           \
-			was = atomic_fetch_and(word, v);                                                          \
-			break;                                                                                    \
-		case ARMCIX_OR:                                                                                   \
-			if (!old)                                                                                 \
-				return atomic_fetch_or(word, v), true;                                            \
-			was = atomic_fetch_or(word, v);                                                           \
-			break;                                                                                    \
-		case ARMCIX_XOR:                                                                                  \
-			if (!old)                                                                                 \
-				return atomic_fetch_xor(word, v), true;                                           \
-			was = atomic_fetch_xor(word, v);                                                          \
-			break;                                                                                    \
-		case ARMCIX_SWAP: was = atomic_exchange(word, v); break;                                          \
-		case ARMCIX_CAS:                                                                                  \
-			if (!compare)                                                                             \
-				return false;                                                                     \
-			memcpy(&was, compare, sizeof was);                                                        \
-			atomic_compare_exchange_strong(word, &was, v);                                            \
-			break;                                                                                    \
-		default: return false;                                                                            \
-		}                                                                                                 \
-		if (old)                                                                                          \
-			memcpy(old, &was, sizeof was);                                                            \
-		return true;                                                                                      \
-	}
-
-OPERATIONS(32)
-OPERATIONS(64)
+_Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR == ARMCIX_OR && K_WORD_XOR == ARMCIX_XOR &&
+		       K_WORD_SWAP == ARMCIX_SWAP && K_WORD_CAS == ARMCIX_CAS,
+	"operations");
 
 SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc)
 {
 	struct shm_region declared;
 	if ((bytes == 4 || bytes == 8) && operand && (uintptr_t)prem % (unsigned)bytes == 0 &&
 	    front_reach(proc, prem, (uint64_t)bytes) && !(bytes == 8 && shm_declared((uintptr_t)prem, &declared)) &&
-	    (bytes == 4 ? change_32(op, old, prem, operand, compare) : change_64(op, old, prem, operand, compare)))
+	    (bytes == 4 ? k_change_32(op, old, prem, operand, compare) : k_change_64(op, old, prem, operand, compare)))
 		return 0;
 	return armcigo_atomic(op, bytes, old, prem, (void *)operand, (void *)compare, proc);
 }
@@ -60,7 +24,7 @@ PUBLIC int ARMCIX_Atomic(int op, int bytes, void *old, void *prem, const void *o
 {
 #define ATOMIC_HERE(bits, allowed)                                                                                \
 	((uintptr_t)prem % (bits / 8) == 0 && front_known(proc, prem, bits / 8) && (allowed) &&                   \
-	 change_##bits(op, old, prem, operand, compare))
+	 k_change_##bits(op, old, prem, operand, compare))
 	__builtin_prefetch(prem, 1);
 	if (likely(operand && (bytes == 4 ? ATOMIC_HERE(32, true) : bytes == 8 && ATOMIC_HERE(64, !shm_any_declared()))))
 		return 0;

@@ -6,26 +6,17 @@
 package shm
 
 // #include "shm.h"
+// #include "../kernel/atomic.h"
 // static inline uint32_t *stripe_words(void) { return shm_stripes(); }
-// static inline uint32_t add4(void *p, uint32_t v) { return atomic_fetch_add((shm_u32 *)p, v); }
-// static inline uint64_t add8(void *p, uint64_t v) { return atomic_fetch_add((shm_u64 *)p, v); }
-// static inline uint32_t swap4(void *p, uint32_t v) { return atomic_exchange((shm_u32 *)p, v); }
-// static inline uint64_t swap8(void *p, uint64_t v) { return atomic_exchange((shm_u64 *)p, v); }
-// static inline uint32_t and4(void *p, uint32_t v) { return atomic_fetch_and((shm_u32 *)p, v); }
-// static inline uint64_t and8(void *p, uint64_t v) { return atomic_fetch_and((shm_u64 *)p, v); }
-// static inline uint32_t or4(void *p, uint32_t v) { return atomic_fetch_or((shm_u32 *)p, v); }
-// static inline uint64_t or8(void *p, uint64_t v) { return atomic_fetch_or((shm_u64 *)p, v); }
-// static inline uint32_t xor4(void *p, uint32_t v) { return atomic_fetch_xor((shm_u32 *)p, v); }
-// static inline uint64_t xor8(void *p, uint64_t v) { return atomic_fetch_xor((shm_u64 *)p, v); }
-// static inline uint32_t cas4(void *p, uint32_t was, uint32_t v)
+// static inline uint64_t change_word(int op, int bytes, void *word, uint64_t operand, uint64_t compare)
 // {
-//   atomic_compare_exchange_strong((shm_u32 *)p, &was, v);
-//   return was;
-// }
-// static inline uint64_t cas8(void *p, uint64_t was, uint64_t v)
-// {
-//   atomic_compare_exchange_strong((shm_u64 *)p, &was, v);
-//   return was;
+//   uint32_t v = (uint32_t)operand, with = (uint32_t)compare, was4 = 0;
+//   uint64_t was8 = 0;
+//   if (bytes == 4)
+//     k_change_32(op, &was4, word, &v, &with);
+//   else
+//     k_change_64(op, &was8, word, &operand, &compare);
+//   return bytes == 4 ? was4 : was8;
 // }
 // #cgo nocallback full_fence
 // #cgo noescape full_fence
@@ -133,50 +124,19 @@ func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
 		return fmt.Errorf("read-modify-write of private memory of rank %d: %w", d.m.opt.Ranks[local], transport.ErrNotNative)
 	}
-	switch {
-	case !r.Valid():
+	if !r.Valid() {
 		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes, transport.ErrNotNative)
-	case r.Bytes == 4:
-		r.Old = int64(int32(change4(kernel.Ptr(r.Addr), r)))
-	default:
-		r.Old = int64(change8(kernel.Ptr(r.Addr), r))
+	}
+	was := C.change_word(words[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr), C.uint64_t(r.Operand), C.uint64_t(r.Compare))
+	if r.Old = int64(was); r.Bytes == 4 {
+		r.Old = int64(int32(was))
 	}
 	return nil
 }
 
-func change4(p unsafe.Pointer, r *transport.RMW) C.uint32_t {
-	v := C.uint32_t(r.Operand)
-	switch r.Op {
-	case transport.FetchAdd:
-		return C.add4(p, v)
-	case transport.Swap:
-		return C.swap4(p, v)
-	case transport.And:
-		return C.and4(p, v)
-	case transport.Or:
-		return C.or4(p, v)
-	case transport.Xor:
-		return C.xor4(p, v)
-	}
-	return C.cas4(p, C.uint32_t(r.Compare), v)
-}
-
-func change8(p unsafe.Pointer, r *transport.RMW) C.uint64_t {
-	v := C.uint64_t(r.Operand)
-	switch r.Op {
-	case transport.FetchAdd:
-		return C.add8(p, v)
-	case transport.Swap:
-		return C.swap8(p, v)
-	case transport.And:
-		return C.and8(p, v)
-	case transport.Or:
-		return C.or8(p, v)
-	case transport.Xor:
-		return C.xor8(p, v)
-	}
-	return C.cas8(p, C.uint64_t(r.Compare), v)
-}
+// words are the kernel's numbers of the operations.
+var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP, transport.And: C.K_WORD_AND,
+	transport.Or: C.K_WORD_OR, transport.Xor: C.K_WORD_XOR, transport.CompareAndSwap: C.K_WORD_CAS}
 
 // Send delivers an active message to a rank of the node.
 func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
