@@ -9,26 +9,7 @@ mkdir -p "$WORK" && cd "$WORK" || exit 1
 command=$BUILD/bin/caf-armci
 FC=${FC_none:?the Fortran compiler}
 export FC
-failures=0
-
-# run CASE STATUS COMMAND...: standard output and error are in out and err.
-run() {
-	case=$1 want=$2
-	shift 2
-	"$@" >out 2>err
-	status=$?
-	[ $status -eq "$want" ] || fail "exit status $status, expected $want"
-	echo "done $case"
-}
-
-fail() {
-	failures=$((failures + 1))
-	echo "FAIL $case: $*"
-	sed 's/^/    | /' out err | head -12
-}
-
-says() { grep -q -e "$2" "$1" || fail "$1 does not say \"$2\""; }
-silent() { [ ! -s "$1" ] || fail "$1 is not empty"; }
+. "$here/../says.sh"
 
 run "help" 0 "$command" -h
 says out '^usage: caf-armci '

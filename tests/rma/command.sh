@@ -4,29 +4,11 @@
 #
 #   BUILD=... WORK=... sh command.sh
 set -u
+here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$WORK" && cd "$WORK" || exit 1
 command=$BUILD/bin/armci-mpirma
 unset ARMCI_VERBOSE LD_PRELOAD OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK SLURM_PROCID
-failures=0
-
-# run CASE STATUS COMMAND...: standard output and error are in out and err.
-run() {
-	case=$1 want=$2
-	shift 2
-	"$@" >out 2>err
-	status=$?
-	[ $status -eq "$want" ] || fail "exit status $status, expected $want"
-	echo "done $case"
-}
-
-fail() {
-	failures=$((failures + 1))
-	echo "FAIL $case: $*"
-	sed 's/^/    | /' out err
-}
-
-says() { grep -q -e "$2" "$1" || fail "$1 does not say \"$2\""; }
-silent() { [ ! -s "$1" ] || fail "$1 is not empty"; }
+. "$here/../says.sh"
 
 run "help" 0 "$command" -h
 says out '^usage: armci-mpirma PROGRAM'
