@@ -14,17 +14,6 @@ struct operand {
 	struct caf_section own;
 };
 
-static bool contiguous(const struct caf_section *s)
-{
-	ptrdiff_t expected = (ptrdiff_t)s->elem;
-	for (int i = 0; i < s->rank; i++) {
-		if (s->count[i] != 1 && s->stride[i] != expected)
-			return false;
-		expected *= s->count[i];
-	}
-	return true;
-}
-
 static struct caf_section packed(const struct operand *o)
 {
 	struct caf_section s = o->own;
@@ -66,7 +55,7 @@ static void open_operand(struct operand *o, const struct caf_desc *d)
 	}
 	describe(&o->own, d);
 	*o = (struct operand){.data = o->own.base, .n = o->own.n, .elem = o->own.elem, .bytes = o->own.n * o->own.elem, .own = o->own};
-	if (o->n == 0 || contiguous(&o->own))
+	if (o->n == 0 || caf_contiguous(&o->own))
 		return;
 	o->copied = true;
 	o->data = malloc(o->bytes);
