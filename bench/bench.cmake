@@ -90,5 +90,7 @@ if(ARMCI_OPENCOARRAYS)
   armci_bench_caf(openmpi SOURCES ${caf_alone} COMPILER ${ARMCI_OPENCOARRAYS} -J${bench}/caf/openmpi)
 endif()
 
+include(${here}/apps/apps.cmake)
+
 armci_go_program(bench ./bench ${bench}/bench)
 add_dependencies(armci_bench bench)
