@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What bench windows and bench caf start: the series (an MPI with settings, or ours
-// over it or without it), the batches of figures and their ranks, the words of a
-// launcher for each network.
+// over it or without it), the batches of figures and their ranks. The words of a
+// launcher for each network are in package launch.
 package main
 
 import (
@@ -10,10 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+
+	"libarmci/bench/launch"
 )
 
 // suite is what one of the commands measures.
@@ -109,9 +110,7 @@ func (w *windows) here() []*series {
 			w.missing = append(w.missing, absence{s.title, "all", false, reason})
 			continue
 		}
-		if s.mpi == "openmpi" && os.Getuid() == 0 {
-			s.env = append(s.env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
-		}
+		s.env = append(s.env, launch.Environment(s.mpi)...)
 		all = append(all, &s)
 	}
 	return all
@@ -124,24 +123,32 @@ func (s *series) preloads() bool { return s.ours && s.mpi != "armci" }
 
 // launcher is the first word of a series and its settings.
 func (w *windows) launcher(s *series) []string {
-	switch s.mpi {
-	case "openmpi":
-		return append([]string{"mpirun.openmpi", "--oversubscribe"}, s.words...)
-	case "armci":
-		return []string{filepath.Join(filepath.Dir(w.dir), "bin", "armcirun")}
+	return append(launch.Words(s.mpi, filepath.Dir(w.dir)), s.words...)
+}
+
+// place is where the ranks of a batch run: between nodes each on a node of its own.
+func (w *windows) place(b batch) launch.Place {
+	p := launch.Place{Network: w.network, Hosts: w.hosts, Agent: w.agent, Ranks: b.ranks, Each: 1}
+	if !p.Remote() {
+		p.Each = b.ranks
 	}
-	return []string{"mpiexec.hydra"}
+	return p
 }
 
 // argv is the command line of a batch: launcher, what each rank needs in its environment, program, figures.
 func (s *series) argv(w *windows, b batch, figures []string) []string {
-	argv, env := s.network(w, b)
+	place := w.place(b)
+	argv, env := place.Words(s.mpi)
 	argv = append(w.launcher(s), argv...)
+	if s.mpi == launch.OpenMPI && len(s.words) > 0 && w.barNetwork() != "tcp" {
+		argv = append(argv, "--mca", "pml", "ob1")
+	}
+	if s.ours && w.network == "rdma" {
+		env = append(env, "ARMCI_TRANSPORT=rdma")
+	}
 	if s.preloads() {
 		env = append(env, "LD_PRELOAD="+w.library)
-	}
-	if s.preloads() && (w.network == "nodes" || w.network == "rdma") { // each rank takes itself for a host of its own
-		argv = append(argv, "sh", "-c", `ARMCI_NODE=node${OMPI_COMM_WORLD_RANK:-$PMI_RANK} && export ARMCI_NODE && exec "$@"`, "-")
+		argv = append(argv, place.Pretend()...)
 	}
 	if len(env) > 0 {
 		argv = append(append(argv, "env"), env...)
@@ -157,50 +164,6 @@ func (s *series) argv(w *windows, b batch, figures []string) []string {
 		argv = append(argv, "-s")
 	}
 	return append(argv, figures...)
-}
-
-// network is what keeps the MPI to a network: words of its launcher, and settings.
-func (s *series) network(w *windows, b batch) (argv, env []string) {
-	argv = []string{"-n", strconv.Itoa(b.ranks)}
-	if s.mpi != "armci" {
-		argv = append(argv, map[string]string{"openmpi": "--bind-to", "mpich": "-bind-to"}[s.mpi], w.binding(b))
-	}
-	if s.ours && w.network == "rdma" {
-		env = append(env, "ARMCI_TRANSPORT=rdma")
-	}
-	if s.mpi == "openmpi" && (len(s.words) > 0 || w.barNetwork() == "tcp") {
-		argv = append(argv, "--mca", "pml", "ob1")
-	}
-	hosts := w.hosts[:min(len(w.hosts), b.ranks)]
-	switch w.network + " " + s.mpi {
-	case "nodes openmpi":
-		argv = append(argv, "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca", "mpi_yield_when_idle", "1")
-	case "nodes mpich":
-		env = append(env, "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo")
-	case "hosts openmpi":
-		argv = append(argv, "--host", strings.Join(hosts, ":1,")+":1", "--map-by", "slot", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", w.agent,
-			"--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0",
-			"--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1")
-	case "hosts mpich":
-		argv = append(argv, "-launcher", "rsh", "-launcher-exec", w.agent, "-hosts", strings.Join(hosts, ","), "-ppn", "1", "-iface", "eth0")
-		env = append(env, "UCX_TLS=tcp,self")
-	case "nodes armci", "rdma armci":
-		argv = append(argv, "-nodes", strconv.Itoa(b.ranks))
-	case "hosts armci":
-		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", "1", "-agent", w.agent)
-	case "rdma openmpi":
-		argv = append(argv, "--mca", "btl", "vader,self")
-	}
-	return argv, env
-}
-
-// binding gives each rank a core of its own where nothing else is busy: two ranks that poll may stay on one for milliseconds.
-// Between nodes threads answer for ranks.
-func (w *windows) binding(b batch) string {
-	if w.network == "node" && b.ranks <= runtime.NumCPU() {
-		return "core"
-	}
-	return "none"
 }
 
 // barNetwork is the network as tables of bars name it.

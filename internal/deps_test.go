@@ -73,7 +73,9 @@ var allowed = map[string]string{
 	"cmd/armci_perf": "internal/figure internal/config",
 
 	"internal/figure": "", // what the tool and the benchmarks share
-	"bench":           "internal/figure internal/config",
+	"bench/launch":    "", // the launchers' words for each network
+	"bench":           "bench/launch internal/figure internal/config",
+	"bench/papers":    "bench/launch internal/figure internal/config",
 }
 
 // headers lists directories whose headers a package may include although it may not import them.

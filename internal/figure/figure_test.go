@@ -142,3 +142,26 @@ func TestCSV(t *testing.T) {
 		t.Errorf("%v, got %s", err, out.String())
 	}
 }
+
+// Each value is a bar, as high as it is beside the others; what there is no value of has none.
+func TestBars(t *testing.T) {
+	b := Bars{Unit: "ns", Groups: []string{"1 < 2", "2 x 2"}, Series: []BarSeries{
+		{Name: "MPI", Values: []Value{{200, 100, 300}, {100, 100, 100}}}, {Name: "ARMCI", Values: []Value{{50, 50, 50}, {}}}}}
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if n := strings.Count(text, "<title>"); n != 3 || strings.Contains(text, "NaN") || !strings.Contains(text, "ARMCI, 1 &lt; 2: 50.0 ns") {
+		t.Errorf("%d bars:\n%s", n, text)
+	}
+	if n := count(t, strings.NewReader(text), "polyline"); n != 1 {
+		t.Errorf("%d bars show a spread, one has one", n)
+	}
+	if !strings.Contains(text, `height="113.1"`) || !strings.Contains(text, `height="226.1"`) {
+		t.Errorf("one bar is not twice as high as the other:\n%s", text)
+	}
+	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
+		t.Errorf("no bars at all: %v", err)
+	}
+}
