@@ -94,3 +94,5 @@ include(${here}/apps/apps.cmake)
 
 armci_go_program(bench ./bench ${bench}/bench)
 add_dependencies(armci_bench bench)
+armci_go_program(papers ./bench/papers ${bench}/papers)
+add_dependencies(armci_bench papers)

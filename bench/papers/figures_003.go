@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Paper 003: one-sided communication of MPI, over the preloaded library.
+package main
+
+// windowLines are a figure of ../windows by messages and over our library, and the messages of two-sided MPI beside them.
+func windowLines(op, place string, raw bool) []line {
+	all := []line{
+		under("ours", lineOf("ours", "windows", op, place)),
+		under("messages", lineOf("send/receive design", "windows", op, place)),
+	}
+	if raw {
+		two := under("messages", lineOf("two-sided", "windows", op, place))
+		two.raw = true
+		all = append(all, two)
+	}
+	return all
+}
+
+// windowCharts are a figure over RDMA and over TCP.
+func windowCharts(c chart, op string, raw bool) []chart {
+	title := c.title
+	var all []chart
+	for _, p := range []struct{ place, name string }{{"rdma-2x1", "RDMA"}, {"hosts-2x1", "TCP"}} {
+		c.title, c.lines = title+" over "+p.name, windowLines(op, p.place, raw)
+		all = append(all, c)
+	}
+	return all
+}
+
+// byOrigins are a figure over the number of origins.
+func byOrigins(op, title, yLabel, network string) chart {
+	c := chart{title: title, yLabel: yLabel, kind: overProcs, xLabel: "processes, one of them the target", lines: []line{
+		under("ours", lineOf("ours", "windows-origins", op, "")),
+		under("messages", lineOf("send/receive design", "windows-origins", op, ""))}}
+	for _, n := range []string{"2x1", "3x1", "4x1", "8x1"} {
+		c.places = append(c.places, network+"-"+n)
+	}
+	return c
+}
+
+var windows2004 = []paperFigure{
+	{id: "003-5", title: "Ping-pong", caption: "Ping-Pong Latency",
+		paper:  "15.6 us become 12.6 us for small messages; up to 17 us less for large ones.",
+		charts: windowCharts(chart{title: "Ping-pong by start, put, complete", yLabel: "time of one epoch"}, "pingpong-pscw", true)},
+	{id: "003-6", title: "Both put", caption: "Bi-Directional Latency",
+		paper:  "Two-sided is better for very small messages; the RDMA design is ahead of it above 4 KiB.",
+		charts: windowCharts(chart{title: "Both put, and fence", yLabel: "time"}, "bidirectional", true)},
+	{id: "003-7", title: "Bandwidth of put", caption: "MPI-Put Bandwidth",
+		paper:  "Up to 77 % better; 865 MB/s for 256 KiB.",
+		charts: windowCharts(chart{title: "16 puts in an epoch", yLabel: "bandwidth"}, "bandwidth-put", true)},
+	{id: "003-8", title: "Bandwidth of get", caption: "MPI-Get Bandwidth",
+		paper:  "RDMA read is slower than RDMA write for small messages, so the original design is ahead there.",
+		charts: windowCharts(chart{title: "16 gets in an epoch", yLabel: "bandwidth"}, "bandwidth-get", true)},
+	{id: "003-9", title: "Synchronisation alone", caption: "Synchronization Overhead",
+		paper:  "16.52 us become 14.78 us with one origin.",
+		charts: []chart{byOrigins("sync-pscw", "Epochs without operations over RDMA", "time", "rdma"), byOrigins("sync-pscw", "Epochs without operations over TCP", "time", "hosts")}},
+	{id: "003-10", title: "Overlap by amount of work", caption: "Overlap Test Results",
+		paper:  "The RDMA design is not affected by more computation; the original design is.",
+		charts: windowCharts(chart{title: "16 puts of 64 KiB, work after each", yLabel: "time of an epoch", xLabel: "work after each put, us", kind: overNumber}, "overlap-time", false)},
+	{id: "003-11", title: "A late target", caption: "Process Skew Test Results",
+		paper:  "Process skew does not affect the RDMA design at all; the original design drops significantly.",
+		charts: windowCharts(chart{title: "16 puts of 64 KiB to a target that is late", yLabel: "bandwidth", xLabel: "the target is late by, ms", kind: overNumber}, "skew-put", false)},
+	{id: "003-12", title: "Several origins", caption: "Aggregated Bandwidth with Multiple Origin Processes",
+		paper:  "Over 920 MB/s with few origins; 895 MB/s in the original design.",
+		charts: []chart{byOrigins("origins", "16 puts of 64 KiB by each origin, over RDMA", "bandwidth of all", "rdma"), byOrigins("origins", "16 puts of 64 KiB by each origin, over TCP", "bandwidth of all", "hosts")}},
+}

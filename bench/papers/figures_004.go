@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Paper 004: strided transfers by protocol, what they cost the hosts, SRUMMA; and patterns that users write.
+package main
+
+var strided2004 = []paperFigure{
+	{id: "004-6", title: "One process puts to three others",
+		caption: "Performance of each of these methods for various message sizes: one process puts 2-dimensional square array sections to all others, 4 processes on different nodes.",
+		paper:   "The host-based method is ahead of the NIC-based and the vendor's for some range of sizes; a hybrid is the best.",
+		charts: []chart{
+			{title: "Puts of n x n doubles to three nodes over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
+				under("nic", lineOf("NIC", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")), under("host", lineOf("host", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")),
+				under("auto", lineOf("chosen by the model", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")),
+				under("auto", lineOf("chosen, nonblocking", "one-to-all-protocols", "one-to-all/put-nb", "rdma-4x1")),
+				under("auto", lineOf("MPI, vector type", "one-to-all-protocols", "one-to-all/mpi", "rdma-4x1"))}},
+			{title: "Puts of n x n doubles to three hosts over TCP", yLabel: "bandwidth", rate: true, lines: []line{
+				lineOf("ARMCI_PutS", "one-to-all", "one-to-all/put", "hosts-4x1"), lineOf("ARMCI_NbPutS", "one-to-all", "one-to-all/put-nb", "hosts-4x1"),
+				lineOf("MPI, vector type", "one-to-all", "one-to-all/mpi", "hosts-4x1")}},
+		}},
+	{id: "004-7", title: "Row by row, and copy-send-copy",
+		caption: "Performance comparisons of NIC based method (left) and HBNA method (Right)",
+		paper:   "One request to the NIC is ahead of a message for each row; overlapped packing is ahead of copy, send, copy.",
+		charts: []chart{
+			{title: "Put of n x n doubles over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
+				lineOf("ARMCI_PutS", "rows", "rows/put-strided", "rdma-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "rdma-2x1"),
+				lineOf("copy, send, copy", "rows", "rows/put-packed", "rdma-2x1")}},
+			{title: "Put of n x n doubles over TCP", yLabel: "bandwidth", rate: true, lines: []line{
+				lineOf("ARMCI_PutS", "rows", "rows/put-strided", "hosts-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "hosts-2x1"),
+				lineOf("copy, send, copy", "rows", "rows/put-packed", "hosts-2x1")}},
+		}},
+	{id: "004-overhead", title: "Host overhead",
+		caption: "Overall time spent on computation is slightly higher in the HBNA method because the user thread is interrupted (section 6.3)",
+		charts: []chart{
+			overhead("Processor time of the caller for a put", "time of a put", "overhead/put-caller"),
+			overhead("Processor time of the target for a put", "time of a put", "overhead/put-target"),
+			overhead("What a computing target loses by puts", "longer computation", "overhead/put-slowdown"),
+			overhead("Processor time of the caller for a get", "time of a get", "overhead/get-caller"),
+			overhead("Processor time of the target for a get", "time of a get", "overhead/get-target"),
+			overhead("What a computing target loses by gets", "longer computation", "overhead/get-slowdown"),
+		}},
+	{id: "004-8", title: "SRUMMA by protocol",
+		caption: "Performance of SRUMMA for matrix of size 2000 (Figure 8)",
+		paper:   "For few processes, whose blocks are large, the NIC-based scheme is best; for many the host-based one.",
+		charts: []chart{
+			{title: "SRUMMA, N = 2000, over RDMA by protocol", yLabel: "time", kind: overPlaces, places: []string{"rdma-2x1", "rdma-4x1"}, lines: shaped("2000", []line{
+				under("nic", lineOf("NIC", "srumma-protocols", "srumma/srumma", "")), under("host", lineOf("host", "srumma-protocols", "srumma/srumma", "")),
+				under("auto", lineOf("chosen by the model", "srumma-protocols", "srumma/srumma", ""))})},
+			{title: "SRUMMA and pdgemm, N = 2000", yLabel: "time", kind: overPlaces, places: allPlaces,
+				lines: shaped("2000", versions("srumma", "srumma", "", "pdgemm", "srumma", "srumma-blocking"))},
+			{title: "SRUMMA and pdgemm, N = 512", yLabel: "time", kind: overPlaces, places: allPlaces,
+				lines: shaped("512", versions("srumma", "srumma", "", "pdgemm", "srumma", "srumma-blocking"))},
+		}},
+	{id: "patterns", title: "Transpose, Jacobi and a task pool",
+		caption: "What users write (no figure of a paper)",
+		charts: []chart{
+			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("transpose", "transpose", "", "mpi", "armci")},
+			{title: "Jacobi with a halo", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("jacobi", "jacobi", "", "mpi", "armci")},
+			{title: "Tasks from a shared counter", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("counter", "counter", "", "mpi", "armci")},
+		}},
+}
+
+// overhead is a chart of group overhead by protocol, over RDMA and TCP.
+func overhead(title, yLabel, op string) chart {
+	c := chart{title: title, yLabel: yLabel, kind: overBytes}
+	for _, protocol := range []string{"nic", "host", "auto"} {
+		c.lines = append(c.lines, under(protocol, lineOf(protocol, "overhead-protocols", op, "rdma-2x1")))
+	}
+	c.lines = append(c.lines, lineOf("TCP", "overhead", op, "hosts-2x1"))
+	return c
+}

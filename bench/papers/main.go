@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Command papers reruns the experiments of the papers that the library follows, and
+// draws their figures beside what the papers say. It is not installed; run.sh
+// starts it where there are hosts. This file is its command line; experiments.go
+// says what is run, figures.go what is drawn.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"libarmci/internal/figure"
+)
+
+const usage = `usage: papers [OPTION]... DIR [FIGURE]...
+
+Runs what the figures need (all, if none is named) and writes DIR/papers.html, DIR/papers.md and DIR/figures. What
+DIR/data has is not run again.
+
+  -hosts A,B,...   hosts; without, ranks of several hosts run on pretended nodes of this one
+  -agent COMMAND   what brings a command to a host
+  -source DIR      the sources (default: the directory above the build)
+  -runs N          starts of each step (default 1); the median counts
+  -quick           the smallest problems, on two ranks, to show that everything works
+  -list            print the figures and stop
+  -draw            run nothing, draw what DIR/data has
+  -v               print the command of every step
+`
+
+type options struct {
+	dir, build, source, agent, device string
+	hosts, figures                    []string
+	quick, list, draw, verbose        bool
+	runs                              int
+	left                              []string // what cannot be done here
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(usage)
+		return
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "papers: %v\n%s", err, usage)
+		os.Exit(2)
+	case o.list:
+		for i := range figures {
+			fmt.Printf("%-12s %s\n", figures[i].id, figures[i].title)
+		}
+		return
+	}
+	if err := o.all(); err != nil {
+		fmt.Fprintf(os.Stderr, "papers: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (*options, error) {
+	var o options
+	var hosts string
+	f := flag.NewFlagSet("papers", flag.ContinueOnError)
+	f.Usage = func() {}
+	f.SetOutput(os.Stderr)
+	f.StringVar(&hosts, "hosts", "", "")
+	f.StringVar(&o.agent, "agent", "", "")
+	f.StringVar(&o.source, "source", "", "")
+	f.IntVar(&o.runs, "runs", 1, "")
+	f.BoolVar(&o.quick, "quick", false, "")
+	f.BoolVar(&o.list, "list", false, "")
+	f.BoolVar(&o.draw, "draw", false, "")
+	f.BoolVar(&o.verbose, "v", false, "")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	o.hosts = strings.FieldsFunc(hosts, func(c rune) bool { return c == ',' })
+	if o.list {
+		return &o, nil
+	}
+	switch {
+	case f.NArg() == 0:
+		return nil, errors.New("no directory")
+	case len(o.hosts) > 0 && o.agent == "":
+		return nil, errors.New("-hosts needs -agent")
+	case o.runs < 1 || o.runs > 99:
+		return nil, errors.New("-runs must be 1..99")
+	}
+	o.dir, o.figures = f.Arg(0), f.Args()[1:]
+	for _, id := range o.figures {
+		if !slices.ContainsFunc(figures, func(f paperFigure) bool { return f.id == id }) {
+			return nil, fmt.Errorf("no figure %q; -list names them", id)
+		}
+	}
+	return &o, o.find()
+}
+
+// find makes directories absolute, and looks for what the steps need.
+func (o *options) find() error {
+	bench, err := figure.Beside()
+	if err != nil {
+		return err
+	}
+	o.build = filepath.Dir(bench)
+	if o.source == "" {
+		o.source = filepath.Dir(o.build)
+	}
+	if o.dir, err = filepath.Abs(o.dir); err == nil {
+		o.source, err = filepath.Abs(o.source)
+	}
+	if device := filepath.Join(o.build, "tests", "softverbs"); err == nil {
+		if _, err := os.Stat(filepath.Join(device, "libibverbs.so.1")); err == nil {
+			o.device = device
+		}
+		err = os.MkdirAll(filepath.Join(o.dir, "data"), 0o777)
+	}
+	return err
+}
+
+// leave notes what cannot be done here, once.
+func (o *options) leave(reason string) {
+	if !slices.Contains(o.left, reason) {
+		o.left = append(o.left, reason)
+	}
+}
+
+// wanted are the figures asked for.
+func (o *options) wanted() []*paperFigure {
+	var all []*paperFigure
+	for i := range figures {
+		if f := &figures[i]; len(o.figures) == 0 || slices.Contains(o.figures, f.id) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// all runs the steps and draws the figures. A step that fails does not keep the others from it.
+func (o *options) all() error {
+	var needed []string
+	for _, f := range o.wanted() {
+		needed = append(needed, f.experiments()...)
+	}
+	steps := o.steps(needed)
+	var failed error
+	if !o.draw {
+		failed = o.runAll(steps)
+	}
+	rows := map[string][]figure.Row{}
+	for _, s := range steps {
+		some, err := o.read(s)
+		failed = errors.Join(failed, err)
+		rows[s.String()] = append(rows[s.String()], some...)
+	}
+	for _, reason := range o.left {
+		fmt.Println("left out:", reason)
+	}
+	return errors.Join(failed, o.write(rows))
+}
+
+func (o *options) runAll(steps []*step) error {
+	var failed error
+	begin, total := time.Now(), o.total(steps)
+	fmt.Printf("%d steps, about %s on two processors\n", len(steps), total.Round(time.Minute))
+	for i, s := range steps {
+		if _, err := os.Stat(o.file(s)); err == nil {
+			continue
+		}
+		started := time.Now()
+		fmt.Printf("[%d/%d, %s of about %s] %s", i+1, len(steps), started.Sub(begin).Round(time.Second), total.Round(time.Minute), s)
+		if o.runs > 1 {
+			fmt.Printf(", run %d", s.run+1)
+		}
+		err := o.measure(s)
+		failed = errors.Join(failed, err)
+		fmt.Printf(": %.0f s%s\n", time.Since(started).Seconds(), map[bool]string{true: "", false: ", FAILED"}[err == nil])
+	}
+	return failed
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# run.sh DIR [FIGURE]... - reruns the experiments of the papers (all, or those of the named figures) and draws the figures:
+# DIR/papers.html, DIR/papers.md, DIR/figures. It builds what is needed, says how long all takes, and goes on where an earlier
+# run has ended; remove DIR/data to measure anew. As root, hosts are network namespaces on this machine (../../tests/hosts);
+# else ranks run on pretended nodes. Over RDMA there is the software verbs device (../../tests/softverbs).
+#
+# BUILD: the build (default build). OPTIONS: options of build/bench/papers, as -quick, -runs 3, -v; -list names the figures.
+# NWCHEM=no leaves NWChem out, which takes minutes and 400 MB to compile.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")/.." && pwd)
+root=$(dirname "$here")
+BUILD=$(realpath -m "${BUILD:-$root/build}")
+export BUILD
+mkdir -p "$1"
+dir=$(cd "$1" && pwd)
+shift
+papers=$BUILD/bench/papers
+
+[ -x "$papers" ] && [ -n "${PREPARED:-}" ] || make -s -C "$root" BUILD="$BUILD" tests
+[ -e "$BUILD/tests/softverbs/libibverbs.so.1" ] || echo "no software verbs device: nothing over RDMA"
+if [ "${NWCHEM:-yes}" = yes ] && { [ $# -eq 0 ] || echo "$*" | grep -q 002-5; }; then
+	"$here/apps/nwchem.sh" prepare "$BUILD" || echo "NWChem cannot be built here: left out"
+fi
+
+status=0
+if [ "$(id -u)" = 0 ]; then
+	. "$here/hosts.sh"
+	# shellcheck disable=SC2086 # several words
+	with_hosts 8 "$papers" ${OPTIONS:-} -source "$root" -agent "$hosts/agent.sh" -hosts "$(hosts_list 8)" "$dir" "$@" || status=$?
+fi
+if [ "$(id -u)" != 0 ] || [ $status -eq 77 ]; then
+	echo "no network namespaces: hosts are pretended nodes of this one"
+	status=0
+	# shellcheck disable=SC2086 # several words
+	"$papers" ${OPTIONS:-} -source "$root" "$dir" "$@" || status=$?
+fi
+echo "see $dir/papers.html"
+exit $status

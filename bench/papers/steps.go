@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Steps: an experiment in one variant at one place, once. What a step has measured
+// is kept in a file; a step whose file is there is not run again.
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"libarmci/internal/figure"
+)
+
+// experiment is a program with its arguments, where it runs, and in which variants.
+type experiment struct {
+	name, program string // the program below build/bench; or a script below the sources
+	args          string // of a full run
+	quick         string // of a smoke run
+	reps          int    // of a full run
+	places        string
+	variants      []variant
+	seconds       int // of a step, about; see total
+}
+
+// variant is a setting in which an experiment runs.
+type variant struct {
+	name    string
+	env     []string
+	words   []string // of Open MPI's launcher
+	preload bool     // MPI's one-sided communication by our library
+}
+
+type step struct {
+	*experiment
+	place   place
+	variant variant
+	run     int
+}
+
+func (s *step) String() string {
+	text := s.name + "@" + s.place.name
+	if s.variant.name != "" {
+		text += "@" + s.variant.name
+	}
+	return text
+}
+
+func (o *options) file(s *step) string {
+	return filepath.Join(o.dir, "data", fmt.Sprintf("%s.%d.csv", s, s.run))
+}
+
+// smoke are the places of a quick run: a node, and two nodes.
+func smoke(name string) string {
+	switch {
+	case strings.HasPrefix(name, "node-"):
+		return "node-2"
+	case strings.HasPrefix(name, "hosts-"):
+		return "hosts-2x1"
+	}
+	return "rdma-2x1"
+}
+
+// steps lists what the wanted experiments need here, variants by turns within a run. What cannot be done is said once.
+func (o *options) steps(wanted []string) []*step {
+	var all []*step
+	for run := range o.runs {
+		for i := range experiments {
+			e := &experiments[i]
+			if slices.Contains(wanted, e.name) {
+				all = append(all, o.stepsOf(e, run)...)
+			}
+		}
+	}
+	return all
+}
+
+func (o *options) stepsOf(e *experiment, run int) []*step {
+	var all []*step
+	seen := map[string]bool{}
+	for _, name := range strings.Fields(e.places) {
+		if o.quick {
+			name = smoke(name)
+		}
+		p, err := o.place(name)
+		if seen[name] {
+			continue
+		}
+		if seen[name] = true; err != nil {
+			o.leave(err.Error())
+			continue
+		}
+		variants := e.variants
+		if len(variants) == 0 {
+			variants = []variant{{}}
+		}
+		for i := range variants {
+			v := variants[(i+run)%len(variants)] // nobody always comes after the same
+			if p.Network == "node" && slices.ContainsFunc(v.env, func(s string) bool { return strings.HasPrefix(s, "ARMCI_RDMA") }) {
+				continue
+			}
+			all = append(all, &step{e, p, v, run})
+		}
+	}
+	return all
+}
+
+// total is how long the steps take that are still to be run, about.
+func (o *options) total(all []*step) time.Duration {
+	seconds := 0
+	for _, s := range all {
+		switch _, err := os.Stat(o.file(s)); {
+		case err == nil:
+		case o.quick:
+			seconds += 3
+		default:
+			seconds += s.seconds
+		}
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// command is the whole command line of a step.
+func (o *options) command(s *step) figure.Job {
+	j := figure.Job{Title: s.String(), Limit: time.Duration(6*s.seconds+60) * time.Second}
+	argv, env := o.argv(s)
+	j.Env = append(env, "BUILD="+o.build)
+	if strings.HasSuffix(s.program, ".sh") {
+		j.Argv = append([]string{filepath.Join(o.source, s.program), o.dir}, strings.Fields(o.arguments(s))...)
+		j.Argv = append(append(j.Argv, "--"), argv...)
+		return j
+	}
+	j.Argv = append(argv, filepath.Join(o.build, "bench", s.program))
+	if o.quick {
+		j.Argv = append(j.Argv, "-q")
+	} else if s.reps > 0 {
+		j.Argv = append(j.Argv, "-r", strconv.Itoa(s.reps))
+	}
+	j.Argv = append(j.Argv, strings.Fields(o.arguments(s))...)
+	return j
+}
+
+func (o *options) arguments(s *step) string {
+	if o.quick {
+		return s.quick
+	}
+	return s.args
+}
+
+// notHere is the exit status of what is not possible on a machine.
+const notHere = 77
+
+// measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries again.
+func (o *options) measure(s *step) error {
+	j := o.command(s)
+	if o.verbose {
+		fmt.Fprintln(os.Stderr, strings.Join(j.Argv, " "))
+	}
+	log, err := os.Create(filepath.Join(o.dir, "data", fmt.Sprintf("%s.%d.log", s, s.run)))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	j.Err = log
+	j.Other = func(word, rest string) { fmt.Fprintf(log, "%s\t%s\n", word, rest) }
+	var rows []figure.Row
+	wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == notHere {
+		o.leave(s.String() + " (see " + log.Name() + ")")
+		return nil
+	}
+	if wrong > 0 {
+		err = errors.Join(err, fmt.Errorf("%d results are wrong", wrong))
+	}
+	if err == nil && len(rows) == 0 {
+		err = errors.New("no figures")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w (see %s)", s, err, log.Name())
+	}
+	return figure.WriteFile(o.file(s), func(w io.Writer) error { return figure.WriteCSV(w, rows) })
+}
+
+// read are the figures of a step; none, if it was not run.
+func (o *options) read(s *step) ([]figure.Row, error) {
+	f, err := os.Open(o.file(s))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	var rows []figure.Row
+	for i := 1; i < len(lines) && err == nil; i++ {
+		l := lines[i]
+		var r figure.Row
+		r, err = figure.ParseRow(strings.Join(append(slices.Clone(l[:4]), l[5:]...), "\t"))
+		r.Where = s.String()
+		rows = append(rows, r)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return rows, err
+}
