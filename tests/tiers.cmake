@@ -15,7 +15,7 @@ set(full
   "^vm/"
   "^rma/.*/(more|few|slow)$" "^rma/(model|fault|hosts|softverbs)/"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
-  "^perf/nodes$")
+  "^perf/(nodes|papers)$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
 # faults that happen most, one boot of the virtual machine.
 set(check

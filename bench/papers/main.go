@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +20,12 @@ import (
 	"libarmci/internal/figure"
 )
 
-const usage = `usage: papers [OPTION]... DIR [FIGURE]...
+const usage = `usage: papers -out DIR [OPTION]...
 
-Runs what the figures need (all, if none is named) and writes DIR/papers.html, DIR/papers.md and DIR/figures. What
-DIR/data has is not run again.
+Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/figures. What DIR/data has is not run again.
 
+  -out DIR         where everything is written
+  -only LIST       figures, comma-separated (default all); -list names them
   -hosts A,B,...   hosts; without, ranks of several hosts run on pretended nodes of this one
   -agent COMMAND   what brings a command to a host
   -source DIR      the sources (default: the directory above the build)
@@ -65,10 +67,12 @@ func main() {
 
 func parse(args []string) (*options, error) {
 	var o options
-	var hosts string
+	var hosts, only string
 	f := flag.NewFlagSet("papers", flag.ContinueOnError)
 	f.Usage = func() {}
-	f.SetOutput(os.Stderr)
+	f.SetOutput(io.Discard)
+	f.StringVar(&o.dir, "out", "", "")
+	f.StringVar(&only, "only", "", "")
 	f.StringVar(&hosts, "hosts", "", "")
 	f.StringVar(&o.agent, "agent", "", "")
 	f.StringVar(&o.source, "source", "", "")
@@ -80,25 +84,30 @@ func parse(args []string) (*options, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	o.hosts = strings.FieldsFunc(hosts, func(c rune) bool { return c == ',' })
+	o.hosts, o.figures = words(hosts), words(only)
 	if o.list {
 		return &o, nil
 	}
 	switch {
-	case f.NArg() == 0:
-		return nil, errors.New("no directory")
+	case f.NArg() > 0:
+		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.dir == "":
+		return nil, errors.New("no -out")
 	case len(o.hosts) > 0 && o.agent == "":
 		return nil, errors.New("-hosts needs -agent")
 	case o.runs < 1 || o.runs > 99:
 		return nil, errors.New("-runs must be 1..99")
 	}
-	o.dir, o.figures = f.Arg(0), f.Args()[1:]
 	for _, id := range o.figures {
 		if !slices.ContainsFunc(figures, func(f paperFigure) bool { return f.id == id }) {
 			return nil, fmt.Errorf("no figure %q; -list names them", id)
 		}
 	}
 	return &o, o.find()
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' })
 }
 
 // find makes directories absolute, and looks for what the steps need.
@@ -167,15 +176,18 @@ func (o *options) all() error {
 func (o *options) runAll(steps []*step) error {
 	var failed error
 	begin, total := time.Now(), o.total(steps)
-	fmt.Printf("%d steps, about %s on two processors\n", len(steps), total.Round(time.Minute))
+	fmt.Printf("%d steps, about %s on two processors\n", len(steps), total)
 	for i, s := range steps {
 		if _, err := os.Stat(o.file(s)); err == nil {
 			continue
 		}
 		started := time.Now()
-		fmt.Printf("[%d/%d, %s of about %s] %s", i+1, len(steps), started.Sub(begin).Round(time.Second), total.Round(time.Minute), s)
+		fmt.Printf("[%d/%d, %s of about %s] %s", i+1, len(steps), started.Sub(begin).Round(time.Second), total, s)
 		if o.runs > 1 {
 			fmt.Printf(", run %d", s.run+1)
+		}
+		if o.verbose {
+			fmt.Printf("\n%s\n", strings.Join(o.command(s).Argv, " "))
 		}
 		err := o.measure(s)
 		failed = errors.Join(failed, err)

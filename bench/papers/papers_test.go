@@ -131,7 +131,7 @@ func TestWrite(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, bad := range []string{"", "-hosts a,b dir", "-runs 0 dir", "dir 000-99", "-moon dir"} {
+	for _, bad := range []string{"", "-hosts a,b -out dir", "-runs 0 -out dir", "-out dir -only 000-99", "-moon -out dir", "-out dir 000-14"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

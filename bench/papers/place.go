@@ -106,9 +106,13 @@ func (o *options) argv(s *step) (argv, env []string) {
 		transport = "ARMCI_TRANSPORT=rdma"
 		argv = append([]string{o.source + "/tests/softverbs/with.sh", o.device}, argv...)
 	}
-	if s.place.Network == "node" {
+	switch s.place.Network {
+	case "node":
 		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
-	} else {
+	case "rdma": // no MPI knows the device: messages go through shared memory
+		argv = append(argv, "--mca", "pml", "ob1")
+		fallthrough
+	default:
 		env = append(env, transport)
 	}
 	env = append(env, s.variant.env...)

@@ -24,17 +24,18 @@ if [ "${NWCHEM:-yes}" = yes ] && { [ $# -eq 0 ] || echo "$*" | grep -q 002-5; };
 	"$here/apps/nwchem.sh" prepare "$BUILD" || echo "NWChem cannot be built here: left out"
 fi
 
+only=$(echo "$*" | tr ' ' ,)
+# shellcheck disable=SC2086 # several words
+set -- -source "$root" -out "$dir" ${only:+-only "$only"} ${OPTIONS:-}
 status=0
 if [ "$(id -u)" = 0 ]; then
 	. "$here/hosts.sh"
-	# shellcheck disable=SC2086 # several words
-	with_hosts 8 "$papers" ${OPTIONS:-} -source "$root" -agent "$hosts/agent.sh" -hosts "$(hosts_list 8)" "$dir" "$@" || status=$?
+	with_hosts 8 "$papers" "$@" || status=$?
 fi
 if [ "$(id -u)" != 0 ] || [ $status -eq 77 ]; then
 	echo "no network namespaces: hosts are pretended nodes of this one"
 	status=0
-	# shellcheck disable=SC2086 # several words
-	"$papers" ${OPTIONS:-} -source "$root" "$dir" "$@" || status=$?
+	"$papers" "$@" || status=$?
 fi
 echo "see $dir/papers.html"
 exit $status

@@ -161,9 +161,6 @@ const notHere = 77
 // measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries again.
 func (o *options) measure(s *step) error {
 	j := o.command(s)
-	if o.verbose {
-		fmt.Fprintln(os.Stderr, strings.Join(j.Argv, " "))
-	}
 	log, err := os.Create(filepath.Join(o.dir, "data", fmt.Sprintf("%s.%d.log", s, s.run)))
 	if err != nil {
 		return err
