@@ -46,9 +46,9 @@ endif()
 
 # The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same processes.
 if(ARMCI_CC_openmpi)
-  file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/*.c)
+  file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/worker/*.c)
   armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} SOURCES ${papers} ${verbs}
-    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers ${verbs_flags})
+    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${verbs_flags})
 endif()
 
 # The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the library.
