@@ -49,7 +49,7 @@ static void swap(const struct mg *m, double *x, const int *n, int axis)
 	MPI_Waitall(4, open, MPI_STATUSES_IGNORE);
 }
 
-static void sum(double *x) { MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void sum(double *x, int count) { MPI_Allreduce(MPI_IN_PLACE, x, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 const struct way way_mpi = {swap, sum, barrier};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): the V-cycle, its time and its verification.
+// NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): their time and its verification.
 //
 //   mg [-q] [-r REPS] [-v VERSION,...] CLASS     CLASS: S (32^3), W (128^3), A or B (256^3); versions mpi and armci
 #include "mg.h"
@@ -19,95 +19,10 @@ static const struct mg_class classes[] = {
 	{'A', 8, 4, SMOOTHER_SMALL, 0.2433365309069e-05},
 	{'B', 8, 20, SMOOTHER_LARGE, 0.1800564401355e-05},
 };
-enum { RANKS_MAX = 8 }; // each rank has a point of the coarsest grid, 2^3
-
-static void begin(const struct mg *m)
-{
-	if (m->timed)
-		app_comm_begin();
-}
-
-static void end(const struct mg *m)
-{
-	if (m->timed)
-		app_comm_end();
-}
-
-static void exchange(const struct mg *m, double *x, const int *n)
-{
-	for (int axis = 0; axis < AXES; axis++) {
-		if (m->p[axis] == 1) {
-			wrap(x, n, axis);
-			continue;
-		}
-		begin(m);
-		m->way->swap(m, x, n, axis);
-		end(m);
-	}
-}
-
-static void residual(const struct mg *m, const struct grid *g, const double *v)
-{
-	resid(g->u, v, g->r, g->n);
-	exchange(m, g->r, g->n);
-}
-
-static void smooth(const struct mg *m, const struct grid *g)
-{
-	psinv(g->r, g->u, g->n, m->class->smoother);
-	exchange(m, g->u, g->n);
-}
-
-// The coarsest u starts from nothing. Its halo, which a neighbour may have put already, is left alone.
-static void clear_interior(const struct grid *g)
-{
-	for (size_t k = 1; k <= (size_t)g->n[2]; k++)
-		for (size_t j = 1; j <= (size_t)g->n[1]; j++)
-			memset(g->u + k * plane(g->n) + j * row(g->n) + 1, 0, (size_t)g->n[0] * sizeof *g->u);
-}
-
-static void v_cycle(const struct mg *m)
-{
-	const struct grid *g = m->grid;
-	for (int k = m->levels; k > 1; k--) {
-		rprj3(g[k].r, g[k].n, g[k - 1].r, g[k - 1].n);
-		exchange(m, g[k - 1].r, g[k - 1].n);
-	}
-	clear_interior(&g[1]);
-	smooth(m, &g[1]);
-	for (int k = 2; k <= m->levels; k++) {
-		if (k < m->levels)
-			memset(g[k].u, 0, points(g[k].n) * sizeof *g[k].u);
-		interp(g[k - 1].u, g[k - 1].n, g[k].u, g[k].n);
-		residual(m, &g[k], k < m->levels ? g[k].r : m->v);
-		smooth(m, &g[k]);
-	}
-}
-
-static void take_norm(struct mg *m)
-{
-	const struct grid *top = &m->grid[m->levels];
-	double sum = squares(top->r, top->n);
-	begin(m);
-	m->way->sum(&sum);
-	end(m);
-	m->norm = sqrt(sum / (double)(1L << 3 * m->levels));
-}
-
-static void solve(struct mg *m, int iterations)
-{
-	residual(m, &m->grid[m->levels], m->v);
-	take_norm(m);
-	for (int i = 0; i < iterations; i++) {
-		v_cycle(m);
-		residual(m, &m->grid[m->levels], m->v);
-	}
-	take_norm(m);
-}
 
 static void clear(const struct mg *m)
 {
-	for (int k = 1; k <= m->levels; k++) {
+	for (int k = m->coarsest; k <= m->levels; k++) {
 		memset(m->grid[k].u, 0, points(m->grid[k].n) * sizeof(double));
 		memset(m->grid[k].r, 0, points(m->grid[k].n) * sizeof(double));
 	}
@@ -157,26 +72,63 @@ static void place(struct mg *m)
 		m->beside[a][0] = app_me + (before - at) * step[a];
 		m->beside[a][1] = app_me + (behind - at) * step[a];
 	}
+	m->levels = m->class->levels;
+	for (m->coarsest = 1; 1 << m->coarsest < m->p[AXES - 1];) m->coarsest++; // the last axis has the most ranks
+}
+
+// Levels up to the finest; returns how many points u and r of all have.
+static size_t shape(struct mg *m)
+{
+	size_t all = 0;
+	for (int k = m->coarsest; k <= m->levels; k++) {
+		for (int a = 0; a < AXES; a++) m->grid[k].n[a] = (1 << k) / m->p[a];
+		all += 2 * points(m->grid[k].n);
+	}
+	return all;
+}
+
+static void divide(struct mg *m, double *memory)
+{
+	for (int k = m->coarsest; k <= m->levels; k++) {
+		m->grid[k].u = memory;
+		m->grid[k].r = memory + points(m->grid[k].n);
+		memory += 2 * points(m->grid[k].n);
+	}
+}
+
+// The whole of the coarsest grids at every rank.
+static struct mg *undivided(const struct mg *m)
+{
+	struct mg *c = app_private(sizeof *c);
+	c->class = m->class;
+	c->levels = m->coarsest;
+	c->coarsest = 1;
+	for (int a = 0; a < AXES; a++) c->p[a] = 1;
+	divide(c, app_private(shape(c) * sizeof(double)));
+	c->v = c->grid[c->levels].r;
+	return c;
 }
 
 static void allocate(struct mg *m)
 {
-	size_t all = 0;
-	m->levels = m->class->levels;
-	for (int k = 1; k <= m->levels; k++) {
-		for (int a = 0; a < AXES; a++) m->grid[k].n[a] = (1 << k) / m->p[a];
-		all += 2 * points(m->grid[k].n);
-	}
-	m->all = app_malloc(all * sizeof(double));
-	double *next = m->all[app_me];
-	for (int k = 1; k <= m->levels; k++) {
-		m->grid[k].u = next;
-		m->grid[k].r = next + points(m->grid[k].n);
-		next += 2 * points(m->grid[k].n);
-	}
+	m->all = app_malloc(shape(m) * sizeof(double));
+	divide(m, m->all[app_me]);
 	m->v = app_private(points(m->grid[m->levels].n) * sizeof *m->v);
+	if (m->coarsest > 1)
+		m->coarse = undivided(m);
 	way_mpi_start(m);
 	way_armci_start(m);
+}
+
+static void release(struct mg *m)
+{
+	way_mpi_end();
+	way_armci_end();
+	app_free(m->all);
+	free(m->v);
+	if (m->coarse)
+		free(m->coarse->grid[1].u);
+	free(m->coarse);
 }
 
 static int refuse(const char *why)
@@ -198,16 +150,15 @@ int main(int argc, char **argv)
 			m.class = &classes[i];
 	if (!m.class)
 		return refuse("give one class: S, W, A or B");
-	if (app_n > RANKS_MAX || (app_n & (app_n - 1)) != 0)
-		return refuse("the number of ranks has to be 1, 2, 4 or 8");
+	if ((app_n & (app_n - 1)) != 0)
+		return refuse("the number of ranks has to be a power of two");
 	place(&m);
+	if (m.coarsest >= m.levels)
+		return refuse("too many ranks for this class");
 	allocate(&m);
 	find_charges(&m);
 	double side = 1 << m.levels, flops = 58 * side * side * side * m.class->iterations;
 	app_contest("mg", name, versions, 2, &m, flops);
-	way_mpi_end();
-	way_armci_end();
-	app_free(m.all);
-	free(m.v);
+	release(&m);
 	return app_end();
 }

@@ -21,8 +21,9 @@ struct mg {
 	const struct mg_class *class;
 	int p[AXES], at[AXES];        // the grid of ranks, and this rank's place in it
 	int beside[AXES][2];          // ranks before and behind this one, around the torus
-	int levels;                   // the finest
-	struct grid grid[LEVELS_MAX]; // by level, from 1
+	int levels, coarsest;         // the finest level and the coarsest that is divided
+	struct mg *coarse;            // levels from `coarsest` down to 1, undivided at every rank; NULL if that is level 1
+	struct grid grid[LEVELS_MAX]; // by level
 	double *v;                    // right hand side on the finest level
 	void **all;                   // where each rank's u and r are (ARMCI_Malloc); alike at all ranks
 	const struct way *way;        // of the version that runs
@@ -43,8 +44,8 @@ struct way {
 	// Fills both halos of x across an axis that is divided. Across axis 1 the halos of axis 0 go along, across axis 2
 	// those of both: so edges and corners arrive, too.
 	void (*swap)(const struct mg *m, double *x, const int *n, int axis);
-	void (*sum)(double *x); // over all ranks
-	void (*barrier)(void);  // and all halos have arrived
+	void (*sum)(double *x, int count); // over all ranks, element by element
+	void (*barrier)(void);             // and all halos have arrived
 };
 extern const struct way way_mpi, way_armci;
 void way_mpi_start(const struct mg *m); // buffers
@@ -67,6 +68,9 @@ void wrap(double *x, const int *n, int axis);                                   
 size_t face(const int *n, int axis); // points
 void pack(const double *x, const int *n, int axis, int i, double *out);
 void unpack(double *x, const int *n, int axis, int i, const double *in);
+
+// From the first residual to the last norm (cycle.c).
+void solve(struct mg *m, int iterations);
 
 // The right hand side (charges.c).
 void find_charges(struct mg *m);

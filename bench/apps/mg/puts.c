@@ -3,8 +3,8 @@
 // points, which would be a row each, are packed.
 //
 // No halo is overwritten while its owner needs it: between two exchanges of the same array every rank exchanges another one
-// with the same neighbours, and it sends that only after it has read the old halos. Packed faces are read right after they have
-// arrived, so they need two buffers by turns: who puts into one again has had the face that was sent after that reading.
+// with the same neighbours, and it sends that only after it has read the old halos. Packed faces are read right after they
+// have arrived, so they need two buffers by turns: who puts into one again has had a face that was sent after that reading.
 #include <armci.h>
 
 #include "app.h"
@@ -78,7 +78,7 @@ static void swap(const struct mg *m, double *x, const int *n, int axis)
 	packed.turn = 1 - packed.turn;
 }
 
-static void sum(double *x) { armci_msg_dgop(x, 1, "+"); }
+static void sum(double *x, int count) { armci_msg_dgop(x, count, "+"); }
 static void barrier(void) { ARMCI_Barrier(); }
 
 const struct way way_armci = {swap, sum, barrier};
