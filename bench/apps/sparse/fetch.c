@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings the elements of x that a rank needs of others: by messages, and by one-sided gets in three ways. A product's x is in
-// the buffer that the product before did not read, so one barrier is enough: whoever has passed it finds all of x, and nobody
-// writes the buffer again before the next.
+// Brings the elements of x that a rank needs of others: by messages, by one-sided gets in three ways, or by puts of
+// their owners. A product's x is in the buffer that the product before did not read, so one barrier is enough for gets: whoever
+// has passed it finds all of x, and nobody writes the buffer again before the next. An owner's runs are in order of their
+// length, so that calls of one size follow each other, which an aggregate handle collects fastest.
 #include "fetch.h"
 
 #include <stdlib.h>
@@ -84,22 +85,53 @@ void fetch_vectors(struct fetch *f, int buffer)
 	wait_all(f);
 }
 
-static int by_length(const void *a, const void *b)
+// Whether one of the two needs something of the other.
+static bool neighbour(const struct part *p, int r)
 {
-	const struct run *x = a, *y = b;
-	return x->length != y->length ? (x->length > y->length) - (x->length < y->length) : x->ghost - y->ghost;
+	return p->ghost_from[r] < p->ghost_from[r + 1] || p->wanted_from[r] < p->wanted_from[r + 1];
 }
 
-// Describes runs, which are sorted by owner and length, as vectors of a buffer: addresses from place `at` on, and the
-// descriptors. Returns where the next addresses go.
-static int describe(struct fetch *f, const struct run *run, int buffer, int at)
+// A neighbour's notification says that its elements are here, and that it has done with the product before: its ghosts of the
+// next may be written.
+void fetch_puts(struct fetch *f, int buffer)
 {
 	const struct part *p = f->part;
+	const double *x = part_x(p, app_me, buffer);
+	for (int turn = 1; turn < app_n; turn++) {
+		int r = owner(turn), from = p->wanted_from[r], count = p->wanted_from[r + 1] - from;
+		ARMCI_INIT_HANDLE(&f->handles[r]);
+		if (!neighbour(p, r))
+			continue;
+		double *there = part_x(p, r, buffer) + (p->starts[r + 1] - p->starts[r]) + p->place[r];
+		double *to = ARMCI_Same_node(r) ? there : f->packed + from;
+		for (int i = 0; i < count; i++) to[i] = x[p->wanted[from + i]];
+		if (to != there && count > 0)
+			app_need(ARMCI_NbPut(to, there, count * (int)sizeof *to, r, &f->handles[r]) == 0, "ARMCI_NbPut");
+		armci_notify(r);
+	}
+	for (int turn = 1, count; turn < app_n; turn++)
+		if (neighbour(p, owner(turn)))
+			armci_notify_wait(owner(turn), &count);
+	wait_all(f);
+}
+
+// Whether a run is the first of its owner, or longer than the one before.
+static bool opens(const struct part *p, int r, int run)
+{
+	return run == p->run_from[r] || p->run[run].length != p->run[run - 1].length;
+}
+
+// Describes the runs as vectors of a buffer: addresses from place `at` on, and the descriptors. Returns where the next
+// addresses go.
+static int describe(struct fetch *f, int buffer, int at)
+{
+	const struct part *p = f->part;
+	const struct run *run = p->run;
 	double *ghosts = part_x(p, app_me, buffer) + p->mine;
 	armci_giov_t *v = f->vectors + buffer * f->vector_from[app_n];
 	for (int r = 0; r < app_n; r++)
 		for (int i = p->run_from[r]; i < p->run_from[r + 1]; i++, at++) {
-			if (i == p->run_from[r] || run[i].length != run[i - 1].length)
+			if (opens(p, r, i))
 				*v++ = (armci_giov_t){.src_ptr_array = f->sources + at, .dst_ptr_array = f->destinations + at,
 					.bytes = run[i].length * (int)sizeof(double)};
 			v[-1].ptr_array_len++;
@@ -112,27 +144,23 @@ static int describe(struct fetch *f, const struct run *run, int buffer, int at)
 static void make_vectors(struct fetch *f, const struct part *p)
 {
 	int runs = p->run_from[app_n], count = 0;
-	struct run *run = app_private((size_t)runs * sizeof *run);
 	f->vector_from = app_private(((size_t)app_n + 1) * sizeof(int));
-	for (int i = 0; i < runs; i++) run[i] = p->run[i];
 	for (int r = 0; r < app_n; r++) {
-		int from = p->run_from[r], end = p->run_from[r + 1];
 		f->vector_from[r] = count;
-		qsort(run + from, (size_t)(end - from), sizeof *run, by_length);
-		for (int i = from; i < end; i++) count += i == from || run[i].length != run[i - 1].length;
+		for (int i = p->run_from[r]; i < p->run_from[r + 1]; i++) count += opens(p, r, i);
 	}
 	f->vector_from[app_n] = count;
 	f->vectors = app_private(2 * (size_t)count * sizeof *f->vectors);
 	f->sources = app_private(2 * (size_t)runs * sizeof(void *));
 	f->destinations = app_private(2 * (size_t)runs * sizeof(void *));
-	describe(f, run, 1, describe(f, run, 0, 0));
-	free(run);
+	describe(f, 1, describe(f, 0, 0));
 }
 
 void fetch_make(struct fetch *f, const struct part *p)
 {
 	*f = (struct fetch){.part = p};
-	f->packed = app_private((size_t)p->wanted_from[app_n] * sizeof(double));
+	f->packed = ARMCI_Malloc_local((armci_size_t)((size_t)p->wanted_from[app_n] + 1) * (armci_size_t)sizeof(double));
+	app_need(f->packed != NULL, "ARMCI_Malloc_local");
 	f->requests = app_private(2 * (size_t)app_n * sizeof *f->requests);
 	f->handles = app_private((size_t)app_n * sizeof *f->handles);
 	make_vectors(f, p);
@@ -140,6 +168,7 @@ void fetch_make(struct fetch *f, const struct part *p)
 
 void fetch_free(struct fetch *f)
 {
-	void *all[] = {f->packed, f->requests, f->handles, f->vectors, f->vector_from, f->sources, f->destinations};
+	ARMCI_Free_local(f->packed);
+	void *all[] = {f->requests, f->handles, f->vectors, f->vector_from, f->sources, f->destinations};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }

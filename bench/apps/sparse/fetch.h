@@ -11,7 +11,7 @@
 // What is prepared once for all products.
 struct fetch {
 	const struct part *part;
-	double *packed;         // by messages: my elements that others need
+	double *packed;         // my elements that others need
 	MPI_Request *requests;
 	armci_hdl_t *handles;   // one-sided: one for each owner
 	armci_giov_t *vectors;  // one descriptor for each length of runs and owner, for buffer 0 and then for buffer 1
@@ -27,5 +27,6 @@ void fetch_messages(struct fetch *f, int buffer);
 void fetch_gets(struct fetch *f, int buffer);
 void fetch_aggregate(struct fetch *f, int buffer);
 void fetch_vectors(struct fetch *f, int buffer);
+void fetch_puts(struct fetch *f, int buffer);
 
 #endif

@@ -2,7 +2,6 @@
 // Reads a sparse square matrix from a Matrix Market file: coordinate; real, integer or pattern; general, symmetric or
 // skew-symmetric. A file that is damaged or of another kind ends the job with a message that names the line.
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,8 @@
 
 #include "app.h"
 #include "sparse.h"
+
+enum { MOST_ROWS = 1 << 26, MOST_ENTRIES = 1 << 29 }; // on the line of sizes: more does not fit in the memory of a machine
 
 struct reader {
 	const char *name;
@@ -55,7 +56,8 @@ static void read_banner(struct reader *r)
 	need(r, strcasecmp(format, "coordinate") == 0, "only sparse matrices (coordinate) can be read, not array");
 	need(r, strcasecmp(field, "complex") != 0, "complex matrices cannot be read");
 	r->pattern = strcasecmp(field, "pattern") == 0;
-	need(r, r->pattern || strcasecmp(field, "real") == 0 || strcasecmp(field, "integer") == 0, "the field is not real, integer or pattern");
+	bool numbers = strcasecmp(field, "real") == 0 || strcasecmp(field, "integer") == 0;
+	need(r, r->pattern || numbers, "the field is not real, integer or pattern");
 	need(r, strcasecmp(symmetry, "hermitian") != 0, "hermitian matrices cannot be read");
 	r->skew = strcasecmp(symmetry, "skew-symmetric") == 0;
 	r->symmetric = r->skew || strcasecmp(symmetry, "symmetric") == 0;
@@ -109,9 +111,9 @@ void market_read(struct entries *e, const char *file)
 	read_banner(&r);
 	need(&r, next_data(&r), "the line of sizes is missing");
 	char *p = r.line;
-	e->n = (int)read_number(&r, &p, 1, INT_MAX / 4, "rows");
-	need(&r, read_number(&r, &p, 1, INT_MAX / 4, "columns") == e->n, "the matrix is not square");
-	long count = read_number(&r, &p, 1, INT_MAX / 2, "entries");
+	e->n = (int)read_number(&r, &p, 1, MOST_ROWS, "rows");
+	need(&r, read_number(&r, &p, 1, MOST_ROWS, "columns") == e->n, "the matrix is not square");
+	long count = read_number(&r, &p, 1, MOST_ENTRIES, "entries");
 	read_end(&r, p);
 	for (long i = 0; i < count; i++) {
 		snprintf(text, sizeof text, "the file ends after %ld of %ld entries", i, count);

@@ -89,6 +89,12 @@ static int *find_ghosts(struct part *p)
 	return ghost;
 }
 
+static int by_length(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+	return x->length != y->length ? (x->length > y->length) - (x->length < y->length) : x->ghost - y->ghost;
+}
+
 // Ghosts that are neighbours at their owner form runs.
 static void find_runs(struct part *p, const int *ghost)
 {
@@ -103,6 +109,7 @@ static void find_runs(struct part *p, const int *ghost)
 			else
 				p->run[count++] = (struct run){.at = ghost[g] - p->starts[r], .ghost = g, .length = 1};
 		}
+		qsort(p->run + p->run_from[r], (size_t)(count - p->run_from[r]), sizeof *p->run, by_length);
 	}
 	p->run_from[app_n] = count;
 }
@@ -113,6 +120,8 @@ static void exchange_lists(struct part *p, const int *ghost)
 	int give[app_n], take[app_n];
 	for (int r = 0; r < app_n; r++) take[r] = p->ghost_from[r + 1] - p->ghost_from[r];
 	MPI_Alltoall(take, 1, MPI_INT, give, 1, MPI_INT, MPI_COMM_WORLD);
+	p->place = numbers(app_n);
+	MPI_Alltoall(p->ghost_from, 1, MPI_INT, p->place, 1, MPI_INT, MPI_COMM_WORLD);
 	p->wanted_from = numbers(app_n + 1);
 	for (int r = 0; r < app_n; r++) p->wanted_from[r + 1] = p->wanted_from[r] + give[r];
 	p->wanted = numbers(p->wanted_from[app_n]);
@@ -141,7 +150,7 @@ void part_free(struct part *p)
 {
 	app_free(p->memory);
 	rows_free(&p->a);
-	void *all[] = {p->starts, p->sizes, p->ghost_from, p->run, p->run_from, p->wanted, p->wanted_from, p->y, p->sum};
+	void *all[] = {p->starts, p->sizes, p->ghost_from, p->run, p->run_from, p->wanted, p->wanted_from, p->place, p->y, p->sum};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 	memset(p, 0, sizeof *p);
 }

@@ -3,7 +3,7 @@
 // brings the elements of x that its columns need, not all of x, multiplies its rows, and makes the next x of them. x has
 // changed with every product, so every product communicates. The versions differ in how the elements come: packed messages; a
 // nonblocking get for each run of neighbours; the same calls collected by an aggregate handle for each owner; one vector get
-// for each owner.
+// for each owner; packed puts by the owners, with a notification.
 //
 //   sparse [-q] [-r REPS] [-v VERSION,...] [FILE.mtx]     without FILE, the matrix of generate.c; -q: a smaller one
 #include <math.h>
@@ -92,12 +92,14 @@ static double messages(void *arg) { return run(arg, fetch_messages); }
 static double gets(void *arg) { return run(arg, fetch_gets); }
 static double aggregate(void *arg) { return run(arg, fetch_aggregate); }
 static double vectors(void *arg) { return run(arg, fetch_vectors); }
+static double packed_puts(void *arg) { return run(arg, fetch_puts); }
 
 static const struct app_version versions[] = {
 	{"mpi", messages, good},
 	{"armci", gets, good},
 	{"armci-aggregate", aggregate, good},
 	{"armci-vector", vectors, good},
+	{"armci-put", packed_puts, good},
 };
 
 // Reads or makes the matrix on rank 0, divides it, and computes there what must come out. shape: a word for it.

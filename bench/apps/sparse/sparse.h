@@ -40,9 +40,10 @@ struct part {
 	int *sizes;       // of each rank: elements of one buffer
 	int *ghost_from;  // by owner, and the end: places among my ghosts
 	struct run *run;
-	int *run_from;    // by owner, and the end
+	int *run_from;    // by owner, and the end; an owner's runs are in order of their length
 	int *wanted;      // my elements that others need, by rank
-	int *wanted_from;
+	int *wanted_from; // by rank, and the end
+	int *place;       // by rank: where they are among its ghosts
 	double *y, *sum;  // the last product; the sum of all
 };
 
