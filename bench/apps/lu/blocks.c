@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which rank has which blocks, and where; the elements of the matrix; and whether the product of the factors is that matrix.
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "app.h"
+#include "lu.h"
+
+static int part_size(const struct split *s) { return (s->count + s->parts - 1) / s->parts; }
+
+int split_owner(const struct split *s, int i) { return s->cyclic ? i % s->parts : i / part_size(s); }
+
+int split_before(const struct split *s, int part, int i)
+{
+	if (s->cyclic)
+		return (i + s->parts - 1 - part) / s->parts;
+	int first = part * part_size(s), before = i - first;
+	return before < 0 ? 0 : before < part_size(s) ? before : part_size(s);
+}
+
+int split_index(const struct split *s, int part, int place)
+{
+	return s->cyclic ? place * s->parts + part : part * part_size(s) + place;
+}
+
+double *lu_block_of(const struct lu *m, int row, int column, int i, int j)
+{
+	size_t height = (size_t)split_before(&m->by_row, row, m->blocks);
+	return (double *)m->memory[lu_rank(m, row, column)] + ((size_t)j * height + (size_t)i) * m->area;
+}
+
+double *lu_block(const struct lu *m, int i, int j) { return lu_block_of(m, m->row, m->column, i, j); }
+int lu_first_row(const struct lu *m, int row, int k) { return split_before(&m->by_row, row, k + 1); }
+int lu_first_column(const struct lu *m, int column, int k) { return split_before(&m->by_column, column, k + 1); }
+
+int lu_rows_left(const struct lu *m, int row, int k)
+{
+	return split_before(&m->by_row, row, m->blocks) - lu_first_row(m, row, k);
+}
+
+int lu_columns_left(const struct lu *m, int column, int k)
+{
+	return split_before(&m->by_column, column, m->blocks) - lu_first_column(m, column, k);
+}
+
+static double *local(size_t elements)
+{
+	double *p = ARMCI_Malloc_local((armci_size_t)((elements + 1) * sizeof(double)));
+	app_need(p != NULL, "ARMCI_Malloc_local");
+	return p;
+}
+
+void lu_make(struct lu *m, int n, int b)
+{
+	*m = (struct lu){.n = n, .b = b, .area = (size_t)b * (size_t)b, .blocks = n / b};
+	app_grid(app_n, &m->rows, &m->columns);
+	m->row = app_me / m->columns;
+	m->column = app_me % m->columns;
+	m->by_row = (struct split){.count = m->blocks, .parts = m->rows};
+	m->by_column = (struct split){.count = m->blocks, .parts = m->columns};
+	size_t rows = (size_t)part_size(&m->by_row), columns = (size_t)part_size(&m->by_column); // the most, however divided
+	m->memory = app_malloc(rows * columns * m->area * sizeof(double));
+	m->diagonal = local(m->area);
+	m->lower = local(rows * m->area);
+	m->upper = local(columns * m->area);
+}
+
+void lu_free(struct lu *m)
+{
+	app_free(m->memory);
+	ARMCI_Free_local(m->diagonal);
+	ARMCI_Free_local(m->lower);
+	ARMCI_Free_local(m->upper);
+}
+
+// An element of the matrix: random in -1 .. 1, and n more on the diagonal, so that no pivots are needed.
+static double element(int n, int i, int j)
+{
+	uint64_t x = ((uint64_t)i << 32 | (uint64_t)j) + 0x9e3779b97f4a7c15u; // the finalizer of splitmix64 makes it random
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	return (double)(x >> 11) * 0x1p-52 - 1 + (i == j ? n : 0);
+}
+
+void lu_fill(struct lu *m, bool cyclic)
+{
+	m->by_row.cyclic = m->by_column.cyclic = cyclic;
+	m->my_rows = split_before(&m->by_row, m->row, m->blocks);
+	m->my_columns = split_before(&m->by_column, m->column, m->blocks);
+	for (int j = 0; j < m->my_columns; j++)
+		for (int i = 0; i < m->my_rows; i++) {
+			double *block = lu_block(m, i, j);
+			int row = split_index(&m->by_row, m->row, i) * m->b, column = split_index(&m->by_column, m->column, j) * m->b;
+			for (int k = 0; k < m->b * m->b; k++) block[k] = element(m->n, row + k / m->b, column + k % m->b);
+		}
+}
+
+enum what { MATRIX, UPPER, LOWER };
+
+static double coefficient(const struct lu *m, enum what what, const double *block, int row, int column, int k)
+{
+	int i = row + k / m->b, j = column + k % m->b;
+	switch (what) {
+	case MATRIX: return element(m->n, i, j);
+	case UPPER: return i <= j ? block[k] : 0;
+	default: return i > j ? block[k] : i == j;
+	}
+}
+
+// y = the original matrix, U, or L times x; all of both vectors at each rank. Collective.
+static void times(const struct lu *m, enum what what, const double *x, double *y)
+{
+	for (int i = 0; i < m->n; i++) y[i] = 0;
+	for (int j = 0; j < m->my_columns; j++)
+		for (int i = 0; i < m->my_rows; i++) {
+			const double *block = lu_block(m, i, j);
+			int row = split_index(&m->by_row, m->row, i) * m->b, column = split_index(&m->by_column, m->column, j) * m->b;
+			for (int k = 0; k < m->b * m->b; k++)
+				y[row + k / m->b] += coefficient(m, what, block, row, column, k) * x[column + k % m->b];
+		}
+	MPI_Allreduce(MPI_IN_PLACE, y, m->n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+bool lu_good(struct lu *m)
+{
+	size_t bytes = (size_t)m->n * sizeof(double);
+	double *x = app_private(bytes), *u = app_private(bytes), *lu = app_private(bytes), *a = app_private(bytes);
+	int wrong = 0;
+	for (int i = 0; i < m->n; i++) x[i] = element(m->n, m->n + i, 0);
+	times(m, UPPER, x, u);
+	times(m, LOWER, u, lu);
+	times(m, MATRIX, x, a);
+	for (int i = 0; i < m->n; i++) wrong += !(fabs(lu[i] - a[i]) <= 1e-13 * m->n); // the norm of A is about 2n
+	free(x);
+	free(u);
+	free(lu);
+	free(a);
+	return app_greatest(wrong) == 0;
+}
