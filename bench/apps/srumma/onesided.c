@@ -22,7 +22,7 @@ struct chunk {
 // Room for one chunk, and what comes into it.
 struct buffer {
 	double *a, *b;
-	armci_hdl_t handle;
+	armci_hdl_t get_a, get_b;
 };
 
 static int rounded_up(int n, int parts) { return (n + parts - 1) / parts; }
@@ -113,12 +113,12 @@ static void get(struct piece *piece, double *room, armci_hdl_t *handle)
 
 static void fetch(struct chunk *c, struct buffer *buffer)
 {
-	APP_COMM(get(&c->a, buffer->a, &buffer->handle); get(&c->b, buffer->b, &buffer->handle));
+	APP_COMM(get(&c->a, buffer->a, &buffer->get_a); get(&c->b, buffer->b, &buffer->get_b));
 }
 
 static void arrive(struct buffer *buffer)
 {
-	APP_COMM(app_need(ARMCI_Wait(&buffer->handle) == 0, "ARMCI_Wait"));
+	APP_COMM(app_need(ARMCI_Wait(&buffer->get_a) == 0 && ARMCI_Wait(&buffer->get_b) == 0, "ARMCI_Wait"));
 }
 
 static void multiply(const struct part *z, const struct chunk *c, bool first)
@@ -138,7 +138,10 @@ static double run(struct product *m, bool overlap)
 		buffers[i].a = ARMCI_Malloc_local((armci_size_t)(m->x.stride * DEPTH) * (armci_size_t)sizeof(double));
 		buffers[i].b = ARMCI_Malloc_local((armci_size_t)((m->y.columns + 1) * DEPTH) * (armci_size_t)sizeof(double));
 		app_need(buffers[i].a && buffers[i].b, "ARMCI_Malloc_local");
-		ARMCI_INIT_HANDLE(&buffers[i].handle);
+		memset(buffers[i].a, 0xff, (size_t)(m->x.stride * DEPTH) * sizeof(double)); // what has not come is no number
+		memset(buffers[i].b, 0xff, (size_t)(m->y.columns * DEPTH) * sizeof(double));
+		ARMCI_INIT_HANDLE(&buffers[i].get_a);
+		ARMCI_INIT_HANDLE(&buffers[i].get_b);
 	}
 	part_spoil(&m->z);
 	MPI_Barrier(MPI_COMM_WORLD);
