@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The product by one-sided gets. Every rank computes its block of C as a sum over chunks of the inner dimension: while one
+// chunk of A and B is multiplied, nonblocking strided gets bring the next one. What the ranks of the node hold is
+// multiplied where it lies. Nobody takes part in anybody else's communication.
+#include <stdlib.h>
+
+#include "srumma.h"
+
+enum { DEPTH = 128 }; // of a chunk: a get is worth its start, and the chunk of A stays in a second-level cache
+
+// A piece of A or B in the memory of a rank.
+struct piece {
+	int owner, rows, columns, stride; // stride: elements from a column to the next
+	double *at;
+	bool near; // on this node: no copy is needed
+};
+
+struct chunk {
+	struct piece a, b;
+};
+
+// Room for one chunk, and what comes into it.
+struct buffer {
+	double *a, *b;
+	armci_hdl_t get_a, get_b;
+};
+
+static int rounded_up(int n, int parts) { return (n + parts - 1) / parts; }
+
+static struct part matrix(const struct product *m, void ***all)
+{
+	struct part part = part_of(m, rounded_up(m->n, m->p), rounded_up(m->n, m->q));
+	size_t bytes = (size_t)part.stride * (size_t)part.columns * sizeof(double);
+	if (all) {
+		*all = app_malloc(bytes);
+		part.at = (*all)[app_me];
+	} else {
+		part.at = app_private(bytes);
+	}
+	return part;
+}
+
+void srumma_begin(struct product *m)
+{
+	m->x = matrix(m, &m->all_x);
+	m->y = matrix(m, &m->all_y);
+	m->z = matrix(m, NULL);
+	part_fill(&m->x, MATRIX_A);
+	part_fill(&m->y, MATRIX_B);
+	ARMCI_Barrier();
+}
+
+void srumma_end(struct product *m)
+{
+	app_free(m->all_x);
+	app_free(m->all_y);
+	free(m->z.at);
+	part_free(&m->x);
+	part_free(&m->y);
+	part_free(&m->z);
+}
+
+// The chunk of the inner dimension that begins at k: columns of A that one rank of my row of the grid holds, and rows of B that one
+// rank of my column holds.
+static struct chunk chunk_at(const struct product *m, int k)
+{
+	int wide = rounded_up(m->n, m->q), high = rounded_up(m->n, m->p); // columns of a block of A, rows of a block of B
+	int column = k / wide, row = k / high, depth = m->n - k;
+	if (depth > (column + 1) * wide - k)
+		depth = (column + 1) * wide - k;
+	if (depth > (row + 1) * high - k)
+		depth = (row + 1) * high - k;
+	if (depth > DEPTH)
+		depth = DEPTH;
+	struct piece a = {.owner = m->row * m->q + column, .rows = m->x.rows, .columns = depth, .stride = m->x.stride};
+	struct piece b = {.owner = row * m->q + m->column, .rows = depth, .columns = m->y.columns, .stride = share(m->n, high, row, m->p)};
+	a.at = (double *)m->all_x[a.owner] + (size_t)(k - column * wide) * (size_t)a.stride;
+	b.at = (double *)m->all_y[b.owner] + (k - row * high);
+	a.near = ARMCI_Same_node(a.owner);
+	b.near = ARMCI_Same_node(b.owner);
+	return (struct chunk){a, b};
+}
+
+// The chunks in the order in which I multiply them: first what needs no get, so that the first get has something to hide
+// behind. Each rank begins at a diagonal of its own, so that no two ranks of a row get the same block of A at the same
+// time, and none of a column the same of B. Returns how many.
+static int plan(const struct product *m, struct chunk *order)
+{
+	struct chunk *list = app_private((size_t)m->n * sizeof *list);
+	int count = 0, placed = 0, larger = m->p > m->q ? m->p : m->q;
+	for (int k = 0; k < m->n; k += list[count++].a.columns) list[count] = chunk_at(m, k);
+	int first = (m->row + m->column) % larger * count / larger;
+	for (int far = 0; far <= 1; far++)
+		for (int i = 0; i < count; i++) {
+			struct chunk *c = &list[(first + i) % count];
+			if ((c->a.near && c->b.near) == !far)
+				order[placed++] = *c;
+		}
+	free(list);
+	return count;
+}
+
+// Starts to get a piece unless it is near, and says where it will be.
+static void get(struct piece *piece, double *room, armci_hdl_t *handle)
+{
+	if (piece->near || piece->rows == 0 || piece->columns == 0)
+		return;
+	int there = piece->stride * (int)sizeof(double), here = piece->rows * (int)sizeof(double), count[] = {here, piece->columns};
+	app_need(ARMCI_NbGetS(piece->at, &there, room, &here, count, 1, piece->owner, handle) == 0, "ARMCI_NbGetS");
+	piece->at = room;
+	piece->stride = piece->rows;
+}
+
+static void fetch(struct chunk *c, struct buffer *buffer)
+{
+	APP_COMM(get(&c->a, buffer->a, &buffer->get_a); get(&c->b, buffer->b, &buffer->get_b));
+}
+
+static void arrive(struct buffer *buffer)
+{
+	APP_COMM(app_need(ARMCI_Wait(&buffer->get_a) == 0 && ARMCI_Wait(&buffer->get_b) == 0, "ARMCI_Wait"));
+}
+
+static void multiply(const struct part *z, const struct chunk *c, bool first)
+{
+	const double one = 1, keep = first ? 0 : 1;
+	if (z->rows > 0 && z->columns > 0)
+		dgemm_("N", "N", &z->rows, &z->columns, &c->a.columns, &one, c->a.at, &c->a.stride, c->b.at, &c->b.stride, &keep, z->at,
+			&z->stride);
+}
+
+static double run(struct product *m, bool overlap)
+{
+	struct chunk *order = app_private((size_t)m->n * sizeof *order);
+	struct buffer buffers[2];
+	int count = plan(m, order);
+	for (int i = 0; i < 2; i++) {
+		buffers[i].a = ARMCI_Malloc_local((armci_size_t)(m->x.stride * DEPTH) * (armci_size_t)sizeof(double));
+		buffers[i].b = ARMCI_Malloc_local((armci_size_t)((m->y.columns + 1) * DEPTH) * (armci_size_t)sizeof(double));
+		app_need(buffers[i].a && buffers[i].b, "ARMCI_Malloc_local");
+		memset(buffers[i].a, 0xff, (size_t)(m->x.stride * DEPTH) * sizeof(double)); // what has not come is no number
+		memset(buffers[i].b, 0xff, (size_t)(m->y.columns * DEPTH) * sizeof(double));
+		ARMCI_INIT_HANDLE(&buffers[i].get_a);
+		ARMCI_INIT_HANDLE(&buffers[i].get_b);
+	}
+	part_spoil(&m->z);
+	MPI_Barrier(MPI_COMM_WORLD);
+	double begin = app_now();
+	if (overlap)
+		fetch(&order[0], &buffers[0]);
+	for (int i = 0; i < count; i++) {
+		if (!overlap)
+			fetch(&order[i], &buffers[i % 2]);
+		else if (i + 1 < count)
+			fetch(&order[i + 1], &buffers[(i + 1) % 2]);
+		arrive(&buffers[i % 2]);
+		multiply(&m->z, &order[i], i == 0);
+	}
+	APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
+	double time = app_now() - begin;
+	for (int i = 0; i < 2; i++) {
+		ARMCI_Free_local(buffers[i].a);
+		ARMCI_Free_local(buffers[i].b);
+	}
+	free(order);
+	return time;
+}
+
+double srumma_run(void *product) { return run(product, true); }
+double srumma_blocking_run(void *product) { return run(product, false); }
+
+bool srumma_good(void *product)
+{
+	struct product *m = product;
+	return is_product(m, &m->z);
+}
