@@ -68,7 +68,7 @@ func (b *batch) String() string {
 }
 
 var allBatches = []batch{
-	{[]string{"pingpong", "bidirectional"}, 2, false},
+	{[]string{"pingpong", "bidirectional", "get-fence"}, 2, false},
 	{[]string{"bandwidth"}, 2, false},
 	{[]string{"overlap", "skew"}, 2, false},
 	{[]string{"small", "fetch", "swap", "accumulate", "strided", "locks"}, 2, false},

@@ -32,8 +32,8 @@ What a series cannot do is said in the tables.
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host, of -hosts
   -library FILE    the library that is preloaded (default lib/libarmci-mpirma.so of the build); none: natively only
-  -only LIST       figures, comma-separated: pingpong,bidirectional,bandwidth,synchronisation,overlap,skew,origins,
-                   small,fetch,swap,accumulate,strided,locks
+  -only LIST       figures, comma-separated: pingpong,bidirectional,get-fence,bandwidth,synchronisation,overlap,skew,
+                   origins,small,fetch,swap,accumulate,strided,locks
   -series LIST     series, comma-separated: openmpi,openmpi-sm,openmpi-pt2pt,mpich,armci-openmpi,armci-mpich
   -ranks N         at most (default 8): synchronisation and origins run with 2, 3, 4 and 8
   -runs N          starts of every series (default 3), whose median counts

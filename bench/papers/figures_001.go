@@ -7,16 +7,16 @@ package main
 func contiguousAndStrided(place string) []line {
 	return []line{
 		lineOf("put", "transfer", "transfer/put", place), lineOf("get", "transfer", "transfer/get", place), lineOf("MPI", "transfer", "transfer/mpi", place),
-		lineOf("put, strided", "strided", "strided/put", place), lineOf("get, strided", "strided", "strided/get", place),
-		lineOf("MPI, vector type", "strided", "strided/mpi", place),
+		lineOf("put, strided", "strided", "transfer-strided/put", place), lineOf("get, strided", "strided", "transfer-strided/get", place),
+		lineOf("MPI, vector type", "strided", "transfer-strided/mpi", place),
 	}
 }
 
 // fencesOver are the series of figure 12, by one and by all.
 func fencesOver(network, title string) chart {
 	c := chart{title: title, yLabel: "time", xLabel: "processes", kind: overProcs, lines: []line{
-		lineOf("AllFence by one", "fences", "fences/one", ""), lineOf("a fence after the other by one", "fences", "fences/one-sequential", ""),
-		lineOf("AllFence by all", "fences", "fences/all", ""), lineOf("a fence after the other by all", "fences", "fences/all-sequential", "")}}
+		lineOf("AllFence by one", "fences", "all-fence/one", ""), lineOf("a fence after the other by one", "fences", "all-fence/one-sequence", ""),
+		lineOf("AllFence by all", "fences", "all-fence/all", ""), lineOf("a fence after the other by all", "fences", "all-fence/all-sequence", "")}}
 	for _, n := range []string{"2x1", "4x1", "6x1", "8x1"} {
 		c.places = append(c.places, network+"-"+n)
 	}
@@ -56,7 +56,7 @@ var clusters2002 = []paperFigure{
 		caption: "Comparison with MPI-2 put and get operations (section 4, related work)",
 		paper:   "MPI_Get of 1024 bytes with its fence took 262 us, of 131072 bytes 3664 us; ARMCI_Get 54.8 us and, as printed, 12800 us.",
 		charts: []chart{{title: "Get of 1 KiB and 128 KiB", yLabel: "time", kind: overBytes, lines: []line{
-			under("messages", lineOf("ARMCI_Get", "mpi-get-fence", "mpi-get-fence/armci", "hosts-2x1")),
+			under("messages", lineOf("ARMCI_Get", "mpi-get-fence", "mpi-get-fence/get", "hosts-2x1")),
 			under("messages", lineOf("MPI_Get and fence", "mpi-get-fence", "mpi-get-fence/mpi", "hosts-2x1")),
-			under("ours", lineOf("MPI_Get and fence over libarmci-mpirma", "mpi-get-fence", "mpi-get-fence/mpi", "hosts-2x1"))}}}},
+			under("ours", lineOf("MPI_Get between fences over libarmci-mpirma", "windows", "get-fence", "hosts-2x1"))}}}},
 }

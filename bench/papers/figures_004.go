@@ -11,10 +11,10 @@ var strided2004 = []paperFigure{
 			{title: "Puts of n x n doubles to three nodes over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
 				under("nic", lineOf("NIC", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")), under("host", lineOf("host", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")),
 				under("auto", lineOf("chosen by the model", "one-to-all-protocols", "one-to-all/put", "rdma-4x1")),
-				under("auto", lineOf("chosen, nonblocking", "one-to-all-protocols", "one-to-all/put-nb", "rdma-4x1")),
+				under("auto", lineOf("chosen, nonblocking", "one-to-all-protocols", "one-to-all/put-nonblocking", "rdma-4x1")),
 				under("auto", lineOf("MPI, vector type", "one-to-all-protocols", "one-to-all/mpi", "rdma-4x1"))}},
 			{title: "Puts of n x n doubles to three hosts over TCP", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_PutS", "one-to-all", "one-to-all/put", "hosts-4x1"), lineOf("ARMCI_NbPutS", "one-to-all", "one-to-all/put-nb", "hosts-4x1"),
+				lineOf("ARMCI_PutS", "one-to-all", "one-to-all/put", "hosts-4x1"), lineOf("ARMCI_NbPutS", "one-to-all", "one-to-all/put-nonblocking", "hosts-4x1"),
 				lineOf("MPI, vector type", "one-to-all", "one-to-all/mpi", "hosts-4x1")}},
 		}},
 	{id: "004-7", title: "Row by row, and copy-send-copy",
@@ -22,10 +22,10 @@ var strided2004 = []paperFigure{
 		paper:   "One request to the NIC is ahead of a message for each row; overlapped packing is ahead of copy, send, copy.",
 		charts: []chart{
 			{title: "Put of n x n doubles over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_PutS", "rows", "rows/put-strided", "rdma-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "rdma-2x1"),
+				lineOf("ARMCI_PutS", "rows", "rows/put", "rdma-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "rdma-2x1"),
 				lineOf("copy, send, copy", "rows", "rows/put-packed", "rdma-2x1")}},
 			{title: "Put of n x n doubles over TCP", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_PutS", "rows", "rows/put-strided", "hosts-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "hosts-2x1"),
+				lineOf("ARMCI_PutS", "rows", "rows/put", "hosts-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "hosts-2x1"),
 				lineOf("copy, send, copy", "rows", "rows/put-packed", "hosts-2x1")}},
 		}},
 	{id: "004-overhead", title: "Host overhead",
@@ -53,7 +53,7 @@ var strided2004 = []paperFigure{
 	{id: "patterns", title: "Transpose, Jacobi and a task pool",
 		caption: "What users write (no figure of a paper)",
 		charts: []chart{
-			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("transpose", "transpose", "", "mpi", "armci")},
+			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("transpose", "transpose", "", "mpi", "mpi-types", "armci-get", "armci-put")},
 			{title: "Jacobi with a halo", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("jacobi", "jacobi", "", "mpi", "armci")},
 			{title: "Tasks from a shared counter", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("counter", "counter", "", "mpi", "armci")},
 		}},

@@ -114,3 +114,29 @@ void bidirectional(void)
 	}
 	area_close();
 }
+
+// Rank 0 gets between two fences, as the active target model of MPI-2 has it.
+static double fenced_gets(long n)
+{
+	double begin = now();
+	for (long i = 0; i < n; i++) {
+		MPI_Win_fence(0, area.win);
+		if (me == 0)
+			MPI_Get(area.mine, size, MPI_BYTE, peer, 0, size, MPI_BYTE, area.win);
+		MPI_Win_fence(0, area.win);
+	}
+	return now() - begin;
+}
+
+void get_fence(void)
+{
+	static const int bytes[] = {1024, 131072};
+	if (!area_open(1 << 20))
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct figure f = {.op = "get-fence", .x = "-", .bytes = bytes[i], .unit = NS, .ours = fenced_gets};
+		size = bytes[i];
+		measure(&f);
+	}
+	area_close();
+}

@@ -21,7 +21,8 @@ static const struct {
 	void (*run)(void);
 	bool two; // two ranks exactly
 } figures[] = {
-	{"pingpong", latency, true}, {"bidirectional", bidirectional, true}, {"bandwidth", bandwidth, true},
+	{"pingpong", latency, true}, {"bidirectional", bidirectional, true}, {"get-fence", get_fence, true},
+{"bandwidth", bandwidth, true},
 	{"synchronisation", synchronisation, false}, {"overlap", overlap, true}, {"skew", skew, true},
 	{"origins", origins, false}, {"small", small, true}, {"fetch", fetch, true}, {"swap", swap, true}, {"accumulate", accumulate, true},
 	{"strided", strided, true}, {"locks", locks, true},

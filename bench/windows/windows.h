@@ -89,6 +89,7 @@ double message_stream_in(long n);
 // The figures.
 void latency(void);
 void bidirectional(void);
+void get_fence(void);
 void bandwidth(void);
 void synchronisation(void);
 void overlap(void);
