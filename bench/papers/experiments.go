@@ -52,7 +52,7 @@ var experiments = []experiment{
 	// MPI's one-sided communication (../windows).
 	{name: "windows", program: "windows-openmpi", args: "pingpong bidirectional get-fence bandwidth overlap skew",
 		quick: "pingpong bidirectional get-fence bandwidth overlap skew",
-		reps: 3, places: between, seconds: 40, variants: windowsBy},
+		reps:  3, places: between, seconds: 40, variants: windowsBy},
 	{name: "windows-origins", program: "windows-openmpi", args: "synchronisation origins", quick: "synchronisation origins", reps: 3,
 		places: "hosts-2x1 hosts-3x1 hosts-4x1 hosts-8x1 rdma-2x1 rdma-3x1 rdma-4x1 rdma-8x1", seconds: 8, variants: windowsBy},
 

@@ -22,7 +22,7 @@ static const struct {
 	bool two; // two ranks exactly
 } figures[] = {
 	{"pingpong", latency, true}, {"bidirectional", bidirectional, true}, {"get-fence", get_fence, true},
-{"bandwidth", bandwidth, true},
+	{"bandwidth", bandwidth, true},
 	{"synchronisation", synchronisation, false}, {"overlap", overlap, true}, {"skew", skew, true},
 	{"origins", origins, false}, {"small", small, true}, {"fetch", fetch, true}, {"swap", swap, true}, {"accumulate", accumulate, true},
 	{"strided", strided, true}, {"locks", locks, true},
