@@ -60,18 +60,17 @@ static void swap(const struct mg *m, double *x, const int *n, int axis)
 	const int *rank = m->beside[axis];
 	const int edge[2] = {1, n[axis]}, halo[2] = {0, n[axis] + 1};
 	bool together = rank[0] == rank[1]; // two ranks around a torus are neighbours on both sides
-	armci_hdl_t open;
-	ARMCI_INIT_HANDLE(&open);
+	armci_hdl_t open[2];
 	for (int s = 0; s < 2; s++) { // it is my neighbour's other side
 		if (axis == 0)
-			put_packed(x, n, axis, edge[s], 1 - s, rank[s], &open);
+			put_packed(x, n, axis, edge[s], 1 - s, rank[s], &open[s]);
 		else
-			put(m, x, n, axis, edge[s], halo[1 - s], rank[s], &open);
+			put(m, x, n, axis, edge[s], halo[1 - s], rank[s], &open[s]);
 		if (s == 1 || !together)
 			armci_notify(rank[s]);
 	}
 	for (int s = together, seen; s < 2; s++) armci_notify_wait(rank[s], &seen);
-	ARMCI_Wait(&open);
+	for (int s = 0; s < 2; s++) ARMCI_Wait(&open[s]);
 	if (axis != 0)
 		return;
 	for (int s = 0; s < 2; s++) unpack(x, n, axis, halo[s], buffer(app_me, s));
