@@ -7,7 +7,7 @@
 #include "lu.h"
 
 enum {
-	PANEL_PIECE = 4,          // blocks of one nonblocking get
+	PANEL_PIECE = 16,         // blocks of one nonblocking get
 	PANEL_BLOCKS_MAX = 2048,
 };
 
