@@ -23,8 +23,6 @@ struct work {
 	struct panel diagonal, lower, upper;
 };
 
-typedef void bring_function(struct panel **p, int panels);
-
 // Finishes what is mine of the column below block (k, k) and of the row right of it.
 static void finish(const struct lu *m, const struct panel *diagonal, int k)
 {
@@ -37,10 +35,12 @@ static void finish(const struct lu *m, const struct panel *diagonal, int k)
 			block_solve_left(lu_block(m, i, j), diagonal->at, m->b);
 }
 
-static void update(const struct lu *m, struct panel *lower, struct panel *upper, int k)
+static void update(const struct lu *m, struct panel *lower, struct panel *upper, int k, const struct transport *t)
 {
 	int first_row = lu_first_row(m, m->row, k), first_column = lu_first_column(m, m->column, k);
-	for (int i = 0; i < m->my_rows - first_row; i++)
+	for (int i = 0; i < m->my_rows - first_row; i++) {
+		if (t->poll)
+			APP_COMM(t->poll());
 		for (int j = 0; j < m->my_columns - first_column; j++) {
 			if (panel_missing(upper, j))
 				APP_COMM(panel_wait(upper, j));
@@ -49,9 +49,10 @@ static void update(const struct lu *m, struct panel *lower, struct panel *upper,
 			block_update(lu_block(m, first_row + i, first_column + j), lower->at + (size_t)i * lower->stride,
 				upper->at + (size_t)j * upper->stride, m->b);
 		}
+	}
 }
 
-static double run(struct work *w, bool cyclic, bring_function *bring)
+static double run(struct work *w, bool cyclic, const struct transport *t)
 {
 	struct lu *m = &w->lu;
 	struct panel *diagonal = &w->diagonal, *both[] = {&w->lower, &w->upper};
@@ -64,21 +65,23 @@ static double run(struct work *w, bool cyclic, bring_function *bring)
 		panel_upper(&w->upper, m, k);
 		if (diagonal->owner == app_me)
 			block_factor((double *)diagonal->at, m->b);
-		APP_COMM(bring(&diagonal, 1); panel_wait(diagonal, 0));
+		APP_COMM(t->bring(&diagonal, 1); panel_wait(diagonal, 0));
 		finish(m, diagonal, k);
-		APP_COMM(bring(both, 2));
-		update(m, &w->lower, &w->upper, k);
+		APP_COMM(t->bring(both, 2));
+		update(m, &w->lower, &w->upper, k, t);
 	}
+	if (t->end)
+		APP_COMM(t->end());
 	ARMCI_Barrier();
 	return app_now() - start;
 }
 
-static double mpi_cyclic(void *arg) { return run(arg, true, bring_by_messages); }
-static double mpi_block(void *arg) { return run(arg, false, bring_by_messages); }
-static double cyclic(void *arg) { return run(arg, true, bring_by_gets); }
-static double cyclic_nb(void *arg) { return run(arg, true, bring_by_nonblocking_gets); }
-static double block(void *arg) { return run(arg, false, bring_by_gets); }
-static double block_nb(void *arg) { return run(arg, false, bring_by_nonblocking_gets); }
+static double mpi_cyclic(void *arg) { return run(arg, true, &messages); }
+static double mpi_block(void *arg) { return run(arg, false, &messages); }
+static double cyclic(void *arg) { return run(arg, true, &gets); }
+static double cyclic_nb(void *arg) { return run(arg, true, &nonblocking_gets); }
+static double block(void *arg) { return run(arg, false, &gets); }
+static double block_nb(void *arg) { return run(arg, false, &nonblocking_gets); }
 static bool good(void *arg) { return lu_good(&((struct work *)arg)->lu); }
 
 static const struct app_version versions[] = {

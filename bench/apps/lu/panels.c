@@ -65,26 +65,55 @@ static void brought(struct panel *p)
 	p->stride = p->area;
 }
 
-void bring_by_messages(struct panel **all, int panels)
+// Sends that are still open. Their blocks do not change, so nobody waits for them before there are many.
+enum { SENDS_MAX = 256 };
+static MPI_Request sends[SENDS_MAX];
+static int open_sends;
+
+static void end_messages(void)
 {
-	MPI_Request open[4 * app_n + 2];
+	MPI_Waitall(open_sends, sends, MPI_STATUSES_IGNORE);
+	open_sends = 0;
+}
+
+// Long messages go on only while their sender is in MPI.
+static void poll_messages(void)
+{
+	int all = 1;
+	if (open_sends > 0)
+		MPI_Testall(open_sends, sends, &all, MPI_STATUSES_IGNORE);
+	if (all)
+		open_sends = 0;
+}
+
+static void send(const struct panel *p, int tag)
+{
+	MPI_Datatype blocks;
+	MPI_Type_vector(p->count, (int)p->area, (int)p->stride, MPI_DOUBLE, &blocks);
+	MPI_Type_commit(&blocks);
+	for (int r = 0; r < p->readers; r++) {
+		if (open_sends == SENDS_MAX)
+			end_messages();
+		MPI_Isend(p->at, 1, blocks, p->reader[r], tag, MPI_COMM_WORLD, &sends[open_sends++]);
+	}
+	MPI_Type_free(&blocks);
+}
+
+static void bring_by_messages(struct panel **all, int panels)
+{
+	MPI_Request receives[2];
 	int n = 0;
-	for (int i = 0; i < panels; i++)
-		if (all[i]->needed) {
-			brought(all[i]);
-			MPI_Irecv(all[i]->copy, all[i]->count * (int)all[i]->area, MPI_DOUBLE, all[i]->owner, i, MPI_COMM_WORLD, &open[n++]);
-		}
 	for (int i = 0; i < panels; i++) {
 		struct panel *p = all[i];
-		MPI_Datatype blocks;
-		if (p->readers == 0)
-			continue;
-		MPI_Type_vector(p->count, (int)p->area, (int)p->stride, MPI_DOUBLE, &blocks);
-		MPI_Type_commit(&blocks);
-		for (int r = 0; r < p->readers; r++) MPI_Isend(p->at, 1, blocks, p->reader[r], i, MPI_COMM_WORLD, &open[n++]);
-		MPI_Type_free(&blocks);
+		if (p->needed) {
+			brought(p);
+			MPI_Irecv(p->copy, p->count * (int)p->area, MPI_DOUBLE, p->owner, i, MPI_COMM_WORLD, &receives[n++]);
+		}
 	}
-	MPI_Waitall(n, open, MPI_STATUSES_IGNORE);
+	for (int i = 0; i < panels; i++)
+		if (all[i]->readers > 0)
+			send(all[i], i);
+	MPI_Waitall(n, receives, MPI_STATUSES_IGNORE);
 }
 
 // Waits until a needed panel is finished; whether it has to be copied.
@@ -114,7 +143,7 @@ static struct get get_of(const struct panel *p, int first, int blocks)
 		.from_stride = (int)(p->stride * sizeof(double)), .to_stride = bytes, .count = {bytes, blocks}};
 }
 
-void bring_by_gets(struct panel **all, int panels)
+static void bring_by_gets(struct panel **all, int panels)
 {
 	notify_readers(all, panels);
 	for (int i = 0; i < panels; i++) {
@@ -127,7 +156,7 @@ void bring_by_gets(struct panel **all, int panels)
 	}
 }
 
-void bring_by_nonblocking_gets(struct panel **all, int panels)
+static void bring_by_nonblocking_gets(struct panel **all, int panels)
 {
 	notify_readers(all, panels);
 	for (int i = 0; i < panels; i++) {
@@ -149,3 +178,7 @@ void panel_wait(struct panel *p, int block)
 {
 	while (panel_missing(p, block)) app_need(ARMCI_Wait(&p->handle[p->come++]) == 0, "ARMCI_Wait");
 }
+
+const struct transport messages = {bring_by_messages, poll_messages, end_messages};
+const struct transport gets = {.bring = bring_by_gets};
+const struct transport nonblocking_gets = {.bring = bring_by_nonblocking_gets};

@@ -7,7 +7,7 @@
 #include "lu.h"
 
 enum {
-	PANEL_PIECE = 4,          // blocks of one nonblocking get
+	PANEL_PIECE = 16,         // blocks of one nonblocking get
 	PANEL_BLOCKS_MAX = 2048,
 };
 
@@ -33,10 +33,14 @@ void panel_diagonal(struct panel *p, const struct lu *m, int k);
 void panel_lower(struct panel *p, const struct lu *m, int k);
 void panel_upper(struct panel *p, const struct lu *m, int k);
 
-// Each brings panels that their owners have finished to their readers, who call it too.
-void bring_by_messages(struct panel **p, int panels);
-void bring_by_gets(struct panel **p, int panels);
-void bring_by_nonblocking_gets(struct panel **p, int panels); // panel_wait says when a block is there
+struct transport {
+	void (*bring)(struct panel **p, int panels); // brings panels that their owners have finished to their readers, who call it too
+	void (*poll)(void);                          // called now and then during computation, if it needs the owner's help
+	void (*end)(void);                           // called behind the last step
+};
+
+extern const struct transport messages, gets;
+extern const struct transport nonblocking_gets; // panel_wait says when a block is there
 
 // Whether it has to be waited for a block, and the wait.
 static inline bool panel_missing(const struct panel *p, int block)

@@ -99,20 +99,18 @@ void fetch_puts(struct fetch *f, int buffer)
 	const double *x = part_x(p, app_me, buffer);
 	for (int turn = 1; turn < app_n; turn++) {
 		int r = owner(turn), from = p->wanted_from[r], count = p->wanted_from[r + 1] - from;
-		ARMCI_INIT_HANDLE(&f->handles[r]);
 		if (!neighbour(p, r))
 			continue;
 		double *there = part_x(p, r, buffer) + (p->starts[r + 1] - p->starts[r]) + p->place[r];
 		double *to = ARMCI_Same_node(r) ? there : f->packed + from;
 		for (int i = 0; i < count; i++) to[i] = x[p->wanted[from + i]];
 		if (to != there && count > 0)
-			app_need(ARMCI_NbPut(to, there, count * (int)sizeof *to, r, &f->handles[r]) == 0, "ARMCI_NbPut");
+			app_need(ARMCI_Put(to, there, count * (int)sizeof *to, r) == 0, "ARMCI_Put");
 		armci_notify(r);
 	}
 	for (int turn = 1, count; turn < app_n; turn++)
 		if (neighbour(p, owner(turn)))
 			armci_notify_wait(owner(turn), &count);
-	wait_all(f);
 }
 
 // Whether a run is the first of its owner, or longer than the one before.
