@@ -39,8 +39,16 @@ find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h DOC "header of libibverbs, for 
 find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
 if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   file(GLOB verbs CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
+  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
   armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
-    FLAGS -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
+    FLAGS ${verbs_flags})
+endif()
+
+# The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same processes.
+if(ARMCI_CC_openmpi)
+  file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/*.c)
+  armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} SOURCES ${papers} ${verbs}
+    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers ${verbs_flags})
 endif()
 
 # The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the library.

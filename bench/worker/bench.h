@@ -8,8 +8,12 @@
 
 enum { BENCH_MOST = 16 << 20 }; // bytes that a baseline moves at a time
 
-// Each is there if the ranks are where it belongs; ready and end are collective, and so is baseline, which is
-// perf_baseline of perf.h.
+// Which of the raw baselines there is: where the ranks are decides. An MPI's worker has none but that of the papers.
+enum bench_kind { BENCH_NODE, BENCH_SOCKET, BENCH_VERBS, BENCH_NONE };
+enum bench_kind bench_raw(void);
+bool bench_raw_baseline(struct perf_case *c, int k); // as perf_baseline of perf.h
+
+// ready and end are collective, and so is baseline.
 void bench_node_ready(void);
 bool bench_node_baseline(struct perf_case *c, int k);
 void bench_node_end(void);
@@ -24,10 +28,10 @@ bool bench_verbs_baseline(struct perf_case *c, int k);
 void bench_verbs_overlap(struct perf_overlap *o);
 void bench_verbs_end(void);
 
-// Of an MPI, on a node and between nodes: the only baselines there are under one.
-void bench_mpi_ready(void);
-bool bench_mpi_baseline(struct perf_case *c, int k);
-void bench_mpi_end(void);
+// Of an MPI, on a node and between nodes. An operation has one at most, whose name says so if there are others.
+bool bench_mpi_baseline(struct perf_case *c);
+
+extern const struct perf_group bench_papers[]; // groups of the worker of the papers
 
 bool bench_asleep(void); // the job is set to sleep: its label is /asleep
 

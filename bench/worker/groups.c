@@ -33,7 +33,7 @@ void perf_put_new(void);
 void perf_protocols(void);
 void perf_protocols_strided(void);
 
-const struct perf_group perf_more[] = {
+static const struct perf_group own[] = {
 	{"acc-together", perf_acc_together},
 	{"malloc-new", perf_memory_new},
 	{"idle", perf_idle},
@@ -51,6 +51,14 @@ const struct perf_group perf_more[] = {
 	{"protocols-strided", perf_protocols_strided},
 #endif
 	{NULL, NULL},
+};
+
+const struct perf_group *const perf_more[] = {
+	own,
+#ifdef PERF_PAPERS
+	bench_papers,
+#endif
+	NULL,
 };
 
 // The library has read its settings before main: the program begins again with what this rank differs in.
@@ -126,9 +134,14 @@ void perf_begin(int *argc, char **argv)
 enum { MPI = 1 };
 #else
 enum { MPI = 0 };
-void bench_mpi_ready(void) {}
-bool bench_mpi_baseline(struct perf_case *c, int k) { return !c && k; }
-void bench_mpi_end(void) {}
+bool bench_mpi_baseline(struct perf_case *c) { return !c; }
+#endif
+
+// The worker of the papers has an MPI's baselines and the raw ones, others with an MPI only that.
+#if defined(PERF_PAPERS) || !defined(PERF_MPI)
+enum { RAW = 1 };
+#else
+enum { RAW = 0 };
 #endif
 
 #ifdef PERF_VERBS
@@ -145,51 +158,52 @@ void bench_verbs_overlap(struct perf_overlap *o) { (void)o; }
 void bench_verbs_end(void) {}
 #endif
 
-void perf_ready(void)
+enum bench_kind bench_raw(void)
 {
-	if (MPI)
-		bench_mpi_ready();
-	else if (!perf_far)
-		bench_node_ready();
-	else if (perf_alone)
-		return;
-	else if (over_verbs())
-		bench_verbs_ready();
-	else
-		bench_socket_ready();
+	if (!RAW || (perf_far && perf_alone))
+		return BENCH_NONE;
+	if (!perf_far)
+		return BENCH_NODE;
+	return over_verbs() ? BENCH_VERBS : BENCH_SOCKET;
 }
 
+void perf_ready(void)
+{
+	static void (*const ready[])(void) = {bench_node_ready, bench_socket_ready, bench_verbs_ready};
+	if (bench_raw() != BENCH_NONE)
+		ready[bench_raw()]();
+}
+
+bool bench_raw_baseline(struct perf_case *c, int k)
+{
+	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline, bench_socket_baseline, bench_verbs_baseline};
+	return bench_raw() != BENCH_NONE && baseline[bench_raw()](c, k);
+}
+
+// The MPI's comes first.
 bool perf_baseline(struct perf_case *c, int k)
 {
-	if (MPI)
-		return bench_mpi_baseline(c, k);
-	if (!perf_far)
-		return bench_node_baseline(c, k);
-	return over_verbs() ? bench_verbs_baseline(c, k) : bench_socket_baseline(c, k);
+	struct perf_case beside = *c;
+	bool mpi = MPI && bench_mpi_baseline(&beside);
+	if (!mpi || k > 0)
+		return bench_raw_baseline(c, k - mpi);
+	*c = beside;
+	return true;
 }
 
 void perf_overlap_baseline(struct perf_overlap *o)
 {
-	if (perf_alone || MPI)
-		return;
-	if (over_verbs())
+	if (bench_raw() == BENCH_VERBS)
 		bench_verbs_overlap(o);
-	else
+	else if (bench_raw() == BENCH_SOCKET)
 		bench_socket_overlap(o);
 }
 
 void perf_end(void)
 {
-	if (MPI)
-		bench_mpi_end();
-	else if (!perf_far)
-		bench_node_end();
-	else if (perf_alone)
-		return;
-	else if (over_verbs())
-		bench_verbs_end();
-	else
-		bench_socket_end();
+	static void (*const end[])(void) = {bench_node_end, bench_socket_end, bench_verbs_end};
+	if (bench_raw() != BENCH_NONE)
+		end[bench_raw()]();
 }
 
 bool bench_asleep(void) { return strcmp(perf_label, "/asleep") == 0; }

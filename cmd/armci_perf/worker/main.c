@@ -52,9 +52,9 @@ const struct perf_group perf_groups[] = {
 
 static const struct perf_group *find(const char *name)
 {
-	const struct perf_group *lists[] = {perf_groups, perf_more};
-	for (int i = 0; i < 2; i++)
-		for (const struct perf_group *g = lists[i]; g->name; g++)
+	const struct perf_group *list = perf_groups;
+	for (int i = 0; list; list = perf_more[i++])
+		for (const struct perf_group *g = list; g->name; g++)
 			if (strcmp(g->name, name) == 0)
 				return g;
 	fprintf(stderr, "armci_perf worker: no group %s\n", name);

@@ -116,13 +116,13 @@ struct perf_overlap {
 void perf_overlap_baseline(struct perf_overlap *o); // may set raw_start and raw_end. Of bench/, as perf_baseline
 void perf_overlap_rows(struct perf_overlap *o, const char *op, int bytes);
 
-// The groups a worker can be asked for, by name. Both lists end without a name.
+// The groups a worker can be asked for, by name. A list ends without a name.
 struct perf_group {
 	const char *name;
 	void (*run)(void);
 };
-extern const struct perf_group perf_groups[]; // the installed ones
-extern const struct perf_group perf_more[];   // those of bench/
+extern const struct perf_group perf_groups[];      // the installed ones
+extern const struct perf_group *const perf_more[]; // lists of bench/, up to NULL
 void perf_begin(int *argc, char **argv);      // before the library starts: what bench/ has to do
 void perf_ready(void);                        // when it has started
 void perf_end(void);                          // before it ends

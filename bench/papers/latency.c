@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Latencies, eight bytes at a time (paper 000 table 1, paper 001 table 2): gets, puts until they are complete at the
+// target and until the source may be used again, locks, unlocks, read-modify-write, fences; beside the MPI's messages.
+#include "papers.h"
+
+#include <mpi.h>
+
+enum { BYTES = 8, SPACE = 4096, TAG = 5 };
+
+static double clock_of; // of bodies that do more than what counts
+
+#define COUNTED(name, before, call, after)                \
+	static void name(void *arg, long n)               \
+	{                                                 \
+		struct perf_transfer *t = arg;            \
+		(void)t;                                  \
+		for (long i = 0; i < n; i++) {            \
+			before;                           \
+			double begin = perf_now();        \
+			call;                             \
+			clock_of += perf_now() - begin;   \
+			after;                            \
+		}                                         \
+	}
+
+#define PUT ARMCI_Put(t->mine, t->theirs, BYTES, perf_peer)
+#define FENCE ARMCI_Fence(perf_peer)
+#define LOCK ARMCI_Lock(0, perf_peer)
+#define UNLOCK ARMCI_Unlock(0, perf_peer)
+
+PERF_BODY(get, ARMCI_Get(t->theirs, t->mine, BYTES, perf_peer))
+PERF_BODY(put, PUT; FENCE)
+PERF_BODY(lock_unlock, LOCK; UNLOCK)
+PERF_BODY(fetch_add, long old; ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, t->theirs + 128, 1, perf_peer))
+PERF_BODY(swap, long mine = 1; ARMCI_Rmw(ARMCI_SWAP_LONG, &mine, t->theirs + 256, 0, perf_peer))
+COUNTED(put_local, (void)0, PUT, FENCE)
+COUNTED(fence, PUT, FENCE, (void)0)
+COUNTED(lock, (void)0, LOCK, UNLOCK)
+COUNTED(unlock, LOCK, UNLOCK, (void)0)
+
+static void trips(struct perf_transfer *t, long n)
+{
+	if (!papers_takes_part() || perf_n < 2)
+		return;
+	for (long i = 0; i < 2 * n; i++)
+		if ((i & 1) == (perf_me != 0))
+			MPI_Send(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD);
+		else
+			MPI_Recv(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void mpi_trip(void *arg, long n) { trips(arg, n); }
+
+static void mpi_half(void *arg, long n)
+{
+	double begin = perf_now();
+	trips(arg, n);
+	clock_of += (perf_now() - begin) / 2;
+}
+
+void papers_latency(void)
+{
+	struct perf_transfer t = perf_transfer(SPACE);
+	struct perf_case c = {.op = "latency", .shape = "-", .bytes = BYTES, .unit = PERF_NS, .arg = &t};
+	const struct papers_way ways[] = {
+		{"get", get, PAPERS_ALONE, NULL}, {"put", put, PAPERS_ALONE, NULL},
+		{"put-local", put_local, PAPERS_ALONE, &clock_of}, {"fence", fence, PAPERS_ALONE, &clock_of},
+		{"lock", lock, PAPERS_ALONE, &clock_of}, {"unlock", unlock, PAPERS_ALONE, &clock_of},
+		{"lock+unlock", lock_unlock, PAPERS_ALONE, NULL}, {"fetch-add", fetch_add, PAPERS_ALONE, NULL},
+		{"swap", swap, PAPERS_ALONE, NULL}, {"mpi-half", perf_n > 1 ? mpi_half : NULL, PAPERS_MPI, &clock_of},
+		{"mpi-trip", perf_n > 1 ? mpi_trip : NULL, PAPERS_MPI, NULL}, {NULL, NULL, PAPERS_ALONE, NULL}};
+	t.count[0] = BYTES;
+	ARMCI_Create_mutexes(1);
+	papers_contest(&c, ways, "mpi-trip");
+	ARMCI_Destroy_mutexes();
+	perf_transfer_end(&t);
+}
