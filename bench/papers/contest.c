@@ -4,11 +4,8 @@
 // counts; who does not waits in a barrier of the library. It judges nothing.
 #include "papers.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST = 16 };
 
 // A turn of a way, as the argument of the bodies that call its body.
 struct turn {
@@ -18,12 +15,24 @@ struct turn {
 };
 
 bool papers_takes_part(void) { return perf_me == 0 || perf_me == perf_n / 2; }
-double papers_seconds(void) { return perf_pace(0.0003, 0.006); }
+
+double papers_tick(void)
+{
+	static double best;
+	for (int i = 0; best == 0 || (i > 0 && i < 1000); i++) {
+		double begin = perf_now(), end = perf_now();
+		if (best == 0 || end - begin < best)
+			best = end - begin;
+	}
+	return best;
+}
+
+static bool by_mpi(enum papers_who who) { return who == PAPERS_MPI || who == PAPERS_MPI_ALL; }
 
 // How often the others shall call the body that rank 0 is about to call; 0: no more.
 static long told(enum papers_who who, long n)
 {
-	if (who == PAPERS_MPI) {
+	if (by_mpi(who)) {
 		MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD);
 		MPI_Barrier(MPI_COMM_WORLD);
 	} else if (who == PAPERS_TOGETHER) {
@@ -35,12 +44,15 @@ static long told(enum papers_who who, long n)
 
 static void once(struct turn *t, long n)
 {
-	double begin = perf_now(), spent;
-	if (t->way->clock)
-		*t->way->clock = 0;
-	t->way->body(t->arg, n);
-	spent = t->way->clock ? *t->way->clock : perf_now() - begin;
-	t->spent += t->way->who == PAPERS_TOGETHER ? perf_greatest(spent) : spent;
+	const struct papers_way *way = t->way;
+	if (way->clock)
+		*way->clock = 0;
+	double begin = perf_now();
+	way->body(t->arg, n);
+	double spent = way->clock ? *way->clock : perf_now() - begin;
+	if (way->who == PAPERS_MPI_ALL)
+		MPI_Allreduce(MPI_IN_PLACE, &spent, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	t->spent += way->who == PAPERS_TOGETHER ? perf_greatest(spent) : spent;
 }
 
 // By rank 0.
@@ -63,9 +75,9 @@ static double sample(const struct perf_case *c, const struct papers_way *way, lo
 	struct turn t = {.way = way, .arg = c->arg};
 	struct perf_case led = *c;
 	double figure = 0;
-	led.ours = lead, led.arg = &t, led.clock = &t.spent;
+	led.ours = lead, led.arg = &t, led.clock = &t.spent, led.warm = perf_pace(0, 0.002);
 	if (perf_me == 0) {
-		figure = perf_sample(&led, lead, papers_seconds(), n);
+		figure = perf_sample(&led, lead, perf_pace(0.0003, 0.006), n);
 		told(way->who, 0);
 	} else if (way->who != PAPERS_ALONE) {
 		follow(&t);
@@ -74,46 +86,38 @@ static double sample(const struct perf_case *c, const struct papers_way *way, lo
 	return figure;
 }
 
-static int find(const struct papers_way *const *way, int count, const char *name)
+void papers_measure(const struct perf_case *c, const struct papers_way *ways, double figure[PAPERS_WAYS][PERF_REPS_MAX])
 {
-	for (int i = 0; name && i < count; i++)
-		if (strcmp(way[i]->name, name) == 0)
-			return i;
-	return -1;
-}
-
-void papers_contest(const struct perf_case *c, const struct papers_way *ways, const char *beside)
-{
-	static double figure[MOST][PERF_REPS_MAX];
-	const struct papers_way *way[MOST];
-	long n[MOST] = {0};
+	long n[PAPERS_WAYS] = {0};
 	int count = 0;
-	for (; ways->name && count < MOST; ways++)
-		if (ways->body)
-			way[count++] = ways;
-	int base = find(way, count, beside);
+	while (count < PAPERS_WAYS && ways[count].name) count++;
 	ARMCI_Barrier();
 	for (int rep = -1; rep < perf_reps; rep++) // the first is to warm up
 		for (int k = 0; k < count; k++) {
 			int i = (k + rep + 1) % count;
-			figure[i][rep < 0 ? 0 : rep] = sample(c, way[i], &n[i]);
+			if (ways[i].body)
+				figure[i][rep < 0 ? 0 : rep] = sample(c, &ways[i], &n[i]);
 		}
-	for (int i = 0; i < count; i++) {
-		char op[96];
-		struct perf_case row = *c;
-		snprintf(op, sizeof op, "%s/%s", c->op, way[i]->name);
-		row.op = op;
-		perf_figures(&row, figure[i], base >= 0 && i != base ? figure[base] : NULL, perf_reps);
-	}
 }
 
-struct papers_way papers_raw(const char *op, double bytes)
+void papers_row(const struct perf_case *c, const char *name, const double *figure, const double *beside)
 {
-	struct perf_case c = {.op = op, .bytes = bytes};
-	struct papers_way way = {.name = "raw"};
-	if (!perf_alone && bench_raw_baseline(&c, 0)) {
-		way.body = c.raw;
-		way.clock = c.raw_clock;
-	}
-	return way;
+	char op[96];
+	struct perf_case row = *c;
+	snprintf(op, sizeof op, "%s/%s", c->op, name);
+	row.op = op;
+	perf_figures(&row, figure, beside, perf_reps);
+}
+
+void papers_contest(const struct perf_case *c, const struct papers_way *ways, const char *beside)
+{
+	static double figure[PAPERS_WAYS][PERF_REPS_MAX];
+	const double *base = NULL;
+	papers_measure(c, ways, figure);
+	for (int i = 0; beside && ways[i].name; i++)
+		if (ways[i].body && strcmp(ways[i].name, beside) == 0)
+			base = figure[i];
+	for (int i = 0; ways[i].name; i++)
+		if (ways[i].body)
+			papers_row(c, ways[i].name, figure[i], base != figure[i] ? base : NULL);
 }

@@ -3,8 +3,14 @@
 #include "papers.h"
 
 void papers_latency(void);
+void papers_transfer(void);
+void papers_transfer_strided(void);
+void papers_rows(void);
 
 const struct perf_group bench_papers[] = {
-	{"latency", papers_latency}, // 000 table 1, 001 table 2
+	{"latency", papers_latency},                   // 000 table 1, 001 table 2
+	{"transfer", papers_transfer},                 // 000 fig. 14-17, 001 fig. 8-11, 002 fig. 4
+	{"transfer-strided", papers_transfer_strided}, // 001 fig. 8-11
+	{"rows", papers_rows},                         // 000 fig. 18, 004 fig. 7
 	{NULL, NULL},
 };

@@ -3,27 +3,12 @@
 // target and until the source may be used again, locks, unlocks, read-modify-write, fences; beside the MPI's messages.
 #include "papers.h"
 
-#include <mpi.h>
-
 enum { BYTES = 8, SPACE = 4096, TAG = 5 };
 
-static double clock_of; // of bodies that do more than what counts
+static double counted; // seconds, of bodies that do more than what counts
 
-#define COUNTED(name, before, call, after)                \
-	static void name(void *arg, long n)               \
-	{                                                 \
-		struct perf_transfer *t = arg;            \
-		(void)t;                                  \
-		for (long i = 0; i < n; i++) {            \
-			before;                           \
-			double begin = perf_now();        \
-			call;                             \
-			clock_of += perf_now() - begin;   \
-			after;                            \
-		}                                         \
-	}
-
-#define PUT ARMCI_Put(t->mine, t->theirs, BYTES, perf_peer)
+#define T ((struct perf_transfer *)arg)
+#define PUT ARMCI_Put(T->mine, T->theirs, BYTES, perf_peer)
 #define FENCE ARMCI_Fence(perf_peer)
 #define LOCK ARMCI_Lock(0, perf_peer)
 #define UNLOCK ARMCI_Unlock(0, perf_peer)
@@ -33,10 +18,10 @@ PERF_BODY(put, PUT; FENCE)
 PERF_BODY(lock_unlock, LOCK; UNLOCK)
 PERF_BODY(fetch_add, long old; ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, t->theirs + 128, 1, perf_peer))
 PERF_BODY(swap, long mine = 1; ARMCI_Rmw(ARMCI_SWAP_LONG, &mine, t->theirs + 256, 0, perf_peer))
-COUNTED(put_local, (void)0, PUT, FENCE)
-COUNTED(fence, PUT, FENCE, (void)0)
-COUNTED(lock, (void)0, LOCK, UNLOCK)
-COUNTED(unlock, LOCK, UNLOCK, (void)0)
+PAPERS_COUNTED(put_local, counted, (void)0, PUT, FENCE)
+PAPERS_COUNTED(fence, counted, PUT, FENCE, (void)0)
+PAPERS_COUNTED(lock, counted, (void)0, LOCK, UNLOCK)
+PAPERS_COUNTED(unlock, counted, LOCK, UNLOCK, (void)0)
 
 static void trips(struct perf_transfer *t, long n)
 {
@@ -55,7 +40,7 @@ static void mpi_half(void *arg, long n)
 {
 	double begin = perf_now();
 	trips(arg, n);
-	clock_of += (perf_now() - begin) / 2;
+	counted = (perf_now() - begin) / 2;
 }
 
 void papers_latency(void)
@@ -64,10 +49,10 @@ void papers_latency(void)
 	struct perf_case c = {.op = "latency", .shape = "-", .bytes = BYTES, .unit = PERF_NS, .arg = &t};
 	const struct papers_way ways[] = {
 		{"get", get, PAPERS_ALONE, NULL}, {"put", put, PAPERS_ALONE, NULL},
-		{"put-local", put_local, PAPERS_ALONE, &clock_of}, {"fence", fence, PAPERS_ALONE, &clock_of},
-		{"lock", lock, PAPERS_ALONE, &clock_of}, {"unlock", unlock, PAPERS_ALONE, &clock_of},
+		{"put-local", put_local, PAPERS_ALONE, &counted}, {"fence", fence, PAPERS_ALONE, &counted},
+		{"lock", lock, PAPERS_ALONE, &counted}, {"unlock", unlock, PAPERS_ALONE, &counted},
 		{"lock+unlock", lock_unlock, PAPERS_ALONE, NULL}, {"fetch-add", fetch_add, PAPERS_ALONE, NULL},
-		{"swap", swap, PAPERS_ALONE, NULL}, {"mpi-half", perf_n > 1 ? mpi_half : NULL, PAPERS_MPI, &clock_of},
+		{"swap", swap, PAPERS_ALONE, NULL}, {"mpi-half", perf_n > 1 ? mpi_half : NULL, PAPERS_MPI, &counted},
 		{"mpi-trip", perf_n > 1 ? mpi_trip : NULL, PAPERS_MPI, NULL}, {NULL, NULL, PAPERS_ALONE, NULL}};
 	t.count[0] = BYTES;
 	ARMCI_Create_mutexes(1);

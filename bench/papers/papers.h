@@ -4,13 +4,18 @@
 #ifndef PAPERS_H
 #define PAPERS_H
 
+#include <mpi.h>
+
 #include "bench.h"
+
+enum { PAPERS_WAYS = 16 };
 
 // Who calls a way's body.
 enum papers_who {
 	PAPERS_ALONE,    // rank 0; the others wait in the library, asleep
 	PAPERS_MPI,      // all, with as many turns: the far side takes part in the MPI. Rank 0's time counts
-	PAPERS_TOGETHER, // all, with as many turns: the slowest counts
+	PAPERS_MPI_ALL,  // the same, but the slowest counts
+	PAPERS_TOGETHER, // all, with as many turns, in the library: the slowest counts
 };
 
 struct papers_way {
@@ -21,13 +26,56 @@ struct papers_way {
 };
 
 // Measures the ways by turns in each repetition, the order moving on. Each is a row OP/NAME; the way `beside`, if it is
-// there, is what the others are held against. perf_contest's arg is the bodies'. Collective.
+// there, is what the others are held against. The case's arg is the bodies'. Collective.
 void papers_contest(const struct perf_case *c, const struct papers_way *ways, const char *beside);
-
-// A way called `raw`: the raw baseline that an operation of the worker has, without the library.
-struct papers_way papers_raw(const char *op, double bytes);
+// The same without rows: the figures of each way, in the order of the list, in the unit of the case. On rank 0.
+void papers_measure(const struct perf_case *c, const struct papers_way *ways, double figure[PAPERS_WAYS][PERF_REPS_MAX]);
+// Prints one row OP/NAME; beside may be NULL.
+void papers_row(const struct perf_case *c, const char *name, const double *figure, const double *beside);
 
 bool papers_takes_part(void); // this rank is rank 0 or its peer
-double papers_seconds(void);  // that a sample takes
+double papers_tick(void);     // seconds that it takes to read the clock
+
+// A body that does more than what counts: what counts is the call.
+#define PAPERS_COUNTED(name, clock, before, call, after)                              \
+	static void name(void *arg, long n)                                           \
+	{                                                                             \
+		double spent = 0, tick = papers_tick();                               \
+		(void)arg;                                                            \
+		for (long i = 0; i < n; i++) {                                        \
+			before;                                                       \
+			double begin = perf_now();                                    \
+			call;                                                         \
+			spent += perf_now() - begin - tick;                           \
+			after;                                                        \
+		}                                                                     \
+		clock = spent > 0 ? spent : 0;                                        \
+	}
+
+// Memory of which consecutive accesses use other places, so that data is not in the cache (paper 001, section 4): places
+// in rows of `across`, `step` bytes apart, and the rows `down` bytes apart.
+struct papers_moving {
+	struct perf_transfer t;
+	size_t across, step, down, places, next;
+	MPI_Datatype type; // what a message is made of
+	int elements;
+	double clock;
+};
+enum { PAPERS_SPACE = 16 << 20 };
+struct papers_moving papers_moving(void); // collective
+void papers_moving_end(struct papers_moving *m);
+void papers_contiguous(struct papers_moving *m, int bytes); // from now on, by any rank
+enum { PAPERS_LEADING = 1024 };                             // of an array of doubles with as many rows as fit
+void papers_patches(struct papers_moving *m, int n);        // of n by n doubles
+size_t papers_place(struct papers_moving *m);               // the offset of the next place
+
+// Bodies for PAPERS_MPI with a papers_moving: half the time there and back, on its clock; a message that is answered by an
+// empty one.
+void papers_mpi_half(void *arg, long n);
+void papers_mpi_answered(void *arg, long n);
+
+// The raw way that moves as many contiguous bytes, as a put or as a get, also from place to place: memcpy, one socket or
+// one request by verbs after the other.
+struct papers_way papers_raw(struct papers_moving *m, bool put);
 
 #endif

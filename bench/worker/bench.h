@@ -22,6 +22,8 @@ void bench_socket_ready(void);
 bool bench_socket_baseline(struct perf_case *c, int k);
 void bench_socket_overlap(struct perf_overlap *o);
 void bench_socket_end(void);
+// n requests one after the other, each with other memory, `step` bytes further; by rank 0. The seconds that they take.
+double bench_socket_moving(size_t out, size_t back, size_t step, long n);
 
 void bench_verbs_ready(void);
 bool bench_verbs_baseline(struct perf_case *c, int k);

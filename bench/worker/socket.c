@@ -60,6 +60,19 @@ static void exchanges(void *arg, long n)
 	perf_wire_style(&wire, PERF_ASLEEP);
 }
 
+double bench_socket_moving(size_t out, size_t back, size_t step, long n)
+{
+	now.out = out + FRAME - HEAD;
+	now.back = back + FRAME;
+	now.style = bench_asleep() ? PERF_ASLEEP : PERF_SPINNING;
+	now.exchange = ask;
+	wire.step = step;
+	spent = 0;
+	exchanges(NULL, n);
+	wire.step = 0;
+	return spent;
+}
+
 static void half_trips(void *arg, long n)
 {
 	exchanges(arg, (n + 1) / 2);

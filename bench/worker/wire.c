@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Both sides of the raw baseline between nodes. A request is a head (how many bytes follow, how many to answer, how to
-// wait from now on) and its bytes; the far side reads it whole, then answers. How to connect is in dial.c.
+// wait from now on, which place to use) and its bytes; the far side reads it whole, then answers. How to connect is in dial.c.
 #define _GNU_SOURCE
 #include "wire.h"
 
@@ -17,7 +17,8 @@
 #include "perf.h"
 
 struct head {
-	uint64_t bytes, back, style;
+	uint64_t bytes, back;
+	uint32_t style, at;
 };
 
 // How long a side looks before it sleeps when it mixes: who asked, and who answers.
@@ -72,21 +73,31 @@ static void send_all(int fd, const char *p, size_t n)
 	}
 }
 
+// The place of a request whose larger part is so large.
+static void move(struct perf_wire *w, size_t bytes)
+{
+	w->at += w->step;
+	if (w->step == 0 || w->at + bytes > w->most)
+		w->at = 0;
+}
+
 // The head and the bytes leave in one call.
 void perf_wire_send(struct perf_wire *w, size_t out, size_t back)
 {
-	struct head h = {.bytes = out, .back = back, .style = w->style};
-	struct iovec v[2] = {{&h, sizeof h}, {w->space, out}};
+	move(w, out > back ? out : back);
+	struct head h = {.bytes = out, .back = back, .style = w->style, .at = (uint32_t)w->at};
+	char *from = w->space + w->at;
+	struct iovec v[2] = {{&h, sizeof h}, {from, out}};
 	struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
 	ssize_t got = sendmsg(w->fd, &m, MSG_NOSIGNAL);
 	perf_need(got >= (ssize_t)sizeof h, "send");
 	size_t sent = (size_t)got - sizeof h;
-	send_all(w->fd, w->space + sent, out - sent);
+	send_all(w->fd, from + sent, out - sent);
 }
 
 void perf_wire_take(struct perf_wire *w, size_t back)
 {
-	bool open = receive(w->fd, w->space, back, w->style, asker);
+	bool open = receive(w->fd, w->space + w->at, back, w->style, asker);
 	perf_need(open, "the peer is gone");
 }
 
@@ -108,8 +119,8 @@ static void *serve(void *arg)
 	struct perf_wire *w = arg;
 	struct head h = {0};
 	while (receive(w->fd, &h, sizeof h, (enum perf_style)h.style, answerer) &&
-		receive(w->fd, w->space, h.bytes, (enum perf_style)h.style, answerer))
-		send_all(w->fd, w->space, h.back);
+		receive(w->fd, w->space + h.at, h.bytes, (enum perf_style)h.style, answerer))
+		send_all(w->fd, w->space + h.at, h.back);
 	perf_wire_close(w);
 	free(w);
 	return NULL;

@@ -20,6 +20,7 @@ struct perf_wire {
 	enum perf_style style;
 	char *space; // what is sent and received, the larger of the two
 	size_t most;
+	size_t step, at; // the place in it that is used, and how much further the next is
 };
 
 // Collective over rank 0 and `rank`; both may move up to `most` bytes at a time. The others get an unused wire.
