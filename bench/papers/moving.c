@@ -62,7 +62,10 @@ size_t papers_place(struct papers_moving *m)
 	return k % m->across * m->step + k / m->across * m->down;
 }
 
-static void say(struct papers_moving *m) { MPI_Send(m->t.mine + papers_place(m), m->elements, m->type, perf_peer, TAG, MPI_COMM_WORLD); }
+static void say(struct papers_moving *m)
+{
+	MPI_Send(m->t.mine + papers_place(m), m->elements, m->type, perf_peer, TAG, MPI_COMM_WORLD);
+}
 
 static void hear(struct papers_moving *m)
 {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Computation beside a nonblocking get (paper 000 fig. 19 and section 6.1.2): work between the call and the wait is increased
+// until the whole takes longer; that much work, in per cent of the time without work, is the overlap. The MPI's version
+// asks by a message and waits for a nonblocking receive, while the other side waits for requests and does nothing else.
+// Protocols are compared by starts with other settings and a label (-l). And what the whole takes by the work, 64 KiB.
+#include "papers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEAST = 1 << 10, MOST = 1 << 20, ASK = 41, REPLY = 42, STEPS = 20, POINTS = 10, STEP_US = 16, TIMES = 200 };
+static const double tolerance = 0.05; // growth that counts as longer
+static const double most_work = 1.25; // of the time without
+
+static struct perf_transfer t;
+static double rounds_each; // seconds of one round of work
+static volatile double sink;
+
+// Finer than perf_compute: small transfers take a few microseconds.
+static void compute(long rounds)
+{
+	double x = 1;
+	for (long i = 0; i < 10 * rounds; i++) x = x * 1.0000001 + 1e-9;
+	sink = x;
+}
+
+static void get(long rounds)
+{
+	armci_hdl_t h;
+	ARMCI_INIT_HANDLE(&h);
+	ARMCI_NbGet(t.theirs, t.mine, t.count[0], perf_peer, &h);
+	compute(rounds);
+	ARMCI_Wait(&h);
+}
+
+static void ask(long rounds)
+{
+	MPI_Request reply;
+	MPI_Irecv(t.mine, t.count[0], MPI_BYTE, perf_peer, REPLY, MPI_COMM_WORLD, &reply);
+	MPI_Send(&t.count[0], 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
+	compute(rounds);
+	MPI_Wait(&reply, MPI_STATUS_IGNORE);
+}
+
+// By the peer, until it is asked for nothing.
+static void reply(void)
+{
+	int bytes;
+	for (;;) {
+		MPI_Recv(&bytes, 1, MPI_INT, 0, ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (bytes == 0)
+			return;
+		MPI_Send(t.mine, bytes, MPI_BYTE, 0, REPLY, MPI_COMM_WORLD);
+	}
+}
+
+static void end_replies(void)
+{
+	int nothing = 0;
+	MPI_Send(&nothing, 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+// Seconds of one operation with so much work: the median of n, since others want the cores, too.
+static double timed(void (*operation)(long rounds), long rounds, int n)
+{
+	double took[TIMES];
+	for (int i = 0; i < n; i++) {
+		double begin = perf_now();
+		operation(rounds);
+		took[i] = perf_now() - begin;
+	}
+	qsort(took, (size_t)n, sizeof took[0], by_size);
+	return took[n / 2];
+}
+
+static int enough(void (*operation)(long rounds))
+{
+	timed(operation, 0, 5);
+	double n = perf_pace(0.0003, 0.002) / timed(operation, 0, 5);
+	return n < 5 ? 5 : n > TIMES ? TIMES : (int)n;
+}
+
+// Where the line through both points reaches the limit.
+static double crossing(double x0, double y0, double x1, double y1, double limit)
+{
+	return y1 > y0 ? x0 + (x1 - x0) * (limit - y0) / (y1 - y0) : x1;
+}
+
+// Beyond the point where the whole begins to grow it grows with the work: the limit is met `tolerance` later than that. The
+// last point below the limit counts: whatever else the machine does lengthens some before it.
+static double overlap(void (*operation)(long rounds))
+{
+	int n = enough(operation), last = 0;
+	double alone[3], whole[STEPS + 1];
+	for (int i = 0; i < 3; i++) alone[i] = timed(operation, 0, n);
+	qsort(alone, 3, sizeof alone[0], by_size);
+	double limit = alone[1] * (1 + tolerance);
+	whole[0] = alone[1];
+	for (int i = 1; i <= STEPS; i++) {
+		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone[1] / rounds_each), n);
+		if (whole[i] <= limit)
+			last = i;
+	}
+	double step = most_work / STEPS, share = 1;
+	if (last < STEPS)
+		share = crossing(step * last, whole[last], step * (last + 1), whole[last + 1], limit) - tolerance;
+	return 100 * (share < 0 ? 0 : share > 1 ? 1 : share);
+}
+
+// One figure of each version, taking turns. Rank 0 measures; the peer of the MPI's version answers; the others wait.
+static void versions(double (*measure)(void (*operation)(long rounds)), double *ours, double *mpi)
+{
+	if (perf_me == 0)
+		*ours = measure(get);
+	ARMCI_Barrier();
+	if (perf_me == 0) {
+		*mpi = measure(ask);
+		end_replies();
+	} else if (papers_takes_part()) {
+		reply();
+	}
+	ARMCI_Barrier();
+}
+
+// The least of several: others may have had the core.
+static void calibrate(void)
+{
+	const long some = 10000;
+	rounds_each = 1;
+	for (int i = 0; i < 5; i++) {
+		double begin = perf_now();
+		compute(some);
+		double each = (perf_now() - begin) / (double)some;
+		rounds_each = each < rounds_each ? each : rounds_each;
+	}
+}
+
+static void overlap_rows(int bytes)
+{
+	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
+	struct perf_case c = {.op = "overlap-work", .shape = "-", .bytes = bytes, .unit = PERF_PERCENT};
+	t.count[0] = bytes;
+	for (int i = -1; i < perf_reps; i++) { // the first is to warm up
+		if (perf_me == 0)
+			calibrate();
+		versions(overlap, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);
+	}
+	papers_row(&c, "get", ours, NULL);
+	papers_row(&c, "mpi", mpi, NULL);
+}
+
+static long work; // rounds between call and wait
+
+static double whole(void (*operation)(long rounds)) { return 1e9 * timed(operation, work, enough(operation)); }
+
+static void total_rows(void)
+{
+	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
+	t.count[0] = 64 << 10;
+	for (int point = 0; point <= POINTS; point += perf_quick ? POINTS / 2 : 1) {
+		char shape[16];
+		snprintf(shape, sizeof shape, "%dus", point * STEP_US);
+		struct perf_case c = {.op = "overlap-total", .shape = shape, .bytes = t.count[0], .unit = PERF_NS};
+		for (int i = -1; i < perf_reps; i++) {
+			if (perf_me == 0) {
+				calibrate();
+				work = (long)(point * STEP_US * 1e-6 / rounds_each);
+			}
+			versions(whole, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);
+		}
+		papers_row(&c, "get", ours, NULL);
+		papers_row(&c, "mpi", mpi, NULL);
+	}
+}
+
+void papers_overlap_work(void)
+{
+	if (!perf_far) {
+		if (perf_me == 0)
+			fprintf(stderr, "papers: no overlap within a node, where a transfer is a copy by its caller\n");
+		return;
+	}
+	t = perf_transfer(MOST);
+	for (int bytes = LEAST; bytes <= MOST; bytes *= perf_quick ? 1024 : 4) overlap_rows(bytes);
+	total_rows();
+	perf_transfer_end(&t);
+}
