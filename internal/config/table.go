@@ -111,9 +111,11 @@ var table = []Row{
 		Doc: "RDMA device (mlx5_0) or one of its ports (mlx5_0:1) to use; unset = detected"},
 	{Name: "ARMCI_RDMA_GID", Kind: KindString,
 		Doc: "index of the port's address (GID) to use; unset = detected: RoCE v2 and IPv4 first"},
-	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "buffered", "zerocopy"},
+	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto", 
+		Choices: []string{"auto", "buffered", "zerocopy", "baseline", "register", "overlap"},
 		Doc: "how contiguous transfers use local memory: through registered buffers, or as it is, registered where it " +
-			"is not; auto = by size and kind of memory"},
+			"is not; to compare with: through one buffer after the other, as it is but registered for each transfer alone, " +
+			"the same while what comes before travels; auto = by size and kind of memory"},
 	{Name: "ARMCI_RDMA_STRIDED", Kind: KindChoice, Class: ClassExpert, Default: "auto",
 		Choices: []string{"auto", "nic", "host", "host-atomic", "push"},
 		Doc: "how strided and vector transfers travel: a request of the device for each row; packed into messages; packed " +

@@ -120,7 +120,7 @@ func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
 
 // carryBy is carry by a protocol, or by frames where that is not possible.
 func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err error) {
-	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && g.t.opt.Contiguous != transport.ByZeroCopy
+	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && !g.t.opt.Lends()
 	if get || by == transport.ByDevice && !copied {
 		if r, err = g.open(f.x, kindData); err != nil {
 			return nil, err

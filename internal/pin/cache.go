@@ -81,6 +81,9 @@ func Open(d Device, budget int64, demand bool) *Cache {
 	return c
 }
 
+// Uncached makes a cache that keeps nothing: memory is registered for one user, and no longer.
+func Uncached(d Device, budget int64) *Cache { return &Cache{device: d, budget: budget} }
+
 // Watching is nil if registrations can outlast a transfer here, else it says why not.
 func Watching() error {
 	w, err := openWatch()

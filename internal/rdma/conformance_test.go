@@ -120,6 +120,9 @@ func TestConformance(t *testing.T) {
 		}},
 		{"buffered, host", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByCopy, "host" }},
 		{"zerocopy, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided, s.Eager = transport.ByZeroCopy, "nic", 0 }},
+		{"baseline, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByCopyAlone, "nic" }},
+		{"register, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByRegister, "nic" }},
+		{"overlap, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByOverlap, "nic" }},
 		{"host-atomic", []int{1, 1, 1}, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }},
 		{"push, long polling", []int{1, 1}, func(s *settings) {
 			s.Strided, s.Poll, s.Looks = "push", time.Millisecond, func() int { return 10000 }

@@ -43,6 +43,8 @@ type mover struct {
 	at         *kernel.Run    // the next run, if it may be registered
 	registerIt func()         // does that
 	copied     copied
+	alone      bool // forced: nothing happens here while something travels
+	step       int  // forced: so much is registered next, while what comes before travels; 0: as much as there is
 }
 
 func (m *mover) init(o *origin) {
@@ -62,12 +64,12 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 	if !m.single {
 		m.row = x.Remote.Row()
 	}
-	if m.o.f.cfg.Contiguous == transport.ByZeroCopy && m.single {
+	if m.single && m.o.f.cfg.Lends() {
+		m.lendFrom = 1
+	} else if m.single && x.LendAfter > 0 && m.all >= lendBytes && m.copied.enough(x.Local, x.LendAfter) {
 		m.lendFrom = 1
 	}
-	if m.single && x.LendAfter > 0 && m.all >= lendBytes && m.copied.enough(x.Local, x.LendAfter) {
-		m.lendFrom = 1
-	}
+	m.force()
 	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
 }
 
@@ -105,7 +107,7 @@ func (m *mover) one() (done bool, err error) {
 	p := posted{buffer: none, done: m.x.Done}
 	q := [1]verbs.Request{{Remote: uint64(remote), Key: uint32(m.far.Key), Pieces: 1, Op: m.op}}
 	d := [1]verbs.Data{{Addr: uint64(local), Bytes: uint32(n)}}
-	if m.op == verbs.Write && n <= o.pair.Inline && o.f.cfg.Contiguous != transport.ByZeroCopy {
+	if m.op == verbs.Write && n <= o.pair.Inline && !o.f.cfg.Lends() {
 		q[0].Flags = verbs.Inline
 		return true, o.ship(p, q[:], d[:])
 	}
@@ -132,6 +134,9 @@ func (m *mover) one() (done bool, err error) {
 func (m *mover) many() (err error) {
 	m.walk.Set(m.x.Local, m.x.Remote, chainLength)
 	m.at = nil
+	if m.step > 0 {
+		err = m.ahead()
+	}
 	for most := chainLength; err == nil && m.walk.Left() > 0; {
 		if m.x.Copied {
 			err = m.stage()
@@ -199,6 +204,12 @@ func (m *mover) stage() error {
 	room := m.all - w.Left() // a write's chunks grow, a read's shrink
 	if m.op == verbs.Read {
 		room = w.Left() / 2
+	}
+	if m.alone {
+		room = w.Left()
+		if err := m.settle(); err != nil {
+			return err
+		}
 	}
 	room = min(max(room, int64(m.first)), int64(out.Size))
 	if row := min(m.row, int64(out.Size)); !m.single { // a row that is divided takes two requests

@@ -74,7 +74,7 @@ func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
 	cfg.Node.KeepPages()
 	onDemand := f.base.Limits.OnDemand
 	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
-	f.pins = pin.Open(f.device, pin.Budget(o.Pin, len(cfg.Nodes[cfg.MyNode])), onDemand)
+	f.pins = openPins(f, pin.Budget(o.Pin, len(cfg.Nodes[cfg.MyNode])), onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
 	if f.bell, err = eventfd.New(); err == nil {
 		err = f.openOrigins()
@@ -100,7 +100,7 @@ func (f *Fabric) openOrigins() (err error) {
 	}
 	q := f.origins
 	q.looks, q.nap = max(f.cfg.Looks(), 1), longNap
-	if f.cfg.Contiguous == transport.ByCopy || f.cfg.Contiguous == transport.ByZeroCopy { // forced
+	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
 	var sleep *verbs.Channel

@@ -47,7 +47,7 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 // in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
-	if m.x.Copied || f.cfg.Contiguous == transport.ByCopy {
+	if m.x.Copied || f.cfg.Copies() {
 		return false, nil
 	}
 	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {
@@ -62,13 +62,10 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	}
 	e := f.pins.Take(r.Local, 0)
 	if e == nil && r.Bytes >= m.lendFrom {
-		if err = m.flush(); err != nil {
-			return false, err
-		}
-		e = f.pins.Take(r.Local, r.Bytes)
+		e, err = m.register(r)
 	}
 	if e == nil {
-		return false, nil
+		return false, err
 	}
 	m.held = append(m.held, e)
 	m.near = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}

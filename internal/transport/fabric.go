@@ -36,11 +36,22 @@ type Settings struct {
 	DeviceAcc  bool   // accumulates are made by the origin's device under locks at the target
 }
 
+// Copies tells whether the forced protocol of contiguous transfers takes local memory through buffers, whatever it is.
+func (s *Settings) Copies() bool { return s.Contiguous == ByCopy || s.Contiguous == ByCopyAlone }
+
+// Lends tells whether it registers local memory, however short the transfer is.
+func (s *Settings) Lends() bool {
+	return s.Contiguous == ByZeroCopy || s.Contiguous == ByRegister || s.Contiguous == ByOverlap
+}
+
 // What protocols are called in settings.
 const (
 	Auto         = "auto"
 	ByCopy       = "buffered"    // contiguous: local memory goes through registered buffers
 	ByZeroCopy   = "zerocopy"    // contiguous: local memory is used as it is, registered where it is not
+	ByCopyAlone  = "baseline"    // contiguous: as buffered, but nothing is copied while something travels
+	ByRegister   = "register"    // contiguous: as zerocopy, but registered for this transfer alone, before anything travels
+	ByOverlap    = "overlap"     // contiguous: as register, but while what comes before travels
 	ByDevice     = "nic"         // work requests of the device for each row, chained
 	ByPacking    = "host"        // packed into frames, unpacked by the data server
 	ByClaiming   = "host-atomic" // the same through slots of the target that the origin claims by atomics (rdma/lab)

@@ -13,6 +13,9 @@ void papers_one_to_all(void);
 void papers_collectives(void);
 void papers_latency_windows(void);
 void papers_get_fence(void);
+void papers_overhead(void);
+void papers_registration(void);
+void papers_get_schemes(void);
 
 const struct perf_group bench_papers[] = {
 	{"latency", papers_latency},                   // 000 table 1, 001 table 2
@@ -26,5 +29,10 @@ const struct perf_group bench_papers[] = {
 	{"collectives", papers_collectives},
 	{"latency-windows", papers_latency_windows}, // 000 table 1, by MPI windows
 	{"mpi-get-fence", papers_get_fence},         // 001 section 4, related work
+	{"overhead", papers_overhead},               // 004 section 5
+#ifdef PERF_VERBS
+	{"registration", papers_registration}, // 001 fig. 2
+	{"get-schemes", papers_get_schemes},   // 001 fig. 6 and 7, 002 fig. 3
+#endif
 	{NULL, NULL},
 };
