@@ -102,7 +102,7 @@ func (o *options) collect(c *chart, rows map[string][]figure.Row) []points {
 // pointsAt are the points of a line at a place, over all runs.
 func (o *options) pointsAt(c *chart, l *line, place string, rows map[string][]figure.Row) []point {
 	measured := place
-	if o.quick {
+	if o.quick && !named(l.experiment).fixed {
 		measured = smoke(place)
 	}
 	key := l.experiment + "@" + measured

@@ -10,6 +10,15 @@ const (
 	everyone = "node-1 node-2 node-4 hosts-2x1 hosts-2x2 hosts-4x1 rdma-2x1 rdma-2x2 rdma-4x1"
 )
 
+// In these the ranks of a node differ in a setting, so there are as many as values (../README.md). Of those that take turns only one
+// does anything: they wait as if each had a core of its own.
+const (
+	schemeValues  = "-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy,baseline,register,overlap"
+	stridedValues = "-e ARMCI_RDMA_STRIDED=auto,nic,host,push"
+)
+
+var ownCore = []variant{{env: []string{"ARMCI_SPIN=2000"}}}
+
 func rdmaSetting(name, setting string) variant {
 	return variant{name: name, env: []string{setting}}
 }
@@ -40,11 +49,12 @@ var experiments = []experiment{
 	{name: "one-to-all", program: "worker-papers", args: "one-to-all", quick: "one-to-all", reps: 7, places: "hosts-4x1", seconds: 15},
 	{name: "one-to-all-protocols", program: "worker-papers", args: "one-to-all", quick: "one-to-all", reps: 7, places: "rdma-4x1", seconds: 15,
 		variants: strided},
-	{name: "get-schemes", program: "worker-papers", args: "get-schemes", quick: "get-schemes", reps: 7, places: "rdma-2x1", seconds: 20},
+	{name: "get-schemes", program: "worker-papers", args: schemeValues + " get-schemes", quick: schemeValues + " get-schemes", reps: 7,
+		places: "rdma-2x6", fixed: true, seconds: 20, variants: ownCore},
 	{name: "registration", program: "worker-papers", args: "registration", quick: "registration", reps: 7, places: "rdma-2x1", seconds: 10},
 	{name: "overhead", program: "worker-papers", args: "overhead", quick: "overhead", reps: 5, places: "hosts-2x1", seconds: 20},
-	{name: "overhead-protocols", program: "worker-papers", args: "overhead", quick: "overhead", reps: 5, places: "rdma-2x1", seconds: 20,
-		variants: strided},
+	{name: "overhead-protocols", program: "worker-papers", args: stridedValues + " overhead", quick: stridedValues + " overhead", reps: 5,
+		places: "rdma-2x4", fixed: true, seconds: 20, variants: ownCore},
 	{name: "mpi-get-fence", program: "worker-papers", args: "mpi-get-fence", quick: "mpi-get-fence", reps: 7, places: "hosts-2x1", seconds: 10,
 		variants: windowsBy[:1]},
 	{name: "collective", program: "worker-papers", args: "collectives", quick: "collectives", reps: 5, places: "hosts-4x1", seconds: 20},

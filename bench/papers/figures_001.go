@@ -34,7 +34,7 @@ var clusters2002 = []paperFigure{
 	{id: "001-6", title: "Get by protocol",
 		caption: "Performance of the get operation: zero-copy, baseline data streaming, and data streaming with adaptive pipelining (Figures 6, cLAN, and 7, Myrinet).",
 		paper:   "Pipelined streaming is almost as good as zero copy on VIA, and much better on GM; the baseline is the slowest.",
-		charts:  []chart{{title: "Get by protocol over RDMA", yLabel: "bandwidth", rate: true, lines: append(schemes[:3:3], lineOf("raw verbs", "get-schemes", "get-schemes/raw", "rdma-2x1"))}}},
+		charts:  []chart{{title: "Get by protocol over RDMA", yLabel: "bandwidth", rate: true, lines: append(schemes[:3:3], lineOf("raw verbs", "get-schemes", "get-schemes/raw", "rdma-2x6"))}}},
 	{id: "001-8", title: "Get, put and MPI, contiguous and strided",
 		caption: "Performance of get, put and MPI send/receive on the cLAN VIA (Figures 8-9) and on Myrinet (Figures 10-11).",
 		paper:   "Put is ahead of MPI, get is close to it; the gap between contiguous and strided is smaller than under MPI.",

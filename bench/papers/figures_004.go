@@ -31,12 +31,12 @@ var strided2004 = []paperFigure{
 	{id: "004-overhead", title: "Host overhead",
 		caption: "Overall time spent on computation is slightly higher in the HBNA method because the user thread is interrupted (section 6.3)",
 		charts: []chart{
-			overhead("Processor time of the caller for a put", "time of a put", "overhead/put-caller"),
-			overhead("Processor time of the target for a put", "time of a put", "overhead/put-target"),
-			overhead("What a computing target loses by puts", "longer computation", "overhead/put-slowdown"),
-			overhead("Processor time of the caller for a get", "time of a get", "overhead/get-caller"),
-			overhead("Processor time of the target for a get", "time of a get", "overhead/get-target"),
-			overhead("What a computing target loses by gets", "longer computation", "overhead/get-slowdown"),
+			overhead("Processor time of the caller for a put", "time of a put", "caller/put"),
+			overhead("Processor time of the target for a put", "time of a put", "target/put"),
+			overhead("What a computing target loses by puts", "longer computation", "slowdown/put"),
+			overhead("Processor time of the caller for a get", "time of a get", "caller/get"),
+			overhead("Processor time of the target for a get", "time of a get", "target/get"),
+			overhead("What a computing target loses by gets", "longer computation", "slowdown/get"),
 		}},
 	{id: "004-8", title: "SRUMMA by protocol",
 		caption: "Performance of SRUMMA for matrix of size 2000 (Figure 8)",
@@ -62,9 +62,11 @@ var strided2004 = []paperFigure{
 // overhead is a chart of group overhead by protocol, over RDMA and TCP.
 func overhead(title, yLabel, op string) chart {
 	c := chart{title: title, yLabel: yLabel, kind: overBytes}
-	for _, protocol := range []string{"nic", "host", "auto"} {
-		c.lines = append(c.lines, under(protocol, lineOf(protocol, "overhead-protocols", op, "rdma-2x1")))
+	for _, protocol := range []string{"nic", "host", "push", "auto"} {
+		if protocol != "push" || op[len(op)-3:] == "get" { // of gets only
+			c.lines = append(c.lines, lineOf(protocol, "overhead-protocols", "overhead/"+op+"/"+protocol, "rdma-2x4"))
+		}
 	}
-	c.lines = append(c.lines, lineOf("TCP", "overhead", op, "hosts-2x1"))
+	c.lines = append(c.lines, lineOf("TCP", "overhead", "overhead/"+op+"/tcp", "hosts-2x1"))
 	return c
 }

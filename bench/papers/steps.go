@@ -27,6 +27,7 @@ type experiment struct {
 	quick         string // of a smoke run
 	reps          int    // of a full run
 	places        string
+	fixed         bool // the number of ranks belongs to it
 	variants      []variant
 	seconds       int // of a step, about; see total
 }
@@ -37,6 +38,11 @@ type variant struct {
 	env     []string
 	words   []string // of Open MPI's launcher
 	preload bool     // MPI's one-sided communication by our library
+}
+
+// named is an experiment by its name.
+func named(name string) *experiment {
+	return &experiments[slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })]
 }
 
 type step struct {
@@ -87,7 +93,7 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 	var all []*step
 	seen := map[string]bool{}
 	for _, name := range strings.Fields(e.places) {
-		if o.quick {
+		if o.quick && !e.fixed {
 			name = smoke(name)
 		}
 		p, err := o.place(name)
