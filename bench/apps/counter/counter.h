@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the versions of the task pool share: the tasks, whose results are sums, and the distributed array of these sums.
+#ifndef COUNTER_H
+#define COUNTER_H
+
+#include "../app.h"
+
+enum {
+	LENGTH = 128,  // elements of a result
+	SEGMENTS = 16, // sums of as many elements that each rank owns; the result of a task goes to one of them
+};
+
+struct pool {
+	long tasks;
+	void **sums;  // where each rank has its segments
+	void **count; // where rank 0 counts the tasks that were taken
+	int *done;    // how often I did each task
+	MPI_Win window[2];   // the same for MPI's one-sided communication: sums, count
+	void *window_mine[2];
+};
+
+// The segment that the result of a task is added to, counted through all ranks, and its owner and place there.
+int owner_of(long task);
+int segment_of(long task);
+
+// Does a task: uneven work, and a result of whole numbers.
+void task_do(struct pool *p, long task, double *result);
+void add(double *sum, const double *result);
+
+// Does all tasks; the sums are complete when all ranks have returned and come through a barrier.
+void pool_messages(struct pool *p);
+void pool_mpi_rma(struct pool *p);
+void windows_begin(struct pool *p);
+void windows_clear(struct pool *p);
+void windows_end(struct pool *p);
+void pool_armci(struct pool *p);
+
+#endif
