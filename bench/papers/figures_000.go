@@ -20,7 +20,11 @@ var interface2006 = []paperFigure{
 		paper:   "Put and get take 12.8 and 17.8 us on Myrinet, 2.0 and 2.1 on the Cray X1, 2.45 and 4.56 on Elan4, 7.4 and 16.0 on InfiniBand.",
 		charts: []chart{{title: "Operations on 8 bytes", kind: asTable, places: networks, lines: []line{
 			lineOf("put, and fence", "latency", "latency/put", ""), lineOf("put, complete here", "latency", "latency/put-local", ""),
-			lineOf("get", "latency", "latency/get", ""), lineOf("MPI, one way", "latency", "latency/mpi-half", "")}}}},
+			lineOf("get", "latency", "latency/get", ""), lineOf("MPI, one way", "latency", "latency/mpi-half", ""),
+			under("ours", lineOf("MPI_Put and flush over libarmci-mpirma", "windows-small", "put+flush", "")),
+			under("ours", lineOf("MPI_Get and flush over libarmci-mpirma", "windows-small", "get+flush", "")),
+			under("messages", lineOf("MPI_Put and flush by messages", "windows-small", "put+flush", "")),
+			under("messages", lineOf("MPI_Get and flush by messages", "windows-small", "get+flush", ""))}}}},
 	{id: "000-14", title: "Bandwidth of put and get, of the device, and of MPI",
 		caption: "Bandwidth in ARMCI Put/Get in comparison to raw VAPI Get/Put and MPI Send/Recv on Infiniband Cluster.",
 		paper:   "ARMCI is very close to the native protocol.",

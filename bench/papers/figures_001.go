@@ -47,7 +47,9 @@ var clusters2002 = []paperFigure{
 		paper:   "Within the SMP, on Myrinet, on cLAN: get 0.38, 35.4, 34.6 us; lock 1.1, 35.6, 35.2; unlock 0.8, 1.9, 1.6.",
 		charts: []chart{{title: "Operations on 8 bytes", kind: asTable, places: networks, lines: []line{
 			lineOf("get", "latency", "latency/get", ""), lineOf("lock", "latency", "latency/lock", ""), lineOf("unlock", "latency", "latency/unlock", ""),
-			lineOf("fetch-and-add", "latency", "latency/fetch-add", ""), lineOf("swap", "latency", "latency/swap", "")}}}},
+			lineOf("fetch-and-add", "latency", "latency/fetch-add", ""), lineOf("swap", "latency", "latency/swap", ""),
+			under("ours", lineOf("MPI_Fetch_and_op and flush over libarmci-mpirma", "windows-small", "fetch-op+flush", "")),
+			under("messages", lineOf("MPI_Fetch_and_op and flush by messages", "windows-small", "fetch-op+flush", ""))}}}},
 	{id: "001-12", title: "AllFence",
 		caption: "Performance improvements due to concurrent processing in ARMCI_AllFence when called by a single and all processes in a parallel program",
 		paper:   "With three, five and seven requests outstanding; the improvement is lower when all processes make the call.",

@@ -23,6 +23,7 @@ import (
 // experiment is a program with its arguments, where it runs, and in which variants.
 type experiment struct {
 	name, program string // the program below build/bench; or a script below the sources
+	first         string // options that come before all others
 	args          string // of a full run
 	quick         string // of a smoke run
 	reps          int    // of a full run
@@ -145,6 +146,7 @@ func (o *options) command(s *step) figure.Job {
 		return j
 	}
 	j.Argv = append(argv, filepath.Join(o.build, "bench", s.program))
+	j.Argv = append(j.Argv, strings.Fields(s.first)...)
 	if o.quick {
 		j.Argv = append(j.Argv, "-q")
 	} else if s.reps > 0 {
