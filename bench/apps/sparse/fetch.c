@@ -37,26 +37,23 @@ static void wait_all(struct fetch *f)
 		app_need(ARMCI_Wait(&f->handles[owner(turn)]) == 0, "ARMCI_Wait");
 }
 
-// A get for each run of an owner's elements.
-static void get_runs(struct fetch *f, int buffer, int r)
+// A get for each run of an owner's elements, on an aggregate handle, or on the implicit one (null).
+static void get_runs(struct fetch *f, int buffer, int r, armci_hdl_t *handle)
 {
 	const struct part *p = f->part;
 	double *theirs = part_x(p, r, buffer), *ghosts = part_x(p, app_me, buffer) + p->mine;
 	for (int i = p->run_from[r]; i < p->run_from[r + 1]; i++) {
 		const struct run *run = &p->run[i];
 		int bytes = run->length * (int)sizeof(double);
-		app_need(ARMCI_NbGet(theirs + run->at, ghosts + run->ghost, bytes, r, &f->handles[r]) == 0, "ARMCI_NbGet");
+		app_need(ARMCI_NbGet(theirs + run->at, ghosts + run->ghost, bytes, r, handle) == 0, "ARMCI_NbGet");
 	}
 }
 
 void fetch_gets(struct fetch *f, int buffer)
 {
 	armci_msg_barrier();
-	for (int turn = 1; turn < app_n; turn++) {
-		ARMCI_INIT_HANDLE(&f->handles[owner(turn)]);
-		get_runs(f, buffer, owner(turn));
-	}
-	wait_all(f);
+	for (int turn = 1; turn < app_n; turn++) get_runs(f, buffer, owner(turn), NULL);
+	app_need(ARMCI_WaitAll() == 0, "ARMCI_WaitAll");
 }
 
 void fetch_aggregate(struct fetch *f, int buffer)
@@ -66,7 +63,7 @@ void fetch_aggregate(struct fetch *f, int buffer)
 		armci_hdl_t *handle = &f->handles[owner(turn)];
 		ARMCI_INIT_HANDLE(handle);
 		ARMCI_SET_AGGREGATE_HANDLE(handle);
-		get_runs(f, buffer, owner(turn));
+		get_runs(f, buffer, owner(turn), handle);
 		ARMCI_Test(handle); // sends what was collected, so that all owners work at once
 	}
 	wait_all(f);
