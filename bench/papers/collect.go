@@ -38,6 +38,7 @@ const (
 type chart struct {
 	title, yLabel, xLabel string
 	kind                  kind
+	log                   bool     // bars over a logarithmic axis
 	rate                  bool     // bandwidth of what was measured in ns
 	gain                  string   // percent by which each series is faster than the series of this name, instead of its own value
 	places                []string // of overPlaces, overProcs and asTable

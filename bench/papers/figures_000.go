@@ -79,14 +79,14 @@ var interface2006 = []paperFigure{
 		caption: "Execution times of the Class A (left), B (Right) of the NAS MG benchmark using MPI, ARMCI on the InfiniBand cluster.",
 		paper:   "ARMCI takes 14 to 25 % less time in class A, 14 to 27 % in class B.",
 		charts: []chart{
-			{title: "NAS MG, class A", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("mg-A", "mg", "", "mpi", "armci")},
+			{title: "NAS MG, class A", yLabel: "time", kind: overPlaces, log: true, places: allPlaces, lines: versions("mg-A", "mg", "", "mpi", "armci")},
 			{title: "NAS MG, class A: time that ARMCI saves", kind: asTable, places: allPlaces, gain: "mpi", lines: versions("mg-A", "mg", "", "mpi", "armci")},
 		}},
 	{id: "000-22", title: "NAS MG, a smaller class",
 		caption: "Execution times (presented on the logarithmic scale) of the Class A, B, and C of the NAS MG benchmark using MPI, ARMCI on the GM cluster.",
 		paper:   "ARMCI takes 28 to 46 % less time in class A, 30 to 45 % in B, 30 to 40 % in C.",
 		charts: []chart{
-			{title: "NAS MG, class W", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("mg-W", "mg", "", "mpi", "armci")},
+			{title: "NAS MG, class W", yLabel: "time", kind: overPlaces, log: true, places: allPlaces, lines: versions("mg-W", "mg", "", "mpi", "armci")},
 			{title: "NAS MG, class W: time that ARMCI saves", kind: asTable, places: allPlaces, gain: "mpi", lines: versions("mg-W", "mg", "", "mpi", "armci")},
 		}},
 	{id: "000-23", title: "Sparse matrix-vector product",
@@ -113,7 +113,7 @@ var interface2006 = []paperFigure{
 
 // aggregation is figure 20 for one of put and get.
 func aggregation(op, title string) chart {
-	c := chart{title: title, yLabel: "time", kind: overPlaces, places: networks}
+	c := chart{title: title, yLabel: "time", kind: overPlaces, log: true, places: networks}
 	for _, way := range []struct{ name, op string }{{"nonblocking", op}, {"aggregated", op + "-aggregate"}, {"vector", op + "-vector"}, {"MPI, indexed type", "mpi"}} {
 		c.lines = append(c.lines, lineOf(way.name, "aggregation", "aggregation/"+way.op, ""))
 	}

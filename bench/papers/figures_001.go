@@ -15,8 +15,8 @@ func contiguousAndStrided(place string) []line {
 // fencesOver are the series of figure 12, by one and by all.
 func fencesOver(network, title string) chart {
 	c := chart{title: title, yLabel: "time", xLabel: "processes", kind: overProcs, lines: []line{
-		lineOf("AllFence by one", "fences", "all-fence/one", ""), lineOf("a fence after the other by one", "fences", "all-fence/one-sequence", ""),
-		lineOf("AllFence by all", "fences", "all-fence/all", ""), lineOf("a fence after the other by all", "fences", "all-fence/all-sequence", "")}}
+		lineOf("AllFence by one", "fences", "all-fence/one", ""), lineOf("single fences by one", "fences", "all-fence/one-sequence", ""),
+		lineOf("AllFence by all", "fences", "all-fence/all", ""), lineOf("single fences by all", "fences", "all-fence/all-sequence", "")}}
 	for _, n := range []string{"2x1", "4x1", "6x1", "8x1"} {
 		c.places = append(c.places, network+"-"+n)
 	}

@@ -16,15 +16,15 @@ var myrinet2000 = []paperFigure{
 		paper:   "Baseline, pipelined, and pipelined with overlapped registration: up to 73.5 MB/s, 30 MB/s more than the baseline. The models predict 43.0, 51.7 and 60.5 MB/s.",
 		charts: []chart{
 			{title: "Get by scheme over RDMA", yLabel: "bandwidth", rate: true, lines: append(schemes[1:3:3],
-				lineOf("registration, overlapped", "get-schemes", "get-schemes/overlap", "rdma-2x6"),
-				lineOf("registration, not overlapped", "get-schemes", "get-schemes/register", "rdma-2x6"),
+				lineOf("the same, overlapped", "get-schemes", "get-schemes/overlap", "rdma-2x6"),
+				lineOf("registered each time", "get-schemes", "get-schemes/register", "rdma-2x6"),
 				lineOf("chosen", "get-schemes", "get-schemes/auto", "rdma-2x6"))},
 			{title: "What the paper's models make of the rates measured here, and the scheme", yLabel: "bandwidth", rate: true, lines: []line{
 				lineOf("baseline", "get-schemes", "get-schemes/baseline", "rdma-2x6"),
-				lineOf("model: a copy on both sides", "get-schemes", "get-schemes/model-baseline", "rdma-2x6"),
-				lineOf("model: a copy here", "get-schemes", "get-schemes/model-baseline-here", "rdma-2x6"),
+				lineOf("model: two copies", "get-schemes", "get-schemes/model-baseline", "rdma-2x6"),
+				lineOf("model: one copy", "get-schemes", "get-schemes/model-baseline-here", "rdma-2x6"),
 				lineOf("registration", "get-schemes", "get-schemes/register", "rdma-2x6"),
-				lineOf("model: registration here", "get-schemes", "get-schemes/model-register-here", "rdma-2x6"),
+				lineOf("model: one registration", "get-schemes", "get-schemes/model-register-here", "rdma-2x6"),
 				lineOf("overlapped", "get-schemes", "get-schemes/overlap", "rdma-2x6"),
 				lineOf("model: overlapped", "get-schemes", "get-schemes/model-overlap", "rdma-2x6")}},
 		}},
@@ -45,7 +45,7 @@ var myrinet2000 = []paperFigure{
 		charts: []chart{
 			{title: "NWChem, dft_siosi3", yLabel: "time", kind: overPlaces, places: []string{"node-1", "node-2", "node-4", "hosts-2x1", "hosts-2x2"}, lines: []line{
 				{name: "libarmci", experiment: "nwchem", op: "nwchem/libarmci"}, {name: "ARMCI-MPI", experiment: "nwchem-armci-mpi", op: "nwchem/armci-mpi"},
-				{name: "ARMCI-MPI, windows by messages", experiment: "nwchem-armci-mpi-hosts", op: "nwchem/armci-mpi"}}},
+				{name: "ARMCI-MPI, osc/pt2pt", experiment: "nwchem-armci-mpi-hosts", op: "nwchem/armci-mpi"}}},
 			{title: "NWChem, dft_he2+ over RDMA", kind: asTable, places: []string{"rdma-2x1"}, lines: []line{
 				{name: "libarmci", experiment: "nwchem-rdma", op: "nwchem/libarmci"}}},
 		}},

@@ -59,7 +59,7 @@ func (o *options) write(rows map[string][]figure.Row) error {
 		}
 		all = append(all, s)
 	}
-	data := map[string]any{"Sections": all, "Machine": figure.Footer(config.Version, 1), "Left": o.left}
+	data := map[string]any{"Sections": all, "Machine": figure.Machine(config.Version), "Left": o.left}
 	page := template.Must(template.New("page").Parse(pageText))
 	markdown := text.Must(text.New("markdown").Parse(markdownText))
 	return errors.Join(failed,
@@ -81,7 +81,7 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 		return d, nil
 	}
 	var picture strings.Builder
-	err := c.draw(&picture, all, figure.Footer(config.Version, o.runs))
+	err := c.draw(&picture, all, figure.Machine(config.Version)+". Medians; bands and thin lines go from the least to the greatest repetition.")
 	if err == nil {
 		d.File, d.Picture = f.name(i)+".svg", template.HTML(picture.String())
 		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File), []byte(picture.String()), 0o666)
@@ -93,7 +93,7 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 func (c *chart) draw(w io.Writer, all []points, footer string) error {
 	unit := all[0].points[0].unit
 	if c.kind == overPlaces || c.kind == overRanks {
-		b := figure.Bars{Title: c.title, XLabel: c.axis(), YLabel: c.yLabel, Unit: unit, Footer: footer, Groups: c.labels(all)}
+		b := figure.Bars{Title: c.title, XLabel: c.axis(), YLabel: c.yLabel, Unit: unit, Footer: footer, Log: c.log, Groups: c.labels(all)}
 		for i := range all {
 			s := figure.BarSeries{Name: all[i].name}
 			for _, g := range b.Groups {

@@ -158,8 +158,13 @@ func TestBars(t *testing.T) {
 	if n := count(t, strings.NewReader(text), "polyline"); n != 1 {
 		t.Errorf("%d bars show a spread, one has one", n)
 	}
-	if !strings.Contains(text, `height="113.1"`) || !strings.Contains(text, `height="226.1"`) {
+	if !strings.Contains(text, `height="160.2"`) || !strings.Contains(text, `height="320.4"`) {
 		t.Errorf("one bar is not twice as high as the other:\n%s", text)
+	}
+	b.Log = true
+	out.Reset()
+	if err := b.Write(&out); err != nil || strings.Contains(out.String(), "NaN") || !strings.Contains(out.String(), ">100 ns<") {
+		t.Errorf("over a logarithmic axis: %v\n%s", err, out.String())
 	}
 	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
 		t.Errorf("no bars at all: %v", err)

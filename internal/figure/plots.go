@@ -117,8 +117,13 @@ func Draw(dir string, plots []Plot, rows []Row, footer string) error {
 	return nil
 }
 
-// Footer says what was measured on and when.
+// Footer says what was measured on and when, and what is drawn.
 func Footer(version string, repetitions int) string {
+	return fmt.Sprintf("%s. Lines are medians of %d repetitions, bands go from the least to the greatest.", Machine(version), repetitions)
+}
+
+// Machine says what was measured on and when.
+func Machine(version string) string {
 	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // without it the processor is not known
 	model := "unknown processor"
 	for line := range strings.Lines(string(cpuinfo)) {
@@ -127,6 +132,5 @@ func Footer(version string, repetitions int) string {
 			break
 		}
 	}
-	return fmt.Sprintf("%s x %d, libarmci %s, %s. Lines are medians of %d repetitions, bands go from the least to the greatest.", model,
-		runtime.NumCPU(), version, time.Now().Format("2 January 2006"), repetitions)
+	return fmt.Sprintf("%s x %d, libarmci %s, %s", model, runtime.NumCPU(), version, time.Now().Format("2 January 2006"))
 }
