@@ -45,10 +45,10 @@ var strided2004 = []paperFigure{
 			{title: "SRUMMA, N = 2000, over RDMA by protocol", yLabel: "time", kind: overPlaces, places: []string{"rdma-2x1", "rdma-4x1"}, lines: shaped("2000", []line{
 				under("nic", lineOf("NIC", "srumma-protocols", "srumma/srumma", "")), under("host", lineOf("host", "srumma-protocols", "srumma/srumma", "")),
 				under("auto", lineOf("chosen by the model", "srumma-protocols", "srumma/srumma", ""))})},
-			{title: "SRUMMA and pdgemm, N = 2000", yLabel: "time", kind: overPlaces, places: allPlaces,
-				lines: shaped("2000", versions("srumma", "srumma", "", "pdgemm", "srumma", "srumma-blocking"))},
-			{title: "SRUMMA and pdgemm, N = 512", yLabel: "time", kind: overPlaces, places: allPlaces,
-				lines: shaped("512", versions("srumma", "srumma", "", "pdgemm", "srumma", "srumma-blocking"))},
+			products("SRUMMA and pdgemm, N = 2000, OpenBLAS", "srumma", "2000", allPlaces),
+			products("SRUMMA and pdgemm, N = 1000, OpenBLAS", "srumma", "1000", allPlaces),
+			products("SRUMMA and pdgemm, N = 512, OpenBLAS", "srumma", "512", allPlaces),
+			products("SRUMMA and pdgemm, N = 2000, reference BLAS", "srumma-reference", "2000", []string{"node-4", "hosts-2x2", "rdma-2x2"}),
 		}},
 	{id: "patterns", title: "Transpose, Jacobi and a task pool",
 		caption: "What users write (no figure of a paper)",
@@ -57,6 +57,12 @@ var strided2004 = []paperFigure{
 			{title: "Jacobi with a halo", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("jacobi", "jacobi", "", "mpi", "armci")},
 			{title: "Tasks from a shared counter", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("counter", "counter", "", "mpi", "armci")},
 		}},
+}
+
+// products are a chart of matrix multiplications.
+func products(title, experiment, n string, places []string) chart {
+	return chart{title: title, yLabel: "time", kind: overPlaces, places: places,
+		lines: shaped(n, versions(experiment, "srumma", "", "pdgemm", "srumma", "srumma-blocking"))}
 }
 
 // overhead is a chart of group overhead by protocol, over RDMA and TCP.

@@ -37,11 +37,12 @@ Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/fig
 `
 
 type options struct {
-	dir, build, source, agent, device string
-	hosts, figures                    []string
-	quick, list, draw, verbose        bool
-	runs                              int
-	left                              []string // what cannot be done here
+	dir, build, source, agent  string
+	device, blas               string // the software verbs device; OpenBLAS
+	hosts, figures             []string
+	quick, list, draw, verbose bool
+	runs                       int
+	left                       []string // what cannot be done here
 }
 
 func main() {
@@ -128,6 +129,9 @@ func (o *options) find() error {
 			o.device = device
 		}
 		err = os.MkdirAll(filepath.Join(o.dir, "data"), 0o777)
+	}
+	if found, _ := filepath.Glob(filepath.Join(o.build, "openblas", "usr", "lib", "*", "openblas-serial", "libblas.so.3")); len(found) > 0 {
+		o.blas = found[0]
 	}
 	return err
 }

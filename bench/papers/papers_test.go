@@ -43,7 +43,7 @@ func TestFiguresHaveExperiments(t *testing.T) {
 
 // All experiments are done in less than two hours.
 func TestTotal(t *testing.T) {
-	o := options{dir: t.TempDir(), runs: 1, device: "device", hosts: strings.Split("a b c d e f g h", " "), agent: "agent"}
+	o := options{dir: t.TempDir(), runs: 1, device: "device", blas: "blas", hosts: strings.Split("a b c d e f g h", " "), agent: "agent"}
 	var all []string
 	for _, e := range experiments {
 		all = append(all, e.name)

@@ -119,6 +119,9 @@ func (o *options) argv(s *step) (argv, env []string) {
 	if s.variant.preload {
 		env = append(env, "LD_PRELOAD="+filepath.Join(o.build, "lib", "libarmci-mpirma.so"))
 	}
+	if s.variant.blas && o.blas != "" {
+		env = append(env, "LD_PRELOAD="+o.blas)
+	}
 	argv = append(argv, s.place.Pretend()...)
 	if len(env) > 0 {
 		argv = append(append(argv, "env"), env...)

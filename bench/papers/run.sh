@@ -20,6 +20,7 @@ papers=$BUILD/bench/papers
 
 [ -x "$papers" ] && [ -n "${PREPARED:-}" ] || make -s -C "$root" BUILD="$BUILD" tests
 [ -e "$BUILD/tests/softverbs/libibverbs.so.1" ] || echo "no software verbs device: nothing over RDMA"
+"$here/apps/openblas.sh" "$BUILD" || true
 if [ "${NWCHEM:-yes}" = yes ] && { [ $# -eq 0 ] || echo "$*" | grep -q 002-5; }; then
 	"$here/apps/nwchem.sh" prepare "$BUILD" || echo "NWChem cannot be built here: left out"
 fi

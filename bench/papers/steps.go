@@ -39,6 +39,7 @@ type variant struct {
 	env     []string
 	words   []string // of Open MPI's launcher
 	preload bool     // MPI's one-sided communication by our library
+	blas    bool     // OpenBLAS in the place of the system's BLAS
 }
 
 // named is an experiment by its name.
@@ -111,6 +112,10 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 		}
 		for i := range variants {
 			v := variants[(i+run)%len(variants)] // nobody always comes after the same
+			if v.blas && o.blas == "" && !o.quick {
+				o.leave(e.name + ": no OpenBLAS (bench/apps/openblas.sh)")
+				continue
+			}
 			if p.Network == "node" && slices.ContainsFunc(v.env, func(s string) bool { return strings.HasPrefix(s, "ARMCI_RDMA") }) {
 				continue
 			}
