@@ -68,6 +68,7 @@ struct front {
 	struct traffic *traffic; // of Go (core.Traffic), by rank, and one more for all together
 	struct notified *notified; // of Go (core.Notified), by rank
 	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
+	_Alignas(SHM_LINE) _Atomic int32_t open; // handles under which operations are open, counted by Go
 };
 extern struct front front;
 
@@ -144,11 +145,14 @@ extern _Atomic(struct shm_team *) front_teams[FRONT_TEAMS]; // by group; NULL: G
 
 static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, memory_order_acquire) != 0; }
 
-// The first four bytes of a handle whose nonblocking call is complete.
+// The first four bytes of a handle under which nothing is open.
 #define FRONT_DONE 0
+
+// A nonblocking call is complete. While operations are open under any handle this one stays as it is, since it may be one of
+// them; if it is none, Go finds nothing open under it.
 static inline void front_done(void *hdl)
 {
-	if (hdl)
+	if (hdl && likely(atomic_load_explicit(&front.open, memory_order_relaxed) == 0))
 		*(int32_t *)hdl = FRONT_DONE;
 }
 

@@ -124,9 +124,10 @@ func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 	if taken, err := rt.Collect(uintptr(c.hdl), o); taken || err != nil {
 		return err
 	}
-	id, err := rt.Start(o, false)
+	hdl := (*int32)(c.hdl)
+	content, err := rt.StartUnder(*hdl, o)
 	if err == nil {
-		*(*int32)(c.hdl) = id
+		*hdl = content
 	}
 	return err
 }

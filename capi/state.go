@@ -72,6 +72,7 @@ func start(name string, comm *uintptr) error {
 	if err != nil {
 		return err
 	}
+	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(&C.front.open)))
 	lib.rt.Store(rt)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
 	s.Announce(rt, fastWanted(rt))

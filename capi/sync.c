@@ -4,7 +4,11 @@
 
 #include "_cgo_export.h"
 
-PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl) { front_done(hdl); }
+PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
+{
+	if (hdl)
+		*(int32_t *)hdl = FRONT_DONE;
+}
 
 PUBLIC void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
 {

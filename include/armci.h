@@ -541,8 +541,9 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
 /**
  * Nonblocking put, get and accumulate: contiguous, strided (S) and vector (V). Arguments as of the blocking call of
  * the same name, with the same units and directions, and
- * @param nb_handle [in,out] what ARMCI_Wait and ARMCI_Test ask for; may collect several calls, then both mean all of
- *        them. Null: the implicit handle, completed by ARMCI_WaitProc, ARMCI_WaitAll and the fences.
+ * @param nb_handle [in,out] what ARMCI_Wait and ARMCI_Test ask for; may collect several calls, of any kinds and to any
+ *        ranks, then both mean all of them. Null: the implicit handle, completed by ARMCI_WaitProc, ARMCI_WaitAll and
+ *        the fences.
  * Done: locally after ARMCI_Wait; until then sources must not be changed and destinations of gets not be read. Stores
  * are remotely done after ARMCI_Fence(proc) as well. The scale, stride, count and descriptor arguments (not the
  * buffers) may be reused on return. No order among open calls. Scope: one-sided. Threads: any, one per handle at a

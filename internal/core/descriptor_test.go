@@ -58,8 +58,8 @@ func TestDescriptorsAreUsedAgain(t *testing.T) {
 			running.Go(func() { r.roundTrips(rand.New(rand.NewPCG(5, uint64(i))), buf+i*part, mem[0]+i*part, rounds) })
 		}
 		running.Wait()
-		if len(r.handles.open) != 0 {
-			r.wrong("%d operations are open", len(r.handles.open))
+		if r.open() != 0 {
+			r.wrong("%d operations are open", r.open())
 		}
 	})
 }

@@ -65,8 +65,8 @@ func TestFenceWaitsForImplicit(t *testing.T) {
 			}
 			r.c.Net.Release()
 			r.must(<-fenced)
-			if len(r.handles.open) != 0 {
-				r.wrong("%d implicit operations are open after the fence", len(r.handles.open))
+			if r.open() != 0 {
+				r.wrong("%d implicit operations are open after the fence", r.open())
 			}
 			if *long(mem[1]) != 4 {
 				r.wrong("after the fence the word is %d", *long(mem[1]))

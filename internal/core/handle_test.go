@@ -49,8 +49,8 @@ func TestTest(t *testing.T) {
 			done, err = r.Test(id)
 			r.must(err)
 		}
-		if *long(buf) != 4 || len(r.handles.open) != 0 {
-			r.wrong("read %d, %d open", *long(buf), len(r.handles.open))
+		if *long(buf) != 4 || r.open() != 0 {
+			r.wrong("read %d, %d open", *long(buf), r.open())
 		}
 	})
 }
@@ -80,16 +80,16 @@ func TestHandleNumbers(t *testing.T) {
 	var h handles
 	h.init()
 	h.next = math.MaxInt32 - 1
-	h.open[math.MinInt32] = &request{}
-	if a, b := h.add(&request{}), h.add(&request{}); a != math.MaxInt32 || b != math.MinInt32+1 {
+	h.explicit[math.MinInt32] = &request{}
+	if a, b := h.add(&request{}, Done), h.add(&request{}, Done); a != math.MaxInt32 || b != math.MinInt32+1 {
 		t.Errorf("%d, %d", a, b)
 	}
 	h.next = -1
-	if a := h.add(&request{}); a != 1 {
+	if a := h.add(&request{}, Done); a != 1 {
 		t.Errorf("after -1 comes %d", a)
 	}
-	if len(h.open) != 4 {
-		t.Errorf("%d open", len(h.open))
+	if len(h.explicit) != 4 {
+		t.Errorf("%d open", len(h.explicit))
 	}
 }
 
@@ -138,21 +138,17 @@ func TestImplicitHandles(t *testing.T) {
 			explicit, err := r.Start(op(Get, 1, buf+32, mem[1], 8), false)
 			r.must(err)
 			r.must(r.WaitProc(1))
-			left := 0
-			for _, p := range r.handles.open {
-				if p.implicit {
-					left++
-				}
-				if p.implicit && p.proc == 1 {
+			for _, p := range r.handles.implicit {
+				if p.proc == 1 {
 					r.wrong("WaitProc(1) left an operation to rank 1")
 				}
 			}
-			if left != 2 || r.handles.open[explicit] == nil {
-				r.wrong("%d implicit operations left, explicit one is %v", left, r.handles.open[explicit])
+			if left := len(r.handles.implicit); left != 2 || r.handles.explicit[explicit] == nil {
+				r.wrong("%d implicit operations left, explicit one is %v", left, r.handles.explicit[explicit])
 			}
 			r.must(r.WaitAll())
-			if len(r.handles.open) != 1 {
-				r.wrong("WaitAll left %d", len(r.handles.open))
+			if r.open() != 1 {
+				r.wrong("WaitAll left %d", r.open())
 			}
 			r.must(r.Wait(explicit))
 			wantArg(r, "WaitProc", r.WaitProc(2), "proc", CodeProc, "rank 2")
@@ -202,8 +198,8 @@ func TestImplicitError(t *testing.T) {
 		if err := r.WaitAll(); !errors.Is(err, transport.ErrNoMemory) {
 			r.wrong("%v", err)
 		}
-		if err := r.WaitAll(); err != nil || len(r.handles.open) != 0 {
-			r.wrong("again: %v, %d open", err, len(r.handles.open))
+		if err := r.WaitAll(); err != nil || r.open() != 0 {
+			r.wrong("again: %v, %d open", err, r.open())
 		}
 	})
 }

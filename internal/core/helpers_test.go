@@ -213,3 +213,6 @@ func logged(t *testing.T) func() string {
 		return lines.String()
 	}
 }
+
+// open counts the operations in the table, or handles that stand for several.
+func (r *tr) open() int { return len(r.handles.explicit) + len(r.handles.implicit) }

@@ -156,8 +156,8 @@ func TestTransportFails(t *testing.T) {
 					checkFailure(r, "src", err, sentinel)
 					checkFailure(r, "dst", r.Do(op(Put, 0, buf, mem[0], 24)), sentinel)
 					checkFailure(r, "dst_ptr", r.Do(strided(Put, 0, buf, mem[0], 8, 3, 8)), sentinel)
-					if len(r.handles.open) != 0 {
-						r.wrong("%d operations are still open", len(r.handles.open))
+					if r.open() != 0 {
+						r.wrong("%d operations are still open", r.open())
 					}
 				})
 			})

@@ -227,8 +227,8 @@ func TestFreeCompletes(t *testing.T) {
 		r.SetAggregate(agg)
 		r.collect(op(Put, 1-int(r.Me), buf, mem[1-r.Me], 8))
 		r.must(r.Free(g, mem[r.Me]))
-		if len(r.handles.open) != 0 {
-			r.wrong("%d operations are open", len(r.handles.open))
+		if r.open() != 0 {
+			r.wrong("%d operations are open", r.open())
 		}
 	})
 }
