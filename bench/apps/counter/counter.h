@@ -3,7 +3,7 @@
 #ifndef COUNTER_H
 #define COUNTER_H
 
-#include "../app.h"
+#include "app.h"
 
 enum {
 	LENGTH = 128,  // elements of a result

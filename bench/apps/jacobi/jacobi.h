@@ -3,7 +3,7 @@
 #ifndef JACOBI_H
 #define JACOBI_H
 
-#include "../app.h"
+#include "app.h"
 
 enum side { UP, DOWN, LEFT, RIGHT, SIDES };
 

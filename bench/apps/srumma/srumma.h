@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "../app.h"
+#include "app.h"
 
 // The part of an n x n matrix that a rank holds, by columns as in Fortran: its rows and columns are those of the blocks
 // that block-cyclic distribution gives it. With blocks of n / ranks, rounded up, that is the plain block distribution.

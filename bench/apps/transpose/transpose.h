@@ -3,7 +3,7 @@
 #ifndef TRANSPOSE_H
 #define TRANSPOSE_H
 
-#include "../app.h"
+#include "app.h"
 
 // Two n x n matrices by block rows: rank r has rows r rows to (r + 1) rows - 1 of each, one behind the other.
 struct transpose {
