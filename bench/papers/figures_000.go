@@ -80,6 +80,8 @@ var interface2006 = []paperFigure{
 		paper:   "ARMCI takes 14 to 25 % less time in class A, 14 to 27 % in class B.",
 		charts: []chart{
 			{title: "NAS MG, class A", yLabel: "time", kind: overPlaces, log: true, places: allPlaces, lines: versions("mg-A", "mg", "", "mpi", "armci")},
+			{title: "NAS MG, class A: communication of each rank, 4 hosts over TCP", yLabel: "time", kind: overRanks,
+				lines: at("hosts-4x1", versions("mg-A", "mg", ":comm", "mpi", "armci"))},
 			{title: "NAS MG, class A: time that ARMCI saves", kind: asTable, places: allPlaces, gain: "mpi", lines: versions("mg-A", "mg", "", "mpi", "armci")},
 		}},
 	{id: "000-22", title: "NAS MG, a smaller class",
