@@ -34,9 +34,11 @@ static void at_exit(int status, void *unused)
 		armcigo_leave();
 }
 
-// Called by Go after the first successful initialisation; comm is the value of ARMCI_COMM_WORLD.
-void life_started(uintptr_t comm)
+// Called by Go after a successful initialisation, on the thread that asked for it; comm is the value of ARMCI_COMM_WORLD, and idle
+// lets an MPI go on while this thread waits.
+void life_started(uintptr_t comm, void (*idle)(void))
 {
+	shm_idle = idle;
 	ARMCI_COMM_WORLD = (front_comm)comm;
 	if (starting_pid == 0)
 		on_exit(at_exit, NULL);

@@ -8,7 +8,7 @@ package main
 // void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct notified *notified,
 //   struct front_batch *batches);
 // void front_close(void);
-// void life_started(uintptr_t comm);
+// void life_started(uintptr_t comm, void (*idle)(void));
 // #ifdef ARMCI_ABI_MPI
 // enum { mistakes_abort = 1 }; // ARMCI-MPI's contract
 // #else
@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"libarmci/internal/bootstrap"
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/log"
@@ -74,7 +75,7 @@ func start(name string, comm *uintptr) error {
 	}
 	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(&C.front.open)))
 	lib.rt.Store(rt)
-	C.life_started(C.uintptr_t(rt.Job.WorldComm()))
+	C.life_started(C.uintptr_t(rt.Job.WorldComm()), (*[0]byte)(bootstrap.WhileWaiting()))
 	s.Announce(rt, fastWanted(rt))
 	if rt.Me == 0 && rt.Topo.Interleaved() {
 		log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")

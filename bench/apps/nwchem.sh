@@ -35,10 +35,15 @@ nwchem=${BUILD:?}/tests/nwchem
 export NWCHEM_BASIS_LIBRARY="$nwchem/tree/src/basis/libraries/" OMP_NUM_THREADS=1
 scratch=$dir/run/$armci-$input.$$
 mkdir -p "$scratch"
-trap 'rm -rf "$scratch"' EXIT
+launcher=
+trap '[ -z "$launcher" ] || kill "$launcher" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
 status=0
 start=$(date +%s.%N)
-(cd "$scratch" && exec "$@" "$nwchem/nwchem-$armci" "$nwchem/tree/QA/tests/$input/$input.nw" >out) || status=$?
+(cd "$scratch" && exec "$@" "$nwchem/nwchem-$armci" "$nwchem/tree/QA/tests/$input/$input.nw" >out) &
+launcher=$!
+wait "$launcher" || status=$?
+launcher=
 awk -v start="$start" -v end="$(date +%s.%N)" -v name="nwchem/$armci" -v input="$input" -v status="$status" \
 	-v want="$(awk -v name="$input" '$1 == name { print $2 }' "$tests/inputs.txt")" '
 	function perf(what, seconds) {

@@ -43,6 +43,15 @@ func (m *mpiLibrary) borrow(launch config.Launch) {
 	}
 }
 
+// WhileWaiting is a C function without arguments that a thread has to call now
+// and then while it waits, so that its MPI goes on; nil if there is no MPI.
+func WhileWaiting() unsafe.Pointer {
+	if !findMPI().usable() {
+		return nil
+	}
+	return C.boot_mpi_go_on
+}
+
 func (m *mpiLibrary) present() bool { return m.flavour != C.BOOT_MPI_NONE }
 func (m *mpiLibrary) usable() bool {
 	return m.flavour == C.BOOT_MPI_OPEN || m.flavour == C.BOOT_MPI_MPICH

@@ -22,15 +22,16 @@
 #define MPICH_COMM_WORLD 0x44000000
 #define MPICH_COMM_NULL  0x04000000
 #define MPICH_BYTE       0x4c00010d
+#define THREAD_MULTIPLE  3         /* in both */
 #define VERSION_BYTES    8192      /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
 
 typedef void anyfn(void);
 
 #define FUNCTIONS(X) \
-	X(MPI_Initialized) X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) \
+	X(MPI_Initialized) X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) X(MPI_Is_thread_main) \
 	X(MPI_Get_library_version) X(MPI_Comm_rank) X(MPI_Comm_size) X(MPI_Comm_dup) \
 	X(MPI_Comm_free) X(MPI_Comm_group) X(MPI_Group_incl) X(MPI_Group_free) \
-	X(MPI_Comm_create_group) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Abort)
+	X(MPI_Comm_create_group) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Iprobe) X(MPI_Abort)
 #define OBJECTS(X) \
 	X(ompi_mpi_comm_world) X(ompi_mpi_comm_null) X(ompi_mpi_byte)
 
@@ -222,4 +223,17 @@ int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *count
                         const int *displacements, uintptr_t comm)
 {
 	return DISPATCH(allgatherv, mine, bytes, all, counts, displacements, comm);
+}
+
+/* A message that is looked for makes an MPI do all that there is to do. */
+void boot_mpi_go_on(void)
+{
+	int level = 0, mine = 0;
+	if (!boot_mpi_initialized() || boot_mpi_finalized())
+		return;
+	boot_mpi_thread_level(&level);
+	if (level != THREAD_MULTIPLE)
+		((int (*)(int *))mpi.MPI_Is_thread_main)(&mine);
+	if (level == THREAD_MULTIPLE || mine)
+		DISPATCH(probe, boot_mpi_comm_world());
 }

@@ -39,6 +39,12 @@ int boot_mpi_init(void *argc, void *argv);   /* argc: int *, argv: char ***, or 
 int boot_mpi_finalize(void);
 int boot_mpi_thread_level(int *level);       /* MPI_Query_thread */
 
+/*
+ * What a thread does again and again while it waits in a call of this library: MPI gets a chance to go on with messages that
+ * the program has begun, since a peer may wait for one of them in MPI. Does nothing where MPI may not be called.
+ */
+void boot_mpi_go_on(void);
+
 /* Calls MPI_Finalize when the process exits with status 0 on this thread, if
  * nobody did before: for programs that never learn that we initialised MPI. */
 void boot_mpi_finalize_at_exit(void);

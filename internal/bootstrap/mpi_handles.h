@@ -73,6 +73,13 @@ static int NAME(allgatherv)(const void *mine, int bytes, void *all, const int *c
 		mine, bytes, BYTE, all, counts, displacements, BYTE, NAME(from)(comm));
 }
 
+static int NAME(probe)(uintptr_t comm)
+{
+	int there;
+	char status[256]; /* more than any MPI's; "ignored" is another address in each */
+	return ((int (*)(int, int, HANDLE, int *, void *))mpi.MPI_Iprobe)(0, 0, NAME(from)(comm), &there, status);
+}
+
 static int NAME(abort)(int code)
 {
 	return ((int (*)(HANDLE, int))mpi.MPI_Abort)(NAME(from)(boot_mpi_comm_world()), code);

@@ -200,8 +200,8 @@ unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // whether the last polling was successful
 uint64_t shm_nanoseconds(void);  // a clock that only goes forward
 static inline void shm_relax(void) { __builtin_ia32_pause(); }
-// What a thread does every millisecond while it sleeps in one of the waits here; NULL: nothing. For a thread that is in a call of
-// another library, which has to go on with its own work meanwhile.
+// What a thread does now and then while it sleeps in one of the waits here; NULL: nothing. It lets another library of the program go on
+// with its own work, an MPI: messages that this rank has begun may be what the one waits for whom it waits for here.
 extern _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
 void shm_futex_wake(shm_u32 *word, int n);

@@ -11,21 +11,33 @@
 
 #include "shm.h"
 
+enum { MILLISECOND = 1000000, SECOND = 1000 * MILLISECOND };
+enum { SHORTEST_NAP = MILLISECOND / 16, LONGEST_NAP = 16 * MILLISECOND, WORKED = 20000 };
+
 _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
 
-static bool futex_timed_out(shm_u32 *word, uint32_t seen, unsigned millis)
+static bool futex_timed_out(shm_u32 *word, uint32_t seen, uint64_t nanos)
 {
-	struct timespec t = {.tv_sec = millis / 1000, .tv_nsec = (long)(millis % 1000) * 1000000};
+	struct timespec t = {.tv_sec = (time_t)(nanos / SECOND), .tv_nsec = (long)(nanos % SECOND)};
 	return syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
 }
 
+// Naps between two calls of shm_idle double, unless a call took so long that it has done something: then there may be more.
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
 {
 	if (!shm_idle) {
-		futex_timed_out(word, seen, millis);
+		futex_timed_out(word, seen, (uint64_t)millis * MILLISECOND);
 		return;
 	}
-	for (; millis > 0 && futex_timed_out(word, seen, 1); millis--) shm_idle();
+	uint64_t now = shm_nanoseconds(), end = now + (uint64_t)millis * MILLISECOND;
+	for (uint64_t nap = SHORTEST_NAP; now < end;) {
+		if (!futex_timed_out(word, seen, nap < end - now ? nap : end - now))
+			return;
+		uint64_t begin = shm_nanoseconds();
+		shm_idle();
+		now = shm_nanoseconds();
+		nap = now - begin > WORKED ? SHORTEST_NAP : nap < LONGEST_NAP ? 2 * nap : nap;
+	}
 }
 
 void shm_futex_wake(shm_u32 *word, int n) { syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0); }
