@@ -31,17 +31,24 @@ func newCompletion() *completion {
 // progressStep bounds one call of Progress: a waiting thread checks for completion at least this often.
 const progressStep = time.Millisecond
 
+// scheduleEvery is how long a thread that finds something again and again goes on without Go's scheduler.
+const scheduleEvery = 4 * time.Millisecond
+
 // wait blocks until completion and drives the transport. If that has nothing to do, as while another goroutine sends, it
-// yields.
+// yields. While something comes it does not: on a thread of the application a yield to Go's scheduler takes as long as many looks.
 func (c *completion) wait(tr transport.Transport) error {
 	const yields, pause = 50, 20 * time.Microsecond
+	run := time.Now()
 	for idle := 0; !c.done.Load(); idle++ {
-		if n, _ := tr.Progress(progressStep); n > 0 {
+		n, _ := tr.Progress(progressStep)
+		if n > 0 {
 			idle = 0
 		}
 		switch {
 		case c.done.Load():
+		case n > 0 && time.Since(run) < scheduleEvery:
 		case idle < yields:
+			run = time.Now()
 			runtime.Gosched()
 		default:
 			time.Sleep(pause)

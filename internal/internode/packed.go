@@ -23,12 +23,9 @@ func (g *target) limits(get bool, nbytes int64) limits {
 	return l
 }
 
-// smallTransfer is how much one frame carries without asking the cost model, largeBytes the least data that is received
-// straight to where it belongs.
-const (
-	smallTransfer = 16 << 10
-	largeBytes    = 4 << 10
-)
+// smallTransfer is how much one frame carries without asking the cost model. Shorter answers are received through a buffer, many by
+// one call of the system: to copy a few KiB takes less time than a call for each.
+const smallTransfer = 16 << 10
 
 // byFrames sends a put or an accumulate, whose local memory is the caller's again when it returns, or asks for a get's data.
 // The caller has the lock.
@@ -39,7 +36,7 @@ func (g *target) byFrames(f *transfer, nbytes int64, r *request) (err error) {
 	switch f.h.kind {
 	case kindGet:
 		r.want, r.into, r.room = kindData, f.left, nbytes
-		if nbytes >= largeBytes && r.into.Row() >= int64(g.t.info.Straight) {
+		if nbytes >= smallTransfer && r.into.Row() >= int64(g.t.info.Straight) {
 			r.large = true
 			g.table.large.Add(1)
 		}

@@ -185,14 +185,11 @@ func (e *endpoint) Poll(looks int) int {
 	return 0
 }
 
-// receive takes what is there and deals with it.
+// receive takes what is there and deals with it. Behind a body that is received to where it belongs comes the next head.
 func (e *endpoint) receive() (n int, err error) {
-	direct := e.rx.open && e.rx.direct
-	if !direct {
-		b := inputs.Get().(*[bufferBytes]byte)
-		defer inputs.Put(b)
-		e.rx.lend(b[:])
-	}
+	b := inputs.Get().(*[bufferBytes]byte)
+	defer inputs.Put(b)
+	e.rx.lend(b[:])
 	if n, err = e.rx.receive(); err == nil {
 		err = e.rx.parse()
 	}
