@@ -85,7 +85,7 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	case "hosts armci":
 		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-agent", p.Agent)
 	case "rdma openmpi":
-		argv = append(argv, "--mca", "btl", "vader,self")
+		argv = append(argv, "--mca", "btl", "vader,self", "--mca", "mpi_yield_when_idle", "1")
 	}
 	return argv, env
 }
