@@ -12,7 +12,7 @@
 #include "shm.h"
 
 enum { MILLISECOND = 1000000, SECOND = 1000 * MILLISECOND };
-enum { SHORTEST_NAP = MILLISECOND / 8, LONGEST_NAP = 128 * MILLISECOND, WORKED = 150000 };
+enum { SHORTEST_NAP = MILLISECOND, LONGEST_NAP = 256 * MILLISECOND, WORKED = 150000 };
 
 _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
 
@@ -23,7 +23,7 @@ static bool futex_timed_out(shm_u32 *word, uint32_t seen, uint64_t nanos)
 }
 
 // Naps between two calls of shm_idle become longer until somebody wakes the thread; after a call that took so long that it has done
-// something they are shorter again. A call costs some 70 us, since everything is cold: eight in a second are not noticed.
+// something they are shorter again. A call costs some 70 us, since everything is cold: four in a second are not noticed.
 void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
 {
 	static _Thread_local uint64_t nap = SHORTEST_NAP;
