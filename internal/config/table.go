@@ -111,7 +111,7 @@ var table = []Row{
 		Doc: "RDMA device (mlx5_0) or one of its ports (mlx5_0:1) to use; unset = detected"},
 	{Name: "ARMCI_RDMA_GID", Kind: KindString,
 		Doc: "index of the port's address (GID) to use; unset = detected: RoCE v2 and IPv4 first"},
-	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto", 
+	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto",
 		Choices: []string{"auto", "buffered", "zerocopy", "baseline", "register", "overlap"},
 		Doc: "how contiguous transfers use local memory: through registered buffers, or as it is, registered where it " +
 			"is not; to compare with: through one buffer after the other, as it is but registered for each transfer alone, " +
