@@ -33,7 +33,7 @@ type pair struct {
 // endRun takes the medians of a run.
 func (p *pair) endRun() {
 	if len(p.starts[0]) > 0 && len(p.starts[1]) > 0 {
-		p.before, p.after = append(p.before, median(p.starts[0])), append(p.after, median(p.starts[1]))
+		p.before, p.after = append(p.before, figure.Median(p.starts[0])), append(p.after, figure.Median(p.starts[1]))
 	}
 	p.starts = [2][]float64{}
 }
@@ -115,14 +115,6 @@ func (p *pair) flagged() bool {
 	return len(all) > 0 && slices.Min(all) > slower
 }
 
-func median(values []float64) float64 {
-	s := slices.Sorted(slices.Values(values))
-	if len(s) == 0 {
-		return 0
-	}
-	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
-}
-
 // writeComparison writes a table for each place and a summary.
 func writeComparison(w io.Writer, all []*pair) {
 	where := ""
@@ -142,10 +134,10 @@ func writeComparison(w io.Writer, all []*pair) {
 			flagged++
 			mark = "**slower**"
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(), figure.Amount(median(p.before), p.Unit),
-			figure.Amount(median(p.after), p.Unit), text, mark)
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(), figure.Amount(figure.Median(p.before), p.Unit),
+			figure.Amount(figure.Median(p.after), p.Unit), text, mark)
 	}
-	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above %g in every run.\n", len(all), median(ratios),
+	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above %g in every run.\n", len(all), figure.Median(ratios),
 		mostMedian, flagged, slower)
 }
 

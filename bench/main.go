@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"libarmci/bench/launch"
 	"libarmci/internal/config"
 	"libarmci/internal/figure"
 )
@@ -127,8 +128,8 @@ func parse(args []string) (*options, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	o.only, o.mpi, o.hosts = words(only), words(mpi), words(hosts)
-	for _, word := range words(crowded) {
+	o.only, o.mpi, o.hosts = launch.List(only), launch.List(mpi), launch.List(hosts)
+	for _, word := range launch.List(crowded) {
 		factor, err := strconv.Atoi(word)
 		if err != nil || factor < 1 || factor > 64 {
 			return nil, fmt.Errorf("-crowded %s: ranks for each core are 1..64", word)
@@ -136,10 +137,6 @@ func parse(args []string) (*options, error) {
 		o.crowded = append(o.crowded, factor)
 	}
 	return &o, o.check()
-}
-
-func words(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' })
 }
 
 // check refuses what cannot be meant, and fills in defaults.

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"libarmci/bench/launch"
 	"libarmci/internal/config"
 	"libarmci/internal/figure"
 )
@@ -102,7 +103,7 @@ func (s *suite) parse(args []string) (*windows, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
-	w.hosts, w.only, w.chosen = words(hosts), words(only), words(series)
+	w.hosts, w.only, w.chosen = launch.List(hosts), launch.List(only), launch.List(series)
 	return &w, w.check()
 }
 

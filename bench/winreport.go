@@ -56,7 +56,7 @@ func summary(runs []figure.Row, of func(*figure.Row) float64) figure.Value {
 	for i := range runs {
 		values = append(values, of(&runs[i]))
 	}
-	return figure.Value{Median: median(values), Least: slices.Min(values), Most: slices.Max(values)}
+	return figure.Value{Median: figure.Median(values), Least: slices.Min(values), Most: slices.Max(values)}
 }
 
 // rows are the figures that count.

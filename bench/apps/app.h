@@ -5,7 +5,7 @@
 //
 //   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]...     -q: the smallest problem; -v: these versions only
 //
-// Lines are those of armci_perf's worker (cmd/armci_perf/worker/report.c). Of each version: PERF APP/VERSION with the
+// Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h). Of each version: PERF APP/VERSION with the
 // time of the slowest rank, for each rank PERF APP/VERSION:comm with the rank in the place of the shape and the time it spent
 // in communication, and CHECK APP/VERSION with what its verification says.
 #ifndef APP_H

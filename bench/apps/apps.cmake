@@ -12,7 +12,7 @@ function(armci_bench_app name)
   set(output ${bench}/apps/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}/apps
-    COMMAND ${ARMCI_CC_openmpi} ${ARMCI_PERF_CFLAGS} -I${apps} -o ${output} ${sources} ${apps_shared}
+    COMMAND ${ARMCI_CC_openmpi} ${ARMCI_PERF_CFLAGS} -I${apps} -I${ARMCI_PERF_SOURCE} -o ${output} ${sources} ${apps_shared}
       -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../../lib" -lpthread -lm ${A_FLAGS}
     DEPENDS ${sources} ${apps_shared} ${local} ${headers}
     COMMENT "compile bench/apps/${name}" VERBATIM)

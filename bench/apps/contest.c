@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "app.h"
+#include "row.h"
 
 const char *app_chosen;
 static bool wrong;
@@ -35,18 +36,12 @@ static bool chosen(const char *name)
 	return !app_chosen;
 }
 
-static int by_size(const void *a, const void *b)
+static void print(const char *app, const char *version, const char *what, const char *shape, const char *unit, const double *v)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-// A line of a figure whose repetitions are v; they are sorted afterwards.
-static void print(const char *app, const char *version, const char *what, const char *shape, const char *unit, double *v, int n)
-{
-	qsort(v, (size_t)n, sizeof *v, by_size);
-	double median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-	printf("PERF\t%s/%s%s\t%s\t0\t%d\t%s\t%.6g\t%.6g\t%.6g\t0\t0\t0\t0\n", app, version, what, shape, app_n, unit, median, v[0], v[n - 1]);
+	char op[80];
+	struct row r = {op, what, shape, 0, app_n, unit};
+	snprintf(op, sizeof op, "%s/%s", app, version);
+	row_print(&r, v, NULL, app_reps, 0);
 }
 
 // What a version has measured: seconds of the slowest rank, and on rank 0 each rank's in communication, repetition after repetition.
@@ -76,12 +71,12 @@ static void report(const char *app, const char *shape, const struct app_version 
 		rate[i] = flops / m->time[i] / 1e6;
 		m->time[i] *= 1e9;
 	}
-	print(app, v->name, "", shape, "ns", m->time, app_reps);
+	print(app, v->name, "", shape, "ns", m->time);
 	if (flops > 0)
-		print(app, v->name, ":rate", shape, "Mop/s", rate, app_reps);
+		print(app, v->name, ":rate", shape, "Mop/s", rate);
 	for (int r = 0; r < app_n; r++) {
 		snprintf(rank, sizeof rank, "%d", r);
-		print(app, v->name, ":comm", rank, "ns", m->comm + (size_t)r * (size_t)app_reps, app_reps);
+		print(app, v->name, ":comm", rank, "ns", m->comm + (size_t)r * (size_t)app_reps);
 	}
 	printf("CHECK\t%s/%s %s\t%s\n", app, v->name, shape, m->good ? "ok" : "WRONG");
 }

@@ -20,6 +20,11 @@ const (
 	Armcirun = "armci"
 )
 
+// List are the words of a list with commas, as of hosts.
+func List(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' })
+}
+
 // Place is where ranks run.
 type Place struct {
 	Network string   // node; nodes or rdma: pretended nodes; hosts

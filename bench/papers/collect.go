@@ -137,9 +137,8 @@ func (c *chart) point(r *figure.Row, raw bool, place string) point {
 	if raw {
 		p.Value = r.Raw
 	}
-	if c.rate && r.Unit == "ns" && p.Least > 0 {
-		rate := func(ns float64) float64 { return float64(r.Bytes) / ns * 1e3 }
-		p.unit, p.Value = "MB/s", figure.Value{Median: rate(p.Median), Least: rate(p.Most), Most: rate(p.Least)}
+	if c.rate {
+		p.Value, p.unit = r.Rate(p.Value)
 	}
 	switch c.kind {
 	case overNumber, overRanks:
@@ -164,9 +163,7 @@ func summary(runs []figure.Value) figure.Value {
 		medians = append(medians, r.Median)
 		v.Least, v.Most = min(v.Least, r.Least), max(v.Most, r.Most)
 	}
-	slices.Sort(medians)
-	n := len(medians)
-	v.Median = (medians[(n-1)/2] + medians[n/2]) / 2
+	v.Median = figure.Median(medians)
 	return v
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"libarmci/bench/launch"
 	"libarmci/internal/figure"
 )
 
@@ -85,7 +86,7 @@ func parse(args []string) (*options, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
-	o.hosts, o.figures = words(hosts), words(only)
+	o.hosts, o.figures = launch.List(hosts), launch.List(only)
 	if o.list {
 		return &o, nil
 	}
@@ -105,10 +106,6 @@ func parse(args []string) (*options, error) {
 		}
 	}
 	return &o, o.find()
-}
-
-func words(list string) []string {
-	return strings.FieldsFunc(list, func(c rune) bool { return c == ',' })
 }
 
 // find makes directories absolute, and looks for what the steps need.

@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 
 	"libarmci/bench/launch"
@@ -19,81 +20,48 @@ type place struct {
 }
 
 func (o *options) place(name string) (place, error) {
-	p := place{name: name}
-	var nodes, each int
+	network, nodes, each, ok := parts(name)
+	p := place{Place: launch.Place{Network: network, Ranks: nodes * each, Each: each}, name: name}
 	switch {
-	case scan(name, "node-%d", &each):
-		nodes, p.Network = 1, "node"
-	case scan(name, "hosts-%dx%d", &nodes, &each):
-		p.Network, p.Hosts, p.Agent = "hosts", o.hosts, o.agent
-		if len(o.hosts) == 0 {
-			p.Network = "nodes"
-		} else if nodes > len(o.hosts) {
-			return p, fmt.Errorf("%s: there are %d hosts", name, len(o.hosts))
-		}
-	case scan(name, "rdma-%dx%d", &nodes, &each):
-		p.Network = "rdma"
-		if o.device == "" {
-			return p, fmt.Errorf("%s: the software verbs device is not built (target armci_tests)", name)
-		}
-	default:
+	case !ok:
 		return p, fmt.Errorf("no place %q", name)
+	case network == "hosts" && len(o.hosts) == 0:
+		p.Network = "nodes"
+	case network == "hosts" && nodes > len(o.hosts):
+		return p, fmt.Errorf("%s: there are %d hosts", name, len(o.hosts))
+	case network == "hosts":
+		p.Hosts, p.Agent = o.hosts, o.agent
+	case network == "rdma" && o.device == "":
+		return p, fmt.Errorf("%s: the software verbs device is not built (target armci_tests)", name)
 	}
-	p.Ranks, p.Each = nodes*each, each
 	return p, nil
 }
 
-func scan(name, format string, to ...any) bool {
-	n, err := fmt.Sscanf(name, format, to...)
-	if err != nil || n != len(to) {
-		return false
-	}
-	values := make([]any, len(to))
-	for i, v := range to {
-		values[i] = *v.(*int)
-	}
-	return fmt.Sprintf(format, values...) == name
-}
+var placeName = regexp.MustCompile(`^(?:(node)-(\d+)|(hosts|rdma)-(\d+)x(\d+))$`)
 
-// title is a place for people.
-func (o *options) title(name string) string {
-	var nodes, each int
-	where := "hosts over TCP"
-	if len(o.hosts) == 0 {
-		where = "pretended nodes over TCP"
+// parts are what the name of a place says.
+func parts(name string) (network string, nodes, each int, ok bool) {
+	m := placeName.FindStringSubmatch(name)
+	if m == nil {
+		return "", 0, 0, false
 	}
-	switch {
-	case scan(name, "node-%d", &each):
-		return plural(each, "rank") + " of a node"
-	case scan(name, "rdma-%dx%d", &nodes, &each):
-		where = "pretended nodes over RDMA"
-	default:
-		scan(name, "hosts-%dx%d", &nodes, &each)
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	if m[1] != "" {
+		return m[1], 1, number(m[2]), true
 	}
-	if each == 1 {
-		return fmt.Sprintf("%d %s", nodes, where)
-	}
-	return fmt.Sprintf("%d %s, %s each", nodes, where, plural(each, "rank"))
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
+	return m[3], number(m[4]), number(m[5]), true
 }
 
 // label is a place in a chart: short.
 func label(name string) string {
-	var nodes, each int
-	switch {
-	case scan(name, "node-%d", &each):
-		return "node " + strconv.Itoa(each)
-	case scan(name, "rdma-%dx%d", &nodes, &each):
-		return fmt.Sprintf("rdma %dx%d", nodes, each)
+	network, nodes, each, _ := parts(name)
+	switch network {
+	case "node":
+		return fmt.Sprintf("node %d", each)
+	case "hosts":
+		network = "tcp"
 	}
-	scan(name, "hosts-%dx%d", &nodes, &each)
-	return fmt.Sprintf("tcp %dx%d", nodes, each)
+	return fmt.Sprintf("%s %dx%d", network, nodes, each)
 }
 
 // argv is the command line of a step there, and what is in its environment.
@@ -101,19 +69,15 @@ func (o *options) argv(s *step) (argv, env []string) {
 	words, env := s.place.Words(launch.OpenMPI)
 	argv = append(launch.Words(launch.OpenMPI, o.build), words...)
 	argv = append(argv, s.variant.words...)
-	transport := "ARMCI_TRANSPORT=tcp"
-	if s.place.Network == "rdma" {
-		transport = "ARMCI_TRANSPORT=rdma"
-		argv = append([]string{o.source + "/tests/softverbs/with.sh", o.device}, argv...)
-	}
 	switch s.place.Network {
 	case "node":
 		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
 	case "rdma": // no MPI knows the device: messages go through shared memory
 		argv = append(argv, "--mca", "pml", "ob1")
-		fallthrough
+		argv = append([]string{o.source + "/tests/softverbs/with.sh", o.device}, argv...)
+		env = append(env, "ARMCI_TRANSPORT=rdma")
 	default:
-		env = append(env, transport)
+		env = append(env, "ARMCI_TRANSPORT=tcp")
 	}
 	env = append(env, s.variant.env...)
 	if s.variant.preload {

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -210,15 +209,7 @@ func (o *options) read(s *step) ([]figure.Row, error) {
 		return nil, err
 	}
 	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	var rows []figure.Row
-	for i := 1; i < len(lines) && err == nil; i++ {
-		l := lines[i]
-		var r figure.Row
-		r, err = figure.ParseRow(strings.Join(append(slices.Clone(l[:4]), l[5:]...), "\t"))
-		r.Where = s.String()
-		rows = append(rows, r)
-	}
+	rows, err := figure.ReadCSV(f)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", f.Name(), err)
 	}

@@ -5,9 +5,9 @@
 #include "windows.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
+
+#include "row.h"
 
 double now(void)
 {
@@ -61,19 +61,6 @@ static long enough(const struct figure *f, body b)
 	}
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-// The median of some values, which are sorted afterwards.
-static double median(double *v, int n)
-{
-	qsort(v, (size_t)n, sizeof *v, by_size);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static double in_unit(const struct figure *f, double seconds, long n)
 {
 	return f->unit == MBS ? f->bytes * f->ops * (double)n / seconds / 1e6 : seconds / (double)n * 1e9;
@@ -81,20 +68,18 @@ static double in_unit(const struct figure *f, double seconds, long n)
 
 static const char *const unit_name[] = {"ns", "MB/s", "%"};
 
-static void print(const struct figure *f, double *ours, double *raw, double ratio, int n)
+static void print(const struct figure *f, const double *ours, const double *raw, double ratio, int n)
 {
+	struct row r = {f->op, created ? "/create" : "", f->x, f->bytes, ranks, unit_name[f->unit]};
 	if (me != 0)
 		return;
-	double middle = median(ours, n), raw_middle = median(raw, n);
-	printf("PERF\t%s%s\t%s\t%.0f\t%d\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\n", f->op, created ? "/create" : "", f->x, f->bytes,
-		ranks, unit_name[f->unit], middle, ours[0], ours[n - 1], raw_middle, raw[0], raw[n - 1], ratio);
+	row_print(&r, ours, raw, n, ratio);
 	fflush(stdout);
 }
 
 void print_figure(const struct figure *f, double value)
 {
-	double none = 0;
-	print(f, &value, &none, 0, 1);
+	print(f, &value, NULL, 0, 1);
 }
 
 // Whether there was time enough for a figure, as rank 0 sees it: where ranks do not get their cores nothing else ends it.
@@ -120,6 +105,6 @@ struct medians measure(const struct figure *f)
 			raw[i] = in_unit(f, sample(f->raw, m), m);
 		ratio[i] = f->raw && raw[i] > 0 ? ours[i] / raw[i] : 0;
 	}
-	print(f, ours, raw, median(ratio, count), count);
-	return (struct medians){median(ours, count), median(raw, count)};
+	print(f, ours, raw, row_median(ratio, count), count);
+	return (struct medians){row_median(ours, count), row_median(raw, count)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the files of the benchmark of MPI one-sided communication share. It is a plain MPI program, without anything of
 // this library: it runs on an MPI's own one-sided communication, and on ours if that is preloaded. It must not include a
-// header of the library, but for socket.c, which shares the raw socket with bench/worker.
+// header of the library; socket.c shares the raw socket with bench/worker, measure.c the line of a figure with armci_perf's worker.
 #ifndef WINDOWS_H
 #define WINDOWS_H
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,6 +141,31 @@ func TestCSV(t *testing.T) {
 	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here"}})
 	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"; err != nil || !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%v, got %s", err, out.String())
+	}
+}
+
+// What is written is read again, and what is damaged is not taken.
+func TestReadCSV(t *testing.T) {
+	want := []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here, there"},
+		{Op: "get", Shape: "4x4", Bytes: 128, Ranks: 4, Unit: "MB/s", Ours: Value{3, 2, 4}, Raw: Value{6, 5, 7}, Ratio: 0.5, Where: "x"}}
+	var out bytes.Buffer
+	if err := WriteCSV(&out, want); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if got, err := ReadCSV(&out); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, got %+v", err, got)
+	}
+	if _, err := ReadCSV(strings.NewReader(strings.Replace(text, "4.5", "x", 1))); err == nil {
+		t.Error("a damaged file was taken")
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for want, of := range map[float64][]float64{0: nil, 3: {5, 3, 1}, 4: {9, 3, 5, 1}} {
+		if got := Median(of); got != want {
+			t.Errorf("of %v: %v", of, got)
+		}
 	}
 }
 

@@ -81,11 +81,10 @@ func (p *Plot) charts(rows []Row, footer string) map[string]*Chart {
 
 // value is a figure as the plot shows it: a rate where a rate is wanted.
 func (p *Plot) value(r *Row, v Value) Value {
-	if !p.Rate || r.Unit != "ns" || v.Least <= 0 {
-		return v
+	if p.Rate {
+		v, _ = r.Rate(v)
 	}
-	rate := func(ns float64) float64 { return float64(r.Bytes) / ns * 1e3 }
-	return Value{rate(v.Median), rate(v.Most), rate(v.Least)}
+	return v
 }
 
 // places are where the rows were measured, in their order.

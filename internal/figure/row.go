@@ -9,6 +9,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,6 +52,24 @@ func ParseRow(text string) (Row, error) {
 	return r, nil
 }
 
+// Rate is a time of a figure as bytes per second, in MB/s; what is no time stays as it is.
+func (r *Row) Rate(v Value) (rate Value, unit string) {
+	if r.Unit != "ns" || v.Least <= 0 {
+		return v, r.Unit
+	}
+	of := func(ns float64) float64 { return float64(r.Bytes) / ns * 1e3 }
+	return Value{of(v.Median), of(v.Most), of(v.Least)}, "MB/s"
+}
+
+// Median is that of some values, 0 of none.
+func Median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
+	if len(s) == 0 {
+		return 0
+	}
+	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
+}
+
 // Place is where a figure lies among those of its operation: a shape or a size.
 func (r *Row) Place() string {
 	if strings.Contains(r.Shape, "x") {
@@ -72,4 +91,18 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// ReadCSV reads what WriteCSV has written.
+func ReadCSV(from io.Reader) ([]Row, error) {
+	lines, err := csv.NewReader(from).ReadAll()
+	var rows []Row
+	for i := 1; i < len(lines) && err == nil; i++ {
+		l := lines[i]
+		var r Row
+		r, err = ParseRow(strings.Join(slices.Delete(slices.Clone(l), 4, 5), "\t"))
+		r.Where = l[4]
+		rows = append(rows, r)
+	}
+	return rows, err
 }

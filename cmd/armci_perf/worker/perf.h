@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PERF_REPS_MAX 99
+#include "row.h"
+
+#define PERF_REPS_MAX ROW_REPS_MAX
 
 extern int perf_me, perf_n;      // rank and number of ranks
 extern int perf_peer;            // the rank whose memory is used: rank 0 and rank n/2 are each other's
