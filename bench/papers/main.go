@@ -31,7 +31,7 @@ Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/fig
   -agent COMMAND   what brings a command to a host
   -source DIR      the sources (default: the directory above the build)
   -runs N          starts of each step (default 1); the median counts
-  -quick           the smallest problems, on two ranks, to show that everything works
+  -quick           the smallest problems, on two ranks, to show that everything works; kept in DIR/quick
   -list            print the figures and stop
   -draw            run nothing, draw what DIR/data has
   -v               print the command of every step
@@ -125,7 +125,7 @@ func (o *options) find() error {
 		if _, err := os.Stat(filepath.Join(device, "libibverbs.so.1")); err == nil {
 			o.device = device
 		}
-		err = os.MkdirAll(filepath.Join(o.dir, "data"), 0o777)
+		err = os.MkdirAll(o.data(), 0o777)
 	}
 	if found, _ := filepath.Glob(filepath.Join(o.build, "openblas", "usr", "lib", "*", "openblas-serial", "libblas.so.3")); len(found) > 0 {
 		o.blas = found[0]
@@ -179,7 +179,7 @@ func (o *options) runAll(steps []*step) error {
 	begin, total := time.Now(), o.total(steps)
 	fmt.Printf("%d steps, about %s on two processors\n", len(steps), total)
 	for i, s := range steps {
-		if _, err := os.Stat(o.file(s)); err == nil {
+		if _, err := os.Stat(o.file(s, "csv")); err == nil {
 			continue
 		}
 		started := time.Now()

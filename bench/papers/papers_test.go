@@ -130,6 +130,15 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// Figures of small problems are not taken for those of a full run.
+func TestQuickApart(t *testing.T) {
+	s := step{experiment: named("mg-A"), place: place{name: "node-2"}}
+	full, quick := options{dir: "dir"}, options{dir: "dir", quick: true}
+	if full.file(&s, "csv") == quick.file(&s, "csv") {
+		t.Error("both are in " + full.file(&s, "csv"))
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, bad := range []string{"", "-hosts a,b -out dir", "-runs 0 -out dir", "-out dir -only 000-99", "-moon -out dir", "-out dir 000-14"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {

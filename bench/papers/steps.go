@@ -61,8 +61,17 @@ func (s *step) String() string {
 	return text
 }
 
-func (o *options) file(s *step) string {
-	return filepath.Join(o.dir, "data", fmt.Sprintf("%s.%d.csv", s, s.run))
+// data is where the figures of steps are kept: those of small problems apart.
+func (o *options) data() string {
+	if o.quick {
+		return filepath.Join(o.dir, "quick")
+	}
+	return filepath.Join(o.dir, "data")
+}
+
+// file is what a step keeps, figures or its other output.
+func (o *options) file(s *step, ending string) string {
+	return filepath.Join(o.data(), fmt.Sprintf("%s.%d.%s", s, s.run, ending))
 }
 
 // smoke are the places of a quick run: a node, and two nodes.
@@ -128,7 +137,7 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 func (o *options) total(all []*step) time.Duration {
 	seconds := 0
 	for _, s := range all {
-		switch _, err := os.Stat(o.file(s)); {
+		switch _, err := os.Stat(o.file(s, "csv")); {
 		case err == nil:
 		case o.quick:
 			seconds += 3
@@ -173,7 +182,7 @@ const notHere = 77
 // measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries again.
 func (o *options) measure(s *step) error {
 	j := o.command(s)
-	log, err := os.Create(filepath.Join(o.dir, "data", fmt.Sprintf("%s.%d.log", s, s.run)))
+	log, err := os.Create(o.file(s, "log"))
 	if err != nil {
 		return err
 	}
@@ -196,12 +205,12 @@ func (o *options) measure(s *step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w (see %s)", s, err, log.Name())
 	}
-	return figure.WriteFile(o.file(s), func(w io.Writer) error { return figure.WriteCSV(w, rows) })
+	return figure.WriteFile(o.file(s, "csv"), func(w io.Writer) error { return figure.WriteCSV(w, rows) })
 }
 
 // read are the figures of a step; none, if it was not run.
 func (o *options) read(s *step) ([]figure.Row, error) {
-	f, err := os.Open(o.file(s))
+	f, err := os.Open(o.file(s, "csv"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
