@@ -5,15 +5,9 @@
 # BUILD WORK SOURCE.
 set -eu
 apps=$BUILD/bench/apps
-rm -rf "$WORK"
-mkdir -p "$WORK"
+. "$(dirname "$0")/work.sh"
 [ -x "$apps/mg" ] || { echo "skip: no Open MPI"; exit 77; }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-fail() {
-	echo "FAIL: $*"
-	sed 's/^/    | /' "$WORK/log" | tail -n 40
-	exit 1
-}
 
 # app RANKS EACH NAME [ARGUMENT]...: on nodes of EACH ranks.
 app() {

@@ -6,12 +6,7 @@
 set -eu
 bench=$BUILD/bench/bench
 here=$(cd "$(dirname "$0")/../../bench" && pwd)
-rm -rf "$WORK"
-mkdir -p "$WORK"
-fail() {
-	echo "FAIL: $*"
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 
 # has CSV OPERATION...: figures of these operations with baselines.
 has() {

@@ -4,13 +4,7 @@
 # OpenCoarrays if that is there; results are exact; figures, table and charts are there. No figure is judged. Input: BUILD WORK.
 set -eu
 bench=$BUILD/bench/bench
-rm -rf "$WORK"
-mkdir -p "$WORK"
-fail() {
-	echo "FAIL: $*"
-	sed 's/^/    | /' "$WORK/log" | tail -n 40
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 [ -x "$BUILD/bench/caf-armci" ] || { echo "skip: no gfortran"; exit 77; }
 
 some="put put+sync-memory get put-row get-block atomic-define atomic-fetch-add lock+unlock critical critical-both event-post

@@ -5,13 +5,7 @@
 # judged. Input: BUILD WORK.
 set -eu
 papers=$BUILD/bench/papers
-rm -rf "$WORK"
-mkdir -p "$WORK"
-fail() {
-	echo "FAIL: $*"
-	sed 's/^/    | /' "$WORK/log" | tail -n 40
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 [ -x "$BUILD/bench/worker-papers" ] || { echo "skip: no Open MPI"; exit 77; }
 
 "$papers" -quick -source "$SOURCE" -out "$WORK" >"$WORK/log" 2>&1 || fail "papers -quick"

@@ -5,12 +5,7 @@
 # however busy. Input: BUILD WORK.
 set -eu
 perf=$BUILD/bin/armci_perf
-rm -rf "$WORK"
-mkdir -p "$WORK"
-fail() {
-	echo "FAIL: $*"
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 
 # works NAME WANTED OPTION...: runs it, and wants figures of these operations.
 works() {

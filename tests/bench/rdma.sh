@@ -5,11 +5,7 @@
 # only one more of the kind, with five ranks on a node: they take too long for a test. Input: BUILD WORK.
 set -u
 here=$(cd "$(dirname "$0")/../../bench" && pwd)
-rm -rf "$WORK"
-fail() {
-	echo "FAIL: $*"
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 RDMA_HOSTS=3 "$here/rdma.sh" "$BUILD/bench/bench" "$WORK" -quick -reps 2 -only small,rmw,acc,put-new,overlap,protocols,fences
 status=$?
 [ $status -ne 77 ] || exit 77

@@ -4,13 +4,7 @@
 # if that is built; figures, table and charts are there. No figure is judged. Input: BUILD WORK.
 set -eu
 bench=$BUILD/bench/bench
-rm -rf "$WORK"
-mkdir -p "$WORK"
-fail() {
-	echo "FAIL: $*"
-	sed 's/^/    | /' "$WORK/log" | tail -n 40
-	exit 1
-}
+. "$(dirname "$0")/work.sh"
 
 # has TITLE OPERATION...: figures of these operations in a series.
 has() {
