@@ -29,12 +29,23 @@ func versions(experiment, app, what string, names ...string) []line {
 	return all
 }
 
-// at puts lines at a place.
+// at are lines at a place.
 func at(place string, all []line) []line {
+	all = slices.Clone(all)
 	for i := range all {
 		all[i].place = place
 	}
 	return all
+}
+
+// onNetworks are a chart between two nodes over RDMA and between two hosts over TCP.
+func onNetworks(c chart) []chart {
+	over := func(network, place string) chart {
+		d := c
+		d.title, d.lines = c.title+" over "+network, at(place, c.lines)
+		return d
+	}
+	return []chart{over("RDMA", "rdma-2x1"), over("TCP", "hosts-2x1")}
 }
 
 // shaped keeps the rows of a shape.

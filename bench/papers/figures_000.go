@@ -45,12 +45,8 @@ var interface2006 = []paperFigure{
 		caption: "Performance of ARMCI noncontiguous data transfer.",
 		paper:   "One strided get of n x n doubles takes less time than n nonblocking gets of a row and their waits, on InfiniBand and on Myrinet.",
 		here:    "Agrees: the strided call wins everywhere, 1.8 to 8 times.",
-		charts: []chart{
-			{title: "Get of n x n doubles over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_GetS", "rows", "rows/get", "rdma-2x1"), lineOf("n x ARMCI_NbGet", "rows", "rows/get-rows", "rdma-2x1")}},
-			{title: "Get of n x n doubles over TCP", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_GetS", "rows", "rows/get", "hosts-2x1"), lineOf("n x ARMCI_NbGet", "rows", "rows/get-rows", "hosts-2x1")}},
-		}},
+		charts: onNetworks(chart{title: "Get of n x n doubles", yLabel: "bandwidth", rate: true, lines: []line{
+			lineOf("ARMCI_GetS", "rows", "rows/get", ""), lineOf("n x ARMCI_NbGet", "rows", "rows/get-rows", "")}})},
 	{id: "000-19", title: "Overlap by size",
 		caption: "Percentage computation overlap for increasing message sizes for MPI and ARMCI direct (zero-copy) and buffered-pipelined protocols.",
 		paper:   "Direct: more than 99 %. Buffered: about 90 %, less for large messages. MPI: as good up to 16 KiB, then hardly any.",

@@ -3,29 +3,15 @@
 // Paper 003: one-sided communication of MPI, over the preloaded library.
 package main
 
-// windowLines are a figure of ../windows by messages and over our library, and the messages of two-sided MPI beside them.
-func windowLines(op, place string, raw bool) []line {
-	all := []line{
-		under("ours", lineOf("ours", "windows", op, place)),
-		under("messages", lineOf("send/receive design", "windows", op, place)),
-	}
-	if raw {
-		two := under("messages", lineOf("two-sided", "windows", op, place))
-		two.raw = true
-		all = append(all, two)
-	}
-	return all
-}
-
-// windowCharts are a figure over RDMA and over TCP.
+// windowCharts are a figure of ../windows by messages and over our library, with the messages of two-sided MPI if raw.
 func windowCharts(c chart, op string, raw bool) []chart {
-	title := c.title
-	var all []chart
-	for _, p := range []struct{ place, name string }{{"rdma-2x1", "RDMA"}, {"hosts-2x1", "TCP"}} {
-		c.title, c.lines = title+" over "+p.name, windowLines(op, p.place, raw)
-		all = append(all, c)
+	two := under("messages", lineOf("two-sided", "windows", op, ""))
+	two.raw = true
+	c.lines = []line{under("ours", lineOf("ours", "windows", op, "")), under("messages", lineOf("send/receive design", "windows", op, ""))}
+	if raw {
+		c.lines = append(c.lines, two)
 	}
-	return all
+	return onNetworks(c)
 }
 
 // byOrigins are a figure over the number of origins.

@@ -22,14 +22,9 @@ var strided2004 = []paperFigure{
 		caption: "Performance comparisons of NIC based method (left) and HBNA method (Right)",
 		paper:   "One request to the NIC is ahead of a message for each row; overlapped packing is ahead of copy, send, copy.",
 		here:    "Agrees: one strided call is 2 to 4 times faster than a put for each row. Packing by the program is ahead over the software device, for which every row is a request, if the copy at the target, which somebody has to make, is free; on a network the choice is the cost model's.",
-		charts: []chart{
-			{title: "Put of n x n doubles over RDMA", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_PutS", "rows", "rows/put", "rdma-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "rdma-2x1"),
-				lineOf("copy, send, copy", "rows", "rows/put-packed", "rdma-2x1")}},
-			{title: "Put of n x n doubles over TCP", yLabel: "bandwidth", rate: true, lines: []line{
-				lineOf("ARMCI_PutS", "rows", "rows/put", "hosts-2x1"), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", "hosts-2x1"),
-				lineOf("copy, send, copy", "rows", "rows/put-packed", "hosts-2x1")}},
-		}},
+		charts: onNetworks(chart{title: "Put of n x n doubles", yLabel: "bandwidth", rate: true, lines: []line{
+			lineOf("ARMCI_PutS", "rows", "rows/put", ""), lineOf("n x ARMCI_NbPut", "rows", "rows/put-rows", ""),
+			lineOf("copy, send, copy", "rows", "rows/put-packed", "")}})},
 	{id: "004-overhead", title: "Host overhead",
 		caption: "Overall time spent on computation is slightly higher in the HBNA method because the user thread is interrupted (section 6.3)",
 		here:    "Agrees: the NIC-based way costs the target's processor next to nothing, the host-based one 7 to 90 us a patch; a computing target loses up to 2 % (one outlier) by the first, 6 to 9 % by host-based puts, 8 to 16 % by gets that it pushes.",
