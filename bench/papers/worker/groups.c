@@ -11,7 +11,6 @@ void papers_aggregation(void);
 void papers_all_fence(void);
 void papers_one_to_all(void);
 void papers_collectives(void);
-void papers_latency_windows(void);
 void papers_get_fence(void);
 void papers_overhead(void);
 void papers_registration(void);
@@ -27,7 +26,6 @@ const struct perf_group bench_papers[] = {
 	{"all-fence", papers_all_fence},               // 001 fig. 12
 	{"one-to-all", papers_one_to_all},             // 004 fig. 6
 	{"collectives", papers_collectives},
-	{"latency-windows", papers_latency_windows}, // 000 table 1, by MPI windows
 	{"mpi-get-fence", papers_get_fence},         // 001 section 4, related work
 	{"overhead", papers_overhead},               // 004 section 5
 #ifdef PERF_VERBS
