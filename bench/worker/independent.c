@@ -58,7 +58,7 @@ static void be_busy(struct far *f)
 {
 	if (f->crowded)
 		perf_load_start(perf_cores() - 1);
-	while (!*(volatile long *)f->stop) perf_compute(100);
+	while (!*(volatile long *)f->stop) perf_compute(10000);
 	perf_load_stop();
 }
 

@@ -13,23 +13,14 @@ static const double tolerance = 0.05; // growth that counts as longer
 static const double most_work = 1.25; // of the time without
 
 static struct perf_transfer t;
-static double rounds_each; // seconds of one round of work
-static volatile double sink;
-
-// Finer than perf_compute: small transfers take a few microseconds.
-static void compute(long rounds)
-{
-	double x = 1;
-	for (long i = 0; i < 10 * rounds; i++) x = x * 1.0000001 + 1e-9;
-	sink = x;
-}
+static double rounds_a_second;
 
 static void get(long rounds)
 {
 	armci_hdl_t h;
 	ARMCI_INIT_HANDLE(&h);
 	ARMCI_NbGet(t.theirs, t.mine, t.count[0], perf_peer, &h);
-	compute(rounds);
+	perf_compute(rounds);
 	ARMCI_Wait(&h);
 }
 
@@ -38,7 +29,7 @@ static void ask(long rounds)
 	MPI_Request reply;
 	MPI_Irecv(t.mine, t.count[0], MPI_BYTE, perf_peer, REPLY, MPI_COMM_WORLD, &reply);
 	MPI_Send(&t.count[0], 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
-	compute(rounds);
+	perf_compute(rounds);
 	MPI_Wait(&reply, MPI_STATUS_IGNORE);
 }
 
@@ -104,7 +95,7 @@ static double overlap(void (*operation)(long rounds))
 	double limit = alone[1] * (1 + tolerance);
 	whole[0] = alone[1];
 	for (int i = 1; i <= STEPS; i++) {
-		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone[1] / rounds_each), n);
+		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone[1] * rounds_a_second), n);
 		if (whole[i] <= limit)
 			last = i;
 	}
@@ -129,19 +120,6 @@ static void versions(double (*measure)(void (*operation)(long rounds)), double *
 	ARMCI_Barrier();
 }
 
-// The least of several: others may have had the core.
-static void calibrate(void)
-{
-	const long some = 10000;
-	rounds_each = 1;
-	for (int i = 0; i < 5; i++) {
-		double begin = perf_now();
-		compute(some);
-		double each = (perf_now() - begin) / (double)some;
-		rounds_each = each < rounds_each ? each : rounds_each;
-	}
-}
-
 static void overlap_rows(int bytes)
 {
 	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
@@ -149,7 +127,7 @@ static void overlap_rows(int bytes)
 	t.count[0] = bytes;
 	for (int i = -1; i < perf_reps; i++) { // the first is to warm up
 		if (perf_me == 0)
-			calibrate();
+			rounds_a_second = (double)perf_rounds(1);
 		versions(overlap, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);
 	}
 	papers_row(&c, "get", ours, NULL);
@@ -170,8 +148,8 @@ static void total_rows(void)
 		struct perf_case c = {.op = "overlap-total", .shape = shape, .bytes = t.count[0], .unit = PERF_NS};
 		for (int i = -1; i < perf_reps; i++) {
 			if (perf_me == 0) {
-				calibrate();
-				work = (long)(point * STEP_US * 1e-6 / rounds_each);
+				rounds_a_second = (double)perf_rounds(1);
+				work = (long)(point * STEP_US * 1e-6 * rounds_a_second);
 			}
 			versions(whole, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);
 		}

@@ -12,14 +12,13 @@ static volatile double sink;
 void perf_compute(long rounds)
 {
 	double x = 1;
-	for (long r = 0; r < rounds; r++)
-		for (int i = 0; i < 1000; i++) x = x * 1.0000001 + 1e-9;
+	for (long i = 0; i < 10 * rounds; i++) x = x * 1.0000001 + 1e-9;
 	sink = x;
 }
 
 long perf_rounds(double seconds)
 {
-	const long some = 500;
+	const long some = 50000;
 	double best = 1;
 	for (int i = 0; i < 5; i++) {
 		double begin = perf_now();

@@ -75,7 +75,7 @@ void **perf_malloc(size_t bytes);          // zeroed memory of each rank: the ad
 void perf_free(void **all);                // collective
 void *perf_private(size_t bytes);          // of this process alone, touched, on a page
 
-// Fixed work that calls nothing, and how many rounds of it take so long on a core of one's own.
+// Fixed work that calls nothing, some nanoseconds a round, and how many rounds take so long on a core of one's own.
 void perf_compute(long rounds);
 long perf_rounds(double seconds);
 
