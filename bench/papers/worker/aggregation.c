@@ -39,20 +39,12 @@ static void aggregate(bool put)
 	ARMCI_UNSET_AGGREGATE_HANDLE(&h);
 }
 
-#define BODY(name, call)                                        \
-	static void name(void *arg, long n)                     \
-	{                                                       \
-		(void)arg;                                      \
-		for (long i = 0; i < n; i++) {                  \
-			call;                                   \
-		}                                               \
-	}
-BODY(put_each, each(true); ARMCI_Fence(perf_peer))
-BODY(put_aggregate, aggregate(true); ARMCI_Fence(perf_peer))
-BODY(put_vector, ARMCI_PutV(&put_list, 1, perf_peer); ARMCI_Fence(perf_peer))
-BODY(get_each, each(false))
-BODY(get_aggregate, aggregate(false))
-BODY(get_vector, ARMCI_GetV(&get_list, 1, perf_peer))
+PERF_BODY(put_each, each(true); ARMCI_Fence(perf_peer))
+PERF_BODY(put_aggregate, aggregate(true); ARMCI_Fence(perf_peer))
+PERF_BODY(put_vector, ARMCI_PutV(&put_list, 1, perf_peer); ARMCI_Fence(perf_peer))
+PERF_BODY(get_each, each(false))
+PERF_BODY(get_aggregate, aggregate(false))
+PERF_BODY(get_vector, ARMCI_GetV(&get_list, 1, perf_peer))
 
 // What a way puts must come back by the same way of getting.
 static double differences(perf_body put, perf_body get, int seed)

@@ -26,8 +26,8 @@ const struct perf_group bench_papers[] = {
 	{"all-fence", papers_all_fence},               // 001 fig. 12
 	{"one-to-all", papers_one_to_all},             // 004 fig. 6
 	{"collectives", papers_collectives},
-	{"mpi-get-fence", papers_get_fence},         // 001 section 4, related work
-	{"overhead", papers_overhead},               // 004 section 5
+	{"mpi-get-fence", papers_get_fence}, // 001 section 4, related work
+	{"overhead", papers_overhead},       // 004 section 5
 #ifdef PERF_VERBS
 	{"registration", papers_registration}, // 001 fig. 2
 	{"get-schemes", papers_get_schemes},   // 001 fig. 6 and 7, 002 fig. 3

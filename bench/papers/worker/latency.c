@@ -23,23 +23,19 @@ PAPERS_COUNTED(fence, counted, PUT, FENCE, (void)0)
 PAPERS_COUNTED(lock, counted, (void)0, LOCK, UNLOCK)
 PAPERS_COUNTED(unlock, counted, LOCK, UNLOCK, (void)0)
 
-static void trips(struct perf_transfer *t, long n)
+static void say(struct perf_transfer *t) { MPI_Send(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD); }
+
+static void hear(struct perf_transfer *t)
 {
-	if (!papers_takes_part() || perf_n < 2)
-		return;
-	for (long i = 0; i < 2 * n; i++)
-		if ((i & 1) == (perf_me != 0))
-			MPI_Send(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD);
-		else
-			MPI_Recv(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(t->mine, BYTES, MPI_BYTE, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void mpi_trip(void *arg, long n) { trips(arg, n); }
+static void mpi_trip(void *arg, long n) { perf_half_trips(arg, 2 * n, say, hear); }
 
 static void mpi_half(void *arg, long n)
 {
 	double begin = perf_now();
-	trips(arg, n);
+	mpi_trip(arg, n);
 	counted = (perf_now() - begin) / 2;
 }
 
@@ -53,8 +49,7 @@ void papers_latency(void)
 		{"lock", lock, PAPERS_ALONE, &counted}, {"unlock", unlock, PAPERS_ALONE, &counted},
 		{"lock+unlock", lock_unlock, PAPERS_ALONE, NULL}, {"fetch-add", fetch_add, PAPERS_ALONE, NULL},
 		{"swap", swap, PAPERS_ALONE, NULL}, {"mpi-half", perf_n > 1 ? mpi_half : NULL, PAPERS_MPI, &counted},
-		{"mpi-trip", perf_n > 1 ? mpi_trip : NULL, PAPERS_MPI, NULL}, {NULL, NULL, PAPERS_ALONE, NULL}};
-	t.count[0] = BYTES;
+		{"mpi-trip", perf_n > 1 ? mpi_trip : NULL, PAPERS_MPI, NULL}, {.name = NULL}};
 	ARMCI_Create_mutexes(1);
 	papers_contest(&c, ways, "mpi-trip");
 	ARMCI_Destroy_mutexes();

@@ -69,6 +69,19 @@ enum { PAPERS_LEADING = 1024 };                             // of an array of do
 void papers_patches(struct papers_moving *m, int n);        // of n by n doubles
 size_t papers_place(struct papers_moving *m);               // the offset of the next place
 
+// A body over the next place, of `mine` and of `theirs`; t is what the call is about.
+#define PAPERS_MOVING(name, ...)                                                                   \
+	static void name(void *arg, long n)                                                        \
+	{                                                                                          \
+		struct papers_moving *m = arg;                                                     \
+		struct perf_transfer *t = &m->t;                                                   \
+		for (long i = 0; i < n; i++) {                                                     \
+			size_t at = papers_place(m);                                               \
+			char *mine = t->mine + at, *theirs = t->theirs + at;                       \
+			__VA_ARGS__;                                                               \
+		}                                                                                  \
+	}
+
 // Bodies for PAPERS_MPI with a papers_moving: half the time there and back, on its clock; a message that is answered by an
 // empty one.
 void papers_mpi_half(void *arg, long n);

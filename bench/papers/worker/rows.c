@@ -14,109 +14,75 @@ enum { LARGEST = 512 };
 static char *packed; // on this side; the far side's is the beginning of its array
 static armci_hdl_t handle[LARGEST];
 
-static void get(struct papers_moving *m, char *mine, char *theirs)
-{
-	ARMCI_GetS(theirs, m->t.stride, mine, m->t.stride, m->t.count, 1, perf_peer);
-}
+PAPERS_MOVING(get, ARMCI_GetS(theirs, t->stride, mine, t->stride, t->count, 1, perf_peer))
+PAPERS_MOVING(put, ARMCI_PutS(mine, t->stride, theirs, t->stride, t->count, 1, perf_peer); ARMCI_Fence(perf_peer))
 
-static void put(struct papers_moving *m, char *mine, char *theirs)
+static void each_row(const struct perf_transfer *t, char *mine, char *theirs, bool is_put)
 {
-	ARMCI_PutS(mine, m->t.stride, theirs, m->t.stride, m->t.count, 1, perf_peer);
-	ARMCI_Fence(perf_peer);
-}
-
-static void wait_rows(int rows)
-{
+	int apart = t->stride[0], bytes = t->count[0], rows = t->count[1];
+	for (int k = 0; k < rows; k++) {
+		char *here = mine + k * apart, *there = theirs + k * apart;
+		ARMCI_INIT_HANDLE(&handle[k]);
+		if (is_put)
+			ARMCI_NbPut(here, there, bytes, perf_peer, &handle[k]);
+		else
+			ARMCI_NbGet(there, here, bytes, perf_peer, &handle[k]);
+	}
 	for (int k = 0; k < rows; k++) ARMCI_Wait(&handle[k]);
 }
 
-static void get_rows(struct papers_moving *m, char *mine, char *theirs)
-{
-	int apart = m->t.stride[0], bytes = m->t.count[0], rows = m->t.count[1];
-	for (int k = 0; k < rows; k++) {
-		ARMCI_INIT_HANDLE(&handle[k]);
-		ARMCI_NbGet(theirs + k * apart, mine + k * apart, bytes, perf_peer, &handle[k]);
-	}
-	wait_rows(rows);
-}
+PAPERS_MOVING(get_rows, each_row(t, mine, theirs, false))
+PAPERS_MOVING(put_rows, each_row(t, mine, theirs, true); ARMCI_Fence(perf_peer))
 
-static void put_rows(struct papers_moving *m, char *mine, char *theirs)
+static void pack(const struct perf_transfer *t, char *to, const char *from)
 {
-	int apart = m->t.stride[0], bytes = m->t.count[0], rows = m->t.count[1];
-	for (int k = 0; k < rows; k++) {
-		ARMCI_INIT_HANDLE(&handle[k]);
-		ARMCI_NbPut(mine + k * apart, theirs + k * apart, bytes, perf_peer, &handle[k]);
-	}
-	wait_rows(rows);
-	ARMCI_Fence(perf_peer);
-}
-
-static void pack(const struct papers_moving *m, char *to, const char *from)
-{
-	size_t bytes = (size_t)m->t.count[0];
-	for (int k = 0; k < m->t.count[1]; k++) memcpy(to + (size_t)k * bytes, from + k * m->t.stride[0], bytes);
+	size_t bytes = (size_t)t->count[0];
+	for (int k = 0; k < t->count[1]; k++) memcpy(to + (size_t)k * bytes, from + k * t->stride[0], bytes);
 	bench_opaque(to);
 }
 
-static void unpack(const struct papers_moving *m, char *to, const char *from)
+static void unpack(const struct perf_transfer *t, char *to, const char *from)
 {
-	size_t bytes = (size_t)m->t.count[0];
-	for (int k = 0; k < m->t.count[1]; k++) memcpy(to + k * m->t.stride[0], from + (size_t)k * bytes, bytes);
+	size_t bytes = (size_t)t->count[0];
+	for (int k = 0; k < t->count[1]; k++) memcpy(to + k * t->stride[0], from + (size_t)k * bytes, bytes);
 	bench_opaque(to);
 }
 
-static void get_packed(struct papers_moving *m, char *mine, char *theirs)
+static void get_all(struct perf_transfer *t, char *mine)
 {
-	(void)theirs;
-	pack(m, packed, mine); // for the far side
-	ARMCI_Get(m->t.theirs, packed, m->t.count[0] * m->t.count[1], perf_peer);
-	unpack(m, mine, packed);
+	pack(t, packed, mine); // for the far side
+	ARMCI_Get(t->theirs, packed, t->count[0] * t->count[1], perf_peer);
+	unpack(t, mine, packed);
 }
 
-static void put_packed(struct papers_moving *m, char *mine, char *theirs)
+static void put_all(struct perf_transfer *t, char *mine)
 {
-	(void)theirs;
-	pack(m, packed, mine);
-	ARMCI_Put(packed, m->t.theirs, m->t.count[0] * m->t.count[1], perf_peer);
+	pack(t, packed, mine);
+	ARMCI_Put(packed, t->theirs, t->count[0] * t->count[1], perf_peer);
 	ARMCI_Fence(perf_peer);
-	unpack(m, mine, packed); // for the far side
+	unpack(t, mine, packed); // for the far side
 }
 
-#define EACH(name, call)                                                             \
-	static void name(void *arg, long n)                                          \
-	{                                                                            \
-		struct papers_moving *m = arg;                                       \
-		for (long i = 0; i < n; i++) {                                       \
-			size_t at = papers_place(m);                                 \
-			call(m, m->t.mine + at, m->t.theirs + at);                   \
-		}                                                                    \
-	}
-EACH(gets, get)
-EACH(puts_, put)
-EACH(gets_rows, get_rows)
-EACH(puts_rows, put_rows)
-EACH(gets_packed, get_packed)
-EACH(puts_packed, put_packed)
+PAPERS_MOVING(get_packed, (void)theirs; get_all(t, mine))
+PAPERS_MOVING(put_packed, (void)theirs; put_all(t, mine))
 
-static const struct papers_way get_ways[] = {{"get", gets, PAPERS_ALONE, NULL}, {"get-rows", gets_rows, PAPERS_ALONE, NULL},
-	{"get-packed", gets_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
-static const struct papers_way put_ways[] = {{"put", puts_, PAPERS_ALONE, NULL}, {"put-rows", puts_rows, PAPERS_ALONE, NULL},
-	{"put-packed", puts_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
+static const struct papers_way get_ways[] = {{"get", get, PAPERS_ALONE, NULL}, {"get-rows", get_rows, PAPERS_ALONE, NULL},
+	{"get-packed", get_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
+static const struct papers_way put_ways[] = {{"put", put, PAPERS_ALONE, NULL}, {"put-rows", put_rows, PAPERS_ALONE, NULL},
+	{"put-packed", put_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
 
-// One row of each kind comes back as it was put.
-static double differences(struct papers_moving *m)
+// The patch's diagonal comes back as it was put, at the same place.
+static double differences(struct papers_moving *m, perf_body put_by, perf_body get_by, int seed)
 {
 	double wrong = 0, *mine = (double *)(void *)m->t.mine;
 	int n = m->t.count[1];
-	for (int i = 0; i < n; i++) mine[i * PAPERS_LEADING + i] = i + 1;
-	put_rows(m, m->t.mine, m->t.theirs);
+	for (int i = 0; i < n; i++) mine[i * PAPERS_LEADING + i] = seed + i;
+	m->next = 0;
+	put_by(m, 1);
 	for (int i = 0; i < n; i++) mine[i * PAPERS_LEADING + i] = 0;
-	get(m, m->t.mine, m->t.theirs);
-	for (int i = 0; i < n; i++) wrong += mine[i * PAPERS_LEADING + i] != i + 1;
-	put(m, m->t.mine, m->t.theirs);
-	for (int i = 0; i < n; i++) mine[i * PAPERS_LEADING + i] = 0;
-	get_rows(m, m->t.mine, m->t.theirs);
-	for (int i = 0; i < n; i++) wrong += mine[i * PAPERS_LEADING + i] != i + 1;
+	m->next = 0;
+	get_by(m, 1);
+	for (int i = 0; i < n; i++) wrong += mine[i * PAPERS_LEADING + i] != seed + i;
 	return wrong;
 }
 
@@ -132,7 +98,10 @@ void papers_rows(void)
 		papers_contest(&c, get_ways, "get-rows");
 		papers_contest(&c, put_ways, "put-rows");
 	}
-	perf_check("rows", perf_total(perf_me == 0 ? differences(&m) : 0), 0);
+	double wrong = 0;
+	if (perf_me == 0)
+		wrong = differences(&m, put_rows, get, 1) + differences(&m, put, get_rows, 2) + differences(&m, put_packed, get_packed, 3);
+	perf_check("rows", perf_total(wrong), 0);
 	free(packed);
 	papers_moving_end(&m);
 }

@@ -10,22 +10,10 @@
 
 enum { MOST = 4 << 20, LARGEST = 512 };
 
-// A body over the next place.
-#define MOVING(name, call)                                                                         \
-	static void name(void *arg, long n)                                                        \
-	{                                                                                          \
-		struct papers_moving *m = arg;                                                     \
-		struct perf_transfer *t = &m->t;                                                   \
-		for (long i = 0; i < n; i++) {                                                     \
-			size_t at = papers_place(m);                                               \
-			char *mine = t->mine + at, *theirs = t->theirs + at;                       \
-			call;                                                                      \
-		}                                                                                  \
-	}
-MOVING(get, ARMCI_Get(theirs, mine, t->count[0], perf_peer))
-MOVING(put, ARMCI_Put(mine, theirs, t->count[0], perf_peer); ARMCI_Fence(perf_peer))
-MOVING(get_strided, ARMCI_GetS(theirs, t->stride, mine, t->stride, t->count, 1, perf_peer))
-MOVING(put_strided, ARMCI_PutS(mine, t->stride, theirs, t->stride, t->count, 1, perf_peer); ARMCI_Fence(perf_peer))
+PAPERS_MOVING(get, ARMCI_Get(theirs, mine, t->count[0], perf_peer))
+PAPERS_MOVING(put, ARMCI_Put(mine, theirs, t->count[0], perf_peer); ARMCI_Fence(perf_peer))
+PAPERS_MOVING(get_strided, ARMCI_GetS(theirs, t->stride, mine, t->stride, t->count, 1, perf_peer))
+PAPERS_MOVING(put_strided, ARMCI_PutS(mine, t->stride, theirs, t->stride, t->count, 1, perf_peer); ARMCI_Fence(perf_peer))
 
 static void contest(struct papers_moving *m, struct perf_case *c, perf_body g, perf_body p)
 {
