@@ -29,6 +29,21 @@ bool rdma_echo_baseline(struct perf_case *c);
 // Writes there and back, as the baseline of what tells that data has arrived; for whatever else it returns false.
 bool rdma_trips_baseline(struct perf_case *c);
 
+// A way to do something: by a rank of the first node, in a loop.
+struct rdma_way {
+	const char *name;
+	int rank;
+	perf_body body;
+	void *arg;
+	double *clock; // NULL, or where the body adds the seconds that count
+	long n;        // operations of a sample; 0: not known yet
+};
+enum { RDMA_WAYS = 16 };
+// Measures the ways by turns in each repetition, the order moving on, by samples that take so long, in the unit of the case;
+// figures are on all ranks. If `served` is not NULL, the peer serves it by hand meanwhile. Collective.
+void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds, double figure[][PERF_REPS_MAX],
+	struct perf_transfer *served);
+
 // An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
 //   op/SETTING, op/packed, op/by-hand  beside the raw loop
 //   op/auto:best                       the first setting beside the best of the others

@@ -3,10 +3,13 @@
 // overlaps, the slower counts. The paper has a copy, or a registration, at both sides. Here the target's memory is registered
 // once and its device reads it in place, so each model has a second form with the caller's side only (-here); and what is
 // pipelined is as fast as its slowest stage.
+#ifdef PERF_VERBS
 #include "models.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "papers.h"
 
 // Rates in MB/s.
 struct rate {
@@ -37,7 +40,7 @@ static const struct {
 	{"model-overlap-here", "overlap", overlapped_here},
 };
 
-static const double *find(const char *name, const struct variants_way *way, int n, double figure[][PERF_REPS_MAX])
+static const double *find(const char *name, const struct rdma_way *way, int n, double figure[][PERF_REPS_MAX])
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(way[i].name, name) == 0)
@@ -45,7 +48,7 @@ static const double *find(const char *name, const struct variants_way *way, int 
 	return NULL;
 }
 
-void models_rows(const struct perf_case *c, const struct variants_way *way, int n, double figure[][PERF_REPS_MAX])
+void models_rows(const struct perf_case *c, const struct rdma_way *way, int n, double figure[][PERF_REPS_MAX])
 {
 	const double *copy = find("copy", way, n, figure), *reg = find("registration", way, n, figure), *net = find("raw", way, n, figure);
 	if (perf_me != 0 || !copy || !reg || !net)
@@ -84,3 +87,4 @@ void models_of_paper(const char *op)
 	}
 	perf_check("models of paper 002", wrong, 0);
 }
+#endif

@@ -199,7 +199,7 @@ static void check(struct overhead *o)
 
 void papers_overhead(void)
 {
-	variants_need("overhead", NULL);
+	variants_need("overhead", false);
 	struct overhead o = {.t = perf_transfer(SPACE), .flags = perf_malloc(sizeof(long)), .target = perf_n / 2};
 	o.flag = o.flags[perf_me];
 	o.t.mine = o.t.all[perf_me]; // as a program should have it that moves it again and again: the device reaches it

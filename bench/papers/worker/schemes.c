@@ -49,14 +49,15 @@ static void check(struct gets *g)
 
 static void contest(struct gets *g, struct rates *r)
 {
-	static double figure[PAPERS_WAYS][PERF_REPS_MAX];
-	struct variants_way way[PAPERS_WAYS];
-	struct perf_case c = {.op = "get-schemes", .shape = "-", .bytes = g->bytes, .unit = PERF_MBS};
-	int n = variants_list(way, get, g), raw = n;
-	way[n++] = (struct variants_way){"raw", 0, rates_read, r, NULL};
-	way[n++] = (struct variants_way){"copy", 0, rates_copy, r, NULL};
-	way[n++] = (struct variants_way){"registration", 0, rates_both, r, NULL};
-	variants_measure(&c, way, n, figure);
+	static double figure[RDMA_WAYS][PERF_REPS_MAX];
+	struct rdma_way way[RDMA_WAYS];
+	struct perf_case c = {.op = "get-schemes", .shape = "-", .bytes = g->bytes, .unit = PERF_MBS, .warm = perf_pace(0, 0.005)};
+	int n = 0, raw = variants_count();
+	for (; n < raw; n++) way[n] = (struct rdma_way){variants_name(n), n, get, g, NULL, 0};
+	way[n++] = (struct rdma_way){"raw", 0, rates_read, r, NULL, 0};
+	way[n++] = (struct rdma_way){"copy", 0, rates_copy, r, NULL, 0};
+	way[n++] = (struct rdma_way){"registration", 0, rates_both, r, NULL, 0};
+	rdma_turns(&c, way, n, perf_pace(0.0005, 0.007), figure, NULL);
 	for (int i = 0; i < n; i++) papers_row(&c, way[i].name, figure[i], i < raw ? figure[raw] : NULL);
 	models_rows(&c, way, n, figure);
 	check(g);
@@ -64,7 +65,7 @@ static void contest(struct gets *g, struct rates *r)
 
 void papers_get_schemes(void)
 {
-	variants_need("get-schemes", "rdma");
+	variants_need("get-schemes", true);
 	void **all = perf_malloc(rates_space());
 	struct gets g = {.theirs = all[perf_peer]};
 	struct rates r;
