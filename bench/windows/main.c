@@ -3,8 +3,9 @@
 //
 //   windows [-r REPS] [-q] [-c] [-s] FIGURE...     -q quick, -c MPI_Win_create, -s beside a raw socket
 //
-// Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN before
-// each that is named, so that it is known which one an MPI does not survive, END after all; SKIP with the reason why there is none. Figures over something else than bytes have that number in the place of the shape.
+// Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN before each that is named,
+// so that it is known which one an MPI does not survive, END after all; SKIP with the reason why there is none. Figures over
+// something else than bytes have that number in the place of the shape.
 #include "windows.h"
 
 #include <stdio.h>

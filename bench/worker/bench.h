@@ -8,12 +8,12 @@
 
 enum { BENCH_MOST = 16 << 20 }; // bytes that a baseline moves at a time
 
-// Which of the raw baselines there is: where the ranks are decides. An MPI's worker has none but that of the papers.
+// The raw baselines that operations are held against: on a node, over TCP, over RDMA, or none. A worker with an MPI has none,
+// except the papers'.
 enum bench_kind { BENCH_NODE, BENCH_SOCKET, BENCH_VERBS, BENCH_NONE };
 enum bench_kind bench_raw(void);
-bool bench_raw_baseline(struct perf_case *c, int k); // as perf_baseline of perf.h
 
-// ready and end are collective, and so is baseline.
+// ready and end are collective; baseline is as perf_baseline of perf.h.
 void bench_node_ready(void);
 bool bench_node_baseline(struct perf_case *c, int k);
 void bench_node_end(void);
@@ -30,7 +30,8 @@ bool bench_verbs_baseline(struct perf_case *c, int k);
 void bench_verbs_overlap(struct perf_overlap *o);
 void bench_verbs_end(void);
 
-// Of an MPI, on a node and between nodes. An operation has one at most, whose name says so if there are others.
+// Of an MPI, on a node and between nodes: one at most for an operation. It renames the case to OP/mpi if the row of a raw
+// baseline has the name OP.
 bool bench_mpi_baseline(struct perf_case *c);
 
 extern const struct perf_group bench_papers[]; // groups of the worker of the papers

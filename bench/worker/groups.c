@@ -137,7 +137,7 @@ enum { MPI = 0 };
 bool bench_mpi_baseline(struct perf_case *c) { return !c; }
 #endif
 
-// The worker of the papers has an MPI's baselines and the raw ones, others with an MPI only that.
+// A worker has the MPI's baselines or the raw ones; that of the papers has both.
 #if defined(PERF_PAPERS) || !defined(PERF_MPI)
 enum { RAW = 1 };
 #else
@@ -174,7 +174,7 @@ void perf_ready(void)
 		ready[bench_raw()]();
 }
 
-bool bench_raw_baseline(struct perf_case *c, int k)
+static bool raw_baseline(struct perf_case *c, int k)
 {
 	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline, bench_socket_baseline, bench_verbs_baseline};
 	return bench_raw() != BENCH_NONE && baseline[bench_raw()](c, k);
@@ -186,7 +186,7 @@ bool perf_baseline(struct perf_case *c, int k)
 	struct perf_case beside = *c;
 	bool mpi = MPI && bench_mpi_baseline(&beside);
 	if (!mpi || k > 0)
-		return bench_raw_baseline(c, k - mpi);
+		return raw_baseline(c, k - mpi);
 	*c = beside;
 	return true;
 }

@@ -90,7 +90,7 @@ static const struct {
 	const char *op;
 	perf_body body;
 	bool clocked;
-	bool named; // another worker's baseline has the operation's name
+	bool named; // OP/mpi always: in another worker a raw baseline has the row OP
 } baselines[] = {
 	{"message", half_trips, false, false}, {"barrier", barrier, false, true},
 	{"msg-barrier", barrier, false, true}, {"bcast", bcast, true, false}, {"gop-sum", sum, true, false},

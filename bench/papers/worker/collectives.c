@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barrier, broadcast and sum of all ranks beside the MPI's in the same processes; the slowest rank's time. Only the call counts of a sum,
-// before which there is a barrier. Broadcasts follow each other, each from the next rank: with a barrier before each, what
-// counted most was how long before the root another rank leaves that barrier, which differs by whole time slices where ranks share a core.
+// Barrier, broadcast and sum of all ranks beside the MPI's in the same processes; the slowest rank's time. There is a barrier
+// before each sum, and only the sum counts. Broadcasts follow each other, each from the next rank: with a barrier before each,
+// what counted most was how long before the root another rank leaves that barrier, which differs by whole time slices where
+// ranks share a core.
 #include "papers.h"
 
 enum { MOST = 1 << 20 };

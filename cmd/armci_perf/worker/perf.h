@@ -125,8 +125,8 @@ struct perf_group {
 };
 extern const struct perf_group perf_groups[];      // the installed ones
 extern const struct perf_group *const perf_more[]; // lists of bench/, up to NULL
-void perf_begin(int *argc, char **argv);      // before the library starts: what bench/ has to do
-void perf_ready(void);                        // when it has started
-void perf_end(void);                          // before it ends
+void perf_begin(int *argc, char **argv);           // before the library starts: what bench/ has to do
+void perf_ready(void);                             // when it has started
+void perf_end(void);                               // before it ends
 
 #endif
