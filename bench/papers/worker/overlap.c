@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "row.h"
+
 enum { LEAST = 1 << 10, MOST = 1 << 20, ASK = 41, REPLY = 42, STEPS = 20, POINTS = 10, STEP_US = 16, FEWEST = 5, TIMES = 200 };
 static const double tolerance = 0.05; // growth that counts as longer
 static const double most_work = 1.25; // of the time without
@@ -51,12 +53,6 @@ static void end_replies(void)
 	MPI_Send(&nothing, 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // Seconds of one operation with so much work: the median of n, since others want the cores, too; of fewer if they have them.
 static double timed(void (*operation)(long rounds), long rounds, int n)
 {
@@ -67,7 +63,7 @@ static double timed(void (*operation)(long rounds), long rounds, int n)
 		operation(rounds);
 		took[done++] = perf_now() - begin;
 	}
-	qsort(took, (size_t)done, sizeof took[0], by_size);
+	qsort(took, (size_t)done, sizeof took[0], row_by_size);
 	return took[done / 2];
 }
 
@@ -89,13 +85,12 @@ static double crossing(double x0, double y0, double x1, double y1, double limit)
 static double overlap(void (*operation)(long rounds))
 {
 	int n = enough(operation), last = 0;
-	double alone[3], whole[STEPS + 1];
-	for (int i = 0; i < 3; i++) alone[i] = timed(operation, 0, n);
-	qsort(alone, 3, sizeof alone[0], by_size);
-	double limit = alone[1] * (1 + tolerance);
-	whole[0] = alone[1];
+	double tries[3], whole[STEPS + 1];
+	for (int i = 0; i < 3; i++) tries[i] = timed(operation, 0, n);
+	double alone = row_median(tries, 3), limit = alone * (1 + tolerance);
+	whole[0] = alone;
 	for (int i = 1; i <= STEPS; i++) {
-		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone[1] * rounds_a_second), n);
+		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone * rounds_a_second), n);
 		if (whole[i] <= limit)
 			last = i;
 	}
