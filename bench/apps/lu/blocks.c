@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rank has which blocks, and where; the elements of the matrix; and whether the product of the factors is that matrix.
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "app.h"
@@ -54,9 +53,7 @@ static double *local(size_t elements)
 void lu_make(struct lu *m, int n, int b)
 {
 	*m = (struct lu){.n = n, .b = b, .area = (size_t)b * (size_t)b, .blocks = n / b};
-	app_grid(app_n, &m->rows, &m->columns);
-	m->row = app_me / m->columns;
-	m->column = app_me % m->columns;
+	app_grid(&m->rows, &m->columns, &m->row, &m->column);
 	m->by_row = (struct split){.count = m->blocks, .parts = m->rows};
 	m->by_column = (struct split){.count = m->blocks, .parts = m->columns};
 	size_t rows = (size_t)part_size(&m->by_row), columns = (size_t)part_size(&m->by_column); // the most, however divided
@@ -77,11 +74,7 @@ void lu_free(struct lu *m)
 // An element of the matrix: random in -1 .. 1, and n more on the diagonal, so that no pivots are needed.
 static double element(int n, int i, int j)
 {
-	uint64_t x = ((uint64_t)i << 32 | (uint64_t)j) + 0x9e3779b97f4a7c15u; // the finalizer of splitmix64 makes it random
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	x ^= x >> 31;
-	return (double)(x >> 11) * 0x1p-52 - 1 + (i == j ? n : 0);
+	return 2 * app_random_double((uint64_t)i << 32 | (uint64_t)j) + (i == j ? n : 0);
 }
 
 void lu_fill(struct lu *m, bool cyclic)

@@ -23,8 +23,7 @@ void way_armci_start(const struct mg *m)
 	const int *n = m->grid[m->levels].n;
 	packed.most = face(n, 0);
 	packed.all = app_malloc(TURNS * 2 * packed.most * sizeof(double));
-	packed.out = ARMCI_Malloc_local((armci_size_t)(2 * packed.most * sizeof(double)));
-	app_need(packed.out != NULL, "ARMCI_Malloc_local");
+	packed.out = app_local(2 * packed.most * sizeof(double));
 }
 
 void way_armci_end(void)

@@ -26,7 +26,7 @@ struct product {
 	void **all_x, **all_y; // where each rank has its blocks of A and B
 };
 
-enum matrix { MATRIX_A, MATRIX_B };
+enum matrix { MATRIX_A, MATRIX_B, VECTOR };
 
 // How many of n rows in blocks of this size belong to place `at` of `count`.
 int share(int n, int block, int at, int count);
