@@ -3,24 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app.h"
 #include "lu.h"
 
-static int part_size(const struct split *s) { return (s->count + s->parts - 1) / s->parts; }
+int split_most(const struct split *s) { return (s->count + s->parts - 1) / s->parts; }
 
-int split_owner(const struct split *s, int i) { return s->cyclic ? i % s->parts : i / part_size(s); }
+int split_owner(const struct split *s, int i) { return s->cyclic ? i % s->parts : i / split_most(s); }
 
 int split_before(const struct split *s, int part, int i)
 {
 	if (s->cyclic)
 		return (i + s->parts - 1 - part) / s->parts;
-	int first = part * part_size(s), before = i - first;
-	return before < 0 ? 0 : before < part_size(s) ? before : part_size(s);
+	int first = part * split_most(s), before = i - first;
+	return before < 0 ? 0 : before < split_most(s) ? before : split_most(s);
 }
 
 int split_index(const struct split *s, int part, int place)
 {
-	return s->cyclic ? place * s->parts + part : part * part_size(s) + place;
+	return s->cyclic ? place * s->parts + part : part * split_most(s) + place;
 }
 
 double *lu_block_of(const struct lu *m, int row, int column, int i, int j)
@@ -43,33 +42,16 @@ int lu_columns_left(const struct lu *m, int column, int k)
 	return split_before(&m->by_column, column, m->blocks) - lu_first_column(m, column, k);
 }
 
-static double *local(size_t elements)
-{
-	double *p = ARMCI_Malloc_local((armci_size_t)((elements + 1) * sizeof(double)));
-	app_need(p != NULL, "ARMCI_Malloc_local");
-	return p;
-}
-
 void lu_make(struct lu *m, int n, int b)
 {
 	*m = (struct lu){.n = n, .b = b, .area = (size_t)b * (size_t)b, .blocks = n / b};
 	app_grid(&m->rows, &m->columns, &m->row, &m->column);
 	m->by_row = (struct split){.count = m->blocks, .parts = m->rows};
 	m->by_column = (struct split){.count = m->blocks, .parts = m->columns};
-	size_t rows = (size_t)part_size(&m->by_row), columns = (size_t)part_size(&m->by_column); // the most, however divided
-	m->memory = app_malloc(rows * columns * m->area * sizeof(double));
-	m->diagonal = local(m->area);
-	m->lower = local(rows * m->area);
-	m->upper = local(columns * m->area);
+	m->memory = app_malloc((size_t)split_most(&m->by_row) * (size_t)split_most(&m->by_column) * m->area * sizeof(double));
 }
 
-void lu_free(struct lu *m)
-{
-	app_free(m->memory);
-	ARMCI_Free_local(m->diagonal);
-	ARMCI_Free_local(m->lower);
-	ARMCI_Free_local(m->upper);
-}
+void lu_free(struct lu *m) { app_free(m->memory); }
 
 // An element of the matrix: random in -1 .. 1, and n more on the diagonal, so that no pivots are needed.
 static double element(int n, int i, int j)

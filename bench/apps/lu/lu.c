@@ -11,11 +11,7 @@
 // way that finished blocks are brought differs.
 #include <stdio.h>
 
-#include "app.h"
-#include "lu.h"
 #include "panels.h"
-
-enum { ORDER_MAX = 16384 };
 
 struct work {
 	struct lu lu;
@@ -101,11 +97,11 @@ int main(int argc, char **argv)
 	int b = app_argument(argc, argv, argument + 1, app_quick ? 16 : 32);
 	app_need(argc - argument <= 2, "lu: only N and BLOCK");
 	app_need(b >= LU_STEP && b <= LU_BLOCK_MAX && b % LU_STEP == 0, "lu: BLOCK is a multiple of 8 from 8 to 256");
-	app_need(n >= b && n <= ORDER_MAX && n % b == 0, "lu: N is a multiple of BLOCK up to 16384");
+	app_need(n >= b && n <= LU_ORDER_MAX && n % b == 0, "lu: N is a multiple of BLOCK up to 16384");
 	lu_make(&w.lu, n, b);
-	panel_make(&w.diagonal, w.lu.diagonal);
-	panel_make(&w.lower, w.lu.lower);
-	panel_make(&w.upper, w.lu.upper);
+	panel_make(&w.diagonal, &w.lu, 1);
+	panel_make(&w.lower, &w.lu, split_most(&w.lu.by_row));
+	panel_make(&w.upper, &w.lu, split_most(&w.lu.by_column));
 	snprintf(shape, sizeof shape, "%d/%d", n, b);
 	app_contest("lu", shape, versions, sizeof versions / sizeof *versions, &w, 2.0 / 3.0 * n * n * n);
 	panel_free(&w.diagonal);
