@@ -52,6 +52,7 @@ double app_now(void); // seconds
 // Whatever is between the two is communication (waits for others included). They do not nest.
 void app_comm_begin(void);
 void app_comm_end(void);
+void app_comm_clear(void); // what it was up to now does not count
 #define APP_COMM(...)             \
 	do {                      \
 		app_comm_begin(); \
