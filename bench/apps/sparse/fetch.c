@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "app.h"
-
 void fetch_messages(struct fetch *f, int buffer)
 {
 	const struct part *p = f->part;
