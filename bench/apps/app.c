@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The start and end of an application, and memory. What is measured is in contest.c.
+// The start and end of an application, memory, the grid of ranks, and random numbers. What is measured is in contest.c.
 #include "app.h"
 
 #include <stdio.h>
@@ -42,6 +42,12 @@ int app_start(int argc, char **argv, const char *arguments)
 	return optind;
 }
 
+int app_argument(int argc, char **argv, int index, int usual)
+{
+	long value = index < argc ? atol(argv[index]) : usual;
+	return value == (int)value ? (int)value : -1;
+}
+
 int app_end(void)
 {
 	int status = app_wrong();
@@ -82,18 +88,35 @@ void *app_private(size_t bytes)
 	return memset(p, 0, bytes);
 }
 
+void *app_local(size_t bytes)
+{
+	void *p = ARMCI_Malloc_local((armci_size_t)(bytes > 0 ? bytes : 1));
+	app_need(p != NULL, "ARMCI_Malloc_local");
+	return p;
+}
+
 double app_greatest(double x)
 {
 	MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	return x;
 }
 
-void app_grid(int ranks, int *rows, int *columns)
+void app_grid(int *rows, int *columns, int *row, int *column)
 {
-	int r = 1;
-	for (int i = 1; i * i <= ranks; i++)
-		if (ranks % i == 0)
-			r = i;
-	*rows = r;
-	*columns = ranks / r;
+	for (int i = 1; i * i <= app_n; i++)
+		if (app_n % i == 0)
+			*rows = i;
+	*columns = app_n / *rows;
+	*row = app_me / *columns;
+	*column = app_me % *columns;
 }
+
+uint64_t app_random(uint64_t key)
+{
+	key += 0x9e3779b97f4a7c15u;
+	key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+	key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+	return key ^ (key >> 31);
+}
+
+double app_random_double(uint64_t key) { return (double)(app_random(key) >> 11) * 0x1p-53 - 0.5; }

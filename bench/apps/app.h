@@ -3,7 +3,7 @@
 // versions by turns, and the lines that they print. An application is an MPI program that also uses the library, so that its
 // versions by messages and one-sided ones run in the same processes.
 //
-//   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]...     -q: the smallest problem; -v: these versions only
+//   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]...     -q: the smallest problem, once; -v: these versions only
 //
 // Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h). Of each version: PERF APP/VERSION with the
 // time of the slowest rank, for each rank PERF APP/VERSION:comm with the rank in the place of the shape and the time it spent
@@ -15,6 +15,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { APP_REPS_MAX = 99 };
 
@@ -25,6 +26,8 @@ extern int app_reps;      // repetitions of every version, which take turns (def
 // Starts MPI and the library and reads the options; returns the index of the first argument behind them. usage names the
 // arguments. A wrong option ends the job with exit status 2.
 int app_start(int argc, char **argv, const char *usage);
+// The number that is the argument at an index; usual if there is none, -1 if it does not fit.
+int app_argument(int argc, char **argv, int index, int usual);
 // Ends both, and returns the exit status: 1 if any verification failed.
 int app_end(void);
 
@@ -49,6 +52,7 @@ double app_now(void); // seconds
 // Whatever is between the two is communication (waits for others included). They do not nest.
 void app_comm_begin(void);
 void app_comm_end(void);
+void app_comm_clear(void); // what it was up to now does not count
 #define APP_COMM(...)             \
 	do {                      \
 		app_comm_begin(); \
@@ -59,13 +63,20 @@ void app_comm_end(void);
 // Zeroed memory of ARMCI_Malloc at each rank: the addresses by rank. Collective, as its release.
 void **app_malloc(size_t bytes);
 void app_free(void **all);
-// Zeroed private memory, touched.
+// Zeroed private memory, touched. For free.
 void *app_private(size_t bytes);
+// Private memory of ARMCI_Malloc_local, as it comes; not null for 0 bytes, either. For ARMCI_Free_local.
+void *app_local(size_t bytes);
 
 // The greatest of all ranks, known to all. Collective.
 double app_greatest(double x);
 
-// How a number of ranks is divided into a grid as square as possible: *rows <= *columns.
-void app_grid(int ranks, int *rows, int *columns);
+// A grid of all ranks, row after row and as square as possible (*rows <= *columns), and the place of this rank in it.
+void app_grid(int *rows, int *columns, int *row, int *column);
+
+// Numbers that look random, the same for the same key at every rank: 64 bits (the finalizer of splitmix64), and one in
+// [-1/2, 1/2).
+uint64_t app_random(uint64_t key);
+double app_random_double(uint64_t key);
 
 #endif

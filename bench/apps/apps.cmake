@@ -30,7 +30,7 @@ if(ARMCI_CC_openmpi)
   endforeach()
   # SRUMMA's rival is ScaLAPACK's pdgemm; both multiply blocks by the same BLAS.
   find_library(ARMCI_SCALAPACK scalapack-openmpi DOC "ScaLAPACK for Open MPI, for a comparison only")
-  if(ARMCI_SCALAPACK AND EXISTS ${apps}/srumma)
+  if(ARMCI_SCALAPACK)
     armci_bench_app(srumma FLAGS ${ARMCI_SCALAPACK} -llapack -lblas)
   endif()
 endif()

@@ -23,6 +23,7 @@ double app_now(void)
 
 void app_comm_begin(void) { begun = app_now(); }
 void app_comm_end(void) { spent += app_now() - begun; }
+void app_comm_clear(void) { spent = 0; }
 bool app_wrong(void) { return wrong; }
 
 static bool chosen(const char *name)
@@ -55,7 +56,7 @@ static void once(const struct app_version *v, void *arg, struct measured *m, int
 {
 	double all[app_n];
 	MPI_Barrier(MPI_COMM_WORLD);
-	spent = 0;
+	app_comm_clear();
 	m->time[rep] = app_greatest(v->run(arg));
 	MPI_Gather(&spent, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	for (int r = 0; app_me == 0 && r < app_n; r++) m->comm[r * app_reps + rep] = all[r] * 1e9;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apps.sh - the applications of the papers: small problems on three ranks of a node, where they allow that, and between two nodes of two;
 # Matrix Market files of each kind; what is wrong with a command line or a file is told. papers.sh runs each on two ranks. Input:
-# BUILD WORK SOURCE.
+# BUILD WORK.
 set -eu
 apps=$BUILD/bench/apps
 . "$(dirname "$0")/work.sh"

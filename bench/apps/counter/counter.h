@@ -12,14 +12,14 @@ enum {
 
 struct pool {
 	long tasks;
-	void **sums;  // where each rank has its segments
-	void **count; // where rank 0 counts the tasks that were taken
-	int *done;    // how often I did each task
-	MPI_Win window[2];   // the same for MPI's one-sided communication: sums, count
+	void **sums;       // where each rank has its segments
+	void **count;      // where rank 0 counts the tasks that were taken
+	int *done;         // how often I did each task
+	MPI_Win window[2]; // the same for MPI's one-sided communication: sums, count
 	void *window_mine[2];
 };
 
-// The segment that the result of a task is added to, counted through all ranks, and its owner and place there.
+// Where the result of a task is added: the rank, and which of its segments.
 int owner_of(long task);
 int segment_of(long task);
 
@@ -30,9 +30,11 @@ void add(double *sum, const double *result);
 // Does all tasks; the sums are complete when all ranks have returned and come through a barrier.
 void pool_messages(struct pool *p);
 void pool_mpi_rma(struct pool *p);
-void windows_begin(struct pool *p);
-void windows_clear(struct pool *p);
-void windows_end(struct pool *p);
 void pool_armci(struct pool *p);
+
+// The windows of pool_mpi_rma (rma.c).
+void windows_begin(struct pool *p);
+void windows_clear(struct pool *p); // before a run; the caller has a barrier behind it
+void windows_end(struct pool *p);
 
 #endif

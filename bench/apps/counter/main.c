@@ -60,9 +60,7 @@ static const struct app_version versions[] = {
 int main(int argc, char **argv)
 {
 	int first = app_start(argc, argv, "[TASKS]");
-	struct pool p = {.tasks = app_quick ? 500 : 20000};
-	if (first < argc)
-		p.tasks = atol(argv[first]);
+	struct pool p = {.tasks = app_argument(argc, argv, first, app_quick ? 500 : 20000)};
 	app_need(p.tasks >= 1 && p.tasks <= 10000000, "the number of tasks must be 1 to 10000000");
 	p.sums = app_malloc(SEGMENTS * LENGTH * sizeof(double));
 	p.count = app_malloc(sizeof(long));

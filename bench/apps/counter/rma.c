@@ -26,7 +26,6 @@ void windows_begin(struct pool *p)
 	}
 }
 
-// A barrier follows.
 void windows_clear(struct pool *p)
 {
 	for (int i = 0; i < 2; i++) {

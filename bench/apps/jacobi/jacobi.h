@@ -6,6 +6,7 @@
 #include "app.h"
 
 enum side { UP, DOWN, LEFT, RIGHT, SIDES };
+static inline enum side opposite(enum side side) { return side ^ 1; }
 
 // n x n points, divided among p x q ranks. A rank keeps its points by rows with a halo of one point around them, twice: an
 // iteration reads the one and writes the other.
@@ -29,7 +30,7 @@ struct edge inner_edge(enum side side, int rows, int columns);
 struct edge halo_edge(enum side side, int rows, int columns);
 // How many of n points belong to place `at` of `count`, and the first of them.
 int share(int n, int at, int count, int *first);
-// The number of columns of the rank on a side.
+// The numbers of columns and of rows of the rank on a side.
 int neighbour_columns(const struct field *f, enum side side);
 int neighbour_rows(const struct field *f, enum side side);
 

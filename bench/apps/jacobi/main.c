@@ -89,10 +89,8 @@ static const struct app_version versions[] = {
 
 static void divide(struct field *f)
 {
-	app_grid(app_n, &f->p, &f->q);
+	app_grid(&f->p, &f->q, &f->row, &f->column);
 	app_need(f->n >= f->q, "the grid must have a point for every rank in both directions");
-	f->row = app_me / f->q;
-	f->column = app_me % f->q;
 	f->rows = share(f->n, f->row, f->p, &f->top);
 	f->columns = share(f->n, f->column, f->q, &f->left);
 	f->stride = f->columns + 2;
@@ -105,11 +103,10 @@ static void divide(struct field *f)
 int main(int argc, char **argv)
 {
 	int first = app_start(argc, argv, "[N [ITERATIONS]]");
-	struct field f = {.n = app_quick ? 128 : 1024, .iterations = app_quick ? 50 : 1000};
-	if (first < argc)
-		f.n = atoi(argv[first]);
-	if (first + 1 < argc)
-		f.iterations = atoi(argv[first + 1]);
+	struct field f = {
+		.n = app_argument(argc, argv, first, app_quick ? 128 : 1024),
+		.iterations = app_argument(argc, argv, first + 1, app_quick ? 50 : 1000),
+	};
 	app_need(f.n >= 1 && f.n <= 20000 && f.iterations >= 1, "the size must be 1 to 20000, and the number of iterations positive");
 	divide(&f);
 	serial(&f);

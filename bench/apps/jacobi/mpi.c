@@ -13,8 +13,6 @@ static MPI_Datatype type_of(struct edge e)
 	return type;
 }
 
-static enum side opposite(enum side side) { return side ^ 1; }
-
 static void begin(struct field *f, int which)
 {
 	static MPI_Datatype column; // of this grid; there is one

@@ -5,8 +5,6 @@
 
 static armci_hdl_t handles[SIDES];
 
-static enum side opposite(enum side side) { return side ^ 1; }
-
 static void put(struct field *f, enum side side, int which)
 {
 	int to = f->neighbour[side];
@@ -29,7 +27,7 @@ static void begin(struct field *f, int which)
 			put(f, side, which);
 }
 
-// My edges are changed by the next iteration but one, so they need not be waited for here but before that; it costs nothing.
+// The puts are waited for, too: the next iteration overwrites the edges that they read.
 static void end(struct field *f, int which)
 {
 	int times;

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rank has which blocks, and where; the elements of the matrix; and whether the product of the factors is that matrix.
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include "app.h"
 #include "lu.h"
 
-static int part_size(const struct split *s) { return (s->count + s->parts - 1) / s->parts; }
+int split_most(const struct split *s) { return (s->count + s->parts - 1) / s->parts; }
 
-int split_owner(const struct split *s, int i) { return s->cyclic ? i % s->parts : i / part_size(s); }
+int split_owner(const struct split *s, int i) { return s->cyclic ? i % s->parts : i / split_most(s); }
 
 int split_before(const struct split *s, int part, int i)
 {
 	if (s->cyclic)
 		return (i + s->parts - 1 - part) / s->parts;
-	int first = part * part_size(s), before = i - first;
-	return before < 0 ? 0 : before < part_size(s) ? before : part_size(s);
+	int first = part * split_most(s), before = i - first;
+	return before < 0 ? 0 : before < split_most(s) ? before : split_most(s);
 }
 
 int split_index(const struct split *s, int part, int place)
 {
-	return s->cyclic ? place * s->parts + part : part * part_size(s) + place;
+	return s->cyclic ? place * s->parts + part : part * split_most(s) + place;
 }
 
 double *lu_block_of(const struct lu *m, int row, int column, int i, int j)
@@ -44,44 +42,21 @@ int lu_columns_left(const struct lu *m, int column, int k)
 	return split_before(&m->by_column, column, m->blocks) - lu_first_column(m, column, k);
 }
 
-static double *local(size_t elements)
-{
-	double *p = ARMCI_Malloc_local((armci_size_t)((elements + 1) * sizeof(double)));
-	app_need(p != NULL, "ARMCI_Malloc_local");
-	return p;
-}
-
 void lu_make(struct lu *m, int n, int b)
 {
 	*m = (struct lu){.n = n, .b = b, .area = (size_t)b * (size_t)b, .blocks = n / b};
-	app_grid(app_n, &m->rows, &m->columns);
-	m->row = app_me / m->columns;
-	m->column = app_me % m->columns;
+	app_grid(&m->rows, &m->columns, &m->row, &m->column);
 	m->by_row = (struct split){.count = m->blocks, .parts = m->rows};
 	m->by_column = (struct split){.count = m->blocks, .parts = m->columns};
-	size_t rows = (size_t)part_size(&m->by_row), columns = (size_t)part_size(&m->by_column); // the most, however divided
-	m->memory = app_malloc(rows * columns * m->area * sizeof(double));
-	m->diagonal = local(m->area);
-	m->lower = local(rows * m->area);
-	m->upper = local(columns * m->area);
+	m->memory = app_malloc((size_t)split_most(&m->by_row) * (size_t)split_most(&m->by_column) * m->area * sizeof(double));
 }
 
-void lu_free(struct lu *m)
-{
-	app_free(m->memory);
-	ARMCI_Free_local(m->diagonal);
-	ARMCI_Free_local(m->lower);
-	ARMCI_Free_local(m->upper);
-}
+void lu_free(struct lu *m) { app_free(m->memory); }
 
 // An element of the matrix: random in -1 .. 1, and n more on the diagonal, so that no pivots are needed.
 static double element(int n, int i, int j)
 {
-	uint64_t x = ((uint64_t)i << 32 | (uint64_t)j) + 0x9e3779b97f4a7c15u; // the finalizer of splitmix64 makes it random
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	x ^= x >> 31;
-	return (double)(x >> 11) * 0x1p-52 - 1 + (i == j ? n : 0);
+	return 2 * app_random_double((uint64_t)i << 32 | (uint64_t)j) + (i == j ? n : 0);
 }
 
 void lu_fill(struct lu *m, bool cyclic)

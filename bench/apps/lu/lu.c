@@ -4,19 +4,14 @@
 // order 3072, blocks of 32). The blocks are divided among a grid of ranks. Step k factors block (k, k), then its owner's row and
 // column of the grid finish the blocks right of it and below it, and all ranks subtract products of these from the blocks behind.
 //
-//   lu [-q] [-r REPS] [-v VERSION,...] [N [BLOCK]]
+//   lu [-q] [-r REPS] [-v VERSION,...] [N [BLOCK]]     default: 3072, 32; -q: 256, 16
 //
 // Versions: by messages (mpi), gets (armci) or nonblocking gets of pieces, which arrive while the blocks before are computed
 // with (-nb); with blocks divided by turns (mpi, armci-cyclic) or in contiguous parts (mpi-block, armci-block). Only the
 // way that finished blocks are brought differs.
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "app.h"
-#include "lu.h"
 #include "panels.h"
-
-enum { ORDER_MAX = 16384 };
 
 struct work {
 	struct lu lu;
@@ -98,15 +93,15 @@ int main(int argc, char **argv)
 	static struct work w;
 	char shape[32];
 	int argument = app_start(argc, argv, "[N [BLOCK]]");
-	int n = argument < argc ? atoi(argv[argument]) : app_quick ? 256 : 3072;
-	int b = argument + 1 < argc ? atoi(argv[argument + 1]) : app_quick ? 16 : 32;
+	int n = app_argument(argc, argv, argument, app_quick ? 256 : 3072);
+	int b = app_argument(argc, argv, argument + 1, app_quick ? 16 : 32);
 	app_need(argc - argument <= 2, "lu: only N and BLOCK");
 	app_need(b >= LU_STEP && b <= LU_BLOCK_MAX && b % LU_STEP == 0, "lu: BLOCK is a multiple of 8 from 8 to 256");
-	app_need(n >= b && n <= ORDER_MAX && n % b == 0, "lu: N is a multiple of BLOCK up to 16384");
+	app_need(n >= b && n <= LU_ORDER_MAX && n % b == 0, "lu: N is a multiple of BLOCK up to 16384");
 	lu_make(&w.lu, n, b);
-	panel_make(&w.diagonal, w.lu.diagonal);
-	panel_make(&w.lower, w.lu.lower);
-	panel_make(&w.upper, w.lu.upper);
+	panel_make(&w.diagonal, &w.lu, 1);
+	panel_make(&w.lower, &w.lu, split_most(&w.lu.by_row));
+	panel_make(&w.upper, &w.lu, split_most(&w.lu.by_column));
 	snprintf(shape, sizeof shape, "%d/%d", n, b);
 	app_contest("lu", shape, versions, sizeof versions / sizeof *versions, &w, 2.0 / 3.0 * n * n * n);
 	panel_free(&w.diagonal);

@@ -3,13 +3,10 @@
 #ifndef LU_H
 #define LU_H
 
-#include <armci.h>
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "app.h"
 
 // A block is b*b elements, row after row, b a multiple of LU_STEP.
-enum { LU_STEP = 8, LU_BLOCK_MAX = 256 };
+enum { LU_STEP = 8, LU_BLOCK_MAX = 256, LU_ORDER_MAX = 16384 };
 
 // How block rows, or block columns, are divided among the rows, or columns, of the grid: by turns or in contiguous parts.
 struct split {
@@ -17,6 +14,7 @@ struct split {
 	bool cyclic;
 };
 
+int split_most(const struct split *s);     // the most of any part, by turns or not
 int split_owner(const struct split *s, int i);
 int split_before(const struct split *s, int part, int i); // how many of a part are below i; of its own, the place of i
 int split_index(const struct split *s, int part, int place);
@@ -29,9 +27,7 @@ struct lu {
 	int blocks;             // in a row of the matrix
 	struct split by_row, by_column;
 	int my_rows, my_columns; // of blocks that are mine
-	void **memory;          // of each rank: its blocks, column of blocks after column
-	double *diagonal;       // a copy of another's block
-	double *lower, *upper;  // copies of others' panels
+	void **memory;           // of each rank: its blocks, column of blocks after column
 };
 
 void lu_make(struct lu *m, int n, int b);

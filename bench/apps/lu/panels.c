@@ -7,14 +7,17 @@
 
 #include <stdlib.h>
 
-#include "app.h"
-
-void panel_make(struct panel *p, double *copy)
+void panel_make(struct panel *p, const struct lu *m, int most)
 {
-	*p = (struct panel){.copy = copy, .reader = app_private(2 * (size_t)app_n * sizeof(int))};
+	p->copy = app_local((size_t)most * m->area * sizeof(double));
+	p->reader = app_private((size_t)app_n * sizeof(int));
 }
 
-void panel_free(struct panel *p) { free(p->reader); }
+void panel_free(struct panel *p)
+{
+	ARMCI_Free_local(p->copy);
+	free(p->reader);
+}
 
 // Of count blocks, the first at place (i, j) of the rank at (row, column) of the grid.
 static void place(struct panel *p, const struct lu *m, int row, int column, int i, int j, int count)
@@ -27,9 +30,10 @@ static void place(struct panel *p, const struct lu *m, int row, int column, int 
 	p->readers = p->come = p->open = 0;
 }
 
-static void read_by(struct panel *p, int rank, bool really)
+// Notes a rank as a reader if it needs the blocks and has not got them anyway.
+static void read_by(struct panel *p, int rank, bool needs)
 {
-	if (!really || rank == p->owner)
+	if (!needs || rank == p->owner)
 		return;
 	if (app_me == p->owner)
 		p->reader[p->readers++] = rank;

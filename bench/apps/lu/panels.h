@@ -7,8 +7,8 @@
 #include "lu.h"
 
 enum {
-	PANEL_PIECE = 16,         // blocks of one nonblocking get
-	PANEL_BLOCKS_MAX = 2048,
+	PANEL_PIECE = 16, // blocks of one nonblocking get
+	PANEL_BLOCKS_MAX = LU_ORDER_MAX / LU_STEP,
 };
 
 // Block (k, k); or the part of the column below it that is in my row of the grid; or the part of the row right of it that is in
@@ -27,7 +27,7 @@ struct panel {
 	armci_hdl_t handle[PANEL_BLOCKS_MAX / PANEL_PIECE];
 };
 
-void panel_make(struct panel *p, double *copy);
+void panel_make(struct panel *p, const struct lu *m, int most); // most: blocks that it may have
 void panel_free(struct panel *p);
 void panel_diagonal(struct panel *p, const struct lu *m, int k);
 void panel_lower(struct panel *p, const struct lu *m, int k);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The right hand side of MG: the grid is filled with NPB's pseudorandom numbers in the order of its points; it is +1 where
 // the ten greatest are, -1 where the ten smallest are, and 0 elsewhere.
-#include <mpi.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "app.h"
 #include "mg.h"
 
 enum { HALF = CHARGES / 2 };

@@ -4,32 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "app.h"
 #include "mg.h"
-
-static void begin(const struct mg *m)
-{
-	if (m->timed)
-		app_comm_begin();
-}
-
-static void end(const struct mg *m)
-{
-	if (m->timed)
-		app_comm_end();
-}
 
 static void exchange(const struct mg *m, double *x, const int *n)
 {
-	for (int axis = 0; axis < AXES; axis++) {
-		if (m->p[axis] == 1) {
+	for (int axis = 0; axis < AXES; axis++)
+		if (m->p[axis] == 1)
 			wrap(x, n, axis);
-			continue;
-		}
-		begin(m);
-		m->way->swap(m, x, n, axis);
-		end(m);
-	}
+		else
+			APP_COMM(m->way->swap(m, x, n, axis));
 }
 
 static void residual(const struct mg *m, const struct grid *g, const double *v)
@@ -66,9 +49,7 @@ static void gather(const struct mg *m, const struct grid *mine, const struct gri
 		for (int j = 1; j <= mine->n[1]; j++)
 			memcpy(all->r + part(m, mine->n, all->n, j, k) + 1, mine->r + (size_t)k * plane(mine->n) + (size_t)j * row(mine->n) + 1,
 				(size_t)mine->n[0] * sizeof *all->r);
-	begin(m);
-	m->way->sum(all->r, (int)points(all->n));
-	end(m);
+	APP_COMM(m->way->sum(all->r, (int)points(all->n)));
 	for (int axis = 0; axis < AXES; axis++) wrap(all->r, all->n, axis);
 }
 
@@ -120,9 +101,7 @@ static void take_norm(struct mg *m)
 {
 	const struct grid *top = &m->grid[m->levels];
 	double sum = squares(top->r, top->n);
-	begin(m);
-	m->way->sum(&sum, 1);
-	end(m);
+	APP_COMM(m->way->sum(&sum, 1));
 	m->norm = sqrt(sum / (double)(1L << 3 * m->levels));
 }
 

@@ -4,10 +4,10 @@
 
 #include "mg.h"
 
-// A face as rows: `count` of them, each of `length` points; point 0 of row (j, k) is at `first` + j * row + k * plane.
+// A face as j x k rows of `length` points: row (j, k) begins at `first` + j * row + k * plane.
 struct rows {
 	size_t first, length;
-	int j, k; // how many each way
+	int j, k;
 };
 
 static struct rows rows(const int *n, int axis, int i)
@@ -26,30 +26,29 @@ size_t face(const int *n, int axis)
 	return f.length * (size_t)f.j * (size_t)f.k;
 }
 
+// A row of a face; single points are worth no call.
+static inline void copy_row(double *to, const double *from, size_t length)
+{
+	if (length == 1)
+		*to = *from;
+	else
+		memcpy(to, from, length * sizeof *to);
+}
+
 void pack(const double *x, const int *n, int axis, int i, double *out)
 {
 	struct rows f = rows(n, axis, i);
 	for (int k = 0; k < f.k; k++)
-		for (int j = 0; j < f.j; j++, out += f.length) {
-			const double *from = x + f.first + (size_t)k * plane(n) + (size_t)j * row(n);
-			if (f.length == 1)
-				*out = *from;
-			else
-				memcpy(out, from, f.length * sizeof *out);
-		}
+		for (int j = 0; j < f.j; j++, out += f.length)
+			copy_row(out, x + f.first + (size_t)k * plane(n) + (size_t)j * row(n), f.length);
 }
 
 void unpack(double *x, const int *n, int axis, int i, const double *in)
 {
 	struct rows f = rows(n, axis, i);
 	for (int k = 0; k < f.k; k++)
-		for (int j = 0; j < f.j; j++, in += f.length) {
-			double *to = x + f.first + (size_t)k * plane(n) + (size_t)j * row(n);
-			if (f.length == 1)
-				*to = *in;
-			else
-				memcpy(to, in, f.length * sizeof *in);
-		}
+		for (int j = 0; j < f.j; j++, in += f.length)
+			copy_row(x + f.first + (size_t)k * plane(n) + (size_t)j * row(n), in, f.length);
 }
 
 static void copy(double *x, const int *n, int axis, int from, int to)
@@ -58,10 +57,7 @@ static void copy(double *x, const int *n, int axis, int from, int to)
 	for (int k = 0; k < a.k; k++)
 		for (int j = 0; j < a.j; j++) {
 			size_t at = (size_t)k * plane(n) + (size_t)j * row(n);
-			if (a.length == 1)
-				x[b.first + at] = x[a.first + at];
-			else
-				memcpy(x + b.first + at, x + a.first + at, a.length * sizeof *x);
+			copy_row(x + b.first + at, x + a.first + at, a.length);
 		}
 }
 

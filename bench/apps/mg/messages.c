@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Halos by two-sided messages: receives are posted first, faces that are not contiguous are packed, and both directions of
 // an axis are under way at once.
-#include <mpi.h>
 #include <stdlib.h>
 
-#include "app.h"
 #include "mg.h"
 
 static double *in[2], *out[2];

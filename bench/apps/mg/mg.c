@@ -2,14 +2,12 @@
 // NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): their time and its verification.
 //
 //   mg [-q] [-r REPS] [-v VERSION,...] CLASS     CLASS: S (32^3), W (128^3), A or B (256^3); versions mpi and armci
-#include "mg.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
+#include "mg.h"
 
 #define SMOOTHER_SMALL {-3.0 / 8, 1.0 / 32, -1.0 / 64}
 #define SMOOTHER_LARGE {-3.0 / 17, 1.0 / 33, -1.0 / 61}
@@ -38,11 +36,10 @@ static double run(struct mg *m, const struct way *way)
 	way->barrier();
 	clear(m);
 	way->barrier();
-	m->timed = true;
+	app_comm_clear();
 	double begun = app_now();
 	solve(m, m->class->iterations);
 	APP_COMM(way->barrier());
-	m->timed = false;
 	return app_now() - begun;
 }
 
@@ -53,15 +50,15 @@ static bool good(void *arg)
 {
 	const struct mg *m = arg;
 	double error = fabs(m->norm - m->class->norm) / m->class->norm;
-	if (error <= 1e-8)
+	if (error <= 1e-8) // NPB's bound
 		return true;
 	if (app_me == 0)
 		fprintf(stderr, "mg: norm %.13e, official %.13e\n", m->norm, m->class->norm);
 	return false;
 }
 
-// Divides the slowest axis first: its faces are contiguous.
-static void place(struct mg *m)
+// The grid of ranks: divides the slowest axis first, since its faces are contiguous.
+static void divide(struct mg *m)
 {
 	for (int a = 0; a < AXES; a++) m->p[a] = 1;
 	for (int rest = app_n, a = AXES - 1; rest > 1; rest /= 2, a = (a + AXES - 1) % AXES) m->p[a] *= 2;
@@ -76,8 +73,8 @@ static void place(struct mg *m)
 	for (m->coarsest = 1; 1 << m->coarsest < m->p[AXES - 1];) m->coarsest++; // the last axis has the most ranks
 }
 
-// Levels up to the finest; returns how many points u and r of all have.
-static size_t shape(struct mg *m)
+// Sets the size of each level; returns how many points u and r of all have.
+static size_t size_levels(struct mg *m)
 {
 	size_t all = 0;
 	for (int k = m->coarsest; k <= m->levels; k++) {
@@ -87,7 +84,8 @@ static size_t shape(struct mg *m)
 	return all;
 }
 
-static void divide(struct mg *m, double *memory)
+// Gives each level its u and r in the memory.
+static void place_levels(struct mg *m, double *memory)
 {
 	for (int k = m->coarsest; k <= m->levels; k++) {
 		m->grid[k].u = memory;
@@ -104,15 +102,15 @@ static struct mg *undivided(const struct mg *m)
 	c->levels = m->coarsest;
 	c->coarsest = 1;
 	for (int a = 0; a < AXES; a++) c->p[a] = 1;
-	divide(c, app_private(shape(c) * sizeof(double)));
+	place_levels(c, app_private(size_levels(c) * sizeof(double)));
 	c->v = c->grid[c->levels].r;
 	return c;
 }
 
 static void allocate(struct mg *m)
 {
-	m->all = app_malloc(shape(m) * sizeof(double));
-	divide(m, m->all[app_me]);
+	m->all = app_malloc(size_levels(m) * sizeof(double));
+	place_levels(m, m->all[app_me]);
 	m->v = app_private(points(m->grid[m->levels].n) * sizeof *m->v);
 	if (m->coarsest > 1)
 		m->coarse = undivided(m);
@@ -152,12 +150,12 @@ int main(int argc, char **argv)
 		return refuse("give one class: S, W, A or B");
 	if ((app_n & (app_n - 1)) != 0)
 		return refuse("the number of ranks has to be a power of two");
-	place(&m);
+	divide(&m);
 	if (m.coarsest >= m.levels)
 		return refuse("too many ranks for this class");
 	allocate(&m);
 	find_charges(&m);
-	double side = 1 << m.levels, flops = 58 * side * side * side * m.class->iterations;
+	double side = 1 << m.levels, flops = 58 * side * side * side * m.class->iterations; // 58 of a point, as NPB counts
 	app_contest("mg", name, versions, 2, &m, flops);
 	release(&m);
 	return app_end();

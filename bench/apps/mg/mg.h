@@ -7,8 +7,7 @@
 #ifndef MG_H
 #define MG_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "app.h"
 
 enum { AXES = 3, LEVELS_MAX = 10, CHARGES = 20 };
 
@@ -27,7 +26,6 @@ struct mg {
 	double *v;                    // right hand side on the finest level
 	void **all;                   // where each rank's u and r are (ARMCI_Malloc); alike at all ranks
 	const struct way *way;        // of the version that runs
-	bool timed;                   // whatever is done now counts
 	double norm;                  // of the last residual
 	long charge[CHARGES];         // global points of the right hand side: the first half +1, the second -1
 };
@@ -58,16 +56,19 @@ static inline size_t plane(const int *n) { return row(n) * ((size_t)n[1] + 2); }
 static inline size_t points(const int *n) { return plane(n) * ((size_t)n[2] + 2); }
 
 // Kernels (kernels.c): they compute the interior; halos of what they read must be valid. n: of the output.
-void resid(const double *u, const double *v, double *r, const int *n);                 // r = v - A u; v may be r
-void psinv(const double *r, double *u, const int *n, const double *c);                 // u += S r
-void rprj3(const double *fine, const int *nf, double *coarse, const int *n);           // coarse = P fine
-void interp(const double *coarse, const int *nc, double *fine, const int *n);          // fine += Q coarse, halos as well
-double squares(const double *r, const int *n);                                         // sum of r^2
-void wrap(double *x, const int *n, int axis);                                          // halos of an axis that one rank has
-// Parts of a face, without and with halos as swap says, to and from contiguous memory: the plane at `i` across the axis.
-size_t face(const int *n, int axis); // points
+void resid(const double *u, const double *v, double *r, const int *n);        // r = v - A u; v may be r
+void psinv(const double *r, double *u, const int *n, const double *c);        // u += S r
+void rprj3(const double *fine, const int *nf, double *coarse, const int *n);  // coarse = P fine
+void interp(const double *coarse, const int *nc, double *fine, const int *n); // fine += Q coarse, halos as well
+double squares(const double *r, const int *n);                                // sum of r^2
+
+// Faces (faces.c): the points of a plane across an axis that swap sends, halos of lower axes included.
+size_t face(const int *n, int axis); // how many points
+// The face in plane i, to and from contiguous memory.
 void pack(const double *x, const int *n, int axis, int i, double *out);
 void unpack(double *x, const int *n, int axis, int i, const double *in);
+// Fills both halos across an axis that one rank has.
+void wrap(double *x, const int *n, int axis);
 
 // From the first residual to the last norm (cycle.c).
 void solve(struct mg *m, int iterations);

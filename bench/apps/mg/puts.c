@@ -5,9 +5,6 @@
 // No halo is overwritten while its owner needs it: between two exchanges of the same array every rank exchanges another one
 // with the same neighbours, and it sends that only after it has read the old halos. Packed faces are read right after they
 // have arrived, so they need two buffers by turns: who puts into one again has had a face that was sent after that reading.
-#include <armci.h>
-
-#include "app.h"
 #include "mg.h"
 
 enum { TURNS = 2 };
@@ -23,8 +20,7 @@ void way_armci_start(const struct mg *m)
 	const int *n = m->grid[m->levels].n;
 	packed.most = face(n, 0);
 	packed.all = app_malloc(TURNS * 2 * packed.most * sizeof(double));
-	packed.out = ARMCI_Malloc_local((armci_size_t)(2 * packed.most * sizeof(double)));
-	app_need(packed.out != NULL, "ARMCI_Malloc_local");
+	packed.out = app_local(2 * packed.most * sizeof(double));
 }
 
 void way_armci_end(void)

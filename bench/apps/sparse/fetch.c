@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "app.h"
-
 void fetch_messages(struct fetch *f, int buffer)
 {
 	const struct part *p = f->part;
@@ -154,8 +152,7 @@ static void make_vectors(struct fetch *f, const struct part *p)
 void fetch_make(struct fetch *f, const struct part *p)
 {
 	*f = (struct fetch){.part = p};
-	f->packed = ARMCI_Malloc_local((armci_size_t)((size_t)p->wanted_from[app_n] + 1) * (armci_size_t)sizeof(double));
-	app_need(f->packed != NULL, "ARMCI_Malloc_local");
+	f->packed = app_local((size_t)p->wanted_from[app_n] * sizeof(double));
 	f->requests = app_private(2 * (size_t)app_n * sizeof *f->requests);
 	f->handles = app_private((size_t)app_n * sizeof *f->handles);
 	make_vectors(f, p);

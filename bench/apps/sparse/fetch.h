@@ -3,9 +3,6 @@
 #ifndef FETCH_H
 #define FETCH_H
 
-#include <armci.h>
-#include <mpi.h>
-
 #include "sparse.h"
 
 // What is prepared once for all products.

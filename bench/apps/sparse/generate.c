@@ -3,28 +3,17 @@
 // two-dimensional finite elements in the Harwell-Boeing and Davis collections. Its entries are this program's own; they are
 // the same on any number of ranks, and imitate a triangulation that was refined:
 //
-//   - each node (row) is coupled with 25 neighbours of a mesh whose rows have `width` nodes: five short runs of columns,
-//     near five diagonals;
+//   - each node (row) is coupled with the 5 x 5 nodes around it of a mesh whose rows have `width` nodes: five short runs of
+//     columns, near five diagonals;
 //   - nodes of refined places were numbered later. 32 nodes that follow each other are a patch, which is coupled with two runs of
 //     five nodes and six single ones anywhere;
 //   - what is left over at the edges or falls on an entry twice goes beside the diagonal.
 //
-// So a rank needs a few thousand single elements and short runs of all others' x. Values are random in -1/2 .. 1/2, and
-// unsymmetric.
+// So each of two or four ranks needs 3900 to 4800 elements of the others' x, in 1600 to 1850 runs, of which two thirds are single
+// elements. Values are random in -1/2 .. 1/2, and unsymmetric.
 #include "sparse.h"
 
-#include <stdint.h>
-
 enum { PATCH = 32, PATCH_RUNS = 2, RUN = 5, PATCH_SINGLES = 6, ROW_MAX = 48 };
-
-// A well mixed number (the finalizer of splitmix64).
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15u;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
-}
 
 // Columns of a row, without repetition.
 struct row {
@@ -48,11 +37,11 @@ static void far(struct row *r, int patch)
 {
 	uint64_t key = (uint64_t)patch << 8;
 	for (int k = 0; k < PATCH_RUNS; k++) {
-		int from = (int)(mix(key + (uint64_t)k) % (uint64_t)(r->n - RUN));
+		int from = (int)(app_random(key + (uint64_t)k) % (uint64_t)(r->n - RUN));
 		for (int d = 0; d < RUN; d++) want(r, from + d);
 	}
 	for (int k = 0; k < PATCH_SINGLES; k++)
-		want(r, (int)(mix(key + PATCH_RUNS + (uint64_t)k) % (uint64_t)r->n));
+		want(r, (int)(app_random(key + PATCH_RUNS + (uint64_t)k) % (uint64_t)r->n));
 }
 
 void generate(struct entries *e, bool small)
@@ -71,8 +60,8 @@ void generate(struct entries *e, bool small)
 			want(&r, i - d);
 		}
 		for (int k = 0; k < r.count; k++) {
-			uint64_t bits = mix(mix((uint64_t)i) + (uint64_t)r.column[k]);
-			entries_add(e, i, r.column[k], (double)(bits >> 11) * 0x1p-53 - 0.5);
+			uint64_t key = app_random((uint64_t)i) + (uint64_t)r.column[k];
+			entries_add(e, i, r.column[k], app_random_double(key));
 		}
 	}
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "app.h"
 #include "sparse.h"
 
-enum { MOST_ROWS = 1 << 26, MOST_ENTRIES = 1 << 29 }; // on the line of sizes: more does not fit in the memory of a machine
+// On the line of sizes: more is taken for damage. Twice as many entries, those of a symmetric matrix, still fit in an int.
+enum { MOST_ROWS = 1 << 26, MOST_ENTRIES = 1 << 29 };
 
 struct reader {
 	const char *name;

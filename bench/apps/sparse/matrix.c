@@ -2,7 +2,6 @@
 // Entries and rows of a matrix, the product, and how x follows from y. Nothing here knows of ranks.
 #include <stdlib.h>
 
-#include "app.h"
 #include "sparse.h"
 
 static void *grown(void *old, int count, size_t size)

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
 #include "sparse.h"
 
 static int *numbers(int count)

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
 #include "fetch.h"
-#include "sparse.h"
 
 struct sparse {
 	struct part part;

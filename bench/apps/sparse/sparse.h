@@ -4,7 +4,7 @@
 #ifndef SPARSE_H
 #define SPARSE_H
 
-#include <stdbool.h>
+#include "app.h"
 
 enum { SPARSE_PRODUCTS = 20 }; // in a timed run
 

@@ -21,9 +21,7 @@ static void multiply(int n)
 	char shape[16];
 	struct product m = {.n = n};
 	app_need(n >= 1 && n <= 30000, "the size of the matrices must be 1 to 30000");
-	app_grid(app_n, &m.p, &m.q);
-	m.row = app_me / m.q;
-	m.column = app_me % m.q;
+	app_grid(&m.p, &m.q, &m.row, &m.column);
 	find_want(&m);
 	pdgemm_begin(&m);
 	srumma_begin(&m);

@@ -3,10 +3,11 @@
 // chunk of A and B is multiplied, nonblocking strided gets bring the next one. What the ranks of the node hold is
 // multiplied where it lies. Nobody takes part in anybody else's communication.
 #include <stdlib.h>
+#include <string.h>
 
 #include "srumma.h"
 
-enum { DEPTH = 128 }; // of a chunk: a get is worth its start, and the chunk of A stays in a second-level cache
+enum { DEPTH = 128 }; // columns of A and rows of B in a chunk at most, so that a get is worth its start
 
 // A piece of A or B in the memory of a rank.
 struct piece {
@@ -42,22 +43,20 @@ static struct part matrix(const struct product *m, void ***all)
 
 void srumma_begin(struct product *m)
 {
-	m->x = matrix(m, &m->all_x);
-	m->y = matrix(m, &m->all_y);
-	m->z = matrix(m, NULL);
-	part_fill(&m->x, MATRIX_A);
-	part_fill(&m->y, MATRIX_B);
+	m->blocks = (struct parts){matrix(m, &m->all_a), matrix(m, &m->all_b), matrix(m, NULL)};
+	part_fill(&m->blocks.a, MATRIX_A);
+	part_fill(&m->blocks.b, MATRIX_B);
 	ARMCI_Barrier();
 }
 
 void srumma_end(struct product *m)
 {
-	app_free(m->all_x);
-	app_free(m->all_y);
-	free(m->z.at);
-	part_free(&m->x);
-	part_free(&m->y);
-	part_free(&m->z);
+	app_free(m->all_a);
+	app_free(m->all_b);
+	free(m->blocks.c.at);
+	part_free(&m->blocks.a);
+	part_free(&m->blocks.b);
+	part_free(&m->blocks.c);
 }
 
 // The chunk of the inner dimension that begins at k: columns of A that one rank of my row of the grid holds, and rows of B that one
@@ -72,10 +71,11 @@ static struct chunk chunk_at(const struct product *m, int k)
 		depth = (row + 1) * high - k;
 	if (depth > DEPTH)
 		depth = DEPTH;
-	struct piece a = {.owner = m->row * m->q + column, .rows = m->x.rows, .columns = depth, .stride = m->x.stride};
-	struct piece b = {.owner = row * m->q + m->column, .rows = depth, .columns = m->y.columns, .stride = share(m->n, high, row, m->p)};
-	a.at = (double *)m->all_x[a.owner] + (size_t)(k - column * wide) * (size_t)a.stride;
-	b.at = (double *)m->all_y[b.owner] + (k - row * high);
+	const struct part *my_a = &m->blocks.a, *my_b = &m->blocks.b;
+	struct piece a = {.owner = m->row * m->q + column, .rows = my_a->rows, .columns = depth, .stride = my_a->stride};
+	struct piece b = {.owner = row * m->q + m->column, .rows = depth, .columns = my_b->columns, .stride = share(m->n, high, row, m->p)};
+	a.at = (double *)m->all_a[a.owner] + (size_t)(k - column * wide) * (size_t)a.stride;
+	b.at = (double *)m->all_b[b.owner] + (k - row * high);
 	a.near = ARMCI_Same_node(a.owner);
 	b.near = ARMCI_Same_node(b.owner);
 	return (struct chunk){a, b};
@@ -129,21 +129,33 @@ static void multiply(const struct part *z, const struct chunk *c, bool first)
 			&z->stride);
 }
 
+// Room for `count` doubles. What has not come is no number.
+static double *room(int count)
+{
+	size_t bytes = (size_t)count * sizeof(double);
+	return memset(app_local(bytes), 0xff, bytes);
+}
+
+static struct buffer buffer_make(const struct product *m)
+{
+	struct buffer buffer = {.a = room(m->blocks.a.rows * DEPTH), .b = room(m->blocks.b.columns * DEPTH)};
+	ARMCI_INIT_HANDLE(&buffer.get_a);
+	ARMCI_INIT_HANDLE(&buffer.get_b);
+	return buffer;
+}
+
+static void buffer_free(struct buffer *buffer)
+{
+	ARMCI_Free_local(buffer->a);
+	ARMCI_Free_local(buffer->b);
+}
+
 static double run(struct product *m, bool overlap)
 {
 	struct chunk *order = app_private((size_t)m->n * sizeof *order);
-	struct buffer buffers[2];
+	struct buffer buffers[2] = {buffer_make(m), buffer_make(m)};
 	int count = plan(m, order);
-	for (int i = 0; i < 2; i++) {
-		buffers[i].a = ARMCI_Malloc_local((armci_size_t)(m->x.stride * DEPTH) * (armci_size_t)sizeof(double));
-		buffers[i].b = ARMCI_Malloc_local((armci_size_t)((m->y.columns + 1) * DEPTH) * (armci_size_t)sizeof(double));
-		app_need(buffers[i].a && buffers[i].b, "ARMCI_Malloc_local");
-		memset(buffers[i].a, 0xff, (size_t)(m->x.stride * DEPTH) * sizeof(double)); // what has not come is no number
-		memset(buffers[i].b, 0xff, (size_t)(m->y.columns * DEPTH) * sizeof(double));
-		ARMCI_INIT_HANDLE(&buffers[i].get_a);
-		ARMCI_INIT_HANDLE(&buffers[i].get_b);
-	}
-	part_spoil(&m->z);
+	part_spoil(&m->blocks.c);
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = app_now();
 	if (overlap)
@@ -154,14 +166,11 @@ static double run(struct product *m, bool overlap)
 		else if (i + 1 < count)
 			fetch(&order[i + 1], &buffers[(i + 1) % 2]);
 		arrive(&buffers[i % 2]);
-		multiply(&m->z, &order[i], i == 0);
+		multiply(&m->blocks.c, &order[i], i == 0);
 	}
 	APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
 	double time = app_now() - begin;
-	for (int i = 0; i < 2; i++) {
-		ARMCI_Free_local(buffers[i].a);
-		ARMCI_Free_local(buffers[i].b);
-	}
+	for (int i = 0; i < 2; i++) buffer_free(&buffers[i]);
 	free(order);
 	return time;
 }
@@ -172,5 +181,5 @@ double srumma_blocking_run(void *product) { return run(product, false); }
 bool srumma_good(void *product)
 {
 	struct product *m = product;
-	return is_product(m, &m->z);
+	return is_product(m, &m->blocks.c);
 }

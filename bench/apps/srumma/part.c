@@ -2,7 +2,6 @@
 // Distributed matrices: which elements a rank holds, their values, and the verification of a product by a vector. The values
 // come from their places, so that every rank can make any of them.
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "srumma.h"
@@ -31,17 +30,14 @@ struct part part_of(const struct product *m, int row_block, int column_block)
 	return part;
 }
 
-// A number in [-0.5, 0.5) that looks random, from a place.
+// An element; no key is another element's.
 static double value(enum matrix which, int row, int column)
 {
-	uint64_t h = (uint64_t)row * 0x9e3779b97f4a7c15u + (uint64_t)column * 0xc2b2ae3d27d4eb4fu + (uint64_t)which + 1;
-	h = (h ^ (h >> 31)) * 0xff51afd7ed558ccdu;
-	h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53u;
-	return (double)(h >> 11) * 0x1p-53 - 0.5;
+	return app_random_double((uint64_t)which << 60 | (uint64_t)row << 30 | (uint64_t)column);
 }
 
 // The vector; no element is small, so that none of C is without weight.
-static double vector(int i) { return 1 + value(MATRIX_A, i, -1); }
+static double vector(int i) { return 1 + value(VECTOR, i, 0); }
 
 void part_fill(struct part *part, enum matrix which)
 {

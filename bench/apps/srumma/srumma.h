@@ -4,8 +4,6 @@
 #ifndef SRUMMA_H
 #define SRUMMA_H
 
-#include <stdbool.h>
-
 #include "app.h"
 
 // The part of an n x n matrix that a rank holds, by columns as in Fortran: its rows and columns are those of the blocks
@@ -16,17 +14,21 @@ struct part {
 	double *at;
 };
 
+struct parts {
+	struct part a, b, c; // of A, B and C
+};
+
 struct product {
 	int n;
 	int p, q, row, column; // the grid of ranks, and my place: ranks follow each other along a row
 	double *want;          // A (B x)
-	struct part a, b, c;   // block-cyclic, of pdgemm
+	struct parts cyclic;   // block-cyclic, of pdgemm
 	int context;           // BLACS's grid
-	struct part x, y, z;   // A, B, C by blocks, of SRUMMA
-	void **all_x, **all_y; // where each rank has its blocks of A and B
+	struct parts blocks;   // a block for each rank, of SRUMMA
+	void **all_a, **all_b; // where each rank has its blocks of A and B
 };
 
-enum matrix { MATRIX_A, MATRIX_B };
+enum matrix { MATRIX_A, MATRIX_B, VECTOR };
 
 // How many of n rows in blocks of this size belong to place `at` of `count`.
 int share(int n, int block, int at, int count);

@@ -65,23 +65,19 @@ static const struct app_version versions[] = {
 int main(int argc, char **argv)
 {
 	int first = app_start(argc, argv, "[N [ROUNDS]]");
-	struct transpose t = {.n = app_quick ? 256 : 4096, .rounds = app_quick ? 3 : 5};
-	if (first < argc)
-		t.n = atoi(argv[first]);
-	if (first + 1 < argc)
-		t.rounds = atoi(argv[first + 1]);
+	struct transpose t = {
+		.n = app_argument(argc, argv, first, app_quick ? 256 : 4096),
+		.rounds = app_argument(argc, argv, first + 1, app_quick ? 3 : 5),
+	};
 	app_need(t.n >= 1 && t.n <= 30000 && t.n % app_n == 0, "the size must be 1 to 30000 and a multiple of the number of ranks");
 	app_need(t.rounds >= 1 && t.rounds % 2 == 1, "the number of rounds must be odd: the last one goes to B");
 	t.rows = t.n / app_n;
-	size_t bytes = (size_t)t.rows * (size_t)t.n * sizeof(double), slice = (size_t)t.rows * SLICE * sizeof(double);
+	size_t bytes = (size_t)t.rows * (size_t)t.n * sizeof(double);
 	t.a = app_malloc(bytes);
 	t.b = app_malloc(bytes);
 	t.out = app_private(bytes);
 	t.in = app_private(bytes);
-	for (int i = 0; i < 2; i++) {
-		t.slices[i] = ARMCI_Malloc_local((armci_size_t)slice);
-		app_need(t.slices[i] != NULL, "ARMCI_Malloc_local");
-	}
+	for (int i = 0; i < 2; i++) t.slices[i] = app_local((size_t)t.rows * SLICE * sizeof(double));
 	char shape[32];
 	snprintf(shape, sizeof shape, "%dx%d", t.n, t.rounds);
 	app_contest("transpose", shape, versions, sizeof versions / sizeof *versions, &t, 0);

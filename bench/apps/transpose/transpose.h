@@ -5,7 +5,7 @@
 
 #include "app.h"
 
-// Two n x n matrices by block rows: rank r has rows r rows to (r + 1) rows - 1 of each, one behind the other.
+// Two n x n matrices by block rows: rank r has the rows r * rows to (r + 1) * rows - 1 of each, one behind the other.
 struct transpose {
 	int n, rows, rounds;
 	void **a, **b; // where each rank has its rows
