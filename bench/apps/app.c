@@ -21,7 +21,15 @@ static void usage(const char *name, const char *arguments)
 	exit(2);
 }
 
-int app_start(int argc, char **argv, const char *arguments)
+// -1: it is none.
+static int number(const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+	return end > text && *end == 0 && value == (int)value ? (int)value : -1;
+}
+
+int app_start(int argc, char **argv, const char *arguments, int most)
 {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &app_me);
@@ -31,11 +39,11 @@ int app_start(int argc, char **argv, const char *arguments)
 	for (int option; (option = getopt(argc, argv, "+qr:v:")) != -1;)
 		switch (option) {
 		case 'q': app_quick = true; break;
-		case 'r': app_reps = atoi(optarg); break;
+		case 'r': app_reps = number(optarg); break;
 		case 'v': app_chosen = optarg; break;
 		default: usage(argv[0], arguments);
 		}
-	if (app_reps < 1 || app_reps > APP_REPS_MAX)
+	if (app_reps < 1 || app_reps > APP_REPS_MAX || argc - optind > most)
 		usage(argv[0], arguments);
 	if (app_quick)
 		app_reps = 1;
@@ -44,8 +52,7 @@ int app_start(int argc, char **argv, const char *arguments)
 
 int app_argument(int argc, char **argv, int index, int usual)
 {
-	long value = index < argc ? atol(argv[index]) : usual;
-	return value == (int)value ? (int)value : -1;
+	return index < argc ? number(argv[index]) : usual;
 }
 
 int app_end(void)

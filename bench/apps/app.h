@@ -24,9 +24,9 @@ extern bool app_quick;    // the smallest problem, to show that it works
 extern int app_reps;      // repetitions of every version, which take turns (default 3)
 
 // Starts MPI and the library and reads the options; returns the index of the first argument behind them. usage names the
-// arguments. A wrong option ends the job with exit status 2.
-int app_start(int argc, char **argv, const char *usage);
-// The number that is the argument at an index; usual if there is none, -1 if it does not fit.
+// arguments, of which there are so many at most. A wrong option, or one more argument, ends the job with exit status 2.
+int app_start(int argc, char **argv, const char *usage, int most);
+// The number that is the argument at an index; usual if there is none, -1 if it is no number, or does not fit.
 int app_argument(int argc, char **argv, int index, int usual);
 // Ends both, and returns the exit status: 1 if any verification failed.
 int app_end(void);

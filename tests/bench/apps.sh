@@ -70,4 +70,7 @@ wrong "one class" 2 mg Q
 wrong "BLOCK" 2 lu 96 3
 wrong "no version" 2 jacobi -v moon
 wrong "usage" 2 counter -z
+wrong "usage" 2 jacobi 64 2 3
+wrong "usage" 2 transpose -r 2x 64
+wrong "BLOCK\|N is\|multiple" 2 lu 12abc
 echo "ok perf/apps"

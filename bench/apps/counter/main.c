@@ -59,7 +59,7 @@ static const struct app_version versions[] = {
 
 int main(int argc, char **argv)
 {
-	int first = app_start(argc, argv, "[TASKS]");
+	int first = app_start(argc, argv, "[TASKS]", 1);
 	struct pool p = {.tasks = app_argument(argc, argv, first, app_quick ? 500 : 20000)};
 	app_need(p.tasks >= 1 && p.tasks <= 10000000, "the number of tasks must be 1 to 10000000");
 	p.sums = app_malloc(SEGMENTS * LENGTH * sizeof(double));

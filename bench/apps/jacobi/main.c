@@ -102,7 +102,7 @@ static void divide(struct field *f)
 
 int main(int argc, char **argv)
 {
-	int first = app_start(argc, argv, "[N [ITERATIONS]]");
+	int first = app_start(argc, argv, "[N [ITERATIONS]]", 2);
 	struct field f = {
 		.n = app_argument(argc, argv, first, app_quick ? 128 : 1024),
 		.iterations = app_argument(argc, argv, first + 1, app_quick ? 50 : 1000),

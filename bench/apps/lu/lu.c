@@ -67,7 +67,7 @@ static double run(struct work *w, bool cyclic, const struct transport *t)
 	}
 	if (t->end)
 		APP_COMM(t->end());
-	ARMCI_Barrier();
+	APP_COMM(ARMCI_Barrier());
 	return app_now() - start;
 }
 
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 {
 	static struct work w;
 	char shape[32];
-	int argument = app_start(argc, argv, "[N [BLOCK]]");
+	int argument = app_start(argc, argv, "[N [BLOCK]]", 2);
 	int n = app_argument(argc, argv, argument, app_quick ? 256 : 3072);
 	int b = app_argument(argc, argv, argument + 1, app_quick ? 16 : 32);
 	app_need(argc - argument <= 2, "lu: only N and BLOCK");

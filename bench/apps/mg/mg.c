@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 {
 	const struct app_version versions[] = {{"mpi", run_mpi, good}, {"armci", run_armci, good}};
 	struct mg m = {0};
-	int first = app_start(argc, argv, "CLASS"), count = argc - first;
+	int first = app_start(argc, argv, "CLASS", 1), count = argc - first;
 	const char *name = app_quick ? "S" : count == 1 ? argv[first] : "";
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
 		if (name[0] == classes[i].name && !name[1])

@@ -47,7 +47,7 @@ static double run(struct sparse *s, void (*fetch)(struct fetch *, int))
 			next[i] = x_next(p->first + i, k, p->scale, p->y[i]);
 		}
 	}
-	ARMCI_Barrier();
+	APP_COMM(ARMCI_Barrier());
 	return app_now() - start;
 }
 
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 {
 	struct sparse s = {0};
 	char shape[64];
-	int argument = app_start(argc, argv, "[FILE.mtx]");
+	int argument = app_start(argc, argv, "[FILE.mtx]", 1);
 	app_need(argc - argument <= 1, "sparse: only one FILE.mtx");
 	start(&s, argument < argc ? argv[argument] : NULL, shape, sizeof shape);
 	long entries = 0, mine = s.part.a.start[s.part.mine];

@@ -5,6 +5,7 @@
 // and has the versions measured.
 //
 //   srumma [-q] [-r REPS] [-v VERSION,...] [N]...     default: 512 1000 2000; -q: 128
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,9 +36,9 @@ static void multiply(int n)
 int main(int argc, char **argv)
 {
 	static const int usual[] = {512, 1000, 2000};
-	int first = app_start(argc, argv, "[N]...");
+	int first = app_start(argc, argv, "[N]...", INT_MAX);
 	if (first < argc)
-		for (int i = first; i < argc; i++) multiply(atoi(argv[i]));
+		for (int i = first; i < argc; i++) multiply(app_argument(argc, argv, i, 0));
 	else if (app_quick)
 		multiply(128);
 	else

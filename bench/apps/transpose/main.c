@@ -64,7 +64,7 @@ static const struct app_version versions[] = {
 
 int main(int argc, char **argv)
 {
-	int first = app_start(argc, argv, "[N [ROUNDS]]");
+	int first = app_start(argc, argv, "[N [ROUNDS]]", 2);
 	struct transpose t = {
 		.n = app_argument(argc, argv, first, app_quick ? 256 : 4096),
 		.rounds = app_argument(argc, argv, first + 1, app_quick ? 3 : 5),
