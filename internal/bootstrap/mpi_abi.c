@@ -22,7 +22,8 @@
 #define MPICH_COMM_WORLD 0x44000000
 #define MPICH_COMM_NULL  0x04000000
 #define MPICH_BYTE       0x4c00010d
-#define THREAD_MULTIPLE  3         /* in both */
+#define THREAD_FUNNELED  1         /* in both, as the next one */
+#define THREAD_MULTIPLE  3
 #define UNUSUAL_TAG      32767     /* the largest that every MPI has */
 #define VERSION_BYTES    8192      /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
 
@@ -236,7 +237,7 @@ void boot_mpi_go_on(void)
 	if (!boot_mpi_initialized() || boot_mpi_finalized())
 		return;
 	boot_mpi_thread_level(&level);
-	if (level != THREAD_MULTIPLE)
+	if (level <= THREAD_FUNNELED)
 		((int (*)(int *))mpi.MPI_Is_thread_main)(&mine);
 	if (level == THREAD_MULTIPLE || mine)
 		DISPATCH(probe, boot_mpi_comm_world());
