@@ -5,12 +5,15 @@
 
 #include "_cgo_export.h"
 
-// MPI promises that a message goes on while its sender waits in any call of MPI. So who sleeps here lets the MPI look around.
+enum { UNUSUAL_TAG = 32767 }; // the largest that every MPI has
+
+// MPI promises that a message goes on while its sender waits in any call of MPI. So who sleeps here lets the MPI look for a message
+// that is hardly ever there: if it finds one it does nothing else.
 static void let_mpi_go_on(void)
 {
 	int flag;
 	char status[64]; // MPI_STATUS_IGNORE is another address in each MPI
-	real.Iprobe(job.me, 0, abi.comm_world, &flag, status);
+	real.Iprobe(job.me, UNUSUAL_TAG, abi.comm_world, &flag, status);
 }
 
 void rma_may_wait(void) { shm_idle = let_mpi_go_on; }

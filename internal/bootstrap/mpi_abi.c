@@ -22,7 +22,9 @@
 #define MPICH_COMM_WORLD 0x44000000
 #define MPICH_COMM_NULL  0x04000000
 #define MPICH_BYTE       0x4c00010d
-#define THREAD_MULTIPLE  3         /* in both */
+#define THREAD_FUNNELED  1         /* in both, as the next one */
+#define THREAD_MULTIPLE  3
+#define UNUSUAL_TAG      32767     /* the largest that every MPI has */
 #define VERSION_BYTES    8192      /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
 
 typedef void anyfn(void);
@@ -225,14 +227,17 @@ int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *count
 	return DISPATCH(allgatherv, mine, bytes, all, counts, displacements, comm);
 }
 
-/* A message that is looked for makes an MPI do all that there is to do. */
+/*
+ * A message that is looked for and not found makes an MPI do all that there is to do. If it is there an MPI does nothing more, and
+ * if its sender has failed that is an error: so it is one to oneself, with a tag that is hardly ever used.
+ */
 void boot_mpi_go_on(void)
 {
 	int level = 0, mine = 0;
 	if (!boot_mpi_initialized() || boot_mpi_finalized())
 		return;
 	boot_mpi_thread_level(&level);
-	if (level != THREAD_MULTIPLE)
+	if (level <= THREAD_FUNNELED)
 		((int (*)(int *))mpi.MPI_Is_thread_main)(&mine);
 	if (level == THREAD_MULTIPLE || mine)
 		DISPATCH(probe, boot_mpi_comm_world());

@@ -75,9 +75,11 @@ static int NAME(allgatherv)(const void *mine, int bytes, void *all, const int *c
 
 static int NAME(probe)(uintptr_t comm)
 {
-	int there;
+	int me, size, there;
 	char status[256]; /* more than any MPI's; "ignored" is another address in each */
-	return ((int (*)(int, int, HANDLE, int *, void *))mpi.MPI_Iprobe)(0, 0, NAME(from)(comm), &there, status);
+	int rc = NAME(rank_size)(comm, &me, &size);
+	return rc ? rc : ((int (*)(int, int, HANDLE, int *, void *))mpi.MPI_Iprobe)(
+		me, UNUSUAL_TAG, NAME(from)(comm), &there, status);
 }
 
 static int NAME(abort)(int code)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // goes_on.c - messages go on while their sender waits in a call of one-sided communication: a large message that its receiver
-// takes before it lets the sender go on must not hang.
+// takes before it lets the sender go on must not hang. Meanwhile each rank has a message that it has not received.
 #include "check.h"
 
 enum { N = 1 << 18 };
@@ -84,6 +84,8 @@ int main(int argc, char **argv)
 	MPI_Win win;
 	MPI_Group world, peer;
 	int other = 1 - me;
+	MPI_Request unread;
+	CHECK_MPI(MPI_Isend(&np, 1, MPI_INT, me, 0, MPI_COMM_WORLD, &unread));
 	CHECK_MPI(MPI_Win_allocate(sizeof *base, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
 	in_fence(win);
 	if (me < 2) {
@@ -95,5 +97,7 @@ int main(int argc, char **argv)
 	}
 	in_lock(win);
 	CHECK_MPI(MPI_Win_free(&win));
+	CHECK_MPI(MPI_Recv(in, 1, MPI_INT, me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	CHECK_MPI(MPI_Wait(&unread, MPI_STATUS_IGNORE));
 	return check_end("goes_on");
 }
