@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"libarmci/internal/cores"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -29,7 +29,7 @@ const partingTime = time.Second
 // lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
 func (e *end) lose(why error) error {
 	if e.broken.CompareAndSwap(nil, &why) {
-		e.q.fast.DropPair(e.pair)
+		e.q.fast.DropPair(e.pair.Handle())
 		e.q.later(e.tell)
 		e.f.Wake()
 	}
@@ -88,12 +88,12 @@ func (e *end) farewell(gone bool) {
 	if gone || e.dead.Load() || !e.q.claim(1) {
 		e.dead.Store(true)
 	} else {
-		q := [1]verbs.Request{{Op: verbs.Send}}
+		q := [1]qp.Request{{Op: qp.Send}}
 		e.post(posted{buffer: none}, q[:], nil)
 	}
 	e.ring.close(true)
 	if !gone {
-		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.peer, e.dead.Load()})}
+		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.pair.Peer(), e.dead.Load()})}
 		e.f.cm.send(leaving, h.Nonce, h.Seal(e.f.cfg.Secret, "leaving", nil), &e.back)
 	}
 }
