@@ -218,7 +218,7 @@ func nearest(mine []way, hints [][]byte) *way {
 		common := 128
 		for _, h := range hints {
 			if mine[i].gid != nil && len(h) == 16 {
-				common = min(common, commonBits(mine[i].gid.Addr, [16]byte(h)))
+				common = min(common, transport.CommonBits(mine[i].gid.Addr, [16]byte(h)))
 			}
 		}
 		if common > most {
@@ -226,13 +226,4 @@ func nearest(mine []way, hints [][]byte) *way {
 		}
 	}
 	return &mine[best]
-}
-
-func commonBits(a, b [16]byte) int {
-	for i := range 128 {
-		if (a[i/8]^b[i/8])>>(7-i%8)&1 != 0 {
-			return i
-		}
-	}
-	return 128
 }

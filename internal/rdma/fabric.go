@@ -37,7 +37,7 @@ const (
 
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
-	*pin.Arena     // Here, Expose
+	*pin.Arena     // Expose
 	*fastpath.Path // GetOpen, GetDone, DropRank
 
 	cfg     transport.FabricConfig
@@ -175,8 +175,15 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	q := f.origins
 	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
 		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
+	some := false // come to the origins' queue, perhaps
 	if f.attended.Load() {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
+		if some = q.cq.Pending(); some && (limit < 0 || limit > lookEvery) {
+			limit = lookEvery
+		}
+		if some && fds[2].Fd >= 0 {
+			limit = 0
+		}
 	}
 	var until *unix.Timespec
 	if limit >= 0 {
@@ -190,14 +197,28 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	if fds[1].Revents != 0 {
 		f.hear()
 	}
-	if fds[2].Revents != 0 {
+	if some = some || fds[2].Revents != 0; some {
 		f.attended.Store(false)
 		q.cq.Take()
 	}
-	if fds[2].Revents != 0 || q.urgent.Load() {
+	if some || q.urgent.Load() {
 		ready = append(ready, q)
 	}
 	return ready
+}
+
+// lookEvery is how often the progress thread looks at a queue that has no descriptor.
+const lookEvery = 500 * time.Microsecond
+
+// anywhere is local memory where none has to be registered.
+var anywhere = transport.Range{Hi: ^uintptr(0), Direct: true}
+
+// Here is the range around local memory that the device uses as it is.
+func (f *Fabric) Here(addr uintptr) *transport.Range {
+	if f.base.Limits().Unregistered {
+		return &anywhere
+	}
+	return f.Arena.Here(addr)
 }
 
 // Wake ends Wait.

@@ -95,7 +95,10 @@ const mostLent = 64 << 20
 
 // Lend makes local memory writable for a target.
 func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if r := f.Here(lo); r != nil {
+	if f.base.Limits().OneWay {
+		return 0, nil, false
+	}
+	if r := f.Arena.Here(lo); r != nil {
 		return r.Key, func() {}, hi <= r.Hi
 	}
 	if hi-lo > mostLent || f.cfg.Node.Inside(lo) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"libarmci/internal/cores"
+	"libarmci/internal/log"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
@@ -156,8 +157,14 @@ func (q *queue) reap() {
 // destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.forget(e)
-	e.pair.Close()
+	err := e.pair.Close()
+	if err != nil { // what the device still uses is not used again
+		log.Infof("%v", err)
+	}
 	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
+		if err != nil {
+			p.buffer, p.held = none, nil
+		}
 		e.giveBack(&p)
 	}
 }

@@ -77,8 +77,9 @@ type Queue interface {
 	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
 	// Arm asks for FD to become readable when the next completion comes, once.
 	Arm() error
-	FD() int // negative: there is none, and who waits has to look from time to time
-	Take()   // makes FD unreadable again
+	FD() int       // negative: there is none, and who waits has to look from time to time
+	Pending() bool // asked before FD is waited for: something may have come that it does not tell of
+	Take()         // makes FD unreadable again
 	Close() error
 }
 

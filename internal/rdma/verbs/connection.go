@@ -40,6 +40,9 @@ func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(id
 // FD is readable after Arm when something has been completed.
 func (q *queue) FD() int { return q.Channel().FD() }
 
+// Pending: the descriptor tells of everything after Arm.
+func (q *queue) Pending() bool { return false }
+
 // Take takes the events.
 func (q *queue) Take() { q.Channel().Take() }
 
