@@ -74,7 +74,7 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	d.limits = qp.Limits{Firmware: "libfabric " + libfabric.Version(), MaxWR: mostPosted, MaxSGE: i.Pieces, MaxCQE: 4 * mostPosted,
 		MaxSRQ: mostBuffers, OneWay: i.Modes&libfabric.ByEndpoint != 0}
 	d.limits.Unregistered = i.Modes&libfabric.RegisterLocal == 0
-	d.limits.OnDemand = d.limits.Unregistered
+	d.limits.OnDemand, d.limits.Lazy = d.limits.Unregistered, true
 	if lf.Atomics() {
 		d.limits.Atomic = 1
 	}

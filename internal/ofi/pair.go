@@ -270,6 +270,9 @@ func (p *pair) fill(r *qp.Request, d []qp.Data, copied []byte, at int32) {
 		x.Op, end.number = uint32(qp.Send), pulseNumber
 	}
 	if x.Op == uint32(qp.Send) {
+		if r.Pieces == 0 { // the last message, or a pulse: what has only left may be lost when the endpoint is closed
+			x.Flags |= delivered
+		}
 		end.encode(slot[trailerAt:])
 		add(base+trailerAt, trailerBytes, q.slots.desc)
 		return

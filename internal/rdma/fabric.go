@@ -176,13 +176,12 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
 		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
 	some := false // come to the origins' queue, perhaps
-	if f.attended.Load() {
+	if f.attended.Load() || q.leaving.Load() > 0 {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
-		if some = q.cq.Pending(); some && (limit < 0 || limit > lookEvery) {
-			limit = lookEvery
-		}
-		if some && fds[2].Fd >= 0 {
+		if some = q.cq.Pending(); some && f.attended.Load() && fds[2].Fd >= 0 {
 			limit = 0
+		} else if some && (limit < 0 || limit > lookEvery) {
+			limit = lookEvery
 		}
 	}
 	var until *unix.Timespec
@@ -207,7 +206,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	return ready
 }
 
-// lookEvery is how often the progress thread looks at a queue that has no descriptor.
+// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or that has none.
 const lookEvery = 500 * time.Microsecond
 
 // anywhere is local memory where none has to be registered.

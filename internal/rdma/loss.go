@@ -61,6 +61,9 @@ func (e *end) finish(tell bool) {
 		return
 	}
 	e.told = true
+	if e.leaves.Swap(true) {
+		e.q.leaving.Add(-1)
+	}
 	why := *e.broken.Load()
 	for _, p := range e.ring.fail() {
 		release(p.held)
@@ -123,8 +126,13 @@ func (f *Fabric) noticed(sealed []byte) {
 		return
 	}
 	for _, q := range f.queues {
-		if e := q.end(n.Pair); e != nil && n.Dead {
+		e := q.end(n.Pair)
+		switch {
+		case e == nil:
+		case n.Dead:
 			e.lose(errGone)
+		case !e.leaves.Swap(true):
+			q.leaving.Add(1)
 		}
 	}
 	f.Attend(f.origins)

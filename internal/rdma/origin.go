@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/fastpath"
@@ -42,7 +43,11 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
 	o.mover.init(o)
 	f.origins.know(&o.end) // before the other end may send
-	if err := o.greet(to, &at); err != nil {
+	err := o.greet(to, &at)
+	if err == nil && f.base.Limits().Lazy {
+		err = o.meet()
+	}
+	if err != nil {
 		f.origins.forget(&o.end)
 		o.pair.Close()
 		return nil, err
@@ -69,6 +74,22 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	o.most, o.back = min(f.size, int(a.Frame)), *at
 	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)), lab.NewLocks(&its.Places, f.cfg.Me)
 	return err
+}
+
+// meet writes nothing to the target, and waits until that has been done: the target may send before this end is polled again.
+func (o *origin) meet() error {
+	if err := o.ship(posted{buffer: none}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
+		return err
+	}
+	mark, end := o.ring.next(), time.Now().Add(o.f.cfg.Timeout)
+	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil || time.Now().After(end) })
+	if e := o.broken.Load(); e != nil {
+		return *e
+	}
+	if o.ring.open(mark) {
+		return fmt.Errorf("it does not answer for %v", o.f.cfg.Timeout)
+	}
+	return nil
 }
 
 // receive hands an answer to the receiver. The buffer is free again at once.

@@ -47,6 +47,7 @@ type queue struct {
 	todo  []func()        // calls for the poller to make
 	owing []*target       // that have something to send and had no room; poller only
 
+	leaving atomic.Int32 // ends whose farewell is expected
 	urgent  atomic.Bool  // the poller has something to do: todo, or an end to destroy
 	dealing atomic.Bool  // the poller will look at urgent before it sleeps
 	wanted  atomic.Int32 // threads in own

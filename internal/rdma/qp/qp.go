@@ -25,6 +25,7 @@ type Limits struct {
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
 	OnDemand          bool // memory need not be pinned: OnDemand
 	Unregistered      bool // local memory need not be registered, whatever it is: its key is 0
+	Lazy              bool // two ends meet when the first request is carried out, and both take part in that
 	OneWay            bool // others' writes reach memory of who serves them only: nothing can be lent to a target
 }
 
