@@ -93,7 +93,9 @@ func (e *end) farewell(gone bool) {
 		e.dead.Store(true)
 	} else {
 		q := [1]qp.Request{{Op: qp.Send}}
-		e.post(posted{buffer: none}, q[:], nil)
+		if e.post(posted{buffer: none}, q[:], nil) != nil {
+			e.dead.Store(true)
+		}
 	}
 	e.ring.close(true)
 	if !gone {
