@@ -67,6 +67,9 @@ type Fabric struct {
 func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
 	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
+	if most := base.Limits().MaxMessage; most > 0 {
+		f.size = min(f.size, most)
+	}
 	cfg.Node.KeepPages()
 	onDemand := base.Limits().OnDemand
 	f.device, f.pinned = &registrar{base, onDemand}, &registrar{base, false}

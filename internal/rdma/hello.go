@@ -84,7 +84,7 @@ func (f *Fabric) greet(sealed []byte) (reply []byte, to *qp.Address, err error) 
 
 // admit makes this end of a connection.
 func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
-	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastBytes {
+	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastMessage {
 		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To, q.Frame)
 	}
 	t, err := newTarget(f)

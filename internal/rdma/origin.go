@@ -62,7 +62,7 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming, f.cfg.DeviceAcc, f.cm.self
 	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
-	if err == nil && (a.From != to || a.Frame < leastBytes) {
+	if err == nil && (a.From != to || a.Frame < leastMessage) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes", a.From, a.Frame)
 	}
 	if err == nil {
