@@ -77,12 +77,12 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 
 // tame keeps away from faults of providers, seen with libfabric 1.17. Both that are named here sometimes stop for good where messages
 // do not fit into what they copy at once. With ofi_rxd so they do where dozens of requests are on their way, and although it says that
-// writes take effect before messages that follow, sometimes they do not.
+// writes take effect before messages that follow, sometimes they do not; its atomics have crashed.
 func (d *device) tame() {
 	rxd := strings.HasSuffix(d.Info.Provider, "ofi_rxd")
 	if rxd {
 		d.modes &^= libfabric.WriteSend
-		d.flight = 3
+		d.flight, d.limits.Atomic = 3, 0
 	}
 	if rxd || d.Info.Provider == "shm" {
 		d.limits.MaxMessage = d.Info.Inject
