@@ -42,9 +42,14 @@ func TestSingle(t *testing.T) {
 		t.Errorf("%s: rank %d of %d, communicator %#x", j.Kind(), j.Rank(), j.Size(), j.WorldComm())
 	}
 	mine := []byte("mine")
-	all, err := j.Exchange(mine)
-	if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
-		t.Errorf("exchange gave %q, error %v", all, err)
+	if local, size, err := j.Split("here"); local != 0 || size != 1 || err != nil {
+		t.Errorf("rank %d of %d of its node, error %v", local, size, err)
+	}
+	for _, exchange := range []func([]byte) ([][]byte, error){j.GatherNode, j.ExchangeLeaders} {
+		all, err := exchange(mine)
+		if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
+			t.Errorf("exchange gave %q, error %v", all, err)
+		}
 	}
 	if comm, err := j.GroupComm([]int{0}, 1); comm != 0 || err != nil {
 		t.Errorf("communicator %#x, error %v", comm, err)
@@ -156,67 +161,159 @@ func together(jobs []Job, f func(j Job)) {
 	wg.Wait()
 }
 
-func TestExchangeOfUnevenLengths(t *testing.T) {
-	const size, rounds = 5, 20
-	s, _ := server(t, size)
-	jobs := joinAll(t, s, size)
-	part := func(round, rank int) []byte {
+// placements are nodes of ranks: equal letters are one node.
+var placements = []string{"a", "aaaaa", "aabbc", "abcab", "abcde", "bbaab"}
+
+// placed is a rank's number on its node, its node's ranks, and the leaders of all nodes.
+func placed(placement string, rank int) (local int, ranks, leaders []int) {
+	for r := range placement {
+		if placement[r] == placement[rank] {
+			if r < rank {
+				local++
+			}
+			ranks = append(ranks, r)
+		}
+		if strings.IndexByte(placement, placement[r]) == r {
+			leaders = append(leaders, r)
+		}
+	}
+	return local, ranks, leaders
+}
+
+// exchanges checks what a rank gets in both levels of an exchange; the job has been split.
+func exchanges(t *testing.T, j Job, placement string, round int) {
+	part := func(rank int) []byte {
 		return bytes.Repeat([]byte{byte(round), byte(rank)}, (round*rank*997)%20000)
 	}
-	together(jobs, func(j Job) {
-		for round := range rounds {
-			all, err := j.Exchange(part(round, j.Rank()))
-			if err != nil || len(all) != size {
-				t.Errorf("rank %d round %d: %d parts, error %v", j.Rank(), round, len(all), err)
-				return
-			}
-			for r, got := range all {
-				if !bytes.Equal(got, part(round, r)) {
-					t.Errorf("rank %d round %d: part of rank %d is wrong", j.Rank(), round, r)
-				}
-			}
-		}
-	})
-	for r, j := range jobs {
-		if j.Kind() != "armcirun" || j.Rank() != r || j.Size() != size {
-			t.Errorf("%s: rank %d of %d", j.Kind(), j.Rank(), j.Size())
+	_, ranks, leaders := placed(placement, j.Rank())
+	checkExchange(t, j, "node", ranks, j.GatherNode, part)
+	checkExchange(t, j, "leaders", leaders, j.ExchangeLeaders, part)
+}
+
+func checkExchange(t *testing.T, j Job, what string, from []int, exchange func([]byte) ([][]byte, error), part func(int) []byte) {
+	all, err := exchange(part(j.Rank()))
+	if err != nil || len(all) != len(from) {
+		t.Errorf("rank %d, %s: %d parts of ranks %v, error %v", j.Rank(), what, len(all), from, err)
+		return
+	}
+	for i, got := range all {
+		if !bytes.Equal(got, part(from[i])) {
+			t.Errorf("rank %d, %s: part of rank %d is wrong", j.Rank(), what, from[i])
 		}
 	}
-	together(jobs, func(j Job) {
-		if err := j.Close(); err != nil {
-			t.Error(err)
+}
+
+// split checks a rank's place.
+func split(t *testing.T, j Job, placement string) {
+	local, size, err := j.Split("node " + placement[j.Rank():j.Rank()+1])
+	if at, ranks, _ := placed(placement, j.Rank()); local != at || size != len(ranks) || err != nil {
+		t.Errorf("%s: rank %d is number %d of %d, error %v", placement, j.Rank(), local, size, err)
+	}
+}
+
+func TestExchange(t *testing.T) {
+	for _, placement := range placements {
+		size := len(placement)
+		s, _ := server(t, size)
+		jobs := joinAll(t, s, size)
+		together(jobs, func(j Job) {
+			split(t, j, placement)
+			for round := range 10 {
+				exchanges(t, j, placement, round)
+			}
+			back := strings.Repeat("x", size) // and once more, otherwise
+			split(t, j, back)
+			exchanges(t, j, back, 3)
+			if err := Barrier(j); err != nil {
+				t.Error(err)
+			}
+		})
+		for r, j := range jobs {
+			if j.Kind() != "armcirun" || j.Rank() != r || j.Size() != size {
+				t.Errorf("%s: rank %d of %d", j.Kind(), j.Rank(), j.Size())
+			}
 		}
-	})
-	jobs = joinAll(t, s, size) // after Close a process may initialise again
-	together(jobs, func(j Job) {
-		if _, err := j.Exchange(nil); err != nil {
-			t.Error(err)
-		}
-		j.Close()
-	})
+		together(jobs, func(j Job) {
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		jobs = joinAll(t, s, size) // after Close a process may initialise again
+		together(jobs, func(j Job) {
+			split(t, j, placement)
+			exchanges(t, j, placement, 1)
+			j.Close()
+		})
+	}
 }
 
 func TestExchangeTooLarge(t *testing.T) {
 	s, _ := server(t, 1)
 	j := joinAll(t, s, 1)[0]
 	defer j.Close()
-	if _, err := j.Exchange(make([]byte, jobwire.MaxContribution+1)); err == nil {
-		t.Error("no error")
+	split(t, j, "a")
+	large := make([]byte, jobwire.MaxContribution+1)
+	if _, err := j.GatherNode(large); err == nil {
+		t.Error("no error within the node")
 	}
-	if _, err := j.Exchange([]byte("after")); err != nil {
+	if _, err := j.ExchangeLeaders(large); err == nil {
+		t.Error("no error between nodes")
+	}
+	if _, err := j.ExchangeLeaders([]byte("after")); err != nil {
 		t.Errorf("the job did not survive: %v", err)
+	}
+	if _, _, err := j.Split(strings.Repeat("x", 5000)); err == nil {
+		t.Error("no error of a long key")
 	}
 }
 
+// A rank leaves at any point: all others learn which one, those that wait for its node's leader, too.
 func TestExchangeNamesTheRankThatLeft(t *testing.T) {
-	s, _ := server(t, 2)
-	jobs := joinAll(t, s, 2)
-	jobs[1].Close()
-	s.Left(1)
-	if _, err := jobs[0].Exchange(nil); err == nil || !strings.Contains(err.Error(), "rank 1 has left") {
-		t.Errorf("error %v", err)
+	for _, placement := range []string{"aaa", "aab", "abb", "aba", "abc"} {
+		for gone := range placement {
+			for _, when := range []string{"split", "node", "leaders"} {
+				s, _ := server(t, len(placement))
+				jobs := joinAll(t, s, len(placement))
+				leave := func(j Job) {
+					j.Close()
+					s.Left(j.Rank())
+				}
+				together(jobs, func(j Job) {
+					var err error
+					if when != "split" {
+						split(t, j, placement)
+					}
+					if when == "leaders" {
+						checkExchange(t, j, "node", func() []int { _, r, _ := placed(placement, j.Rank()); return r }(), j.GatherNode,
+							func(int) []byte { return nil })
+					}
+					if j.Rank() == gone {
+						leave(j)
+						return
+					}
+					switch when {
+					case "split":
+						_, _, err = j.Split("x")
+					case "node":
+						err = Barrier(j)
+					case "leaders":
+						_, err = j.ExchangeLeaders(nil)
+						if local, _, _ := placed(placement, gone); local > 0 && err == nil {
+							err = Barrier(j) // a leader needs nobody of its node between nodes
+						}
+					}
+					if want := fmt.Sprintf("rank %d has left", gone); err == nil || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s, rank %d leaves before %s: rank %d: error %v", placement, gone, when, j.Rank(), err)
+					}
+				})
+				for _, j := range jobs {
+					if j.Rank() != gone {
+						leave(j)
+					}
+				}
+			}
+		}
 	}
-	jobs[0].Close()
 }
 
 func TestDieTellsArmcirunFirst(t *testing.T) {
@@ -227,7 +324,7 @@ func TestDieTellsArmcirunFirst(t *testing.T) {
 	j.exit = func(status int) { left <- status }
 	waiting := make(chan error)
 	go func() {
-		_, err := j.Exchange(nil) // Die must get through while this waits
+		_, _, err := j.Split("x") // Die must get through while this waits
 		waiting <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
