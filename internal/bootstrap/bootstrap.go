@@ -13,7 +13,7 @@ import (
 
 // Job is the set of ranks this process was started with.
 //
-// Split, ExchangeLeaders and Close are collective over the job, GatherNode over the node,
+// Split, ExchangeLeaders, EndExchange and Close are collective over the job, GatherNode over the node,
 // GroupComm over its members. All methods but Die run on the calling thread, which under
 // MPI must be the application's; Die may be called from any thread.
 //
@@ -35,6 +35,8 @@ type Job interface {
 	// ExchangeLeaders returns, on every rank, the byte strings of the leaders of all nodes, in
 	// the order of the leaders' ranks. What other ranks give is ignored.
 	ExchangeLeaders(mine []byte) ([][]byte, error)
+	// EndExchange releases what these need, until the next Split. Collective over the job.
+	EndExchange()
 	// WorldComm returns the MPI_Comm of the job for the application, 0 if there
 	// is none. The library itself never uses it.
 	WorldComm() uintptr

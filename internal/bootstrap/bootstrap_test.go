@@ -204,8 +204,15 @@ func checkExchange(t *testing.T, j Job, what string, from []int, exchange func([
 }
 
 // split checks a rank's place.
-func split(t *testing.T, j Job, placement string) {
-	local, size, err := j.Split("node " + placement[j.Rank():j.Rank()+1])
+func split(t *testing.T, j Job, placement string) { splitBy(t, j, placement, nil) }
+
+// splitBy has keys for some letters.
+func splitBy(t *testing.T, j Job, placement string, keys map[byte]string) {
+	key, given := keys[placement[j.Rank()]]
+	if !given {
+		key = "node " + placement[j.Rank():j.Rank()+1]
+	}
+	local, size, err := j.Split(key)
 	if at, ranks, _ := placed(placement, j.Rank()); local != at || size != len(ranks) || err != nil {
 		t.Errorf("%s: rank %d is number %d of %d, error %v", placement, j.Rank(), local, size, err)
 	}

@@ -102,7 +102,7 @@ func (j *mpiJob) Die(code int) {
 }
 
 func (j *mpiJob) Close() error {
-	j.freeNode()
+	j.EndExchange()
 	j.FreeComm(j.handedOut)
 	j.FreeComm(j.private)
 	j.handedOut, j.private = 0, 0

@@ -36,7 +36,7 @@ func (j *mpiJob) Split(key string) (local, size int, err error) {
 	if !j.mpi.active() {
 		return 0, 0, errFinalized
 	}
-	j.freeNode()
+	j.EndExchange()
 	n := &j.node
 	if n.comm, err = splitComm(j.private, hashOf(key), j.rank); err == nil {
 		if n.local, n.size, err = j.mpi.rankSize(n.comm); err == nil {
@@ -102,7 +102,8 @@ func splitComm(comm uintptr, color, key int) (uintptr, error) {
 	return uintptr(made), err
 }
 
-func (j *mpiJob) freeNode() {
+// EndExchange frees the communicators.
+func (j *mpiJob) EndExchange() {
 	j.FreeComm(j.node.comm)
 	j.FreeComm(j.node.leaders)
 	j.node = mpiNode{}

@@ -22,6 +22,7 @@ func (singleJob) GatherNode(mine []byte) ([][]byte, error)  { return [][]byte{by
 func (singleJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 	return [][]byte{bytes.Clone(mine)}, nil
 }
+func (singleJob) EndExchange()                          {}
 func (singleJob) WorldComm() uintptr                    { return 0 }
 func (singleJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
 func (singleJob) FreeComm(uintptr)                      {}

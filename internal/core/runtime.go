@@ -96,6 +96,7 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 		}
 		return nil, err
 	}
+	r.Job.EndExchange()
 	r.makeWorld()
 	return r, nil
 }

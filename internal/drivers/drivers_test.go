@@ -28,6 +28,7 @@ func (*single) Size() int                                     { return 1 }
 func (*single) Split(string) (int, int, error)                { return 0, 1, nil }
 func (*single) GatherNode(mine []byte) ([][]byte, error)      { return [][]byte{mine}, nil }
 func (*single) ExchangeLeaders(mine []byte) ([][]byte, error) { return [][]byte{mine}, nil }
+func (*single) EndExchange()                                  {}
 func (*single) WorldComm() uintptr                            { return 0 }
 func (*single) GroupComm([]int, int) (uintptr, error)         { return 0, nil }
 func (*single) FreeComm(uintptr)                              {}
