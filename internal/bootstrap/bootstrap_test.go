@@ -162,7 +162,7 @@ func together(jobs []Job, f func(j Job)) {
 }
 
 // placements are nodes of ranks: equal letters are one node.
-var placements = []string{"a", "aaaaa", "aabbc", "abcab", "abcde", "bbaab"}
+var placements = []string{"a", "aaaaa", "aabbc", "abcab", "abcde", "bbaab", "aaaaaaaabaaaaaaaaa"}
 
 // placed is a rank's number on its node, its node's ranks, and the leaders of all nodes.
 func placed(placement string, rank int) (local int, ranks, leaders []int) {
@@ -276,7 +276,7 @@ func TestExchangeTooLarge(t *testing.T) {
 
 // A rank leaves at any point: all others learn which one, those that wait for its node's leader, too.
 func TestExchangeNamesTheRankThatLeft(t *testing.T) {
-	for _, placement := range []string{"aaa", "aab", "abb", "aba", "abc"} {
+	for _, placement := range []string{"aab", "abb", "aba", "abc", "aaaaaab"} {
 		for gone := range placement {
 			for _, when := range []string{"split", "node", "leaders"} {
 				s, _ := server(t, len(placement))

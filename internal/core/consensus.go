@@ -106,10 +106,7 @@ func (r *Runtime) consensus(err error) error {
 
 // consensusOn is consensus, and exchanges the addresses of ranks, if they have one.
 func (r *Runtime) consensusOn(mine []byte, err error) (addrs []transport.PeerAddr, _ error) {
-	var card record
-	card.text(reportOf(err))
-	card.bytes(mine)
-	nodes, lost := r.exchange(card, func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
+	nodes, lost := r.exchange(reportCard(err, mine), func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
 	if lost != nil {
 		return nil, errors.Join(err, lost)
 	}
@@ -127,6 +124,13 @@ func (r *Runtime) consensusOn(mine []byte, err error) (addrs []transport.PeerAdd
 	}
 	slices.SortFunc(addrs, func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
 	return addrs, consensusError(reports, int(r.Me))
+}
+
+// reportCard is what a rank tells its leader for consensusOn.
+func reportCard(err error, addr []byte) (b record) {
+	b.text(reportOf(err))
+	b.bytes(addr)
+	return b
 }
 
 // mergeReports makes the record of a node for consensusOn.

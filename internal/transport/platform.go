@@ -30,6 +30,7 @@ type OpenInfo struct {
 	Me     Rank
 	Nodes  [][]Rank    // ranks of each node, ascending
 	MyNode int         // index into Nodes
+	NodeBy []int32     // by rank: index into Nodes; nil: NodeOf looks for it
 	Hosts  []string    // host name of each node, for messages
 	Hints  [][]byte    // by node: result of its first rank's Provider.Hint
 	Secret []byte      // of the job: connecting processes prove that they know it; never sent
@@ -43,6 +44,12 @@ type OpenInfo struct {
 
 // NodeOf is the node of a rank, -1 if there is no such rank.
 func (o *OpenInfo) NodeOf(rank Rank) int {
+	if o.NodeBy != nil {
+		if rank < 0 || int(rank) >= len(o.NodeBy) {
+			return -1
+		}
+		return int(o.NodeBy[rank])
+	}
 	return slices.IndexFunc(o.Nodes, func(ranks []Rank) bool {
 		_, ok := slices.BinarySearch(ranks, rank)
 		return ok

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What the ranks of a job do together: they are divided into nodes, and the nodes' leaders exchange strings. Only leaders
-// send and get those; they pass them on within their nodes. Either is complete when every rank, or every leader, has asked
+// send and get those, which are passed on within their nodes. Either is complete when every rank, or every leader, has asked
 // for it, and fails as soon as a rank cannot ask any more.
 
 package jobserver
@@ -46,8 +46,7 @@ func (s *Server) place() {
 	node := map[string]int{}
 	local := make([]int, s.size)
 	of := make([]int, s.size)
-	var links []string
-	var sizes []int
+	var links [][]string // by node and local number
 	s.leaders = nil
 	for i := range s.ranks {
 		key, link, err := jobwire.UnpackSplit(s.ranks[i].mine)
@@ -57,12 +56,12 @@ func (s *Server) place() {
 		}
 		n, known := node[key]
 		if !known {
-			n = len(sizes)
+			n = len(links)
 			node[key] = n
-			s.leaders, sizes, links = append(s.leaders, i), append(sizes, 0), append(links, link)
+			s.leaders, links = append(s.leaders, i), append(links, nil)
 		}
-		of[i], local[i] = n, sizes[n]
-		sizes[n]++
+		of[i], local[i] = n, len(links[n])
+		links[n] = append(links[n], link)
 	}
 	s.asked = 0
 	for i := range s.ranks {
@@ -71,7 +70,7 @@ func (s *Server) place() {
 		if r.leads = -1; local[i] == 0 {
 			r.leads = n
 		}
-		r.session.send(jobwire.Placed, jobwire.PackPlaced(local[i], sizes[n], links[n]))
+		r.session.send(jobwire.Placed, jobwire.PackPlaced(local[i], len(links[n]), links[n][jobwire.Parent(local[i])]))
 	}
 }
 

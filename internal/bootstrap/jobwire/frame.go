@@ -18,17 +18,17 @@
 //	Challenge   server  nonce (32)
 //	Hello       rank    rank uint32, ranks in the job uint32, nonce (32), proof (32)
 //	Attach      proxy   host uint32, hosts of the job uint32, nonce (32), proof (32)
-//	Link        rank    its rank uint32, ranks of its node uint32, nonce (32), proof (32): to the leader of its node
+//	Link        rank    local number uint32, ranks of the node uint32, nonce (32), proof (32): to its parent (tree.go)
 //	Welcome     server  proof (32): answers Hello, Attach and Link
 //	Split       rank    list: what identifies its node, where it listens for the others of its node (4 KiB)
-//	Placed      server  local number uint32, ranks of the node uint32, where the leader listens, text (4 KiB): answers Split
-//	Contribute  rank    a string: of its node to the server, of itself to the leader (1 MiB)
-//	Collected   server  list: the strings of all nodes; of the leader, also those of all ranks of the node (64 MiB)
+//	Placed      server  local number uint32, ranks of the node uint32, where the parent listens, text (4 KiB): answers Split
+//	Contribute  leader  the string of its node (1 MiB)
+//	Collected   server  list: the strings of all nodes (64 MiB); between ranks: that, or the strings of ranks of the node
 //	Missing     rank    none; a connection within its node has ended: who has left?
 //	Abort       rank    exit status uint32 (4); ends the job
 //	Bye         rank    none; the rank is done with the job
 //	Done        server  none; answers Abort and Bye
-//	Refused     server  the reason, text; answers Hello, Link, Split, Contribute and Missing (1 KiB)
+//	Refused     server  the reason, text; answers Hello, Split, Contribute and Missing; between ranks: in the place of Collected (1 KiB)
 //	Started     proxy   process id of each of its ranks, uint32 each (1 MiB)
 //	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
 //	Ended       proxy   rank uint32, wait status uint32 (8)
@@ -42,7 +42,7 @@
 // connecting process covers the Challenge and its own Hello, Attach or Link,
 // that of the server covers what it has received.
 //
-// The server speaks first; within a node the leader is the server. A rank has one
+// The server speaks first; within a node the parent is the server. A rank has one
 // Split, Contribute, Missing, Abort or Bye unanswered at most, but may send Abort
 // while another is under way.
 package jobwire

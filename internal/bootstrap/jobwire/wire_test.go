@@ -148,6 +148,36 @@ func TestList(t *testing.T) {
 	}
 }
 
+// The ranks of a node are a tree: each but the leader is a child of its parent. What goes up is in order at every rank.
+func TestTree(t *testing.T) {
+	for size := range 50 {
+		var up func(local int) [][]byte
+		up = func(local int) [][]byte {
+			parts := [][][]byte{{{byte(local)}}}
+			first, count := Children(local, size)
+			for child := first; child < first+count; child++ {
+				if Parent(child) != local {
+					t.Errorf("rank %d of %d is a child of %d, whose parent is %d", child, size, local, Parent(child))
+				}
+				parts = append(parts, up(child))
+			}
+			return InOrder(local, size, parts)
+		}
+		all := up(0)
+		for local, part := range all {
+			if int(part[0]) != local {
+				t.Errorf("of %d ranks, rank %d comes as number %d", size, part[0], local)
+			}
+		}
+		if size > 0 && len(all) != size {
+			t.Errorf("%d of %d ranks", len(all), size)
+		}
+	}
+	if first, count := Children(0, 64); first != 1 || count > 3 {
+		t.Errorf("the leader passes on everything %d times", count)
+	}
+}
+
 // Two ends of a connection within a node prove that they belong to the job.
 func TestLink(t *testing.T) {
 	leader, member := net.Pipe()
