@@ -192,10 +192,10 @@ func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, e
 // connectProvider gives the transport the addresses of ranks that others connect to, and routes operations to other nodes
 // through it.
 func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
+	r.beyond = newWay(tr)
 	if err := tr.Connect(addrs); err != nil {
 		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}
-	r.beyond = newWay(tr)
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
 		r.deviceAtomics = tr
 	}
