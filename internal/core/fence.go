@@ -4,11 +4,7 @@
 // no order until they were waited for. After a fence to a rank all earlier stores to it are visible to everyone.
 package core
 
-import (
-	"sync"
-
-	"libarmci/internal/transport"
-)
+import "libarmci/internal/transport"
 
 // Fence waits until everything that this rank has stored at proc has taken effect there. Not collective.
 func (r *Runtime) Fence(proc int) error {
@@ -20,16 +16,10 @@ func (r *Runtime) Fence(proc int) error {
 		return nil
 	}
 	upTo := t.Posted.Load()
-	peers := singles.Get().(*[1]transport.Peer)
-	peers[0] = to.peer
-	err := to.tr.Fence(peers[:]...)
-	singles.Put(peers)
+	err := to.tr.Fence(r.peers[to.peer : to.peer+1]...)
 	t.fenced(upTo) // also after an error, which is reported once
 	return err
 }
-
-// singles are lists of one peer, so that a fence allocates nothing.
-var singles = sync.Pool{New: func() any { return new([1]transport.Peer) }}
 
 // fence fences those of these ranks at which stores are outstanding, by one call of each transport.
 func (r *Runtime) fence(ranks []transport.Rank) (first error) {

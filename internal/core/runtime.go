@@ -41,7 +41,8 @@ type Runtime struct {
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
 
-	here, beyond  way // to ranks of my node, and of others
+	here, beyond  way              // to ranks of my node, and of others
+	peers         []transport.Peer // 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
 	transports    []transport.Transport
 	deviceAtomics transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
 	groups        groups
@@ -110,6 +111,10 @@ func (r *Runtime) init() {
 	r.confirmed.init(r.N)
 	r.twoSided.init(r.N, len(r.Topo.Mine()))
 	r.traffic = make(traffic, r.N+1)
+	r.peers = make([]transport.Peer, r.N)
+	for i := range r.peers {
+		r.peers[i] = transport.Peer(i)
+	}
 	if len(r.Topo.Nodes) > 1 {
 		r.aggregates.batches = make([]Batch, numBatches)
 	}
