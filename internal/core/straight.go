@@ -67,7 +67,7 @@ func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 
 // sendStraight sends a message of a collective.
 func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error {
-	dest := &r.routes[to]
+	dest := r.route(to)
 	if len(data) > fragmentBytes && (dest.watcher == nil || !dest.watcher.Straight(dest.peer)) {
 		return r.Send(to, tag, data)
 	}
@@ -81,7 +81,7 @@ var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }
 
 // want says where a message of a collective belongs. await must follow.
 func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
-	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.routes[from].watcher != nil}
+	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.route(from).watcher != nil}
 	if w.listed {
 		r.wanted.add(w)
 	}
@@ -90,7 +90,7 @@ func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
 
 // await receives a message, which is likely to come soon: it polls first.
 func (w *wanted) await() (transport.Received, error) {
-	r, dest := w.r, &w.r.routes[w.from]
+	r, dest := w.r, w.r.route(w.from)
 	if !w.listed {
 		return r.Recv(w.from, w.tag, w.body)
 	}

@@ -48,10 +48,10 @@ type Transport struct {
 	direct  transport.DirectFabric // fabric, if it is one
 	fast    transport.FastFabric   // the same
 	info    transport.FabricInfo
-	server  *server // nil if this process runs none
-	peers   []transport.PeerAddr
-	at      []*target // by peer: its node
-	targets []*target // by node
+	server  *server                         // nil if this process runs none
+	peers   []struct{ Rank transport.Rank } // by peer
+	at      []*target                       // by peer: its node
+	targets []*target                       // by node
 	thread  thread
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
@@ -142,26 +142,31 @@ func (t *Transport) lost(rank transport.Rank, why string) {
 
 // Info tells where this process can be reached.
 func (t *Transport) Info() transport.Info {
-	return transport.Info{Name: t.name, Addr: t.info.Addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
+	addr := t.info.Addr
+	if t.server == nil {
+		addr = nil // nobody connects to this process
+	}
+	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
 }
 
-// Connect tells who is where. No connection is made before it is used.
-func (t *Transport) Connect(peers []transport.PeerAddr) error {
-	of := map[transport.Rank]*target{}
-	targets := make([]*target, len(t.opt.Nodes))
-	for n, ranks := range t.opt.Nodes {
+// Connect tells where the data servers are. No connection is made before it is used.
+func (t *Transport) Connect(servers []transport.PeerAddr) error {
+	ranks := 0
+	for _, of := range t.opt.Nodes {
+		ranks += len(of)
+	}
+	peers, at, targets := make([]struct{ Rank transport.Rank }, ranks), make([]*target, ranks), make([]*target, len(t.opt.Nodes))
+	for n, of := range t.opt.Nodes {
 		targets[n] = newTarget(t, n)
-		for _, r := range ranks {
-			of[r] = targets[n]
+		for _, r := range of {
+			peers[r].Rank, at[r] = r, targets[n]
 		}
 	}
-	at := make([]*target, len(peers))
-	for i, p := range peers {
-		g := of[p.Rank]
-		if g == nil {
+	for _, p := range servers {
+		if p.Rank < 0 || int(p.Rank) >= ranks {
 			return fmt.Errorf("rank %d is not in this job", p.Rank)
 		}
-		if at[i] = g; g.server == p.Rank {
+		if g := at[p.Rank]; g.server == p.Rank {
 			g.addr = p.Addr
 		}
 	}

@@ -18,10 +18,8 @@ import (
 // newEnds opens nodes of so many ranks each.
 func newEnds(t testing.TB, opt Options, change func(*internode.Options), ranks ...int) *transporttest.Ends {
 	var hints [][]byte
-	for _, k := range ranks {
-		for range k {
-			hints = append(hints, makeHint())
-		}
+	for range ranks {
+		hints = append(hints, makeHint())
 	}
 	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
 		o := internode.Options{OpenInfo: info, Servers: 1, Poll: 20 * time.Microsecond, Settings: transport.Settings{

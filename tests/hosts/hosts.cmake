@@ -42,9 +42,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
 
-# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8. An MPI's own connections would be among those
+# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8; a start of 512 ranks on 64 nodes. An MPI's own connections would be among those
 # counted.
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_suite(hosts/armcirun/networks SCRIPT ${here}/hosts/networks.sh LABEL hosts TIMEOUT 400)
   armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600 ARGS 8x2 2x32 8x8)
+  armci_suite(nodes/armcirun/many SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 300 ARGS 64x8 ENV PROGRAM=many)
 endif()
