@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Giving connections back, so that their number stays bounded in large jobs (bound.go). The steps:
+//
+//	server   asks an origin to part (kindRelease), or the origin has too many connections itself
+//	origin   when nothing is open and nothing was posted for a moment: says that it parts (kindPart); now nothing is posted
+//	server   has handled all that was sent; sends messages to this origin by other ways from now on, and says so (kindParted)
+//	origin   closes the connection, and connects again when it next has something to send
+//
+// kindPart comes behind everything that was sent, and kindParted behind every answer and message, so nothing is lost, doubled or
+// overtaken, and kindParted confirms all stores. What the origin knows of the node's memory stays. A node is not asked whether it
+// agrees: an origin that wants to go on while it is parting waits for kindParted.
+//
+// This is the origin's side. The progress thread parts, since the caller computes, perhaps. It looks at connections that nobody reads
+// (attendIdle) only in jobs that may meet the bound.
+package internode
+
+import (
+	"time"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+const (
+	quietTime    = 300 * time.Microsecond // for which nothing is posted by who is idle: about what it costs to connect again
+	idleLookTime = 100 * time.Millisecond // how often the thread sees to it that it is told what comes on idle connections
+)
+
+// release is told that a connection should be given back when it is idle. Any thread.
+func (h *thread) release(l *link) {
+	if l.state.Load() != linked || l.asked.Swap(true) {
+		return
+	}
+	h.mu.Lock()
+	h.asked = append(h.asked, l)
+	h.mu.Unlock()
+	h.wake()
+}
+
+// closeSoon has a connection closed.
+func (h *thread) closeSoon(l *link) {
+	h.mu.Lock()
+	h.parted = append(h.parted, l)
+	h.mu.Unlock()
+	h.wake()
+}
+
+// part gives back what can be, and closes what was.
+func (h *thread) part() {
+	h.mu.Lock()
+	asked, parted := h.asked, h.parted
+	h.asked, h.parted = nil, nil
+	h.mu.Unlock()
+	if len(asked) > 0 {
+		now := time.Now()
+		rest := asked[:0]
+		for _, l := range asked {
+			if l.answer.g.partIfIdle(l, now) {
+				rest = append(rest, l)
+			}
+		}
+		h.mu.Lock()
+		h.asked = append(rest, h.asked...)
+		h.mu.Unlock()
+	}
+	h.closeParted(parted)
+}
+
+// closeParted closes connections that were given back, as far as the list goes and what was added meanwhile.
+func (h *thread) closeParted(list []*link) {
+	for _, l := range list {
+		h.t.free(l)
+	}
+}
+
+// partIfIdle gives a connection back that was asked for; false when it has been, or when it is needed.
+func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
+	if !g.mu.TryLock() {
+		return true
+	}
+	defer g.mu.Unlock()
+	switch {
+	case g.link.Load() != l || g.broken.Load() != nil || g.t.closing.Load():
+		return false
+	case l.state.Load() == parted:
+		g.detach(l)
+		return false
+	case l.state.Load() == parting:
+	case l.until.IsZero():
+		l.seen, l.since, l.until = g.uses, now, now.Add(askAgain)
+	case l.seen != g.uses:
+		l.seen, l.since = g.uses, now
+	case now.Sub(l.since) >= quietTime && g.idle():
+		g.part(l)
+		return true
+	case now.After(l.until): // whoever wants it back asks again
+		l.until = time.Time{}
+		l.asked.Store(false)
+		return false
+	}
+	return true
+}
+
+// idle tells whether nothing is open at a target. C may no longer post anything there. The caller has the lock.
+func (g *target) idle() bool {
+	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
+		return false // kindPart would have to wait
+	}
+	if g.queue.length.Load() > 0 || g.deferred.Load() || !g.table.empty() {
+		return false
+	}
+	g.dropFast()
+	return (g.t.fast == nil || !g.t.fast.GetOpen()) && (g.direct == nil || g.direct.Reached(g.direct.Mark()))
+}
+
+// part tells the node that nothing follows on a connection. The caller has the lock.
+func (g *target) part(l *link) {
+	if g.credit() != nil {
+		return
+	}
+	l.state.Store(parting)
+	l.poller.asleep.Add(1) // the thread polls until the answer has come
+	g.t.counts.parted.Add(1)
+	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
+		g.t.thread.attend(l.poller)
+	}
+}
+
+// attendIdle has the fabric tell what comes on connections that nobody polls: a node may ask for one.
+func (h *thread) attendIdle() {
+	if !h.lookout.due() {
+		return
+	}
+	for _, g := range h.t.targets {
+		l := g.link.Load()
+		if l == nil || l.poller.attended || !l.poller.tryAcquire() {
+			continue
+		}
+		h.t.fabric.Attend(l.poller.src)
+		l.poller.attended = !l.poller.pollAll() // else the next time
+		l.poller.handOver()
+	}
+}
+
+// newLookout tells when to attend to idle connections: never, if no server can have more of them than it should.
+func (t *Transport) newLookout() (p pulse) {
+	most := 0
+	for node := range t.opt.Nodes {
+		if node != t.opt.MyNode {
+			most = max(most, t.opt.origins(node))
+		}
+	}
+	if t.opt.Connections > 0 && most > t.opt.Connections {
+		p = pulse{every: idleLookTime, last: time.Now()}
+	}
+	return p
+}
+
+// origins is how many processes may connect to the data server that this process uses at a node.
+func (o *Options) origins(node int) (n int) {
+	servers := min(max(o.Servers, 1), len(o.Nodes[node]))
+	mine := o.Local(o.Me) % servers
+	for other, ranks := range o.Nodes {
+		if other != node {
+			n += (len(ranks) - mine + servers - 1) / servers
+		}
+	}
+	return n
+}
+
+// shed is told of a new connection of this process.
+func (t *Transport) shed(g *target) {
+	for _, other := range t.outgoing.join(g) {
+		if l := other.link.Load(); l != nil {
+			t.thread.release(l)
+		}
+	}
+}
+
+// usesOf changes when a target is used.
+func usesOf(g *target) uint32 {
+	if !g.mu.TryLock() { // it is used just now
+		return g.met.Add(1)
+	}
+	defer g.mu.Unlock()
+	return g.uses + g.met.Load()
+}
+
+// tellCounts tells what has become of connections, if that is anything but usual.
+func (t *Transport) tellCounts() {
+	again, parted := t.counts.again.Load(), t.counts.parted.Load()
+	_, peak, _, _ := t.outgoing.counts()
+	if parted > 0 {
+		log.Infof("%s: %d connections to other nodes were given back and %d made again; %d at once at most", t.name, parted, again, peak)
+	}
+	if t.server == nil {
+		return
+	}
+	if _, peak, exceeded, asked := t.server.bound.counts(); exceeded > 0 {
+		log.Infof("%s: %d connections of other nodes at once, of %d that should be (ARMCI_CONNECTIONS): %d came beyond that, %d were asked for",
+			t.name, peak, t.opt.Connections, exceeded, asked)
+	}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Connections that are given back and made again: nothing is lost, doubled or overtaken, whatever happens meanwhile.
+package internode
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// bounded makes every data server, and every origin, have so many connections.
+func bounded(n int) func(*Options) { return func(o *Options) { o.Connections = n } }
+
+// boundedNetworks are those that connections come and go over.
+var boundedNetworks = map[string]pipe.Options{
+	"plain":  {},
+	"small":  {MaxFrame: 4096, Credits: 4, Room: 64 << 10, Divide: true, Delay: 50 * time.Microsecond, Defer: true},
+	"device": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+	"device, delays": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 100 * time.Microsecond,
+		Divide: true},
+	"device, sources": {Direct: true, Atomics: true, MaxFrame: 16 << 10, Credits: 16},
+}
+
+// The conformance suite with hardly any connections.
+func TestConformanceBounded(t *testing.T) {
+	for name, o := range boundedNetworks {
+		for _, ranks := range [][]int{{1, 1, 1}, {2, 2}, {2, 1, 1, 2}} {
+			t.Run(fmt.Sprintf("%s %v", name, ranks), func(t *testing.T) {
+				e := newEnds(t, pipe.New(o), bounded(1), ranks...)
+				e.Conform(t)
+				expectParted(t, e)
+			})
+		}
+	}
+}
+
+// Random operations of all ranks.
+func TestMixBounded(t *testing.T) {
+	for name, o := range boundedNetworks {
+		for _, ranks := range [][]int{{1, 1, 1, 1}, {2, 1, 2}} {
+			t.Run(fmt.Sprintf("%s %v", name, ranks), func(t *testing.T) {
+				for most := range 3 { // 0: no bound
+					e := newEnds(t, pipe.New(o), bounded(most), ranks...)
+					if e.Mix(t, uint64(most), 200); most > 0 {
+						expectParted(t, e)
+					}
+				}
+			})
+		}
+	}
+}
+
+// expectParted checks that connections have come and gone.
+func expectParted(t *testing.T, e *transporttest.Ends) {
+	t.Helper()
+	parted, again := int64(0), int64(0)
+	for _, tr := range e.Open {
+		parted += tr.(*Transport).counts.parted.Load()
+		again += tr.(*Transport).counts.again.Load()
+	}
+	if t.Logf("%d connections were given back, %d made again", parted, again); again == 0 {
+		t.Error("no connection was given back and made again")
+	}
+}
