@@ -58,8 +58,9 @@ type Fabric struct {
 
 	listening sync.Mutex // for all below
 	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	greeted   map[nonce][]byte
-	eager     *lab.Ring // of the data server, if an origin uses it
+	greeted   map[nonce][]byte // answers to questions that may come again
+	recent    []greeting       // the same, the oldest first
+	eager     *lab.Ring        // of the data server, if an origin uses it
 	locks     *verbs.Region
 }
 
