@@ -14,8 +14,12 @@ import (
 	"time"
 )
 
-// askAgain is how long who was asked has time to go. Then others are asked, or, if there are none, the same again.
-const askAgain = 100 * time.Millisecond
+// askAgain is how long who was asked has time to go. Then others are asked, or, if there are none, the same again: more and more
+// rarely, as long as nobody goes.
+const (
+	askAgain  = 100 * time.Millisecond
+	askRarely = 2 * time.Second
+)
 
 // bound is the connections of a kind.
 type bound[M comparable] struct {
@@ -25,6 +29,8 @@ type bound[M comparable] struct {
 
 	mu       sync.Mutex
 	all      []*member[M] // in the order in which they came
+	patience time.Duration // until those are asked again that have not gone
+	last     time.Time     // when it was seen to that there are not too many
 	peak     int
 	exceeded int         // how many came when there were as many as there should be
 	asked    int         // so many were asked to go
@@ -39,7 +45,7 @@ type member[M comparable] struct {
 }
 
 func newBound[M comparable](most int, uses func(M) uint32) *bound[M] {
-	return &bound[M]{most: most, uses: uses, now: time.Now}
+	return &bound[M]{most: most, uses: uses, now: time.Now, patience: askAgain}
 }
 
 // low is how many connections are left when some have gone.
@@ -67,18 +73,24 @@ func (b *bound[M]) leave(m M) {
 	defer b.mu.Unlock()
 	b.all = slices.DeleteFunc(b.all, func(x *member[M]) bool { return x.of == m })
 	b.over.Store(b.most > 0 && len(b.all) > b.most)
+	b.patience = askAgain
 }
 
-// again returns those that should go because those that were asked before have not.
+// again returns those that should go because those that were asked before have not, if it is time.
 func (b *bound[M]) again() []M {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.now().Sub(b.last) < b.patience {
+		return nil
+	}
+	b.patience = min(2*b.patience, askRarely)
 	return b.choose(b.all)
 }
 
 // choose looks at some of the connections and returns those that should go. The caller has the lock.
 func (b *bound[M]) choose(among []*member[M]) (ask []M) {
 	now, going := b.now(), 0
+	b.last = now
 	var may []*member[M]
 	for _, x := range among {
 		if uses := b.uses(x.of); uses == x.seen {
@@ -86,7 +98,7 @@ func (b *bound[M]) choose(among []*member[M]) (ask []M) {
 		} else {
 			x.seen, x.silent = uses, 0
 		}
-		if !x.asked.IsZero() && now.Sub(x.asked) < askAgain {
+		if !x.asked.IsZero() && now.Sub(x.asked) < b.patience {
 			going++
 		} else {
 			may = append(may, x)

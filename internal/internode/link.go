@@ -25,6 +25,7 @@ type link struct {
 	seen  uint32    // uses of the target when it was last looked at
 	since time.Time // when they were seen to change
 	until time.Time // when it stops waiting for the target to be idle
+	due   time.Time // when to look again
 }
 
 // States of a link.
@@ -86,6 +87,7 @@ func (g *target) dial(l *link) (ep transport.OriginEndpoint, err error) {
 	if g.sent > 0 {
 		tries = redials
 		g.t.counts.again.Add(1)
+		g.quiet.again(time.Now())
 	}
 	for i := range tries {
 		begin := time.Now()
@@ -106,6 +108,7 @@ func (g *target) detach(l *link) {
 	g.connects.Unlock()
 	g.ep, g.direct, g.poller = nil, nil, nil
 	g.watched.Store(0)
+	g.quiet.parted = time.Now()
 	g.t.outgoing.leave(g)
 	g.t.thread.closeSoon(l)
 }

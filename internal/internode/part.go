@@ -23,9 +23,32 @@ import (
 )
 
 const (
-	quietTime    = 300 * time.Microsecond // for which nothing is posted by who is idle: about what it costs to connect again
+	leastQuiet   = 300 * time.Microsecond // about what it costs to connect again
+	mostQuiet    = 40 * time.Millisecond
+	regretTime   = 50 * time.Millisecond  // who connects again so soon should have waited
 	idleLookTime = 100 * time.Millisecond // how often the thread sees to it that it is told what comes on idle connections
 )
+
+// quiet is for how long nothing must have been posted before a connection counts as idle: longer each time that it was given back too
+// early. So where all connections are in use there are more than there should be, but they do not come and go all the time.
+type quiet struct {
+	steps  int // it is doubled so often
+	parted time.Time
+}
+
+// again notes that the connection is made again.
+func (q *quiet) again(now time.Time) {
+	if now.Sub(q.parted) < regretTime {
+		q.steps++
+	} else {
+		q.steps /= 2
+	}
+}
+
+// time is how long it is.
+func (q *quiet) time() time.Duration {
+	return min(leastQuiet<<min(q.steps, 20), mostQuiet)
+}
 
 // release is told that a connection should be given back when it is idle. Any thread.
 func (h *thread) release(l *link) {
@@ -49,22 +72,26 @@ func (h *thread) closeSoon(l *link) {
 // part gives back what can be, and closes what was.
 func (h *thread) part() {
 	h.mu.Lock()
-	asked, parted := h.asked, h.parted
+	asked, closing := h.asked, h.parted
 	h.asked, h.parted = nil, nil
 	h.mu.Unlock()
 	if len(asked) > 0 {
 		now := time.Now()
 		rest := asked[:0]
+		h.due = now.Add(askAgain)
 		for _, l := range asked {
-			if l.answer.g.partIfIdle(l, now) {
+			if now.Before(l.due) && l.state.Load() != parted || l.answer.g.partIfIdle(l, now) {
 				rest = append(rest, l)
+				if l.due.Before(h.due) {
+					h.due = l.due
+				}
 			}
 		}
 		h.mu.Lock()
 		h.asked = append(rest, h.asked...)
 		h.mu.Unlock()
 	}
-	h.closeParted(parted)
+	h.closeParted(closing)
 }
 
 // closeParted closes connections that were given back, as far as the list goes and what was added meanwhile.
@@ -76,11 +103,12 @@ func (h *thread) closeParted(list []*link) {
 
 // partIfIdle gives a connection back that was asked for; false when it has been, or when it is needed.
 func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
+	l.due = now.Add(leastQuiet)
 	if !g.mu.TryLock() {
 		return true
 	}
 	defer g.mu.Unlock()
-	switch {
+	switch wait := g.t.quietTime(&g.quiet); {
 	case g.link.Load() != l || g.broken.Load() != nil || g.t.closing.Load():
 		return false
 	case l.state.Load() == parted:
@@ -88,18 +116,25 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 		return false
 	case l.state.Load() == parting:
 	case l.until.IsZero():
-		l.seen, l.since, l.until = g.uses, now, now.Add(askAgain)
-	case l.seen != g.uses:
-		l.seen, l.since = g.uses, now
-	case now.Sub(l.since) >= quietTime && g.idle():
-		g.part(l)
-		return true
+		l.seen, l.since, l.until, l.due = g.uses, now, now.Add(askAgain), now.Add(wait)
 	case now.After(l.until): // whoever wants it back asks again
 		l.until = time.Time{}
 		l.asked.Store(false)
 		return false
+	case l.seen != g.uses:
+		l.seen, l.since, l.due = g.uses, now, now.Add(wait)
+	case now.Sub(l.since) >= wait && g.idle():
+		g.part(l)
 	}
 	return true
+}
+
+// quietTime is how long nothing must have been posted.
+func (t *Transport) quietTime(q *quiet) time.Duration {
+	if t.restless {
+		return leastQuiet
+	}
+	return q.time()
 }
 
 // idle tells whether nothing is open at a target. C may no longer post anything there. The caller has the lock.

@@ -12,8 +12,15 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// bounded makes every data server, and every origin, have so many connections.
-func bounded(n int) func(*Options) { return func(o *Options) { o.Connections = n } }
+// newBounded opens nodes of so many ranks each, whose data servers and origins have hardly any connections, and give them back as
+// often as they can.
+func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transporttest.Ends {
+	e := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = most }, ranks...)
+	for _, tr := range e.Open {
+		tr.(*Transport).restless = true
+	}
+	return e
+}
 
 // boundedNetworks are those that connections come and go over.
 var boundedNetworks = map[string]pipe.Options{
@@ -30,7 +37,7 @@ func TestConformanceBounded(t *testing.T) {
 	for name, o := range boundedNetworks {
 		for _, ranks := range [][]int{{1, 1, 1}, {2, 2}, {2, 1, 1, 2}} {
 			t.Run(fmt.Sprintf("%s %v", name, ranks), func(t *testing.T) {
-				e := newEnds(t, pipe.New(o), bounded(1), ranks...)
+				e := newBounded(t, o, 1, ranks...)
 				e.Conform(t)
 				expectParted(t, e)
 			})
@@ -44,7 +51,7 @@ func TestMixBounded(t *testing.T) {
 		for _, ranks := range [][]int{{1, 1, 1, 1}, {2, 1, 2}} {
 			t.Run(fmt.Sprintf("%s %v", name, ranks), func(t *testing.T) {
 				for most := range 3 { // 0: no bound
-					e := newEnds(t, pipe.New(o), bounded(most), ranks...)
+					e := newBounded(t, o, most, ranks...)
 					if e.Mix(t, uint64(most), 200); most > 0 {
 						expectParted(t, e)
 					}

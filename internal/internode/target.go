@@ -41,6 +41,7 @@ type target struct {
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
 	uses     uint32 // how often somebody had the lock to post something
+	quiet    quiet  // how long it must be idle to be given back
 	counters counters
 	shared   []transport.Range // private memory of the node's only process that the device may reach (share.go)
 

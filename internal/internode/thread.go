@@ -38,7 +38,8 @@ type thread struct {
 
 	// Of the thread alone.
 	pulse   pulse
-	lookout pulse // when to attend to idle connections
+	lookout pulse     // when to attend to idle connections
+	due     time.Time // when to look at those that were asked for
 	ready   []transport.Source
 }
 
@@ -137,7 +138,7 @@ func (h *thread) sleep(long bool) []transport.Source {
 	idle := len(h.pollers) == 0 && !h.unsent.Load() && len(h.parted) == 0
 	limit := sooner(h.pulse.left(), h.lookout.left())
 	if len(h.asked) > 0 {
-		limit = sooner(limit, quietTime)
+		limit = sooner(limit, max(time.Until(h.due), 0))
 	}
 	h.mu.Unlock()
 	if !idle || h.t.closed.Load() {
