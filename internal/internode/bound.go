@@ -28,7 +28,7 @@ type bound[M comparable] struct {
 	now  func() time.Time // time.Now, but in tests
 
 	mu       sync.Mutex
-	all      []*member[M] // in the order in which they came
+	all      []*member[M]  // in the order in which they came
 	patience time.Duration // until those are asked again that have not gone
 	last     time.Time     // when it was seen to that there are not too many
 	peak     int
@@ -83,8 +83,9 @@ func (b *bound[M]) again() []M {
 	if b.now().Sub(b.last) < b.patience {
 		return nil
 	}
+	ask := b.choose(b.all)
 	b.patience = min(2*b.patience, askRarely)
-	return b.choose(b.all)
+	return ask
 }
 
 // choose looks at some of the connections and returns those that should go. The caller has the lock.

@@ -131,7 +131,7 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 
 // quietTime is how long nothing must have been posted.
 func (t *Transport) quietTime(q *quiet) time.Duration {
-	if t.restless {
+	if t.restless.Load() {
 		return leastQuiet
 	}
 	return q.time()
@@ -139,6 +139,7 @@ func (t *Transport) quietTime(q *quiet) time.Duration {
 
 // idle tells whether nothing is open at a target. C may no longer post anything there. The caller has the lock.
 func (g *target) idle() bool {
+	g.poller.pollOnce() // nobody else does, perhaps
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
 		return false // kindPart would have to wait
 	}

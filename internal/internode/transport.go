@@ -68,7 +68,7 @@ type Transport struct {
 	scratch   scratch
 	measuring sync.Mutex
 
-	restless bool // a test: connections are given back as soon as they may be, however often they have to be made again
+	restless atomic.Bool // a test: connections are given back as soon as they may be, however often they have to be made again
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the progress thread has to end
