@@ -4,7 +4,6 @@
 package internode
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
