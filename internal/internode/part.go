@@ -143,7 +143,7 @@ func (g *target) idle() bool {
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
 		return false // kindPart would have to wait
 	}
-	if g.queue.length.Load() > 0 || g.deferred.Load() || !g.table.empty() {
+	if g.queue.length.Load() > 0 || g.deferred.Load() || !g.table.empty() || g.waitedFor(&g.sleepers) {
 		return false
 	}
 	g.dropFast()
@@ -163,6 +163,30 @@ func (g *target) part(l *link) {
 	}
 }
 
+// waitedFor tells whether somebody sleeps until a message comes: over the connection, if there is one, by which also the node's death
+// is noticed.
+func (g *target) waitedFor(who *int32) bool {
+	g.connects.Lock()
+	defer g.connects.Unlock()
+	return *who > 0
+}
+
+// missedOften is how often there is no connection to a node that is waited for before one is made, so that its death is noticed.
+const missedOften = 10
+
+// miss is told that there is no connection to a node.
+func (h *thread) miss(g *target) {
+	if !g.waitedFor(&g.missing) {
+		g.missed = 0
+	} else if g.missed++; g.missed == missedOften {
+		h.dials.Go(func() {
+			if g.lock() == nil { // which has connected
+				g.mu.Unlock()
+			}
+		})
+	}
+}
+
 // attendIdle has the fabric tell what comes on connections that nobody polls: a node may ask for one.
 func (h *thread) attendIdle() {
 	if !h.lookout.due() {
@@ -170,7 +194,11 @@ func (h *thread) attendIdle() {
 	}
 	for _, g := range h.t.targets {
 		l := g.link.Load()
-		if l == nil || l.poller.attended || !l.poller.tryAcquire() {
+		if l == nil {
+			h.miss(g)
+			continue
+		}
+		if g.missed = 0; l.poller.attended || !l.poller.tryAcquire() {
 			continue
 		}
 		h.t.fabric.Attend(l.poller.src)

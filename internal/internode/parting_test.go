@@ -18,7 +18,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// giveBack has a rank give its connection to a node back, and waits until it has said that it parts, or has parted.
+// giveBack has a rank give its connection to a node back, and waits until it has said that it parts, or has parted, if it is
+// to wait.
 func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 	t.Helper()
 	u := tr.(*Transport)
@@ -27,6 +28,7 @@ func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 	if l == nil {
 		t.Fatal("there is no connection")
 	}
+	u.thread.release(l)
 	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(50 * time.Microsecond) {
 		if u.thread.release(l); time.Now().After(end) {
 			t.Fatal("the connection is not given back")
@@ -355,29 +357,69 @@ func TestTellWhileParting(t *testing.T) {
 	}
 }
 
-// TestWatchParted: who waits for a message of a node gets it though the connection is given back meanwhile, whether he polls or sleeps.
+// TestWatchParted: who waits for a message of a node gets it though the connection has been, or is just being, given back.
 func TestWatchParted(t *testing.T) {
-	for _, looks := range []int{0, 1 << 20} {
-		w := newWatchTest(t, pipe.Options{}, func(o *Options) { o.Looks = func() int { return looks } })
-		for n := 1; n <= 5; n++ {
-			w.call()
-			var waiter sync.WaitGroup
-			waiter.Go(func() {
-				_, end := w.watch(n)
-				w.await(n)
-				end()
-			})
-			time.Sleep(time.Millisecond)
-			giveBack(t, w.ends.Open[1], 0, parted)
-			w.say()
-			transporttest.Returns(t, "watching", waiter.Wait)
-		}
+	w := newWatchTest(t, pipe.Options{}, nil)
+	until := []int32{linked, parting, parted}
+	for n := 1; n <= 60; n++ {
 		w.call()
-		if p := w.ends.Open[1].(*Transport).targets[0].link.Load().poller; p.asleep.Load() != 0 {
-			t.Errorf("%d are said to be asleep", p.asleep.Load())
+		if n%4 < 3 {
+			giveBack(t, w.ends.Open[1], 0, until[n%4])
 		}
-		w.ends.CloseAll()
+		var waiter sync.WaitGroup
+		waiter.Go(func() {
+			_, end := w.watch(n)
+			w.await(n)
+			end()
+		})
+		time.Sleep(time.Duration(n%5) * 200 * time.Microsecond)
+		w.say()
+		transporttest.Returns(t, "watching", waiter.Wait)
 	}
+	w.call()
+	if p := w.ends.Open[1].(*Transport).targets[0].link.Load().poller; p.asleep.Load() != 0 {
+		t.Errorf("%d are said to be asleep", p.asleep.Load())
+	}
+}
+
+// TestWaitKeepsConnection: a connection is not given back while somebody sleeps until a message comes; and where there is none, one is
+// made after a while, by which the node's death is noticed.
+func TestWaitKeepsConnection(t *testing.T) {
+	leaktest.Check(t)
+	net := pipe.New(pipe.Options{})
+	ends := newEnds(t, net, func(o *Options) { o.Connections, o.Looks = 1, func() int { return 0 } }, 2, 1)
+	ends.ConnectAll(t)
+	tr := ends.Open[0].(*Transport)
+	tr.restless.Store(true)
+	g := tr.targets[1]
+	watch := func(may bool) (end func()) { return tr.Watch(2, func() bool { return false }, may) }
+	if _, err := tr.Call(2, transport.Msg{}); err != nil {
+		t.Fatal(err)
+	}
+	end := watch(true)
+	for range 20 {
+		tr.thread.release(g.link.Load())
+		time.Sleep(time.Millisecond)
+	}
+	if l := g.link.Load(); l == nil || l.state.Load() != linked {
+		t.Fatal("the connection was given back")
+	}
+	end()
+	giveBack(t, tr, 1, parted)
+	closed(t, tr, 1)
+	end = watch(false)
+	time.Sleep(50 * time.Millisecond)
+	if end(); g.link.Load() != nil {
+		t.Error("a connection was made that may not be")
+	}
+	defer watch(true)()
+	for stop := time.Now().Add(patience); g.link.Load() == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(stop) {
+			t.Fatal("no connection is made")
+		}
+	}
+	net.Break(0, 2, 0)
+	losses(t, ends)
 }
 
 // TestIdleIsAsked: who does not call the transport, and whose connections nobody reads, gives them back all the same.

@@ -79,23 +79,26 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 		return func() {}
 	}
 	begin := time.Now()
-	l := g.sleep(1)
+	l := g.sleep(1, mayConnect)
 	if l != nil {
 		l.poller.driven.Store(false) // by me
 		t.thread.attend(l.poller)
 	}
 	return func() {
-		if g.sleep(-1); l != nil {
+		if g.sleep(-1, mayConnect); l != nil {
 			g.watching.slept(time.Since(begin))
 		}
 	}
 }
 
 // sleep counts who has stopped looking; nil if there is no connection yet, over which messages may soon come.
-func (g *target) sleep(change int32) *link {
+func (g *target) sleep(change int32, mayConnect bool) *link {
 	g.connects.Lock()
 	defer g.connects.Unlock()
 	g.sleepers += change
+	if mayConnect {
+		g.missing += change
+	}
 	l := g.link.Load()
 	if l != nil {
 		l.poller.asleep.Add(change)

@@ -52,6 +52,8 @@ type target struct {
 	watching looks        // for messages (progress.go)
 	connects sync.Mutex   // changes of link, and who sleeps
 	sleepers int32        // who waits for a message and has stopped looking
+	missing  int32        // those of them for whom a connection may be made
+	missed   int          // so often there was none (part.go); of the progress thread
 	watched  atomic.Int32 // how often messages were waited for without a connection
 	deferred atomic.Bool  // the endpoint has put frames off
 

@@ -38,6 +38,7 @@ type thread struct {
 
 	// Of the thread alone.
 	pulse   pulse
+	dials   sync.WaitGroup
 	lookout pulse     // when to attend to idle connections
 	due     time.Time // when to look at those that were asked for
 	ready   []transport.Source
@@ -103,6 +104,7 @@ func (h *thread) run() {
 		h.attendIdle()
 		h.pulses()
 	}
+	h.dials.Wait()
 }
 
 // tend visits who wants attention: false if nobody does.
