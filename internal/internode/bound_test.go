@@ -96,22 +96,20 @@ func TestNoBound(t *testing.T) {
 }
 
 // How many processes may connect to a data server.
-func TestOrigins(t *testing.T) {
-	nodes := [][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}
+func TestMostOrigins(t *testing.T) {
 	for _, c := range []struct {
-		me            transport.Rank
-		servers, want int // at the last node
-	}{{0, 1, 4}, {1, 1, 4}, {0, 2, 3}, {1, 2, 1}, {2, 3, 1}, {3, 2, 3}} {
-		o := Options{OpenInfo: transport.OpenInfo{Me: c.me, Nodes: nodes}, Servers: c.servers}
-		for n, ranks := range nodes {
-			for _, r := range ranks {
-				if r == c.me {
-					o.MyNode = n
-				}
-			}
-		}
-		if got := o.origins(2); got != c.want {
-			t.Errorf("rank %d, %d servers: %d, expected %d", c.me, c.servers, got, c.want)
+		nodes         [][]transport.Rank
+		servers, want int
+	}{
+		{[][]transport.Rank{{0}}, 1, 0},
+		{[][]transport.Rank{{0}, {1}}, 0, 1},
+		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 1, 7},
+		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 2, 7}, // one of the nodes has one only
+		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 2, 2},
+		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 9, 2},
+	} {
+		if got := mostOrigins(c.nodes, c.servers); got != c.want {
+			t.Errorf("%v, %d servers: %d, expected %d", c.nodes, c.servers, got, c.want)
 		}
 	}
 }

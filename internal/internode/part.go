@@ -11,22 +11,19 @@
 // overtaken, and kindParted confirms all stores. What the origin knows of the node's memory stays. A node is not asked whether it
 // agrees: an origin that wants to go on while it is parting waits for kindParted.
 //
-// This is the origin's side. The progress thread parts, since the caller computes, perhaps. It looks at connections that nobody reads
-// (attendIdle) only in jobs that may meet the bound.
+// This is the origin's side. The progress thread parts, since the caller computes, perhaps.
 package internode
 
 import (
 	"time"
 
-	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
 const (
-	leastQuiet   = 300 * time.Microsecond // about what it costs to connect again
-	mostQuiet    = 40 * time.Millisecond
-	regretTime   = 50 * time.Millisecond  // who connects again so soon should have waited
-	idleLookTime = 100 * time.Millisecond // how often the thread sees to it that it is told what comes on idle connections
+	leastQuiet = 300 * time.Microsecond // about what it costs to connect again
+	mostQuiet  = 40 * time.Millisecond
+	regretTime = 50 * time.Millisecond // who connects again so soon should have waited
 )
 
 // quiet is for how long nothing must have been posted before a connection counts as idle: longer each time that it was given back too
@@ -171,68 +168,6 @@ func (g *target) waitedFor(who *int32) bool {
 	return *who > 0
 }
 
-// missedOften is how often there is no connection to a node that is waited for before one is made, so that its death is noticed.
-const missedOften = 10
-
-// miss is told that there is no connection to a node.
-func (h *thread) miss(g *target) {
-	if !g.waitedFor(&g.missing) {
-		g.missed = 0
-	} else if g.missed++; g.missed == missedOften {
-		h.dials.Go(func() {
-			if g.lock() == nil { // which has connected
-				g.mu.Unlock()
-			}
-		})
-	}
-}
-
-// attendIdle has the fabric tell what comes on connections that nobody polls: a node may ask for one.
-func (h *thread) attendIdle() {
-	if !h.lookout.due() {
-		return
-	}
-	for _, g := range h.t.targets {
-		l := g.link.Load()
-		if l == nil {
-			h.miss(g)
-			continue
-		}
-		if g.missed = 0; l.poller.attended || !l.poller.tryAcquire() {
-			continue
-		}
-		h.t.fabric.Attend(l.poller.src)
-		l.poller.attended = !l.poller.pollAll() // else the next time
-		l.poller.handOver()
-	}
-}
-
-// newLookout tells when to attend to idle connections: never, if no server can have more of them than it should.
-func (t *Transport) newLookout() (p pulse) {
-	most := 0
-	for node := range t.opt.Nodes {
-		if node != t.opt.MyNode {
-			most = max(most, t.opt.origins(node))
-		}
-	}
-	if t.opt.Connections > 0 && most > t.opt.Connections {
-		p = pulse{every: idleLookTime, last: time.Now()}
-	}
-	return p
-}
-
-// origins is how many processes may connect to the data server that this process uses at a node.
-func (o *Options) origins(node int) (n int) {
-	servers := min(max(o.Servers, 1), len(o.Nodes[node]))
-	mine := o.Local(o.Me) % servers
-	for other, ranks := range o.Nodes {
-		if other != node {
-			n += (len(ranks) - mine + servers - 1) / servers
-		}
-	}
-	return n
-}
-
 // shed is told of a new connection of this process.
 func (t *Transport) shed(g *target) {
 	for _, other := range t.outgoing.join(g) {
@@ -249,20 +184,4 @@ func usesOf(g *target) uint32 {
 	}
 	defer g.mu.Unlock()
 	return g.uses + g.met.Load()
-}
-
-// tellCounts tells what has become of connections, if that is anything but usual.
-func (t *Transport) tellCounts() {
-	again, parted := t.counts.again.Load(), t.counts.parted.Load()
-	_, peak, _, _ := t.outgoing.counts()
-	if parted > 0 {
-		log.Infof("%s: %d connections to other nodes were given back and %d made again; %d at once at most", t.name, parted, again, peak)
-	}
-	if t.server == nil {
-		return
-	}
-	if _, peak, exceeded, asked := t.server.bound.counts(); exceeded > 0 {
-		log.Infof("%s: %d connections of other nodes at once, of %d that should be (ARMCI_CONNECTIONS): %d came beyond that, %d were asked for",
-			t.name, peak, t.opt.Connections, exceeded, asked)
-	}
 }
