@@ -53,12 +53,15 @@ func (b *bound[M]) low() int { return b.most - b.most/8 }
 
 // join adds a connection, and returns those that should go for it.
 func (b *bound[M]) join(m M) (ask []M) {
+	if b.most == 0 {
+		return nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	others := b.all
 	b.all = append(b.all, &member[M]{of: m})
 	b.peak = max(b.peak, len(b.all))
-	if b.most == 0 || len(b.all) <= b.low() {
+	if len(b.all) <= b.low() {
 		return nil
 	}
 	if len(b.all) > b.most {
@@ -69,10 +72,13 @@ func (b *bound[M]) join(m M) (ask []M) {
 
 // leave removes one.
 func (b *bound[M]) leave(m M) {
+	if b.most == 0 {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.all = slices.DeleteFunc(b.all, func(x *member[M]) bool { return x.of == m })
-	b.over.Store(b.most > 0 && len(b.all) > b.most)
+	b.over.Store(len(b.all) > b.most)
 	b.patience = askAgain
 }
 

@@ -54,11 +54,13 @@ func (g *target) mark() (m mark, err error) {
 	if err := g.lost(); err != nil && !g.bye.Load() {
 		return m, err
 	}
-	if g.link.Load() == nil && g.queue.length.Load() == 0 {
+	l := g.link.Load()
+	if l == nil && g.queue.length.Load() == 0 {
 		return m, nil
 	}
 	m.frames = g.posted.Load()
-	if g.queue.length.Load() > 0 || !g.reached(m.frames) {
+	parts := l != nil && l.state.Load() != linked // which is a fence
+	if g.queue.length.Load() > 0 || !g.reached(m.frames) && !parts {
 		if err := g.lock(); err != nil { // which sends what is queued
 			return m, err
 		}

@@ -55,7 +55,7 @@ func closed(t testing.TB, tr transport.Transport, node int) {
 func TestGivenBack(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
-			_, ends, u := newUser(t, o, nil)
+			_, ends, u := newUser(t, o, func(o *Options) { o.Connections = 100 })
 			server := ends.Open[1].(*Transport).server
 			for i := range 30 {
 				if err := u.once(i); err != nil {
@@ -166,7 +166,9 @@ func newHeld(t *testing.T) *heldTest {
 			h.say <- func() { e.Post(answer.append(nil), nil) }
 			return
 		}
-		e.Post(answer.append(nil), nil)
+		if f.id != 0 {
+			e.Post(answer.append(nil), nil)
+		}
 	}
 	if err := h.call(); err != nil {
 		t.Fatal(err)
@@ -219,6 +221,27 @@ func TestPartingWaits(t *testing.T) {
 	if err := h.end(called); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFenceWhileParting: parting confirms what was stored before, and a fence makes no connection for that.
+func TestFenceWhileParting(t *testing.T) {
+	h := newHeld(t)
+	if err := h.ends.Open[0].Put(1, plain(h.ends.Alloc(t, 0, 8), h.ends.Alloc(t, 1, 8), 8)); err != nil {
+		t.Fatal(err)
+	}
+	answer := h.parts()
+	fenced := make(chan error, 1)
+	go func() { fenced <- h.ends.Open[0].Fence(1) }()
+	select {
+	case err := <-fenced:
+		t.Fatalf("the fence does not wait: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	answer()
+	if err := h.end(fenced); err != nil {
+		t.Error(err)
+	}
+	closed(t, h.ends.Open[0], 1)
 }
 
 // TestLostWhileParting: the node dies before it has answered: it is lost for who uses it, and told once.
