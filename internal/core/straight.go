@@ -7,6 +7,7 @@ package core
 
 import (
 	"encoding/binary"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -65,16 +66,21 @@ func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 	return w
 }
 
-// sendStraight sends a message of a collective.
+// sendStraight sends a message of a collective. A long one goes straight or in fragments: the node's mailbox has no room for it.
 func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error {
 	dest := r.route(to)
-	if len(data) > fragmentBytes && (dest.watcher == nil || !dest.watcher.Straight(dest.peer)) {
+	long := len(data) > fragmentBytes
+	if long && dest.watcher == nil {
 		return r.Send(to, tag, data)
 	}
 	b := fragmentHeads.Get().(*[fragmentHead]byte)
 	defer fragmentHeads.Put(b)
-	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Head: appendFragmentHead(b[:0], tag, len(data)), Body: data,
-		Unordered: true})
+	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Head: appendFragmentHead(b[:0], tag, len(data)), Body: data,
+		Unordered: true, Straight: long})
+	if long && errors.Is(err, transport.ErrNotNative) {
+		return r.Send(to, tag, data)
+	}
+	return err
 }
 
 var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }}

@@ -4,7 +4,7 @@
 //
 // An origin is a process that posts operations. A target is a node; its data server acts for all ranks there. Reading order:
 // transport.go (opening, who is where), target.go (what a process keeps for each node), post.go (which way a transfer
-// takes), packed.go and direct.go (the two ways), header.go and descriptor.go (frames), server.go, origin.go and serve.go
+// takes), packed.go and direct.go (the two ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames), server.go, origin.go and serve.go
 // (the data server), fence.go, poller.go and thread.go (who makes progress).
 //
 // This file: the transport as core sees it: settings, opening, who is where, closing.
@@ -26,9 +26,12 @@ type Options struct {
 	transport.OpenInfo
 	transport.Settings
 
-	Servers int           // data servers per node: its first ranks
-	Poll    time.Duration // longest time that a data server polls before it sleeps
-	Model   string        // parameters of the cost model; "" and "auto": measured at first use
+	Servers int // data servers per node: its first ranks
+	// Connections is how many connections this process should have at most: its data server's, and as many of its own to others.
+	// 0: any number.
+	Connections int
+	Poll        time.Duration // longest time that a data server polls before it sleeps
+	Model       string        // parameters of the cost model; "" and "auto": measured at first use
 }
 
 // serverOf is the rank whose data server this process uses at a node. Origins are spread over the servers there.
@@ -56,11 +59,16 @@ type Transport struct {
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
 
-	pollers sync.Map // *poller by transport.Source
+	pollers  sync.Map                             // *poller by transport.Source
+	linking  sync.Mutex                           // poller.links
+	outgoing *bound[*target]                      // targets that this process is connected to
+	counts   struct{ parted, again atomic.Int64 } // connections that were given back, and that were made again
 
 	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch
 	measuring sync.Mutex
+
+	restless atomic.Bool // a test: connections are given back as soon as they may be, however often they have to be made again
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the progress thread has to end
@@ -94,6 +102,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 		return nil, err
 	}
 	t.costs.Store(c)
+	t.outgoing = newBound(o.Connections, usesOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings, Serves: o.serves(),
 		Await: t.await, Fatal: t.failAll})
 	if err != nil {
@@ -121,7 +130,7 @@ func (t *Transport) await(e transport.OriginEndpoint, done func() bool) {
 func (t *Transport) failAll(why error) {
 	for _, connected := range []bool{true, false} {
 		for _, g := range t.targets {
-			if g.live.Load() == connected {
+			if (g.link.Load() != nil) == connected {
 				g.fail(why)
 			}
 		}
@@ -214,6 +223,8 @@ func (t *Transport) end() {
 	for _, g := range t.targets {
 		g.close()
 	}
+	t.thread.closeParted(t.thread.parted)
+	t.tellCounts()
 	if t.server != nil {
 		t.server.close()
 	}

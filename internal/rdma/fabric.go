@@ -57,9 +57,10 @@ type Fabric struct {
 
 	listening sync.Mutex // for all below
 	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	greeted   map[nonce][]byte
-	eager     *lab.Ring // of the data server, if an origin uses it
-	locks     qp.Region // nil: none
+	greeted   map[nonce][]byte // answers to questions that may come again
+	recent    []greeting       // the same, the oldest first
+	eager     *lab.Ring        // of the data server, if an origin uses it
+	locks     qp.Region        // nil: none
 }
 
 // Open makes the process ready to connect, and to be connected to, over a device, which it closes in the end. keep is how many

@@ -17,10 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-const (
-	originRequests = 256 // of a queue pair
-	inlineBytes    = 256
-)
+const inlineBytes = 256
 
 type origin struct {
 	end
@@ -37,7 +34,7 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	}
 	at := qp.Address(addr)
 	o := &origin{inline: make([]byte, inlineBytes)}
-	if err := o.open(f, f.origins, originRequests, mostPieces, inlineBytes, fastpath.Entries); err != nil {
+	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes, fastpath.Entries); err != nil {
 		return nil, err
 	}
 	o.receiver, o.arrived, o.freed = r, o.receive, func() {}

@@ -55,6 +55,20 @@ func TestTransport(t *testing.T) {
 	}
 }
 
+// With hardly any connections, which are given back and made again.
+func TestTransportBounded(t *testing.T) {
+	for name, change := range map[string]func(*internode.Options){
+		"one":         func(o *internode.Options) { o.Connections = 1 },
+		"one, blocks": func(o *internode.Options) { o.Connections, o.Eager, o.Looks = 1, 0, func() int { return 0 } },
+		"two servers": func(o *internode.Options) { o.Connections, o.Servers = 2, 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			newEnds(t, Options{}, change, 2, 1, 2).Conform(t)
+			newEnds(t, Options{}, change, 2, 1, 1, 2).Mix(t, 1, 300)
+		})
+	}
+}
+
 // Private memory of the server's own process, and of another one, whose gets are answered in pieces.
 func TestTransportPrivate(t *testing.T) {
 	newEnds(t, Options{}, nil, 1, 1).ConformPrivate(t, true)

@@ -41,6 +41,7 @@ type Msg struct {
 	Head      []byte // Send: up to MaxMessageHead bytes that come before Body; a handler gets them as the beginning of Body
 	Body      []byte
 	Unordered bool // Send: unordered, also with respect to other messages
+	Straight  bool // Send, unordered: only if it goes straight to the process, where whoever waits for it reads it; else ErrNotNative
 	Lent      bool // to a handler: Body is valid during the call only
 }
 
@@ -129,6 +130,4 @@ type Watcher interface {
 	// messages are received without the caller's help until it calls end. The caller must always call end. Without a
 	// connection to the peer's node its messages take longer: mayConnect makes one if this is not the first time.
 	Watch(p Peer, met func() bool, mayConnect bool) (end func())
-	// Straight tells whether an unordered message would go straight to a peer's process, where whoever waits for it reads it.
-	Straight(p Peer) bool
 }
