@@ -270,6 +270,9 @@ func (q *queue) meet(name string) (libfabric.Address, error) {
 	x := q.peers[name]
 	if x == nil {
 		at, err := q.ep.Insert([]byte(name))
+		if err != nil { // ofi_rxd may be adding it itself, since something comes from there: then it is there the next time
+			at, err = q.ep.Insert([]byte(name))
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -285,7 +288,7 @@ func (q *queue) part(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	x := q.peers[name]
-	if x.users--; x.users == 0 {
+	if x.users--; x.users == 0 && !q.d.keeps {
 		delete(q.peers, name)
 		if err := q.ep.Remove(x.at); err != nil {
 			log.Infof("%s: %v", q.d.Name(), err)
