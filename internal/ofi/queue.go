@@ -44,7 +44,8 @@ type queue struct {
 	ready   []qp.Completion  // that were not given to the caller
 
 	// Of the poller.
-	done [burst]libfabric.Done
+	done    [burst]libfabric.Done
+	stirred bool
 }
 
 // request is what a slot is used for.
@@ -117,10 +118,13 @@ func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int
 	if q.pushStalled() && (limit < 0 || limit > retryAfter) {
 		limit = retryAfter
 	}
-	n, rang, err = q.ep.Sleep(q.done[:], wake, limit, longestNap)
+	n, rang, q.stirred, err = q.ep.Sleep(q.done[:], wake, limit, longestNap)
 	n, err = q.deal(out, n, err)
 	return n, rang, err
 }
+
+// Stirred tells whether the network has ended the last Sleep.
+func (q *queue) Stirred() bool { return q.stirred }
 
 // some tells whether completions are there that were not given to the caller.
 func (q *queue) some() bool {
