@@ -82,7 +82,7 @@ var interface2006 = []paperFigure{
 	{id: "000-21", title: "NAS MG, class A",
 		caption: "Execution times of the Class A (left), B (Right) of the NAS MG benchmark using MPI, ARMCI on the InfiniBand cluster.",
 		paper:   "ARMCI takes 14 to 25 % less time in class A, 14 to 27 % in class B.",
-		here:    "Agrees on a node with four ranks only. Between nodes MPI is ahead here (see the communication of each rank): each exchange waits for a wake-up of the data server, 35 to 80 us, while MPI's ranks poll. The paper's networks wrote into the neighbour's memory without its processor; over the software device the same holds, but MPI's column is shared memory.",
+		here:    "Agrees on a node with four ranks only. Between nodes MPI is ahead here (see the communication of each rank): a put with its notification takes 35 to 70 us, since the data server and then the waiting rank are woken on cores that also compute, and the progress thread and Go's runtime take their part, while MPI's ranks poll. The paper's networks wrote into the neighbour's memory without its processor; over the software device the same holds, but MPI's column is shared memory.",
 		charts: []chart{
 			{title: "NAS MG, class A", yLabel: "time", kind: overPlaces, log: true, places: allPlaces, lines: versions("mg-A", "mg", "", "mpi", "armci")},
 			{title: "NAS MG, class A: communication of each rank, 4 hosts over TCP", yLabel: "time", kind: overRanks,

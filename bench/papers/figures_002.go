@@ -14,7 +14,7 @@ var myrinet2000 = []paperFigure{
 	{id: "002-3", title: "Get by scheme, and the models",
 		caption: "Performance of three implementations of the ARMCI get operation",
 		paper:   "Baseline, pipelined, and pipelined with overlapped registration: up to 73.5 MB/s, 30 MB/s more than the baseline. The models predict 43.0, 51.7 and 60.5 MB/s.",
-		here:    "Agrees in order for large gets: overlapped or reused registration is ahead of pipelining, the baseline is last. The model of one copy predicts the baseline within 10 % from 16 KiB on; that of two copies is too slow, since the target's memory is registered once and read in place.",
+		here:    "Agrees in part: the baseline is last, and what the library chooses is ahead of all. Registration that is overlapped gains nothing, since this device copies when a request is posted. The model of one copy predicts the baseline within a fifth from 16 KiB on; that of two copies is too slow, since the target's memory is registered once and read in place.",
 		charts: []chart{
 			{title: "Get by scheme over RDMA", yLabel: "bandwidth", rate: true, lines: append(schemes[1:3:3],
 				lineOf("the same, overlapped", "get-schemes", "get-schemes/overlap", "rdma-2x6"),
@@ -39,7 +39,7 @@ var myrinet2000 = []paperFigure{
 	{id: "002-lu", title: "Blocked LU",
 		caption: "SPLASH-2 LU, matrix size of 3072 and block size of 32, block cyclic and block distributions (section 4, application study)",
 		paper:   "On several nodes the block distribution is better; GM is always better than IP, which is poor with the block cyclic distribution.",
-		here:    "Agrees in part: on one node and over RDMA on two nodes one-sided gets are level with or ahead of messages; the block distribution is ahead of the cyclic one on 2x2 hosts. On 2x1 and 4x1 hosts over TCP messages are ahead: a get waits for a server that shares the core with a computing rank (profile: waiting, not copying).",
+		here:    "Agrees in part: on one node and over RDMA on two nodes one-sided gets are level with or ahead of messages; the block distribution is not ahead of the cyclic one on 2x2 hosts. On 2x1 and 4x1 hosts over TCP messages are ahead: a get waits for a server that shares the core with a computing rank (profile: waiting, not copying).",
 		charts: []chart{
 			{title: "LU of 3072 x 3072, blocks of 32", yLabel: "time", kind: overPlaces, places: allPlaces,
 				lines: versions("lu", "lu", "", "mpi", "mpi-block", "armci-cyclic", "armci-cyclic-nb", "armci-block", "armci-block-nb")},

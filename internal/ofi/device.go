@@ -12,6 +12,7 @@ package ofi
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -87,7 +88,7 @@ func (d *device) tame() {
 		d.told |= libfabric.Delivered
 	}
 	rxd, shm := strings.HasSuffix(d.Info.Provider, "ofi_rxd"), d.Info.Provider == "shm"
-	if shm { // it writes itself, but where it is asked for delivery it leaves that to the target
+	if shm && reachesOthers() { // then it writes by itself, but leaves that to the target where it is asked for delivery
 		d.told = libfabric.Told
 	}
 	if rxd {
@@ -97,6 +98,12 @@ func (d *device) tame() {
 	if rxd || shm {
 		d.limits.MaxMessage, d.keeps = d.Info.Inject, true
 	}
+}
+
+// reachesOthers tells whether the kernel lets a process read and write the memory of its siblings.
+func reachesOthers() bool {
+	scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
+	return err != nil || os.Geteuid() == 0 || strings.TrimSpace(string(scope)) == "0"
 }
 
 // Name is what libfabric calls provider and domain.
