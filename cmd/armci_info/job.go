@@ -111,6 +111,9 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	for _, w := range p.Providers() {
 		if err := w.Probe(); err != nil {
 			fmt.Fprintf(out, "  %s: not usable: %v\n", w.Name, err)
+			if w.Spare != nil {
+				fmt.Fprintf(out, "    %s\n", w.Spare())
+			}
 		} else {
 			fmt.Fprintf(out, "  %s: usable between nodes; %s\n", w.Name, w.Notes())
 		}

@@ -79,7 +79,7 @@ type Transport struct {
 
 // Provider is the transport over a fabric, with the settings in o; what concerns the job is filled in when it is opened.
 func Provider(d transport.Driver, o Options) transport.Provider {
-	return transport.Provider{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint,
+	return transport.Provider{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint, Spare: d.Spare,
 		Open: func(info transport.OpenInfo) (transport.Transport, error) {
 			o := o
 			o.OpenInfo = info

@@ -63,6 +63,7 @@ func Driver(o Options) transport.Driver {
 			}
 			return f.notes()
 		},
+		Spare: spare,
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			f, err := probed()
 			if err != nil {
@@ -168,6 +169,19 @@ func try(i *libfabric.Info) error {
 	}
 	defer d.Close()
 	return rdma.Try(d)
+}
+
+// spare lists the providers that are here, which only a setting chooses.
+func spare() string {
+	if err := libfabric.Load(); err != nil {
+		return err.Error()
+	}
+	names, err := libfabric.Providers()
+	if err != nil {
+		return fmt.Sprintf("libfabric %s: %v", libfabric.Version(), err)
+	}
+	return fmt.Sprintf("libfabric %s has these providers, by ARMCI_TRANSPORT=ofi and ARMCI_OFI_PROVIDER: %s", libfabric.Version(),
+		strings.Join(names, ", "))
 }
 
 // nearest returns the domain whose address has most leading bits in common with the addresses in all hints of the other ranks;

@@ -52,6 +52,9 @@ func TestNothingToUse(t *testing.T) {
 	if hint := d.Hint(); hint != nil {
 		t.Errorf("a hint of %d bytes", len(hint))
 	}
+	if text := d.Spare(); libfabric.Load() == nil && !strings.Contains(text, "tcp;ofi_rxm") {
+		t.Errorf("providers that a setting could choose: %s", text)
+	}
 }
 
 func TestDomains(t *testing.T) {

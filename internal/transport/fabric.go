@@ -18,6 +18,7 @@ type Driver struct {
 	Name  string
 	Probe func() error  // why it cannot be used here, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
+	Spare func() string // what there is though Probe fails, for armci_info; may be nil
 	Hint  func() []byte // what the ranks of other nodes should know before they open theirs, in tens of bytes; may be nil
 	Open  func(FabricConfig) (Fabric, error)
 }

@@ -77,6 +77,7 @@ type Provider struct {
 	Name  string
 	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
+	Spare func() string // what there is though Probe fails, for armci_info; may be nil
 	// Hint is sent to all ranks before they open theirs, such as this host's network addresses. The first rank of each node is
 	// asked. All get it, so it should be short: tens of bytes.
 	Hint func() []byte

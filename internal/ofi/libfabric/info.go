@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -96,18 +97,41 @@ var wishes = []struct{ caps, flags C.uint64_t }{
 	{C.LF_ATOMIC, C.LF_DELIVERY_COMPLETE}, {0, C.LF_DELIVERY_COMPLETE}, {C.LF_ATOMIC, 0}, {0, 0},
 }
 
+// text is a string of C, NULL for the empty one.
+func text(s string) *C.char {
+	if s == "" {
+		return nil
+	}
+	return C.CString(s)
+}
+
+// modesKnown are the ways to register memory that this package knows, but for keys that the provider chooses.
+const modesKnown = C.LF_MR_LOCAL | C.LF_MR_VIRT_ADDR | C.LF_MR_ALLOCATED | C.LF_MR_ENDPOINT
+
+// Providers lists the providers that offer what is needed, by name.
+func Providers() (names []string, err error) {
+	var first *C.struct_lf_info
+	code := C.lf_getinfo(nil, nil, C.LF_MSG|C.LF_RMA, 0, modesKnown|C.LF_MR_PROV_KEY, &first)
+	if code != 0 {
+		return nil, result("ask for providers", code)
+	}
+	defer C.lf_freeinfo(first)
+	for p := first; p != nil; p = p.next {
+		if name := C.GoString(p.fabric_attr.prov_name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // List lists what a provider offers, for one domain ("": all): what keeps the order of writes, if there is such, else the first
 // wish that it fulfils. The list's memory stays until the process ends.
 func List(provider, domain string) (list []*Info, err error) {
-	name, at := C.CString(provider), (*C.char)(nil)
+	name, at := text(provider), text(domain)
 	defer C.free(unsafe.Pointer(name))
-	if domain != "" {
-		at = C.CString(domain)
-		defer C.free(unsafe.Pointer(at))
-	}
-	const mine = C.LF_MR_LOCAL | C.LF_MR_VIRT_ADDR | C.LF_MR_ALLOCATED | C.LF_MR_ENDPOINT
+	defer C.free(unsafe.Pointer(at))
 	var code C.int
-	for _, mode := range []C.int{mine, mine | C.LF_MR_PROV_KEY} { // own keys, if that is possible
+	for _, mode := range []C.int{modesKnown, modesKnown | C.LF_MR_PROV_KEY} { // own keys, if that is possible
 		for _, w := range wishes {
 			var first *C.struct_lf_info
 			if code = C.lf_getinfo(name, at, C.LF_MSG|C.LF_RMA|w.caps, w.flags, mode, &first); code != 0 {

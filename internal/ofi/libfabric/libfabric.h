@@ -12,7 +12,7 @@ const char *lf_load(void);
 uint32_t lf_version(void);
 const char *lf_error_text(int code); // of a number without its sign
 
-// Lists what a provider has for reliable datagram endpoints with these capabilities and completions; domain NULL: any.
+// Lists what a provider has for reliable datagram endpoints with these capabilities and completions; NULL: any provider, any domain.
 int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags, int mr_mode, struct lf_info **out);
 void lf_freeinfo(struct lf_info *list);
 

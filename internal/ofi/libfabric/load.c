@@ -85,7 +85,8 @@ int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t
 	hints->ep_attr->type = LF_EP_RDM;
 	hints->domain_attr->mr_mode = mr_mode;
 	hints->domain_attr->threading = LF_THREAD_SAFE;
-	hints->fabric_attr->prov_name = strdup(provider); // freed with the hints
+	if (provider)
+		hints->fabric_attr->prov_name = strdup(provider); // freed with the hints
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
 	int err = p_getinfo(LF_VERSION, NULL, NULL, 0, hints, out);
