@@ -6,6 +6,7 @@
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
 #   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain careless foreign fatal memory shm"
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
+#   FAULT_NODES=2 has armcirun pretend so many nodes
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -17,7 +18,7 @@ mkdir -p "$WORK" || exit 1
 build() {
 	eval "cc=\$CC_$1 run=\$RUN_$1"
 	[ -n "$cc" ] && [ -n "$run" ] || return 1
-	launch="${run% *} $ranks"
+	launch="${run% *} $ranks${FAULT_NODES:+ -nodes $FAULT_NODES}"
 	dir=$WORK/$1
 	mkdir -p "$dir"
 	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
