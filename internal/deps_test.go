@@ -48,18 +48,23 @@ var allowed = map[string]string{
 
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 
-	"internal/rdma": "internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
+	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
 		"internal/kernel internal/log internal/eventfd internal/cores",
-	"internal/rdma/fastpath": "internal/rdma/verbs internal/transport internal/kernel internal/cores", // C: transfers that never enter Go
-	"internal/rdma/lab":      "internal/rdma/verbs internal/transport internal/kernel",                // what only tests and papers choose
-	"internal/rdma/verbs":    "",                                                                      // so that C is in one place, and the protocols are plain Go
+	"internal/rdma/qp":       "internal/pin",                                                                           // words: what the protocols need of a network
+	"internal/rdma/fastpath": "internal/rdma/qp internal/rdma/verbs internal/transport internal/kernel internal/cores", // C: transfers that never enter Go
+	"internal/rdma/lab":      "internal/rdma/qp internal/transport internal/kernel",                                    // what only tests and papers choose
+	"internal/rdma/verbs":    "internal/rdma/qp",                                                                       // so that C is in one place, and the protocols are plain Go
+
+	"internal/ofi":           "internal/ofi/libfabric internal/rdma internal/rdma/qp internal/pin internal/transport internal/log internal/eventfd",
+	"internal/ofi/libfabric": "", // C
+	"internal/cabi":          "", // for tests of rooms with C: their layouts are those of a library's headers
 
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
 	"internal/window": "internal/core internal/transport internal/kernel", // windows; knows no MPI
 
-	"internal/drivers": "internal/shm internal/internode internal/rdma internal/tcp internal/transport internal/config internal/log",
+	"internal/drivers": "internal/shm internal/internode internal/rdma internal/ofi internal/tcp internal/transport internal/config internal/log",
 
 	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
 		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
@@ -87,7 +92,7 @@ var headers = map[string]string{
 
 // cgo lists who may import "C".
 var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
-	"internal/rdma/fastpath", "internal/guest",
+	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }
 

@@ -123,6 +123,7 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 				t.Error(err)
 			}
 			files++
+			text = bytes.ReplaceAll(text, []byte("!getenv(settings"), nil) // of another library (ofi/libfabric/load.c): is it set at all?
 			if found := re.Find(text); found != nil {
 				t.Errorf("%s reads the environment (%s): make it a row of the table", path, found)
 			}

@@ -68,16 +68,16 @@ var table = []Row{
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
 	{Name: "ARMCI_TRANSPORT", Kind: KindString, Default: "auto",
-		Doc: "transport between nodes; auto is the first that every rank can use"},
+		Doc: "transport between nodes: rdma, ofi (libfabric), tcp; auto is the first of these that every rank can use"},
 	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Default: "10s", Former: formerly("TIMEOUT"),
 		Doc: "time after which a node that does not answer is given up, and the job with it"},
-	{Name: "ARMCI_POLL", Kind: KindDuration, Default: "auto", Auto: map[string]string{"tcp": "20us", "rdma": "200us"},
+	{Name: "ARMCI_POLL", Kind: KindDuration, Default: "auto", Auto: map[string]string{"tcp": "20us", "rdma": "200us", "ofi": "200us"},
 		Former: formerly("POLL"),
 		Doc: "longest time for which a data server polls for the next request before it sleeps; auto = 20us over TCP, 200us " +
-			"over RDMA, where it polls that long only if requests come that soon after each other"},
+			"over RDMA and libfabric, where it polls that long only if requests come that soon after each other"},
 	{Name: "ARMCI_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes", Former: formerly("EAGER"),
-		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller; over RDMA puts only, and " +
-			"16k at most"},
+		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller; over RDMA and libfabric " +
+			"puts only, and 16k at most"},
 	{Name: "ARMCI_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
 		Doc: "most memory that a process has in buffers for other nodes, pinned over RDMA; there a quarter of it where no data " +
 			"server runs"},
@@ -131,6 +131,13 @@ var table = []Row{
 	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
 		Doc: "most memory of the application that a process keeps pinned between transfers; 0 = its part of half the " +
 			"machine's memory, at most a quarter of RLIMIT_MEMLOCK"},
+	{Name: "ARMCI_OFI_PROVIDER", Kind: KindString,
+		Doc: "provider of libfabric that ARMCI_TRANSPORT=ofi uses, as fi_info names it (tcp;ofi_rxm); unset = the best of those " +
+			"whose network the kernel tells of"},
+	{Name: "ARMCI_OFI_DOMAIN", Kind: KindString,
+		Doc: "domain of the provider to use: an interface or device, as fi_info names it; unset = detected"},
+	{Name: "ARMCI_OFI_SYSFS", Kind: KindString, Class: ClassExpert,
+		Doc: "directory that tells which networks there are, for tests; unset = /sys/class"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

@@ -7,6 +7,7 @@ package drivers
 import (
 	"libarmci/internal/config"
 	"libarmci/internal/internode"
+	"libarmci/internal/ofi"
 	"libarmci/internal/rdma"
 	"libarmci/internal/shm"
 	"libarmci/internal/tcp"
@@ -94,11 +95,20 @@ func (p *Platform) Providers() []transport.Provider {
 	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), p.cfg.String("ARMCI_RDMA_STRIDED")
 	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"
 
+	providers := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"), Domain: p.cfg.String("ARMCI_OFI_DOMAIN"),
+		Named: p.cfg.String("ARMCI_TRANSPORT") == "ofi", Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
+	forOFI := p.between("ofi")
+	forOFI.Contiguous, forOFI.Model = forRDMA.Contiguous, forRDMA.Model
+	if forOFI.Strided = forRDMA.Strided; forOFI.Strided == transport.ByClaiming { // by atomics, which few providers have
+		forOFI.Strided = transport.ByPacking
+	}
+
 	sockets := tcp.Driver(tcp.Options{Interface: p.cfg.String("ARMCI_TCP_INTERFACE"), Ports: p.cfg.String("ARMCI_TCP_PORTS"),
 		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
 	forTCP := p.between("tcp")
 	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
-	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(sockets, forTCP)}
+	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(providers, forOFI),
+		internode.Provider(sockets, forTCP)}
 }
 
 // between is the settings that all networks have, for one of them.

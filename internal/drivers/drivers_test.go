@@ -51,7 +51,7 @@ func TestOneRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Node.Bytes() != 1<<30 || len(p.Providers()) != 2 {
+		if p.Node.Bytes() != 1<<30 || len(p.Providers()) != 3 {
 			t.Errorf("an arena of %d bytes, %d providers", p.Node.Bytes(), len(p.Providers()))
 		}
 		w, err := r.Group(core.World)

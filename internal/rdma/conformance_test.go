@@ -13,7 +13,7 @@ import (
 
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/internode"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -95,7 +95,7 @@ func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
 // miser registers nothing, as where too little memory may be pinned.
 type miser struct{}
 
-func (miser) Register(uintptr, int64, verbs.Access) (*verbs.Region, error) {
+func (miser) Register(uintptr, int64, qp.Access) (qp.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 

@@ -16,14 +16,13 @@ import (
 	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
 const (
 	datagramBuffers = 64
-	datagramBytes   = 256
-	routeHeader     = 40                     // global route header, before every received datagram
+	datagramBytes   = 512
 	firstPause      = 100 * time.Millisecond // before a question is repeated
 	longestPause    = time.Second
 )
@@ -41,16 +40,14 @@ type nonce = [transport.NonceBytes]byte
 
 type manager struct {
 	f      *Fabric
-	cq     *verbs.Completions
+	mail   qp.Datagrams
 	pool   *pin.Pool // half of it is for receiving
-	pair   *verbs.Pair
-	self   address
+	self   qp.Address
 	bell   eventfd.FD // ends the thread
 	ended  chan struct{}
 	closed atomic.Bool
 
-	waiting sync.Map                            // by nonce of a question: chan []byte
-	to      [2 * datagramBuffers]*verbs.Address // by buffer: where it was sent last; used by the owner of the buffer only
+	waiting sync.Map // by nonce of a question: chan []byte
 }
 
 // openManager makes a process reachable.
@@ -65,18 +62,10 @@ func openManager(f *Fabric) (*manager, error) {
 }
 
 func (m *manager) open() (err error) {
-	if m.cq, err = m.f.base.Completions(2 * datagramBuffers); err != nil {
+	if m.mail, err = m.f.base.NewDatagrams(datagramBuffers); err != nil {
 		return err
 	}
 	if m.pool, err = pin.NewPool(m.f.pinned, 2*datagramBuffers, datagramBytes); err != nil {
-		return err
-	}
-	m.pair, err = m.f.base.Domain.NewPair(verbs.Caps{Send: datagramBuffers, Receive: datagramBuffers, Pieces: 1, From: m.cq,
-		To: m.cq, Datagram: true})
-	if err != nil {
-		return err
-	}
-	if err = m.pair.OpenDatagrams(m.f.base.Number); err != nil {
 		return err
 	}
 	for range m.pool.Count() / 2 {
@@ -84,37 +73,30 @@ func (m *manager) open() (err error) {
 			return err
 		}
 	}
-	m.self = address{Pair: m.pair.Number, LID: m.f.base.State.LID, MTU: m.f.base.State.MTU}
-	if g := m.f.way.gid; g != nil {
-		m.self.GID = g.Addr
-	}
+	m.self = m.mail.Address()
 	m.bell, err = eventfd.New()
 	return err
 }
 
 func (m *manager) offer(i int32) error {
-	return m.pair.Receive([]uint64{received | uint64(i)}, []verbs.Data{data(m.pool, i, 0, datagramBytes)})
+	return m.mail.Offer(received|uint64(i), m.f.data(m.pool, i, 0, datagramBytes))
 }
 
 // send sends a datagram, or drops it if there is no free buffer: the origin asks again.
-func (m *manager) send(kind byte, id nonce, sealed []byte, to *address) (err error) {
+func (m *manager) send(kind byte, id nonce, sealed []byte, to *qp.Address) (err error) {
 	i := m.pool.Take()
 	if i == none {
 		return nil
 	}
-	m.to[i].Close()
-	if m.to[i], err = m.f.base.Domain.NewAddress(m.f.base.Path(to.LID, to.GID)); err == nil {
-		n := copy(m.pool.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
-		err = m.pair.SendDatagram(uint64(i), data(m.pool, i, 0, n), m.to[i], to.Pair)
-	}
-	if err != nil {
+	n := copy(m.pool.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
+	if err = m.mail.Send(uint64(i), m.f.data(m.pool, i, 0, n), to); err != nil {
 		m.pool.Put(i)
 	}
 	return err
 }
 
 // ask sends a question, again and again, until there is an answer that proves knowledge of the secret.
-func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a transport.Hello, err error) {
+func (m *manager) ask(q *transport.Hello, to *qp.Address, limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
 	m.waiting.Store(q.Nonce, reply)
 	defer m.waiting.Delete(q.Nonce)
@@ -141,9 +123,9 @@ func (m *manager) ask(q *transport.Hello, to *address, limit time.Duration) (a t
 func (m *manager) run() {
 	defer log.Guard()
 	defer close(m.ended)
-	var done [16]verbs.Completion
+	var done [16]qp.Completion
 	for !m.closed.Load() { // it is set before the bell rings
-		n, _, err := m.cq.Sleep(done[:], int(m.bell), -1)
+		n, _, err := m.mail.Sleep(done[:], int(m.bell), -1)
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)
 			return
@@ -154,14 +136,14 @@ func (m *manager) run() {
 	}
 }
 
-func (m *manager) completed(c *verbs.Completion) {
+func (m *manager) completed(c *qp.Completion) {
 	if c.ID&received == 0 {
 		m.pool.Put(int32(c.ID))
 		return
 	}
 	i := int32(c.ID &^ received)
-	if c.Status == 0 && c.Bytes > routeHeader+helloAt {
-		m.hear(m.pool.Bytes(i)[routeHeader:c.Bytes])
+	if at := m.mail.Header(); c.Status == 0 && int(c.Bytes) > at+helloAt {
+		m.hear(m.pool.Bytes(i)[at:c.Bytes])
 	}
 	m.offer(i)
 }
@@ -199,11 +181,9 @@ func (m *manager) close() {
 }
 
 func (m *manager) free() {
-	m.pair.Close()
-	for _, ah := range m.to {
-		ah.Close()
+	if m.mail != nil {
+		m.mail.Close()
 	}
 	m.pool.Close()
 	m.bell.Close()
-	m.cq.Close()
 }

@@ -11,15 +11,15 @@ import (
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
 // Write writes local memory to remote memory.
-func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, verbs.Write) }
+func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, qp.Write) }
 
 // Read reads remote memory.
-func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, verbs.Read) }
+func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, qp.Read) }
 
 // undivided is the length up to which a transfer is always one chunk.
 const undivided = 2 << 10
@@ -105,10 +105,10 @@ func (m *mover) one() (done bool, err error) {
 		return false, err
 	}
 	p := posted{buffer: none, done: m.x.Done}
-	q := [1]verbs.Request{{Remote: uint64(remote), Key: uint32(m.far.Key), Pieces: 1, Op: m.op}}
-	d := [1]verbs.Data{{Addr: uint64(local), Bytes: uint32(n)}}
-	if m.op == verbs.Write && n <= o.pair.Inline && !o.f.cfg.Lends() {
-		q[0].Flags = verbs.Inline
+	q := [1]qp.Request{{Remote: uint64(remote), Key: m.far.Key, Pieces: 1, Op: m.op}}
+	d := [1]qp.Data{{Addr: uint64(local), Bytes: uint32(n)}}
+	if m.op == qp.Write && n <= o.pair.Inline() && !o.f.cfg.Lends() {
+		q[0].Flags = qp.Inline
 		return true, o.ship(p, q[:], d[:])
 	}
 	ok, err = m.local(m.at)
@@ -116,13 +116,13 @@ func (m *mover) one() (done bool, err error) {
 	case err != nil || ok && uintptr(n) > m.near.Hi-local || !ok && n > min(m.first, out.Size):
 		return false, err
 	case ok:
-		d[0].Key = localKey(m.near.Key)
+		d[0].Key = m.o.f.base.LocalKey(m.near.Key)
 		return true, o.ship(p, q[:], d[:])
 	}
 	if p.buffer, err = o.Buffer(); err != nil {
 		return false, err
 	}
-	if d[0] = o.Data(p.buffer, 0, n); m.op == verbs.Write {
+	if d[0] = o.Data(p.buffer, 0, n); m.op == qp.Write {
 		kernel.Copy(unsafe.Pointer(&o.Bytes(p.buffer)[0]), kernel.Ptr(local), n)
 	} else {
 		p.read, o.q.into[p.buffer] = int32(n), *m.x.Local
@@ -172,7 +172,7 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 		}
 	}
 	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
-	m.chain.add(m.op, r.Remote, m.far.Key, verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(m.near.Key)}, m.o.width)
+	m.chain.add(m.op, r.Remote, m.far.Key, qp.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: m.o.f.base.LocalKey(m.near.Key)}, m.o.width)
 	m.walk.Advance(n)
 	return chainLength, nil
 }
@@ -202,7 +202,7 @@ func (m *mover) stage() error {
 	}
 	w, out := &m.walk, m.o.q.out
 	room := m.all - w.Left() // a write's chunks grow, a read's shrink
-	if m.op == verbs.Read {
+	if m.op == qp.Read {
 		room = w.Left() / 2
 	}
 	if m.alone {
@@ -230,7 +230,7 @@ func (m *mover) stage() error {
 		m.chain.data[i].Addr += uint64(out.Addr(b))
 	}
 	p := posted{buffer: b, done: m.x.Done}
-	if m.op == verbs.Write {
+	if m.op == qp.Write {
 		w.Local.Pack(out.Bytes(b)[:n])
 	} else {
 		p.read, m.o.q.into[b] = int32(n), w.Local
@@ -250,7 +250,7 @@ func (m *mover) chainPieces(room int64) (n int, err error) {
 				return 0, err
 			}
 			k := min(c.Len, m.far.Hi-c.Addr)
-			m.chain.add(m.op, c.Addr, m.far.Key, verbs.Data{Addr: uint64(n), Bytes: uint32(k), Key: localKey(m.o.q.out.Key)}, 1)
+			m.chain.add(m.op, c.Addr, m.far.Key, qp.Data{Addr: uint64(n), Bytes: uint32(k), Key: m.o.f.base.LocalKey(m.o.q.out.Key)}, 1)
 			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
 		}
 	}

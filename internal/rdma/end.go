@@ -11,16 +11,15 @@ import (
 	"time"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
 type end struct {
 	f        *Fabric
 	q        *queue
-	pair     *verbs.Pair
-	peer     uint32  // the other end's queue pair
-	back     address // and connection manager
+	pair     qp.Pair
+	back     qp.Address // the other end's connection manager
 	receiver transport.Receiver
 	arrived  func(buffer int32, n int) // a message is in a receive buffer
 	freed    func()                    // a chain is complete: there may be room
@@ -37,6 +36,7 @@ type end struct {
 
 	broken atomic.Pointer[error] // why the connection has ended; nil while it works
 	dead   atomic.Bool           // the queue pair cannot even send a farewell
+	leaves atomic.Bool           // a farewell is expected, or this end has ended
 	// Used by the poller only.
 	told  bool      // Lost has been called, or must not be called any more
 	until time.Time // when the queue pair is destroyed at the latest; zero: the end is not parting yet
@@ -47,22 +47,21 @@ const leastRequests = writeLength
 
 // open makes the queue pair, with room for so many requests of so many pieces, and for more requests that others post (C).
 func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
-	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits.MaxSGE))
+	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits().MaxSGE))
 	least := min(requests, leastRequests)
-	requests = min(requests, f.base.Limits.MaxWR-more-1, int(q.tokens.Load()))
+	requests = min(requests, f.base.Limits().MaxWR-more-1, int(q.tokens.Load()))
 	if requests < least {
-		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few", f.base.Name, f.base.Limits.MaxWR)
+		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few", f.base.Name(), f.base.Limits().MaxWR)
 	}
 	e.slots.Store(int32(requests))
 	e.longest = requests
 	e.ring.chains = make([]posted, requests+1) // and the farewell
-	e.pair, err = f.base.Domain.NewPair(verbs.Caps{Send: requests + 1 + more, Pieces: e.width, Inline: inline,
-		From: q.cq, To: q.cq, Shared: q.srq})
+	e.pair, err = q.cq.NewPair(requests+1+more, e.width, inline)
 	return err
 }
 
 // attempt posts a chain, if there is room for it.
-func (e *end) attempt(p posted, requests []verbs.Request, data []verbs.Data) (ok bool, err error) {
+func (e *end) attempt(p posted, requests []qp.Request, data []qp.Data) (ok bool, err error) {
 	e.posting.Lock()
 	defer e.posting.Unlock()
 	if !e.reserve(len(requests)) {
@@ -81,7 +80,7 @@ func (e *end) reserve(n int) bool {
 }
 
 // post posts a chain for which there is room. The caller has the lock.
-func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error {
+func (e *end) post(p posted, requests []qp.Request, data []qp.Data) error {
 	p.requests = int32(len(requests))
 	number, ok := e.ring.push(&p)
 	if !ok {
@@ -90,8 +89,8 @@ func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error 
 	}
 	last := &requests[len(requests)-1]
 	last.ID = number
-	last.Flags |= verbs.Signal
-	if _, err := e.pair.Post(requests, data); err != nil {
+	last.Flags |= qp.Signal
+	if err := e.pair.Post(requests, data); err != nil {
 		return e.lose(e.f.base.Fault(err.Error()))
 	}
 	return nil
@@ -99,12 +98,12 @@ func (e *end) post(p posted, requests []verbs.Request, data []verbs.Data) error 
 
 // postFrame posts a message of n bytes that is in a buffer, for which there is room. The caller has the lock.
 func (e *end) postFrame(b int32, n int) error {
-	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
-	d := [1]verbs.Data{data(e.q.out, b, 0, n)}
-	if n > e.pair.Inline {
+	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
+	d := [1]qp.Data{e.f.data(e.q.out, b, 0, n)}
+	if n > e.pair.Inline() {
 		return e.post(posted{buffer: b}, q[:], d[:])
 	}
-	q[0].Flags = verbs.Inline
+	q[0].Flags = qp.Inline
 	err := e.post(posted{buffer: none}, q[:], d[:])
 	e.q.out.Put(b)
 	return err
@@ -113,7 +112,7 @@ func (e *end) postFrame(b int32, n int) error {
 // full tells whether this end has its share of the buffers in flight, so that another one, of a message of n bytes, has to wait: a
 // peer that does not receive keeps them, and others need some, too.
 func (e *end) full(n int) bool {
-	return n > e.pair.Inline && e.ring.flying() >= max(uint64(e.q.out.Count())/8, 2)
+	return n > e.pair.Inline() && e.ring.flying() >= max(uint64(e.q.out.Count())/8, 2)
 }
 
 // flush sends late frames, as far as there is room; true if some are left. The caller has the lock.
@@ -151,7 +150,7 @@ func (e *end) keep(head, body []byte) bool {
 }
 
 // completed handles the completion of a chain, and so of all chains before it.
-func (e *end) completed(c *verbs.Completion) {
+func (e *end) completed(c *qp.Completion) {
 	if e.told {
 		e.q.urgent.Store(true) // it may have to be destroyed now
 	}
@@ -206,10 +205,16 @@ func (e *end) Requests(local, remote *kernel.Cursor) int64 {
 func (e *end) Pulse() {
 	e.q.fast.Enter()
 	defer e.q.fast.Leave()
-	if e.broken.Load() != nil || e.ring.open(e.ring.next()) {
+	if e.broken.Load() != nil {
 		return
 	}
-	q := [1]verbs.Request{{Op: verbs.Write}}
+	if e.ring.open(e.ring.next()) {
+		if err := e.pair.Alive(); err != nil {
+			e.lose(err)
+		}
+		return
+	}
+	q := [1]qp.Request{{Op: qp.Write}}
 	if ok, _ := e.attempt(posted{buffer: none}, q[:], nil); ok && e.q == e.f.origins { // otherwise nobody may poll for it
 		e.f.Attend(e.q)
 	}

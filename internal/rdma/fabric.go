@@ -24,6 +24,7 @@ import (
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -36,13 +37,11 @@ const (
 
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
-	*pin.Arena     // Here, Expose
+	*pin.Arena     // Expose
 	*fastpath.Path // GetOpen, GetDone, DropRank
 
-	opt     Options
 	cfg     transport.FabricConfig
-	base    *verbs.Device
-	way     *way
+	base    qp.Device
 	device  pin.Device // of memory that is used for transfers
 	pinned  pin.Device // of buffers
 	pins    *pin.Cache
@@ -60,22 +59,20 @@ type Fabric struct {
 	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
 	greeted   map[nonce][]byte
 	eager     *lab.Ring // of the data server, if an origin uses it
-	locks     *verbs.Region
+	locks     qp.Region // nil: none
 }
 
-// open makes the process ready to connect, and to be connected to.
-func open(o Options, cfg transport.FabricConfig, w *way) (*Fabric, error) {
+// Open makes the process ready to connect, and to be connected to, over a device, which it closes in the end. keep is how many
+// bytes of the application's memory stay registered; 0: by what the system has.
+func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
-	f := &Fabric{opt: o, cfg: cfg, way: w, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
-	var err error
-	if f.base, err = w.open(); err != nil {
-		return nil, err
-	}
+	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
 	cfg.Node.KeepPages()
-	onDemand := f.base.Limits.OnDemand
-	f.device, f.pinned = &registrar{f.base.Domain, onDemand}, &registrar{f.base.Domain, false}
-	f.pins = openPins(f, pin.Budget(o.Pin, len(cfg.Nodes[cfg.MyNode])), onDemand)
+	onDemand := base.Limits().OnDemand
+	f.device, f.pinned = &registrar{base, onDemand}, &registrar{base, false}
+	f.pins = openPins(f, pin.Budget(keep, len(cfg.Nodes[cfg.MyNode])), onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
+	var err error
 	if f.bell, err = eventfd.New(); err == nil {
 		err = f.openOrigins()
 	}
@@ -103,23 +100,21 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
-	var sleep *verbs.Channel
-	if q.looks <= 1 {
-		sleep = q.cq.Channel()
+	if v, ok := q.cq.(verbs.Handles); ok {
+		f.Path = fastpath.Open(v, q.looks <= 1, q.out.Addr(q.out.Take()), f.base.LocalKey(q.out.Key), inlineBytes) // the buffer stays C's
+		q.fast = f.Path
 	}
-	f.Path = fastpath.Open(q.cq, sleep, q.out.Addr(q.out.Take()), localKey(q.out.Key), inlineBytes) // the buffer stays C's
-	q.fast = f.Path
 	return nil
 }
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: encode(&f.cm.self), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
+	return transport.FabricInfo{Addr: f.cm.self[:], Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
 		Copies: true, Pulses: true}
 }
 
 // Atomics tells whether the device has atomic operations.
-func (f *Fabric) Atomics() bool { return f.base.Limits.Atomic != 0 }
+func (f *Fabric) Atomics() bool { return f.base.Limits().Atomic != 0 }
 
 // Close ends everything.
 func (f *Fabric) Close() error {
@@ -134,7 +129,9 @@ func (f *Fabric) Close() error {
 		q.free()
 	}
 	f.eager.Close()
-	f.locks.Close()
+	if f.locks != nil {
+		f.locks.Close()
+	}
 	f.pins.Close()
 	f.Arena.Close()
 	f.base.Close()
@@ -144,13 +141,13 @@ func (f *Fabric) Close() error {
 
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr, r transport.Range) {
-	if o := e.(*origin); r.Direct && o.pair.Inline >= fastpath.RoomBytes && o.broken.Load() == nil {
-		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair)
+	if o := e.(*origin); r.Direct && o.pair.Inline() >= fastpath.RoomBytes && o.broken.Load() == nil {
+		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair.Handle())
 	}
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropPair(e.(*origin).pair) }
+func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropPair(e.(*origin).pair.Handle()) }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)
@@ -177,9 +174,15 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	defer f.waiting.Store(false)
 	q := f.origins
 	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
-		{Fd: int32(f.base.Context.AsyncFD()), Events: unix.POLLIN}, {Fd: -1}}
-	if f.attended.Load() {
-		fds[2] = unix.PollFd{Fd: int32(q.cq.Channel().FD()), Events: unix.POLLIN}
+		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
+	some := false // come to the origins' queue, perhaps
+	if f.attended.Load() || q.leaving.Load() > 0 {
+		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
+		if some = q.cq.Pending(); some && f.attended.Load() && fds[2].Fd >= 0 {
+			limit = 0
+		} else if some && (limit < 0 || limit > lookEvery) {
+			limit = lookEvery
+		}
 	}
 	var until *unix.Timespec
 	if limit >= 0 {
@@ -193,14 +196,28 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	if fds[1].Revents != 0 {
 		f.hear()
 	}
-	if fds[2].Revents != 0 {
+	if some = some || fds[2].Revents != 0; some {
 		f.attended.Store(false)
-		q.cq.Channel().Take()
+		q.cq.Take()
 	}
-	if fds[2].Revents != 0 || q.urgent.Load() {
+	if some || q.urgent.Load() {
 		ready = append(ready, q)
 	}
 	return ready
+}
+
+// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or that has none.
+const lookEvery = 500 * time.Microsecond
+
+// anywhere is local memory where none has to be registered.
+var anywhere = transport.Range{Hi: ^uintptr(0), Direct: true}
+
+// Here is the range around local memory that the device uses as it is.
+func (f *Fabric) Here(addr uintptr) *transport.Range {
+	if f.base.Limits().Unregistered {
+		return &anywhere
+	}
+	return f.Arena.Here(addr)
 }
 
 // Wake ends Wait.
@@ -209,11 +226,11 @@ func (f *Fabric) Wake() { f.bell.Ring() }
 // hear handles asynchronous events of the device.
 func (f *Fabric) hear() {
 	for {
-		text, fatal, some := f.base.Context.Async()
+		text, fatal, some := f.base.Event()
 		if !some {
 			return
 		}
-		log.Infof("%s: %s", f.base.Name, text)
+		log.Infof("%s: %s", f.base.Name(), text)
 		if fatal && f.cfg.Fatal != nil {
 			f.cfg.Fatal(f.base.Fault(text))
 		}

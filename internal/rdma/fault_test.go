@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"libarmci/internal/internode"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
@@ -54,7 +54,7 @@ func TestOwnDeviceNamed(t *testing.T) {
 	someDevice(t)
 	f := openJob(t, nil, 0, 1).fabrics[0]
 	for status, own := range map[int32]bool{5: true, 12: false, 19: true} { // flushed, no answer, fatal
-		if err := f.base.Failure(&verbs.Completion{Status: status}); strings.Contains(err.Error(), "device "+f.base.Name) != own {
+		if err := f.base.Failure(&qp.Completion{Status: status}); strings.Contains(err.Error(), "device "+f.base.Name()) != own {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -25,7 +25,7 @@ type clerk struct {
 	all []int64
 }
 
-func (c *clerk) Register(addr uintptr, n int64, access verbs.Access) (*verbs.Region, error) {
+func (c *clerk) Register(addr uintptr, n int64, access qp.Access) (qp.Region, error) {
 	c.mu.Lock()
 	c.all = append(c.all, n)
 	c.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/lab"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -118,8 +118,8 @@ func bufferBytes(memory int64) int {
 func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allShares) / f.size }
 
 // data is n bytes of a buffer from an offset on.
-func data(p *pin.Pool, b int32, off, n int) verbs.Data {
-	return verbs.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n), Key: localKey(p.Key)}
+func (f *Fabric) data(p *pin.Pool, b int32, off, n int) qp.Data {
+	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n), Key: f.base.LocalKey(p.Key)}
 }
 
 func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
@@ -128,7 +128,7 @@ func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b
 func (f *Fabric) places(its *extra) (p lab.Places) {
 	var err error
 	if its.UsesSlots && f.Atomics() && f.eager == nil {
-		if f.eager, err = lab.OpenRing(f.base.Domain, max(f.buffers(slotShare), pin.LeastBuffers), f.size); err != nil {
+		if f.eager, err = lab.OpenRing(f.base, max(f.buffers(slotShare), pin.LeastBuffers), f.size); err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
@@ -137,12 +137,12 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 	}
 	at, n := f.cfg.Node.DeviceLocks()
 	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Domain.Register(at, int64(n)*lab.LockBytes, verbs.Locks); err != nil {
+		if f.locks, err = f.base.Register(at, int64(n)*lab.LockBytes, qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
 	if its.UsesLocks && f.locks != nil {
-		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes, Key: f.locks.RKey}
+		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes, Key: f.locks.Key()}
 	}
 	return p
 }
@@ -159,9 +159,9 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 		return err
 	}
 	encodeSlot(message, n, ticket)
-	q := [2]verbs.Request{o.eager.Fill(ticket), {Pieces: 1, Op: verbs.Send}}
+	q := [2]qp.Request{o.eager.Fill(ticket), {Pieces: 1, Op: qp.Send}}
 	return o.ship(posted{buffer: b}, q[:],
-		[]verbs.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
+		[]qp.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
 }
 
 // Accumulate accumulates by the device if the target has locks for it.

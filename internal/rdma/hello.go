@@ -1,43 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this fabric adds to a hello: the queue pair, and where the answer is to go, in fixed sizes. And the listening side: a
+// What this fabric adds to a hello: how to reach the queue pair, and where the answer is to go, in fixed sizes. And the listening side: a
 // data server accepts origins that have proved that they belong to the job.
 package rdma
 
 import (
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/lab"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
-// address is where a process receives datagrams. It is published.
-type address struct {
-	Pair uint32
-	LID  uint16
-	MTU  uint8
-	_    uint8
-	GID  [16]byte // zero: by LID
-}
-
 // extra is the fabric's part of a hello.
 type extra struct {
-	Pair  uint32 // queue pair to connect to
-	PSN   uint32 // of its first packet
-	Reads uint8  // how many reads the other end may have outstanding
-	MTU   uint8
+	Link qp.Link // to connect to
 	// Of an origin: which protocols of package lab it uses, and where the answer is to go.
 	UsesSlots, UsesLocks bool
-	Back                 address
+	Back                 qp.Address
 	Places               lab.Places // of a target: what these protocols need
 }
 
-// encode writes an address or an extra.
+// encode writes an extra or a notice.
 func encode(x any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, x)
 	if err != nil {
@@ -53,30 +39,6 @@ func decode(b []byte, x any) error {
 	}
 	_, err := binary.Decode(b, binary.LittleEndian, x)
 	return err
-}
-
-// link is how a queue pair is to be connected: mine is what this end has said, its what the other end has.
-func (f *Fabric) link(mine, its *extra, at *address) *verbs.Link {
-	l := f.base.Limits
-	return &verbs.Link{Path: *f.base.Path(at.LID, at.GID), Pair: its.Pair, MTU: min(mine.MTU, its.MTU), MyPSN: mine.PSN, PSN: its.PSN,
-		ReadsOut: uint8(min(l.ReadsOut, int(its.Reads))), ReadsIn: mine.Reads, Timeout: retryExponent(f.cfg.Timeout),
-		Atomics: l.Atomic != 0}
-}
-
-// extra describes a queue pair of this process to the other end.
-func (f *Fabric) extra(pair *verbs.Pair) extra {
-	return extra{Pair: pair.Number, PSN: rand.Uint32() & 0xffffff, MTU: f.base.State.MTU,
-		Reads: uint8(min(f.base.Limits.ReadsIn, 16))}
-}
-
-// retryExponent is the device's timeout, 4.096 us * 2^e, so that all retries together, of which a device may take
-// four times as long as it is told, end within the time after which a host is given up.
-func retryExponent(limit time.Duration) uint8 {
-	e := uint8(12)
-	for e < 18 && 8*4*(4096*time.Nanosecond<<(e+1)) <= limit {
-		e++
-	}
-	return e
 }
 
 // Listen begins to accept origins.
@@ -96,7 +58,7 @@ func (q *queue) Close() {
 }
 
 // greet accepts the origin of a question, and returns the answer and where it goes. For the connection manager.
-func (f *Fabric) greet(sealed []byte) (reply []byte, to *address, err error) {
+func (f *Fabric) greet(sealed []byte) (reply []byte, to *qp.Address, err error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
 	if f.accept == nil {
@@ -129,11 +91,10 @@ func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error)
 	if err != nil {
 		return nil, err
 	}
-	t.most, t.peer, t.back = min(f.size, int(q.Frame)), its.Pair, its.Back
-	mine := f.extra(t.pair)
-	mine.Places = f.places(its)
+	t.most, t.back = min(f.size, int(q.Frame)), its.Back
+	mine := extra{Link: t.pair.Link(), Places: f.places(its)}
 	t.eager = f.eager
-	if err = t.pair.Connect(f.link(&mine, its, &its.Back)); err == nil {
+	if err = t.pair.Connect(&its.Link, f.cfg.Timeout); err == nil {
 		t.receiver, err = f.accept(q.From, t)
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ package rdma
 import (
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -22,25 +22,18 @@ type registrar struct {
 }
 
 type domain interface {
-	Register(addr uintptr, nbytes int64, access verbs.Access) (*verbs.Region, error)
+	Register(addr uintptr, nbytes int64, access qp.Access) (qp.Region, error)
 }
 
-// localKey is the half of a region's key that is for this process.
-func localKey(key uint64) uint32 { return uint32(key >> 32) }
-
 func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Registration, error) {
-	access := verbs.Local
+	access := qp.Local
 	switch {
 	case shared:
-		access = verbs.Remote
+		access = qp.Remote
 	case d.onDemand:
-		access = verbs.OnDemand
+		access = qp.OnDemand
 	}
-	r, err := d.domain.Register(addr, nbytes, access)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return d.domain.Register(addr, nbytes, access)
 }
 
 // local makes m.near the registered memory around the local address of a run. ok is false if the run has to be copied. What is
@@ -102,7 +95,10 @@ const mostLent = 64 << 20
 
 // Lend makes local memory writable for a target.
 func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if r := f.Here(lo); r != nil {
+	if f.base.Limits().OneWay {
+		return 0, nil, false
+	}
+	if r := f.Arena.Here(lo); r != nil {
 		return r.Key, func() {}, hi <= r.Hi
 	}
 	if hi-lo > mostLent || f.cfg.Node.Inside(lo) {

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"libarmci/internal/cores"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/log"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -29,7 +30,7 @@ const partingTime = time.Second
 // lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
 func (e *end) lose(why error) error {
 	if e.broken.CompareAndSwap(nil, &why) {
-		e.q.fast.DropPair(e.pair)
+		e.q.fast.DropPair(e.pair.Handle())
 		e.q.later(e.tell)
 		e.f.Wake()
 	}
@@ -60,6 +61,9 @@ func (e *end) finish(tell bool) {
 		return
 	}
 	e.told = true
+	if e.leaves.Swap(true) {
+		e.q.leaving.Add(-1)
+	}
 	why := *e.broken.Load()
 	for _, p := range e.ring.fail() {
 		release(p.held)
@@ -88,12 +92,14 @@ func (e *end) farewell(gone bool) {
 	if gone || e.dead.Load() || !e.q.claim(1) {
 		e.dead.Store(true)
 	} else {
-		q := [1]verbs.Request{{Op: verbs.Send}}
-		e.post(posted{buffer: none}, q[:], nil)
+		q := [1]qp.Request{{Op: qp.Send}}
+		if e.post(posted{buffer: none}, q[:], nil) != nil {
+			e.dead.Store(true)
+		}
 	}
 	e.ring.close(true)
 	if !gone {
-		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.peer, e.dead.Load()})}
+		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.pair.Peer(), e.dead.Load()})}
 		e.f.cm.send(leaving, h.Nonce, h.Seal(e.f.cfg.Secret, "leaving", nil), &e.back)
 	}
 }
@@ -122,8 +128,13 @@ func (f *Fabric) noticed(sealed []byte) {
 		return
 	}
 	for _, q := range f.queues {
-		if e := q.end(n.Pair); e != nil && n.Dead {
+		e := q.end(n.Pair)
+		switch {
+		case e == nil:
+		case n.Dead:
 			e.lose(errGone)
+		case !e.leaves.Swap(true):
+			q.leaving.Add(1)
 		}
 	}
 	f.Attend(f.origins)
@@ -156,8 +167,14 @@ func (q *queue) reap() {
 // destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.forget(e)
-	e.pair.Close()
+	err := e.pair.Close()
+	if err != nil { // what the device still uses is not used again
+		log.Infof("%v", err)
+	}
 	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
+		if err != nil {
+			p.buffer, p.held = none, nil
+		}
 		e.giveBack(&p)
 	}
 }

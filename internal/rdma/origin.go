@@ -8,11 +8,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -31,10 +32,10 @@ type origin struct {
 
 // Dial connects to the data server of a rank.
 func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
-	var at address
-	if err := decode(addr, &at); err != nil {
-		return nil, err
+	if len(addr) != qp.AddressBytes {
+		return nil, fmt.Errorf("an address of %d bytes instead of %d", len(addr), qp.AddressBytes)
 	}
+	at := qp.Address(addr)
 	o := &origin{inline: make([]byte, inlineBytes)}
 	if err := o.open(f, f.origins, originRequests, mostPieces, inlineBytes, fastpath.Entries); err != nil {
 		return nil, err
@@ -42,7 +43,11 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
 	o.mover.init(o)
 	f.origins.know(&o.end) // before the other end may send
-	if err := o.greet(to, &at); err != nil {
+	err := o.greet(to, &at)
+	if err == nil && f.base.Limits().Lazy {
+		err = o.meet()
+	}
+	if err != nil {
 		f.origins.forget(&o.end)
 		o.pair.Close()
 		return nil, err
@@ -51,9 +56,9 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 }
 
 // greet finds the target's queue pair, and connects this one with it.
-func (o *origin) greet(to transport.Rank, at *address) error {
+func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	f := o.f
-	mine, its := f.extra(o.pair), extra{}
+	mine, its := extra{Link: o.pair.Link()}, extra{}
 	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming, f.cfg.DeviceAcc, f.cm.self
 	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
@@ -64,11 +69,27 @@ func (o *origin) greet(to transport.Rank, at *address) error {
 		err = decode(a.Extra, &its)
 	}
 	if err == nil {
-		err = o.pair.Connect(f.link(&mine, &its, at))
+		err = o.pair.Connect(&its.Link, f.cfg.Timeout)
 	}
-	o.most, o.peer, o.back = min(f.size, int(a.Frame)), its.Pair, *at
+	o.most, o.back = min(f.size, int(a.Frame)), *at
 	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)), lab.NewLocks(&its.Places, f.cfg.Me)
 	return err
+}
+
+// meet writes nothing to the target, and waits until that has been done: the target may send before this end is polled again.
+func (o *origin) meet() error {
+	if err := o.ship(posted{buffer: none}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
+		return err
+	}
+	mark, end := o.ring.next(), time.Now().Add(o.f.cfg.Timeout)
+	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil || time.Now().After(end) })
+	if e := o.broken.Load(); e != nil {
+		return *e
+	}
+	if o.ring.open(mark) {
+		return fmt.Errorf("it does not answer for %v", o.f.cfg.Timeout)
+	}
+	return nil
 }
 
 // receive hands an answer to the receiver. The buffer is free again at once.
@@ -80,7 +101,7 @@ func (o *origin) receive(buffer int32, n int) {
 }
 
 // ship posts a chain when there is room for it; one that is longer than the queue pair, in parts.
-func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) error {
+func (o *origin) ship(p posted, requests []qp.Request, data []qp.Data) error {
 	for len(requests) > o.longest {
 		pieces := 0
 		for i := range requests[:o.longest] {
@@ -99,7 +120,7 @@ func (o *origin) ship(p posted, requests []verbs.Request, data []verbs.Data) err
 	return err
 }
 
-func (o *origin) shipLater(p posted, requests []verbs.Request, data []verbs.Data) (err error) {
+func (o *origin) shipLater(p posted, requests []qp.Request, data []qp.Data) (err error) {
 	lost := o.await(func() (ok bool) {
 		ok, err = o.attempt(p, requests, data)
 		return ok
@@ -149,17 +170,17 @@ func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 }
 
 func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
-	q := [1]verbs.Request{{Pieces: 1, Op: verbs.Send}}
-	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline, inlineBytes) {
+	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
+	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
 		encodeFrame(o.inline, head, body, n)
-		q[0].Flags = verbs.Inline
-		return o.ship(posted{buffer: none}, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
+		q[0].Flags = qp.Inline
+		return o.ship(posted{buffer: none}, q[:], []qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
 	}
 	b, err := o.Buffer()
 	if err != nil {
 		return err
 	}
-	return o.ship(posted{buffer: b}, q[:], []verbs.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
+	return o.ship(posted{buffer: b}, q[:], []qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
 // WriteWord writes a word.
@@ -167,25 +188,25 @@ func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()
 	p := posted{buffer: none}
-	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Pieces: 1, Op: verbs.Write}}
-	if o.pair.Inline >= 4 {
+	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
+	if o.pair.Inline() >= 4 {
 		binary.NativeEndian.PutUint32(o.inline, value)
-		q[0].Flags = verbs.Inline
-		return o.ship(p, q[:], []verbs.Data{{Addr: uint64(addrOf(o.inline)), Bytes: 4}})
+		q[0].Flags = qp.Inline
+		return o.ship(p, q[:], []qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: 4}})
 	}
 	var err error
 	if p.buffer, err = o.Buffer(); err != nil {
 		return err
 	}
 	binary.NativeEndian.PutUint32(o.Bytes(p.buffer), value)
-	return o.ship(p, q[:], []verbs.Data{o.Data(p.buffer, 0, 4)})
+	return o.ship(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
 }
 
 // Flush: nothing is put off.
 func (o *origin) Flush() bool { return false }
 
 // Run posts a chain, calls meanwhile, and waits until the chain is complete.
-func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func()) error {
+func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) error {
 	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
 		return err
 	}
@@ -199,7 +220,7 @@ func (o *origin) Run(requests []verbs.Request, data []verbs.Data, meanwhile func
 }
 
 // Last posts a chain. The buffer is free again when it is complete.
-func (o *origin) Last(b int32, requests []verbs.Request, data []verbs.Data) error {
+func (o *origin) Last(b int32, requests []qp.Request, data []qp.Data) error {
 	return o.ship(posted{buffer: b}, requests, data)
 }
 
@@ -207,7 +228,7 @@ func (o *origin) Last(b int32, requests []verbs.Request, data []verbs.Data) erro
 func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
 
 // Data describes a part of a buffer.
-func (o *origin) Data(b int32, off, n int) verbs.Data { return data(o.q.out, b, off, n) }
+func (o *origin) Data(b int32, off, n int) qp.Data { return o.f.data(o.q.out, b, off, n) }
 
 // Atomic changes a word by the target's device.
 func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error) {
@@ -217,11 +238,11 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	if err != nil {
 		return 0, err
 	}
-	q := [1]verbs.Request{{Remote: uint64(addr), Key: uint32(key), Pieces: 1, Op: verbs.FetchAdd, Operand: uint64(operand)}}
+	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd, Operand: uint64(operand)}}
 	if op == transport.AtomicCompareSwap {
-		q[0].Op, q[0].Operand, q[0].Swap = verbs.CompareSwap, uint64(compare), uint64(operand)
+		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
 	}
-	if err = o.Run(q[:], []verbs.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
+	if err = o.Run(q[:], []qp.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
 		return 0, err // the device may still write to the buffer
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))

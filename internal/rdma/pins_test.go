@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/pin"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -159,16 +159,16 @@ func fill(b []byte, pattern byte) {
 }
 
 // refuser notes what is registered, and refuses it.
-type refuser []verbs.Access
+type refuser []qp.Access
 
-func (r *refuser) Register(_ uintptr, _ int64, access verbs.Access) (*verbs.Region, error) {
+func (r *refuser) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, error) {
 	*r = append(*r, access)
 	return nil, unix.EFAULT
 }
 
 // TestOnDemand: what the device says decides; no device with on-demand paging is needed. What others use is pinned.
 func TestOnDemand(t *testing.T) {
-	for can, want := range map[bool]refuser{false: {verbs.Local, verbs.Remote}, true: {verbs.OnDemand, verbs.Remote}} {
+	for can, want := range map[bool]refuser{false: {qp.Local, qp.Remote}, true: {qp.OnDemand, qp.Remote}} {
 		r := &refuser{}
 		device := &registrar{r, can}
 		c := pin.Open(device, 1<<20, can)

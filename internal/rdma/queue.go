@@ -18,7 +18,7 @@ import (
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 )
 
 const (
@@ -32,8 +32,7 @@ const received = uint64(1) << 63
 
 type queue struct {
 	f      *Fabric
-	cq     *verbs.Completions
-	srq    *verbs.Shared
+	cq     qp.Queue
 	in     *pin.Pool       // what is received
 	out    *pin.Pool       // what is sent, and data whose place is not registered
 	into   []kernel.Cursor // by buffer of out that is read into: where its bytes belong
@@ -48,6 +47,7 @@ type queue struct {
 	todo  []func()        // calls for the poller to make
 	owing []*target       // that have something to send and had no room; poller only
 
+	leaving atomic.Int32 // ends whose farewell is expected
 	urgent  atomic.Bool  // the poller has something to do: todo, or an end to destroy
 	dealing atomic.Bool  // the poller will look at urgent before it sleeps
 	wanted  atomic.Int32 // threads in own
@@ -56,17 +56,17 @@ type queue struct {
 	using   sync.Mutex
 	parting []*end // whose queue pairs will be destroyed
 	found   int    // what Sleep has found; the next Poll returns it
-	done    [burst]verbs.Completion
+	done    [burst]qp.Completion
 	ids     []uint64
-	offer   []verbs.Data
+	offer   []qp.Data
 }
 
 // openQueue makes a queue with so many buffers to receive and to send, and extra entries.
 func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
-	limits := &f.base.Limits
+	limits := f.base.Limits()
 	in = min(in, limits.MaxSRQ)
 	tokens := min(mostTokens, limits.MaxCQE-in-extra)
-	cq, err := f.base.Completions(tokens + in + extra)
+	cq, err := f.base.NewQueue(tokens + in + extra)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 		err = fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
 	} else {
 		q.into = make([]kernel.Cursor, q.out.Count())
-		q.srq, err = f.base.Domain.NewShared(q.in.Count())
+		err = q.cq.NewBuffers(q.in.Count())
 	}
 	if err == nil {
 		for b := q.in.Take(); b != none; b = q.in.Take() {
@@ -100,23 +100,22 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 
 // free destroys the queue. Its ends are gone.
 func (q *queue) free() {
-	q.srq.Close()
+	q.cq.Close()
 	q.in.Close()
 	q.out.Close()
 	q.bell.Close()
-	q.cq.Close()
 	q.fast.Free()
 }
 
 func (q *queue) know(e *end) {
 	q.mu.Lock()
-	q.ends[e.pair.Number] = e
+	q.ends[e.pair.Number()] = e
 	q.mu.Unlock()
 }
 
 func (q *queue) forget(e *end) {
 	q.mu.Lock()
-	delete(q.ends, e.pair.Number)
+	delete(q.ends, e.pair.Number())
 	q.mu.Unlock()
 }
 
@@ -276,12 +275,12 @@ func (q *queue) deal(n int, err error) int {
 // giveBack has a receive buffer offered again.
 func (q *queue) giveBack(b int32) {
 	q.ids = append(q.ids, received|uint64(b))
-	q.offer = append(q.offer, data(q.in, b, 0, q.in.Size))
+	q.offer = append(q.offer, q.f.data(q.in, b, 0, q.in.Size))
 }
 
 func (q *queue) offerBuffers() (err error) {
 	if len(q.ids) > 0 {
-		if err = q.srq.Post(q.ids, q.offer); err != nil {
+		if err = q.cq.Offer(q.ids, q.offer); err != nil {
 			log.Errorf("nothing can be received any more: %v", err)
 		}
 		q.ids, q.offer = q.ids[:0], q.offer[:0]

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"libarmci/internal/pin"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -122,18 +122,18 @@ const (
 // chain is a chain that is being built. A request writes to, or reads from, one place of the other end. At this end it may have
 // several pieces, which makes the chain shorter.
 type chain struct {
-	requests []verbs.Request
-	data     []verbs.Data
+	requests []qp.Request
+	data     []qp.Data
 	bytes    int // of the last request
 }
 
 // add adds data: to the last request if it goes on there, else as a request of its own.
-func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces int) {
-	q, e := &verbs.Request{}, &verbs.Data{} // the last ones
+func (c *chain) add(op uint8, remote uintptr, key uint64, d qp.Data, pieces int) {
+	q, e := &qp.Request{}, &qp.Data{} // the last ones
 	if len(c.requests) > 0 {
 		q, e = &c.requests[len(c.requests)-1], &c.data[len(c.data)-1]
 	}
-	goesOn := q.Pieces > 0 && q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == uint32(key) &&
+	goesOn := q.Pieces > 0 && q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == key &&
 		c.bytes+int(d.Bytes) <= pieceBytes
 	switch {
 	case goesOn && e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
@@ -144,7 +144,7 @@ func (c *chain) add(op uint8, remote uintptr, key uint64, d verbs.Data, pieces i
 		c.data = append(c.data, d)
 		c.bytes += int(d.Bytes)
 	default:
-		c.requests = append(c.requests, verbs.Request{Remote: uint64(remote), Key: uint32(key), Pieces: 1, Op: op})
+		c.requests = append(c.requests, qp.Request{Remote: uint64(remote), Key: key, Pieces: 1, Op: op})
 		c.data = append(c.data, d)
 		c.bytes = int(d.Bytes)
 	}

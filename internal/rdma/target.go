@@ -9,7 +9,7 @@ import (
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/rdma/lab"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -254,8 +254,8 @@ func (t *target) extend(w *write) error {
 			return errFrame // the origin has asked for keys, and was told that there are none
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		d := verbs.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: localKey(near.Key)}
-		w.chain.add(verbs.Write, r.Remote, far.Key, d, t.width)
+		d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: t.f.base.LocalKey(near.Key)}
+		w.chain.add(qp.Write, r.Remote, far.Key, d, t.width)
 		w.walk.Advance(n)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/cores"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -45,16 +46,16 @@ var (
 func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p)) }
 
 // Open opens the fast path: nil if it is in use already. room and key name RoomBytes of registered memory; inline is the
-// longest put. With a channel waits sleep.
-func Open(queue *verbs.Completions, sleep *verbs.Channel, room uintptr, key uint32, inline int) *Path {
+// longest put. sleep: waits sleep.
+func Open(queue verbs.Handles, sleep bool, room uintptr, key uint32, inline int) *Path {
 	if !taken.CompareAndSwap(false, true) {
 		return nil
 	}
 	p := &Path{}
 	C.rdma_fast.queue = (*C.struct_vb_cq)(queue.Handle())
 	C.rdma_fast.channel = nil
-	if sleep != nil {
-		C.rdma_fast.channel = (*C.struct_vb_channel)(sleep.Handle())
+	if sleep {
+		C.rdma_fast.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
 	}
 	C.rdma_fast.buffer = C.uintptr_t(room)
 	C.rdma_fast.lkey, C.rdma_fast.longest = C.uint32_t(key), C.uint32_t(min(inline, RoomBytes))
@@ -105,7 +106,7 @@ func (p *Path) Leave() {
 }
 
 // AddRange caches that pair and key reach [lo, hi), around addr, of a rank.
-func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair *verbs.Pair) {
+func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair unsafe.Pointer) {
 	if p != nil {
 		p.Enter()
 		defer p.Leave()
@@ -114,7 +115,7 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair *verbs.
 			copy(ways[1:], ways) // what was added last but one is left
 		}
 		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
-			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair.Handle())}
+			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair)}
 	}
 }
 
@@ -124,8 +125,8 @@ func (p *Path) DropRank(rank transport.Rank) {
 }
 
 // DropPair drops the ranges that a queue pair reaches.
-func (p *Path) DropPair(pair *verbs.Pair) {
-	p.drop(func(_ int, via unsafe.Pointer) bool { return via == pair.Handle() })
+func (p *Path) DropPair(pair unsafe.Pointer) {
+	p.drop(func(_ int, via unsafe.Pointer) bool { return via == pair })
 }
 
 func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
@@ -143,18 +144,18 @@ func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 
 // Left takes the completions that C has put aside for Go, in their order, and returns how many. Call it between Enter and
 // Leave. There is room for MostLeft.
-func (p *Path) Left(into []verbs.Completion) int {
+func (p *Path) Left(into []qp.Completion) int {
 	if p == nil || stashed.Load() == 0 {
 		return 0
 	}
-	n := copy(into, (*[MostLeft]verbs.Completion)(unsafe.Pointer(&C.rdma_fast.stash))[:stashed.Load()])
+	n := copy(into, (*[MostLeft]qp.Completion)(unsafe.Pointer(&C.rdma_fast.stash))[:stashed.Load()])
 	stashed.Store(0)
 	look.Store(0)
 	return n
 }
 
 // Mine reports whether C has posted the request of a completion, and if so completes it.
-func (p *Path) Mine(e *verbs.Completion) bool {
+func (p *Path) Mine(e *qp.Completion) bool {
 	switch {
 	case p == nil:
 	case e.ID == C.RDMA_FAST_PUT:

@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
 )
 
@@ -38,7 +38,7 @@ type lock struct {
 type part struct {
 	local, remote uintptr
 	n             int
-	key           uint32
+	key           uint64
 	at            int // in the buffer
 	lock          int
 }
@@ -51,8 +51,8 @@ type Locks struct {
 	parts    []part
 	buffer   int32
 	used     int
-	requests []verbs.Request
-	data     []verbs.Data
+	requests []qp.Request
+	data     []qp.Data
 	walk     kernel.Walk
 }
 
@@ -88,7 +88,7 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 }
 
 // reach returns the key of the memory at the walk, and for how many bytes of whole elements it is good.
-func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint32, n int, err error) {
+func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint64, n int, err error) {
 	far, err := x.Key(at.Remote, func() {})
 	if err != nil {
 		return 0, 0, err
@@ -97,7 +97,7 @@ func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint32, n int,
 	if !far.Direct || n == 0 { // an element may be in two registered ranges
 		err = transport.ErrNotNative
 	}
-	return uint32(far.Key), n, err
+	return far.Key, n, err
 }
 
 // reaches tells whether the device can be at every element.
@@ -185,7 +185,7 @@ func (l *Locks) round(p Port, s transport.Scale) error {
 }
 
 // request appends a request whose data is n bytes of the buffer.
-func (l *Locks) request(p Port, q verbs.Request, at, n int) {
+func (l *Locks) request(p Port, q qp.Request, at, n int) {
 	q.Pieces = 1
 	l.requests = append(l.requests, q)
 	l.data = append(l.data, p.Data(l.buffer, at, n))
@@ -200,13 +200,13 @@ func (l *Locks) take(p Port) {
 			continue
 		}
 		if !k.got {
-			l.request(p, verbs.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: verbs.CompareSwap, Swap: l.name},
+			l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: qp.CompareSwap, Swap: l.name},
 				i*wordsBytes, 8)
 		}
-		l.request(p, verbs.Request{Remote: uint64(k.at), Key: l.all.Key, Op: verbs.Read}, i*wordsBytes+8, 8)
+		l.request(p, qp.Request{Remote: uint64(k.at), Key: l.all.Key, Op: qp.Read}, i*wordsBytes+8, 8)
 		for j := range l.parts {
 			if c := &l.parts[j]; c.lock == i {
-				l.request(p, verbs.Request{Remote: uint64(c.remote), Key: c.key, Op: verbs.Read}, c.at, c.n)
+				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key, Op: qp.Read}, c.at, c.n)
 			}
 		}
 	}
@@ -232,10 +232,10 @@ func (l *Locks) add(p Port, s transport.Scale) (locks int) {
 		for j := range l.parts {
 			if c := &l.parts[j]; c.lock == i {
 				kernel.AccRaw(kernel.Type(s.Type), s.Value, unsafe.Pointer(&b[c.at]), kernel.Ptr(c.local), c.n)
-				l.request(p, verbs.Request{Remote: uint64(c.remote), Key: c.key, Op: verbs.Write}, c.at, c.n)
+				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key, Op: qp.Write}, c.at, c.n)
 			}
 		}
-		l.request(p, verbs.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: verbs.CompareSwap,
+		l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: qp.CompareSwap,
 			Operand: l.name}, i*wordsBytes, 8)
 	}
 	return locks

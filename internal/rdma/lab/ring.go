@@ -22,13 +22,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/rdma/qp"
 )
 
 // Place is registered memory of a target; Hi is 0 if there is none. Its encoding has a fixed size.
 type Place struct {
 	Lo, Hi uint64
-	Key    uint32
+	Key    uint64
 }
 
 // Places are the eager ring and the locks for accumulates: what a target tells an origin.
@@ -38,11 +38,11 @@ type Places struct{ Ring, Locks Place }
 type Port interface {
 	Buffer() (b int32, err error) // blocks
 	Bytes(b int32) []byte
-	Data(b int32, off, n int) verbs.Data
+	Data(b int32, off, n int) qp.Data
 	// Run posts a chain of requests, calls meanwhile, and waits until the chain is complete.
-	Run(r []verbs.Request, d []verbs.Data, meanwhile func()) error
+	Run(r []qp.Request, d []qp.Data, meanwhile func()) error
 	// Last posts a chain and returns. The buffer is free again when the chain is complete.
-	Last(b int32, r []verbs.Request, d []verbs.Data) error
+	Last(b int32, r []qp.Request, d []qp.Data) error
 }
 
 // Offsets of the words in the ring's first page.
@@ -56,19 +56,19 @@ const (
 type Ring struct {
 	memory []byte // a page with the words, then the slots
 	size   int    // of a slot
-	region *verbs.Region
+	region qp.Region
 	empty  []bool // by slot: emptied, though an older one is not
 	next   uint64 // ticket of the oldest slot that was not emptied
 }
 
 // OpenRing makes a ring of n slots.
-func OpenRing(d *verbs.Domain, n, size int) (*Ring, error) {
+func OpenRing(d qp.Device, n, size int) (*Ring, error) {
 	memory, err := unix.Mmap(-1, 0, pageBytes+n*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
 	r := &Ring{memory: memory, size: size, empty: make([]bool, n)}
-	if r.region, err = d.Register(r.lo(), int64(len(memory)), verbs.Remote); err != nil {
+	if r.region, err = d.Register(r.lo(), int64(len(memory)), qp.Remote); err != nil {
 		unix.Munmap(memory)
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (r *Ring) lo() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(r.m
 
 // Place tells where the ring is.
 func (r *Ring) Place() Place {
-	return Place{uint64(r.lo()), uint64(r.lo()) + uint64(len(r.memory)), r.region.RKey}
+	return Place{uint64(r.lo()), uint64(r.lo()) + uint64(len(r.memory)), r.region.Key()}
 }
 
 var errTicket = errors.New("a ticket of the eager ring that nobody has")
@@ -134,10 +134,10 @@ func NewSlots(p *Places, size int) *Slots {
 // Claim claims a slot, calls meanwhile, and returns when the slot is empty. It uses the first WordsBytes of buffer b. The caller
 // takes the buffer first, since others wait for a slot that is claimed and not filled.
 func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
-	q := []verbs.Request{
-		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.Read},
-		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: verbs.FetchAdd, Operand: 1}}
-	d := []verbs.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
+	q := []qp.Request{
+		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: qp.Read},
+		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd, Operand: 1}}
+	d := []qp.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
 	err = p.Run(q, d, meanwhile)
 	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
 		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)), binary.NativeEndian.Uint64(p.Bytes(b)[8:])
@@ -151,6 +151,6 @@ func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err err
 }
 
 // Fill is the request that writes into the slot of a ticket.
-func (s *Slots) Fill(ticket uint64) verbs.Request {
-	return verbs.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key, Pieces: 1, Op: verbs.Write}
+func (s *Slots) Fill(ticket uint64) qp.Request {
+	return qp.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key, Pieces: 1, Op: qp.Write}
 }

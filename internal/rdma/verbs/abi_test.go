@@ -4,16 +4,13 @@
 package verbs
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"libarmci/internal/cabi"
 )
 
 // layouts: structures (or the beginnings of some) and fields whose places must agree.
-var layouts = []struct{ mine, theirs, fields string }{
+var layouts = []cabi.Layout{
 	{"vb_context", "ibv_context", "device cmd_fd async_fd num_comp_vectors ops.poll_cq ops.req_notify_cq " +
 		"ops.post_srq_recv ops.post_send ops.post_recv sizeof"},
 	{"vb_ops", "ibv_context_ops", "sizeof"},
@@ -38,7 +35,13 @@ var layouts = []struct{ mine, theirs, fields string }{
 }
 
 // values are constants that must agree.
-var values = map[string]string{
+var values = cabi.Pairs{
+	"offsetof(struct vb_context, abi)":              "offsetof(struct ibv_context, abi_compat)",
+	"BEFORE(vb_extended, query_device_ex)":          "BEFORE(verbs_context, query_device_ex)",
+	"BEFORE(vb_extended, size)":                     "BEFORE(verbs_context, sz)",
+	"offsetof(struct vb_device_attr_ex, on_demand)": "offsetof(struct ibv_device_attr_ex, odp_caps.general_caps)",
+	"offsetof(struct vb_device_attr_ex, on_demand_rc)": "offsetof(struct ibv_device_attr_ex, " +
+		"odp_caps.per_transport_caps)",
 	"VB_QPT_RC": "IBV_QPT_RC", "VB_QPT_UD": "IBV_QPT_UD", "VB_QPS_INIT": "IBV_QPS_INIT", "VB_QPS_RTR": "IBV_QPS_RTR",
 	"VB_QPS_RTS": "IBV_QPS_RTS", "VB_WR_WRITE": "IBV_WR_RDMA_WRITE",
 	"VB_WR_SEND": "IBV_WR_SEND", "VB_WR_READ": "IBV_WR_RDMA_READ",
@@ -59,51 +62,6 @@ var values = map[string]string{
 }
 
 func TestLayouts(t *testing.T) {
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler (cc)")
-	}
-	compile := func(text string) (string, error) {
-		file := filepath.Join(t.TempDir(), "layout.c")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command(compiler, "-std=gnu11", "-fsyntax-only", "-I", here, file).CombinedOutput()
-		return string(out), err
-	}
-	if _, err := compile("#include <infiniband/verbs.h>\n"); err != nil {
-		t.Skip("<infiniband/verbs.h> is not installed")
-	}
-	var text strings.Builder
-	text.WriteString("#include <infiniband/verbs.h>\n#include \"abi.h\"\n")
-	for _, l := range layouts {
-		for _, f := range strings.Fields(l.fields) {
-			mine, theirs := fmt.Sprintf("offsetof(struct %s, %s)", l.mine, f), fmt.Sprintf("offsetof(struct %s, %s)", l.theirs, f)
-			if f == "sizeof" {
-				mine, theirs = "sizeof(struct "+l.mine+")", "sizeof(struct "+l.theirs+")"
-			}
-			fmt.Fprintf(&text, "_Static_assert(%s == %s, \"%s: %s\");\n", mine, theirs, l.mine, f)
-		}
-	}
-	text.WriteString("#define BEFORE(s, f) (offsetof(struct s, context) - offsetof(struct s, f))\n")
-	for mine, theirs := range map[string]string{
-		"offsetof(struct vb_context, abi)":              "offsetof(struct ibv_context, abi_compat)",
-		"BEFORE(vb_extended, query_device_ex)":          "BEFORE(verbs_context, query_device_ex)",
-		"BEFORE(vb_extended, size)":                     "BEFORE(verbs_context, sz)",
-		"offsetof(struct vb_device_attr_ex, on_demand)": "offsetof(struct ibv_device_attr_ex, odp_caps.general_caps)",
-		"offsetof(struct vb_device_attr_ex, on_demand_rc)": "offsetof(struct ibv_device_attr_ex, " +
-			"odp_caps.per_transport_caps)",
-	} {
-		fmt.Fprintf(&text, "_Static_assert(%s == %s, \"%s\");\n", mine, theirs, mine)
-	}
-	for mine, theirs := range values {
-		fmt.Fprintf(&text, "_Static_assert((int)%s == (int)%s, \"%s\");\n", mine, theirs, mine)
-	}
-	if out, err := compile(text.String()); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	more := "#define BEFORE(s, f) (offsetof(struct s, context) - offsetof(struct s, f))\n"
+	cabi.Compare(t, []string{"infiniband/verbs.h"}, "abi.h", more, layouts, values)
 }

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"unsafe"
+
+	"libarmci/internal/rdma/qp"
 )
 
 var loading sync.Mutex
@@ -28,16 +30,6 @@ func Load() error {
 		return errors.New(C.GoString(why))
 	}
 	return nil
-}
-
-// Limits are those of a device.
-type Limits struct {
-	Firmware          string
-	MaxWR, MaxSGE     int  // of a queue pair
-	MaxCQE, MaxSRQ    int  // entries of a queue
-	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
-	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
-	OnDemand          bool // memory need not be pinned: OnDemand
 }
 
 // Context is an open device.
@@ -85,12 +77,12 @@ func result(what string, code C.int) error {
 func (c *Context) Close() error { return result("close the device", C.vb_close(c.p)) }
 
 // Limits asks the device.
-func (c *Context) Limits() (Limits, error) {
+func (c *Context) Limits() (qp.Limits, error) {
 	var a C.struct_vb_device_attr
 	if err := result("query the device", C.vb_query_device(c.p, &a)); err != nil {
-		return Limits{}, err
+		return qp.Limits{}, err
 	}
-	return Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr), MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
+	return qp.Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr), MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
 		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom), ReadsIn: int(a.max_qp_rd_atom),
 		Atomic: int(a.atomic_cap), OnDemand: C.vb_on_demand(c.p) != 0}, nil
 }
@@ -149,23 +141,21 @@ type Region struct {
 // Key packs both keys: the upper half is for this process, the lower half for others.
 func (r *Region) Key() uint64 { return uint64(r.LKey)<<32 | uint64(r.RKey) }
 
-// Access is what the device may do with registered memory.
-type Access int
+// access has the flags of the kinds of registered memory.
+var access = [...]C.int{
+	qp.Local:    C.VB_LOCAL_WRITE,
+	qp.OnDemand: C.VB_LOCAL_WRITE | C.VB_ON_DEMAND,
+	qp.Locks:    C.VB_LOCAL_WRITE | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC,
+	qp.Remote:   C.VB_LOCAL_WRITE | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC | C.VB_REMOTE_WRITE,
+}
 
-// The kinds of registered memory.
-const (
-	Local    Access = C.VB_LOCAL_WRITE                              // used by this process
-	OnDemand        = Local | C.VB_ON_DEMAND                        // the same, not pinned, if the device can: see Limits
-	Locks           = Local | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC // others read it and change it by atomics
-	Remote          = Locks | C.VB_REMOTE_WRITE                     // others write it, too; no atomics if the device has none
-)
-
-// Register lets the device at memory, which is pinned unless access is OnDemand.
-func (d *Domain) Register(addr uintptr, nbytes int64, access Access) (*Region, error) {
-	if access == Remote && !d.Atomics {
-		access &^= C.VB_REMOTE_ATOMIC
+// Register lets the device at memory, which is pinned unless it is OnDemand.
+func (d *Domain) Register(addr uintptr, nbytes int64, kind qp.Access) (*Region, error) {
+	flags := access[kind]
+	if kind == qp.Remote && !d.Atomics {
+		flags &^= C.VB_REMOTE_ATOMIC
 	}
-	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), C.int(access))
+	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), flags)
 	if p == nil {
 		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))
 	}

@@ -23,11 +23,11 @@ int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *
 			wr[i].send_flags = r->flags;
 			wr[i].imm_data = 0;
 			wr[i].wr.rdma.remote_addr = r->remote;
-			wr[i].wr.rdma.rkey = r->rkey;
+			wr[i].wr.rdma.rkey = (uint32_t)r->rkey;
 			if (r->op == VB_WR_COMPARE_SWAP || r->op == VB_WR_FETCH_ADD) {
 				wr[i].wr.atomic.compare_add = r->operand;
 				wr[i].wr.atomic.swap = r->swap;
-				wr[i].wr.atomic.rkey = r->rkey;
+				wr[i].wr.atomic.rkey = (uint32_t)r->rkey;
 			}
 			data += r->sges;
 		}

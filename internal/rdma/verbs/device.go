@@ -1,64 +1,106 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An open device with what all queues and connections of a process share.
+// An open device with what all queues and connections of a process share: qp.Device by libibverbs.
 package verbs
 
-import "fmt"
+import (
+	"fmt"
+
+	"libarmci/internal/rdma/qp"
+)
 
 // Device is a port of an open device.
 type Device struct {
-	Name    string
-	Number  uint8 // of the port
-	GID     int   // index of my address, -1: by LID alone
-	Context *Context
-	Domain  *Domain
-	Limits  Limits
-	State   PortState
+	State  PortState
+	name   string
+	number uint8 // of the port
+	gid    *GID  // my address; nil: by LID alone
+	ctx    *Context
+	domain *Domain
+	limits qp.Limits
 }
 
 // OpenDevice opens a device.
-func OpenDevice(name string, port uint8, gid int) (*Device, error) {
-	d := &Device{Name: name, Number: port, GID: gid}
+func OpenDevice(name string, port uint8, gid *GID) (*Device, error) {
+	d := &Device{name: name, number: port, gid: gid}
 	var err error
-	if d.Context, err = Open(name); err != nil {
+	if d.ctx, err = Open(name); err != nil {
 		return nil, err
 	}
-	if d.Limits, err = d.Context.Limits(); err == nil {
-		d.State, err = d.Context.Port(port)
+	if d.limits, err = d.ctx.Limits(); err == nil {
+		d.State, err = d.ctx.Port(port)
 	}
 	if err == nil {
-		d.Domain, err = d.Context.NewDomain()
+		d.domain, err = d.ctx.NewDomain()
 	}
 	if err != nil {
 		d.Close()
 		return nil, err
 	}
-	d.Domain.Atomics = d.Limits.Atomic != 0
+	d.domain.Atomics = d.limits.Atomic != 0
 	return d, nil
 }
 
+// Name is what the system calls the device.
+func (d *Device) Name() string { return d.name }
+
+// Limits are those of the device.
+func (d *Device) Limits() *qp.Limits { return &d.limits }
+
+// Register lets the device at memory.
+func (d *Device) Register(addr uintptr, nbytes int64, kind qp.Access) (qp.Region, error) {
+	r, err := d.domain.Register(addr, nbytes, kind)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// LocalKey is the half of a key that is for this process.
+func (d *Device) LocalKey(key uint64) uint32 { return uint32(key >> 32) }
+
 // Fault is an error of the device: whoever reads it learns which one to look at.
 func (d *Device) Fault(text string) error {
-	return fmt.Errorf("device %s of this host: %s", d.Name, text)
+	return fmt.Errorf("device %s of this host: %s", d.name, text)
 }
 
-// Completions makes a queue of n entries.
-func (d *Device) Completions(n int) (*Completions, error) {
-	if n > d.Limits.MaxCQE {
-		return nil, fmt.Errorf("a completion queue of %d entries is needed, %s has %d", n, d.Name, d.Limits.MaxCQE)
+// EventFD is readable when Event has something to tell.
+func (d *Device) EventFD() int { return d.ctx.AsyncFD() }
+
+// Event takes an asynchronous event, if there is one.
+func (d *Device) Event() (text string, fatal, some bool) { return d.ctx.Async() }
+
+// completions makes a queue of n entries.
+func (d *Device) completions(n int) (*Completions, error) {
+	if n > d.limits.MaxCQE {
+		return nil, fmt.Errorf("a completion queue of %d entries is needed, %s has %d", n, d.name, d.limits.MaxCQE)
 	}
-	return d.Context.NewCompletions(n)
+	return d.ctx.NewCompletions(n)
 }
 
-// Path is the way to another port.
-func (d *Device) Path(lid uint16, gid [16]byte) *Path {
-	return &Path{Port: d.Number, GID: d.GID, ToLID: lid, ToGID: gid}
+// path is the way to another port.
+func (d *Device) path(lid uint16, gid [16]byte) *Path {
+	index := -1
+	if d.gid != nil {
+		index = d.gid.Index
+	}
+	return &Path{Port: d.number, GID: index, ToLID: lid, ToGID: gid}
+}
+
+// address is that of my port.
+func (d *Device) address() (gid [16]byte) {
+	if d.gid != nil {
+		gid = d.gid.Addr
+	}
+	return gid
 }
 
 // Close closes the device; what was made on it is gone.
 func (d *Device) Close() {
-	if d.Domain != nil {
-		d.Domain.Close()
+	if d.domain != nil {
+		d.domain.Close()
 	}
-	d.Context.Close()
+	d.ctx.Close()
 }
+
+var _ qp.Device = (*Device)(nil)

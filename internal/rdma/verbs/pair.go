@@ -10,6 +10,8 @@ import "C"
 import (
 	"fmt"
 	"unsafe"
+
+	"libarmci/internal/rdma/qp"
 )
 
 // Path is the way to a port, as this side sees it.
@@ -112,7 +114,7 @@ func (a *Address) Close() error {
 }
 
 // SendDatagram sends a piece of registered memory to a datagram queue pair. The completion has the number id.
-func (q *Pair) SendDatagram(id uint64, piece Data, to *Address, pair uint32) error {
+func (q *Pair) SendDatagram(id uint64, piece qp.Data, to *Address, pair uint32) error {
 	return result("send a datagram", C.vb_post_datagram(q.p, C.uint64_t(id), (*C.struct_vb_sge)(unsafe.Pointer(&piece)),
 		to.p, C.uint32_t(pair), DatagramKey))
 }

@@ -24,65 +24,25 @@ import (
 	"fmt"
 	"time"
 	"unsafe"
+
+	"libarmci/internal/rdma/qp"
 )
 
-// Completion is what has become of a work request. Of a failed one only ID, Status and Pair are valid.
-type Completion struct {
-	ID       uint64
-	Status   int32
-	opcode   int32
-	vendor   uint32
-	Bytes    uint32 // received
-	imm      uint32
-	Pair     uint32 // number of the queue pair
-	Source   uint32 // of a datagram: the sender's queue pair
-	flags    uint32
-	pkey     uint16
-	lid      uint16
-	sl, path uint8
-}
-
-var _ [unsafe.Sizeof(Completion{})]byte = [C.sizeof_struct_vb_wc]byte{} // same size: C fills them in
+// What Go and C both read has the same size on both sides.
+var (
+	_ [unsafe.Sizeof(qp.Completion{})]byte = [C.sizeof_struct_vb_wc]byte{}
+	_ [unsafe.Sizeof(qp.Data{})]byte       = [C.sizeof_struct_vb_sge]byte{}
+	_ [unsafe.Sizeof(qp.Request{})]byte    = [C.sizeof_struct_vb_request]byte{}
+)
 
 // Failure says why a request failed. It names the device if that was not at the peer, nor on the way to it.
-func (d *Device) Failure(c *Completion) error {
+func (d *Device) Failure(c *qp.Completion) error {
 	text := C.GoString(C.vb_status_text(C.int(c.Status)))
 	if c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL {
 		return d.Fault(text)
 	}
 	return errors.New(text)
 }
-
-// Data is a piece of registered memory.
-type Data struct {
-	Addr       uint64
-	Bytes, Key uint32
-}
-
-var _ [unsafe.Sizeof(Data{})]byte = [C.sizeof_struct_vb_sge]byte{}
-
-// Operations and flags of a Request. Atomics are of 8 bytes, and atomic towards those of the same device.
-const (
-	Write       = C.VB_WR_WRITE
-	Send        = C.VB_WR_SEND
-	Read        = C.VB_WR_READ
-	CompareSwap = C.VB_WR_COMPARE_SWAP
-	FetchAdd    = C.VB_WR_FETCH_ADD
-
-	Signal = C.VB_SIGNALED
-	Inline = C.VB_INLINE
-)
-
-// Request is a work request. Its data is the next Pieces entries of the list that is posted with the requests.
-type Request struct {
-	ID, Remote    uint64
-	Operand, Swap uint64 // of an atomic: what is added, or compared and put in its place
-	Key           uint32
-	Pieces        uint16
-	Op, Flags     uint8
-}
-
-var _ [unsafe.Sizeof(Request{})]byte = [C.sizeof_struct_vb_request]byte{}
 
 // Completions is a completion queue, and the channel that its events go to.
 type Completions struct {
@@ -108,25 +68,25 @@ func (c *Context) NewCompletions(n int) (*Completions, error) {
 func (q *Completions) Channel() *Channel { return q.ch }
 
 // Poll takes completions.
-func (q *Completions) Poll(out []Completion) (int, error) {
+func (q *Completions) Poll(out []qp.Completion) (int, error) {
 	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
 }
 
 // Look takes completions, and looks for the first of them so many times, then so many times more between yields. C does the
 // looking: Go's scheduler takes its processor from whoever enters and leaves C all the time, and wakes others to do so.
-func (q *Completions) Look(out []Completion, looks, yields int) (int, error) {
+func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
 	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
 }
 
 // Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
 // passed that is not negative.
-func (q *Completions) Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
 	var r C.int
 	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), &r))
 	return n, r != 0, err
 }
 
-func where(out []Completion) *C.struct_vb_wc {
+func where(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
@@ -149,6 +109,12 @@ func (q *Completions) Close() error {
 	return errors.Join(result("end a completion queue", C.vb_destroy_cq(q.p)), q.ch.Close())
 }
 
+// Handles is a completion queue as C knows it.
+type Handles interface {
+	Handle() unsafe.Pointer
+	Channel() *Channel
+}
+
 // Handle is the queue as C knows it.
 func (q *Completions) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
@@ -165,7 +131,7 @@ func (d *Domain) NewShared(n int) (*Shared, error) {
 }
 
 // Post offers buffers: data[i] gets the number ids[i].
-func (s *Shared) Post(ids []uint64, data []Data) error { return receive(s.p, nil, ids, data) }
+func (s *Shared) Post(ids []uint64, data []qp.Data) error { return receive(s.p, nil, ids, data) }
 
 // Close ends the queue; there may be none.
 func (s *Shared) Close() error {
@@ -175,7 +141,7 @@ func (s *Shared) Close() error {
 	return result("end a shared receive queue", C.vb_destroy_srq(s.p))
 }
 
-func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []Data) error {
+func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
 	return result("post receive buffers", C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
 		(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))), C.int(len(data))))
 }
@@ -234,12 +200,11 @@ func (q *Pair) Close() error {
 func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
 // Receive offers buffers, see Shared.Post.
-func (q *Pair) Receive(ids []uint64, data []Data) error { return receive(nil, q.p, ids, data) }
+func (q *Pair) Receive(ids []uint64, data []qp.Data) error { return receive(nil, q.p, ids, data) }
 
-// Post posts requests. posted tells how many were taken if there is an error.
-func (q *Pair) Post(requests []Request, data []Data) (posted int, err error) {
+// Post posts requests.
+func (q *Pair) Post(requests []qp.Request, data []qp.Data) error {
 	var n C.int
-	code := C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))), C.int(len(requests)),
-		(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))), &n)
-	return int(n), result("post work", code)
+	return result("post work", C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))),
+		C.int(len(requests)), (*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))), &n))
 }

@@ -42,7 +42,7 @@ const char *vb_event_text(int type);
 struct vb_request {
 	uint64_t id, remote;
 	uint64_t operand, swap; // of an atomic: what is added, or compared and put in its place
-	uint32_t rkey;
+	uint64_t rkey;          // the lower half
 	uint16_t sges;
 	uint8_t op, flags;
 };

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
@@ -240,9 +241,11 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 			p.o.posting.Lock()
 			err := p.e.Write(&x)
 			p.o.posting.Unlock()
+			stop := p.o.pulses()
 			if err == nil && done.wait(t) == nil {
 				t.Error("a key that opens nothing opens something")
 			}
+			stop()
 		}
 		for _, done := range open {
 			if err := done.wait(t); round == 2 && err != nil {
@@ -258,6 +261,28 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 		if err == nil && done.wait(t) == nil {
 			t.Error("a write over a lost connection succeeds")
 		}
+	}
+}
+
+// pulses calls Pulse until stop, if the fabric asks for that: it may not learn by other means that something will never be done.
+func (e *fabricEnd) pulses() (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for e.p.fabric.Info().Pulses {
+			select {
+			case <-end:
+				return
+			case <-time.After(300 * time.Millisecond):
+				e.posting.Lock()
+				e.e.Pulse()
+				e.posting.Unlock()
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
 	}
 }
 

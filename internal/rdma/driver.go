@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"libarmci/internal/pin"
+	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
@@ -49,7 +50,11 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return nil, err
 			}
-			return open(o, cfg, nearest(d.ways, cfg.Hints))
+			base, err := nearest(d.ways, cfg.Hints).open()
+			if err != nil {
+				return nil, err
+			}
+			return Open(base, o.Pin, cfg)
 		},
 	}
 }
@@ -57,7 +62,7 @@ func Driver(o Options) transport.Driver {
 // device is what probing has found: ports that can be used, all of which could be opened.
 type device struct {
 	ways   []way
-	limits verbs.Limits    // of the first
+	limits qp.Limits       // of the first
 	state  verbs.PortState // of the first
 	unused []string        // ports that cannot be used, and why
 }
@@ -90,18 +95,24 @@ func (d *device) try(w *way) error {
 		return err
 	}
 	defer base.Close()
-	f := &Fabric{base: base, pinned: &registrar{base.Domain, false}, size: pageBytes}
+	if d.ways == nil {
+		d.limits, d.state = *base.Limits(), base.State
+	}
+	return Try(base)
+}
+
+// Try makes one queue and one queue pair on a device, since each may be refused.
+func Try(base qp.Device) error {
+	f := &Fabric{base: base, pinned: &registrar{base, false}, size: pageBytes}
 	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
 		return err
 	}
 	defer q.free()
-	if d.ways == nil {
-		d.limits, d.state = base.Limits, base.State
-	}
 	var e end
-	err = e.open(f, q, 1, 1, 0, 0)
-	e.pair.Close()
+	if err = e.open(f, q, 1, 1, 0, 0); err == nil {
+		e.pair.Close()
+	}
 	return err
 }
 
@@ -128,11 +139,7 @@ type way struct {
 
 // open opens the device.
 func (w *way) open() (*verbs.Device, error) {
-	index := -1
-	if w.gid != nil {
-		index = w.gid.Index
-	}
-	return verbs.OpenDevice(w.Device, uint8(w.Number), index)
+	return verbs.OpenDevice(w.Device, uint8(w.Number), w.gid)
 }
 
 func (w *way) String() string {
@@ -211,7 +218,7 @@ func nearest(mine []way, hints [][]byte) *way {
 		common := 128
 		for _, h := range hints {
 			if mine[i].gid != nil && len(h) == 16 {
-				common = min(common, commonBits(mine[i].gid.Addr, [16]byte(h)))
+				common = min(common, transport.CommonBits(mine[i].gid.Addr, [16]byte(h)))
 			}
 		}
 		if common > most {
@@ -219,13 +226,4 @@ func nearest(mine []way, hints [][]byte) *way {
 		}
 	}
 	return &mine[best]
-}
-
-func commonBits(a, b [16]byte) int {
-	for i := range 128 {
-		if (a[i/8]^b[i/8])>>(7-i%8)&1 != 0 {
-			return i
-		}
-	}
-	return 128
 }

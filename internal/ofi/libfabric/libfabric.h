@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What Go calls: libfabric's functions, found by lf_load, and calls of the data path that do what Go would do in a loop. Errors are
+// negative numbers: of errno, or libfabric's own.
+#ifndef ARMCI_LIBFABRIC_H
+#define ARMCI_LIBFABRIC_H
+
+#include "abi.h"
+
+// Finds the library and its functions: NULL, or why that failed.
+const char *lf_load(void);
+uint32_t lf_version(void);
+const char *lf_error_text(int code); // of a number without its sign
+
+// Lists what a provider has for reliable datagram endpoints with these capabilities and completions; domain NULL: any.
+int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags, int mr_mode, struct lf_info **out);
+void lf_freeinfo(struct lf_info *list);
+
+// A domain and what it was made of. All parts are NULL that are not there.
+struct lf_device {
+	struct lf_info *info;
+	struct lf_fabric *fabric;
+	struct lf_domain *domain;
+};
+int lf_open(const struct lf_info *info, struct lf_device *out); // keeps a copy of info, with which endpoints are made
+int lf_close(struct lf_device *d);
+int lf_atomics(struct lf_device *d); // 1: sums and compare-and-swap of 8 bytes, which return the old value
+
+// An endpoint with its completion queue and its addresses. fd is readable when something has come, if that is not -1.
+struct lf_endpoint {
+	struct lf_fabric *fabric;
+	struct lf_ep *ep;
+	struct lf_cq *cq;
+	struct lf_av *av;
+	int fd;
+};
+// With room for so many requests and receive buffers.
+int lf_endpoint_open(struct lf_device *d, size_t requests, size_t buffers, struct lf_endpoint *out);
+int lf_endpoint_close(struct lf_endpoint *e);
+int lf_name(struct lf_endpoint *e, void *name, size_t *n);
+int lf_insert(struct lf_endpoint *e, const void *name, uint64_t *addr);
+int lf_remove(struct lf_endpoint *e, uint64_t addr);
+
+// Registers memory for this process, or for others, too; with an endpoint where the provider wants one.
+int lf_register(struct lf_device *d, struct lf_endpoint *e, uintptr_t addr, size_t n, int remote, uint64_t key, struct lf_mr **out);
+int lf_deregister(struct lf_mr *mr);
+
+int lf_receive(struct lf_endpoint *e, uintptr_t buffer, size_t n, void *desc, uintptr_t context);
+
+// One request. Addresses of memory, and descriptors, are numbers: none of it is Go's.
+enum { LF_PIECES = 16 };
+enum { LF_OP_WRITE = 0, LF_OP_SEND = 2, LF_OP_READ = 4, LF_OP_COMPARE_SWAP = 5, LF_OP_FETCH_ADD = 6 };
+struct lf_request {
+	uint64_t to, remote, key, flags;
+	uintptr_t context, operand, compare; // of atomics: where the operands are
+	uintptr_t operands;                  // and their descriptor
+	uint32_t op, pieces;
+	struct {
+		uintptr_t addr;
+		size_t n;
+		uintptr_t desc;
+	} piece[LF_PIECES];
+};
+int lf_post(struct lf_endpoint *e, const struct lf_request *r);
+
+// What has been completed: err is 0, or why it has failed.
+struct lf_done {
+	uintptr_t context;
+	uint64_t bytes;
+	int64_t err;
+};
+// Lets the provider work, and takes nothing.
+void lf_progress(struct lf_endpoint *e);
+// Polls until something has been completed: `looks` times, the processor yielded now and then, and `yields` times more with a
+// yield before each.
+int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);
+// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none) is readable, which *rang
+// tells, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a descriptor of the endpoint it naps:
+// longer and longer, up to `nap` nanoseconds each.
+int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t nap, int *rang);
+// 1: the descriptor is not to be waited for, since something may be there already.
+int lf_pending(struct lf_endpoint *e);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Datagrams: qp.Datagrams by an unreliable queue pair. Its number and its port are its address.
+package verbs
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+
+	"libarmci/internal/rdma/qp"
+)
+
+// routeHeader is the global route header, before every received datagram.
+const routeHeader = 40
+
+type datagrams struct {
+	d    *Device
+	cq   *Completions
+	pair *Pair
+	mu   sync.Mutex
+	to   map[uint64]*Address // by the number of what was sent there last
+}
+
+// station is where datagrams are received.
+type station struct {
+	Pair uint32
+	LID  uint16
+	_    uint16
+	GID  [16]byte // zero: by LID
+}
+
+// NewDatagrams makes a queue pair that receives and sends so many at a time.
+func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
+	cq, err := d.completions(2 * buffers)
+	if err != nil {
+		return nil, err
+	}
+	g := &datagrams{d: d, cq: cq, to: map[uint64]*Address{}}
+	if g.pair, err = d.domain.NewPair(Caps{Send: buffers, Receive: buffers, Pieces: 1, From: cq, To: cq, Datagram: true}); err == nil {
+		err = g.pair.OpenDatagrams(d.number)
+	}
+	if err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+// Address is where they are received.
+func (g *datagrams) Address() (a qp.Address) {
+	if _, err := binary.Encode(a[:], binary.LittleEndian, &station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
+		panic(err) // it does not fit
+	}
+	return a
+}
+
+// Header is what comes before a message.
+func (g *datagrams) Header() int { return routeHeader }
+
+// Offer offers a receive buffer.
+func (g *datagrams) Offer(id uint64, piece qp.Data) error {
+	return g.pair.Receive([]uint64{id}, []qp.Data{piece})
+}
+
+// Send sends a piece of registered memory.
+func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
+	var at station
+	if _, err := binary.Decode(to[:], binary.LittleEndian, &at); err != nil {
+		return err
+	}
+	ah, err := g.d.domain.NewAddress(g.d.path(at.LID, at.GID))
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	old := g.to[id]
+	g.to[id] = ah
+	g.mu.Unlock()
+	old.Close()
+	return g.pair.SendDatagram(id, piece, ah, at.Pair)
+}
+
+// Sleep sleeps until something is completed.
+func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+	return g.cq.Sleep(out, wake, limit)
+}
+
+// Close ends it.
+func (g *datagrams) Close() error {
+	err := g.pair.Close()
+	for _, ah := range g.to {
+		err = errors.Join(err, ah.Close())
+	}
+	return errors.Join(err, g.cq.Close())
+}
