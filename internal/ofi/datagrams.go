@@ -118,6 +118,9 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 	}
 	done := make([]libfabric.Done, len(out))
 	came, rang, err := g.ep.Sleep(done, wake, limit, idleNap)
+	if rang { // by Send, or by the caller, who looks why
+		eventfd.FD(wake).Drain()
+	}
 	for i := range done[:came] {
 		if at, ok := g.slots.at(done[i].Context); ok {
 			out[n] = qp.Completion{ID: g.ids[at], Status: int32(done[i].Err), Bytes: uint32(done[i].Bytes)}

@@ -7,7 +7,10 @@ import (
 	"cmp"
 	"os"
 	"testing"
+	"time"
 
+	"libarmci/internal/internode"
+	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
 
@@ -16,4 +19,40 @@ func here() Options {
 	return Options{Provider: cmp.Or(os.Getenv("ARMCI_OFI_PROVIDER"), "tcp;ofi_rxm"), Domain: os.Getenv("ARMCI_OFI_DOMAIN"), Named: true}
 }
 
-func TestFabric(t *testing.T) { transporttest.RunFabric(t, Driver(here())) }
+// The provider shm reads memory of an endpoint of the same process that has been closed. Its processes are tested by programs.
+func TestFabric(t *testing.T) {
+	if here().Provider == "shm" {
+		t.Skip("endpoints of provider shm that are closed must be in other processes")
+	}
+	transporttest.RunFabric(t, Driver(here()))
+}
+
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ranks  []int
+		change func(*internode.Options)
+	}{
+		{"2x2", []int{2, 2}, nil},
+		{"buffered, host", []int{1, 1}, func(o *internode.Options) { o.Contiguous, o.Strided = transport.ByCopy, transport.ByPacking }},
+		{"zerocopy, nic", []int{1, 1}, func(o *internode.Options) {
+			o.Contiguous, o.Strided, o.Eager = transport.ByZeroCopy, transport.ByDevice, 0
+		}},
+		{"push, few buffers", []int{1, 1}, func(o *internode.Options) { o.Strided, o.Buffer = transport.ByTargetSide, 1<<20 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Driver(here())
+			if err := d.Probe(); err != nil {
+				t.Skip(err)
+			}
+			transporttest.NewEnds(t, c.ranks, func(info transport.OpenInfo) (transport.Transport, error) {
+				o := internode.Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{
+					Timeout: 20 * time.Second, Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}
+				if c.change != nil {
+					c.change(&o)
+				}
+				return internode.Open(d, o)
+			}).Conform(t)
+		})
+	}
+}
