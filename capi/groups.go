@@ -155,7 +155,7 @@ func armcigo_group_comm(id C.int) C.uintptr_t {
 //export armcigo_domain_count
 func armcigo_domain_count() C.int {
 	defer guest.Guard(guest.Faults())
-	return C.int(len(early("armci_domain_count").Topo.Domains))
+	return C.int(early("armci_domain_count").Topo.Domains())
 }
 
 //export armcigo_domain_of
@@ -181,10 +181,10 @@ func domainRanks(name string, id C.int) ([]transport.Rank, error) {
 	if id == -1 {
 		id = C.int(rt.Topo.Domain(rt.Me))
 	}
-	if id < 0 || int(id) >= len(rt.Topo.Domains) {
+	if id < 0 || int(id) >= rt.Topo.Domains() {
 		return nil, &core.ArgError{Arg: "id", Text: "no such domain", Code: core.CodeProc}
 	}
-	return rt.Topo.Domains[id], nil
+	return rt.Topo.DomainRanks(int(id)), nil
 }
 
 //export armcigo_domain_ranks

@@ -86,7 +86,7 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 	name := literal(cname)
 	rt, g, s := among(name, scope, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), root) })
 	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
-		ranks := rt.Topo.Nodes[rt.Topo.MyNode()]
+		ranks := rt.Topo.Mine()
 		if root < 0 || int(root) >= len(ranks) {
 			end(name, &core.ArgError{Arg: "root", Text: "no such rank on the node", Code: core.CodeProc})
 		}
@@ -99,7 +99,7 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 	defer guest.Guard(guest.Faults())
 	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World, func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
-	root := rt.Topo.Nodes[rt.Topo.MyNode()][0]
+	root := rt.Topo.Mine()[0]
 	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
 }
 

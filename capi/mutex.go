@@ -43,7 +43,7 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	}
 	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
-	for _, rank := range rt.Topo.Nodes[rt.Topo.MyNode()] { // addresses of other nodes are not valid here
+	for _, rank := range rt.Topo.Mine() { // addresses of other nodes are not valid here
 		if at, n := s.Hosted(rank); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
 		}

@@ -53,6 +53,10 @@ foreach(flavour none openmpi mpich)
   endif()
 endforeach()
 
+if("none" IN_LIST ARMCI_CAN_CC) # on nodes whose processes have hardly any connections
+  armci_suite(fault/armcirun/bounded SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200
+    ENV "FAULT_LAUNCHERS=none;FAULT_PARTS=kill;FAULT_WAYS=puts counter;FAULT_NODES=4;ARMCI_CONNECTIONS=1")
+endif()
 armci_suite(fault/crash SCRIPT ${here}/fault/crash.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/limits SCRIPT ${here}/fault/limits.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -41,55 +40,59 @@ func showJob(out io.Writer, cfg *config.Set, s sections) error {
 	return missing
 }
 
-// placement is what a rank tells the others for the map.
-type placement struct {
-	ID, Host string
-	Cores    int
+// seat is what a rank tells its node's leader for the map.
+type seat struct{ Rank, Cores int }
+
+// place is what the leader of a node tells the others.
+type place struct {
+	Boot, Host string
+	Seats      []seat
 }
 
 func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
-	var mine placement
-	mine.ID, mine.Host = core.NodeID(cfg.String("ARMCI_NODE"))
-	mine.Cores = cores()
-	blob, err := json.Marshal(mine)
-	if err != nil {
-		return err
+	id, host := core.NodeID(cfg.String("ARMCI_NODE"))
+	if _, _, err := job.Split(id); err != nil {
+		return fmt.Errorf("which ranks are on this node: %w", err)
 	}
-	all, err := job.Exchange(blob)
+	seats, err := exchanged(job.GatherNode, seat{job.Rank(), cores()})
 	if err != nil {
 		return fmt.Errorf("exchange of the map: %w", err)
 	}
-	placements := make([]placement, len(all))
-	for i, b := range all {
-		if err := json.Unmarshal(b, &placements[i]); err != nil {
-			return fmt.Errorf("rank %d: %w", i, err)
-		}
+	boot, _, _ := strings.Cut(id, "|")
+	places, err := exchanged(job.ExchangeLeaders, place{boot, host, seats})
+	if err != nil {
+		return fmt.Errorf("exchange of the map: %w", err)
 	}
-	printMap(out, job.Kind(), placements)
+	printMap(out, job, places)
 	return nil
 }
 
-func printMap(out io.Writer, kind string, placements []placement) {
-	var ids []string
-	for _, s := range placements {
-		if !slices.Contains(ids, s.ID) {
-			ids = append(ids, s.ID)
+// exchanged exchanges values by one level of the job's exchange.
+func exchanged[T any](exchange func([]byte) ([][]byte, error), mine T) ([]T, error) {
+	blob, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := exchange(blob)
+	values := make([]T, len(all))
+	for i, b := range all {
+		if err == nil {
+			err = json.Unmarshal(b, &values[i])
 		}
 	}
-	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", len(placements), len(ids), startedBy(kind))
-	for n, id := range ids {
+	return values, err
+}
+
+func printMap(out io.Writer, job bootstrap.Job, places []place) {
+	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", job.Size(), len(places), startedBy(job.Kind()))
+	for n, p := range places {
 		var ranks []string
-		host := ""
-		for r, s := range placements {
-			if s.ID == id {
-				host = s.Host
-				ranks = append(ranks, fmt.Sprintf("%d (%d cores)", r, s.Cores))
-			}
+		for _, s := range p.Seats {
+			ranks = append(ranks, fmt.Sprintf("%d (%d cores)", s.Rank, s.Cores))
 		}
-		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, host, strings.Join(ranks, ", "))
+		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, p.Host, strings.Join(ranks, ", "))
 	}
-	parts := strings.Split(placements[0].ID, "|")
-	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and ARMCI_NODE\n\n", parts[0])
+	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and ARMCI_NODE\n\n", places[0].Boot)
 }
 
 // cores is on how many cores this process may run.

@@ -27,8 +27,10 @@ const (
 
 type armcirunJob struct {
 	rank, size int
+	secret     jobwire.Secret
 	conn       net.Conn
-	collected  chan jobwire.Frame // answers to Contribute
+	node       nodeLinks
+	answers    chan jobwire.Frame // to what ask sends
 	done       chan struct{}      // closed by the answer to Abort or Bye
 	gone       chan struct{}      // closed when reading has ended
 	ending     atomic.Bool        // Close, Abort or Die was called
@@ -60,11 +62,11 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 		return nil, err
 	}
 	j := &armcirunJob{
-		rank: rank, size: size, conn: conn,
-		collected: make(chan jobwire.Frame, 1),
-		done:      make(chan struct{}),
-		gone:      make(chan struct{}),
-		exit:      exit,
+		rank: rank, size: size, secret: secret, conn: conn,
+		answers: make(chan jobwire.Frame, 1),
+		done:    make(chan struct{}),
+		gone:    make(chan struct{}),
+		exit:    exit,
 	}
 	go j.listen()
 	return j, nil
@@ -75,7 +77,7 @@ func (j *armcirunJob) listen() {
 	defer log.Guard()
 	defer close(j.gone)
 	for {
-		f, err := jobwire.Read(j.conn, jobwire.Collected, jobwire.Refused, jobwire.Done)
+		f, err := jobwire.Read(j.conn, jobwire.Placed, jobwire.Collected, jobwire.Refused, jobwire.Done)
 		switch {
 		case err != nil && j.ending.Load():
 			return
@@ -87,7 +89,7 @@ func (j *armcirunJob) listen() {
 			close(j.done)
 			return // no answer follows
 		default:
-			j.collected <- f
+			j.answers <- f
 		}
 	}
 }
@@ -102,18 +104,19 @@ func (j *armcirunJob) send(kind jobwire.Kind, payload []byte) error {
 	return jobwire.Write(j.conn, kind, payload)
 }
 
-func (j *armcirunJob) Exchange(mine []byte) ([][]byte, error) {
-	if err := j.send(jobwire.Contribute, mine); err != nil {
-		return nil, fmt.Errorf("exchange: %w", err)
+// ask sends the job server a frame and waits for the answer, which may be long in coming.
+func (j *armcirunJob) ask(kind jobwire.Kind, payload []byte) (f jobwire.Frame, err error) {
+	if err := j.send(kind, payload); err != nil {
+		return f, err
 	}
 	select {
-	case f := <-j.collected:
+	case f = <-j.answers:
 		if f.Kind == jobwire.Refused {
-			return nil, fmt.Errorf("exchange: %s", f.Payload)
+			err = errors.New(string(f.Payload))
 		}
-		return jobwire.UnpackCollected(f.Payload, j.size)
+		return f, err
 	case <-j.gone:
-		return nil, errors.New("exchange: the job is ending")
+		return f, errors.New("the job is ending")
 	}
 }
 
@@ -132,6 +135,7 @@ func (j *armcirunJob) Die(code int) {
 
 func (j *armcirunJob) Close() error {
 	j.finish(jobwire.Bye, nil)
+	j.node.close()
 	return j.conn.Close()
 }
 

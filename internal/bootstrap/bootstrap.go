@@ -13,18 +13,30 @@ import (
 
 // Job is the set of ranks this process was started with.
 //
-// Exchange and Close are collective over the job, GroupComm over its members.
-// All methods but Die run on the calling thread, which under MPI must be the
-// application's; Die may be called from any thread.
+// Split, ExchangeLeaders, EndExchange and Close are collective over the job, GatherNode over the node,
+// GroupComm over its members. All methods but Die run on the calling thread, which under
+// MPI must be the application's; Die may be called from any thread.
+//
+// What all ranks must know of each other is exchanged in two levels, so that a large job
+// exchanges a string per node, not per rank. Strings may differ in length.
 type Job interface {
 	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "single".
 	Kind() string
 	Rank() int
 	Size() int
 
-	// Exchange returns the byte strings of all ranks, by rank. Lengths may differ.
-	Exchange(mine []byte) ([][]byte, error)
-
+	// Split finds the ranks of the caller's node: all that give the same key, of at most
+	// 2 KiB. It returns the caller's number among them, which are counted by their ranks, and
+	// how many they are. The first of them, number 0, is the node's leader. Split comes
+	// before the next two methods; after another Split they are about its nodes.
+	Split(key string) (local, size int, err error)
+	// GatherNode returns the byte strings of all ranks of the node, by their numbers there.
+	GatherNode(mine []byte) ([][]byte, error)
+	// ExchangeLeaders returns, on every rank, the byte strings of the leaders of all nodes, in
+	// the order of the leaders' ranks. What other ranks give is ignored.
+	ExchangeLeaders(mine []byte) ([][]byte, error)
+	// EndExchange releases what these need, until the next Split. Collective over the job.
+	EndExchange()
 	// WorldComm returns the MPI_Comm of the job for the application, 0 if there
 	// is none. The library itself never uses it.
 	WorldComm() uintptr
@@ -124,6 +136,15 @@ func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 		return nil, errors.New("MPI is already finalized")
 	}
 	return nil, notLinked(launch)
+}
+
+// Barrier waits until all ranks have called it, after Split.
+func Barrier(j Job) error {
+	if _, err := j.GatherNode(nil); err != nil {
+		return err
+	}
+	_, err := j.ExchangeLeaders(nil)
+	return err
 }
 
 // exitStatus is the status of a process that ends because of an error: never 0.

@@ -7,7 +7,6 @@
 package bootstrap
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -42,9 +41,14 @@ func TestSingle(t *testing.T) {
 		t.Errorf("%s: rank %d of %d, communicator %#x", j.Kind(), j.Rank(), j.Size(), j.WorldComm())
 	}
 	mine := []byte("mine")
-	all, err := j.Exchange(mine)
-	if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
-		t.Errorf("exchange gave %q, error %v", all, err)
+	if local, size, err := j.Split("here"); local != 0 || size != 1 || err != nil {
+		t.Errorf("rank %d of %d of its node, error %v", local, size, err)
+	}
+	for _, exchange := range []func([]byte) ([][]byte, error){j.GatherNode, j.ExchangeLeaders} {
+		all, err := exchange(mine)
+		if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
+			t.Errorf("exchange gave %q, error %v", all, err)
+		}
 	}
 	if comm, err := j.GroupComm([]int{0}, 1); comm != 0 || err != nil {
 		t.Errorf("communicator %#x, error %v", comm, err)
@@ -156,69 +160,6 @@ func together(jobs []Job, f func(j Job)) {
 	wg.Wait()
 }
 
-func TestExchangeOfUnevenLengths(t *testing.T) {
-	const size, rounds = 5, 20
-	s, _ := server(t, size)
-	jobs := joinAll(t, s, size)
-	part := func(round, rank int) []byte {
-		return bytes.Repeat([]byte{byte(round), byte(rank)}, (round*rank*997)%20000)
-	}
-	together(jobs, func(j Job) {
-		for round := range rounds {
-			all, err := j.Exchange(part(round, j.Rank()))
-			if err != nil || len(all) != size {
-				t.Errorf("rank %d round %d: %d parts, error %v", j.Rank(), round, len(all), err)
-				return
-			}
-			for r, got := range all {
-				if !bytes.Equal(got, part(round, r)) {
-					t.Errorf("rank %d round %d: part of rank %d is wrong", j.Rank(), round, r)
-				}
-			}
-		}
-	})
-	for r, j := range jobs {
-		if j.Kind() != "armcirun" || j.Rank() != r || j.Size() != size {
-			t.Errorf("%s: rank %d of %d", j.Kind(), j.Rank(), j.Size())
-		}
-	}
-	together(jobs, func(j Job) {
-		if err := j.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	jobs = joinAll(t, s, size) // after Close a process may initialise again
-	together(jobs, func(j Job) {
-		if _, err := j.Exchange(nil); err != nil {
-			t.Error(err)
-		}
-		j.Close()
-	})
-}
-
-func TestExchangeTooLarge(t *testing.T) {
-	s, _ := server(t, 1)
-	j := joinAll(t, s, 1)[0]
-	defer j.Close()
-	if _, err := j.Exchange(make([]byte, jobwire.MaxContribution+1)); err == nil {
-		t.Error("no error")
-	}
-	if _, err := j.Exchange([]byte("after")); err != nil {
-		t.Errorf("the job did not survive: %v", err)
-	}
-}
-
-func TestExchangeNamesTheRankThatLeft(t *testing.T) {
-	s, _ := server(t, 2)
-	jobs := joinAll(t, s, 2)
-	jobs[1].Close()
-	s.Left(1)
-	if _, err := jobs[0].Exchange(nil); err == nil || !strings.Contains(err.Error(), "rank 1 has left") {
-		t.Errorf("error %v", err)
-	}
-	jobs[0].Close()
-}
-
 func TestDieTellsArmcirunFirst(t *testing.T) {
 	s, aborts := server(t, 2)
 	jobs := joinAll(t, s, 2)
@@ -227,7 +168,7 @@ func TestDieTellsArmcirunFirst(t *testing.T) {
 	j.exit = func(status int) { left <- status }
 	waiting := make(chan error)
 	go func() {
-		_, err := j.Exchange(nil) // Die must get through while this waits
+		_, _, err := j.Split("x") // Die must get through while this waits
 		waiting <- err
 	}()
 	time.Sleep(20 * time.Millisecond)

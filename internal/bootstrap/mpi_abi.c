@@ -33,7 +33,8 @@ typedef void anyfn(void);
 	X(MPI_Initialized) X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) X(MPI_Is_thread_main) \
 	X(MPI_Get_library_version) X(MPI_Comm_rank) X(MPI_Comm_size) X(MPI_Comm_dup) \
 	X(MPI_Comm_free) X(MPI_Comm_group) X(MPI_Group_incl) X(MPI_Group_free) \
-	X(MPI_Comm_create_group) X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Iprobe) X(MPI_Abort)
+	X(MPI_Comm_create_group) X(MPI_Comm_split) X(MPI_Bcast) X(MPI_Allgather) \
+	X(MPI_Allgatherv) X(MPI_Iprobe) X(MPI_Abort)
 #define OBJECTS(X) \
 	X(ompi_mpi_comm_world) X(ompi_mpi_comm_null) X(ompi_mpi_byte)
 
@@ -215,6 +216,13 @@ int boot_mpi_create_group(uintptr_t comm, const int *ranks, int n, int tag, uint
 {
 	return DISPATCH(create_group, comm, ranks, n, tag, out);
 }
+
+int boot_mpi_split(uintptr_t comm, int color, int key, uintptr_t *out)
+{
+	return DISPATCH(split, comm, color, key, out);
+}
+
+int boot_mpi_bcast(void *bytes, int n, uintptr_t comm) { return DISPATCH(bcast, bytes, n, comm); }
 
 int boot_mpi_allgather(const void *mine, int bytes, void *all, uintptr_t comm)
 {

@@ -57,6 +57,8 @@ int boot_mpi_dup(uintptr_t comm, uintptr_t *out);
 int boot_mpi_free(uintptr_t comm);
 /* Collective over the listed members of comm only (MPI_Comm_create_group). */
 int boot_mpi_create_group(uintptr_t comm, const int *ranks, int n, int tag, uintptr_t *out);
+int boot_mpi_split(uintptr_t comm, int color, int key, uintptr_t *out);
+int boot_mpi_bcast(void *bytes, int n, uintptr_t comm);   /* from its first rank */
 int boot_mpi_allgather(const void *mine, int bytes, void *all, uintptr_t comm);
 int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *counts,
                         const int *displacements, uintptr_t comm);

@@ -11,23 +11,19 @@ package bootstrap
 import "C"
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"os"
 	"time"
-	"unsafe"
 
 	"libarmci/internal/log"
 )
-
-const lengthBytes = 8 // of a length in the first half of Exchange
 
 type mpiJob struct {
 	mpi        *mpiLibrary
 	rank, size int
 	private    uintptr // of the library only
 	handedOut  uintptr // what WorldComm returns
+	node       mpiNode
 }
 
 func newMPIJob(mpi *mpiLibrary, from uintptr) (Job, error) {
@@ -56,53 +52,6 @@ func (j *mpiJob) Kind() string       { return "mpi (" + j.mpi.name() + ")" }
 func (j *mpiJob) Rank() int          { return j.rank }
 func (j *mpiJob) Size() int          { return j.size }
 func (j *mpiJob) WorldComm() uintptr { return j.handedOut }
-
-// Exchange gathers the lengths first, then the strings. Every rank sees the same
-// lengths, so all agree when the sum is more than MPI's int can count.
-func (j *mpiJob) Exchange(mine []byte) ([][]byte, error) {
-	if !j.mpi.active() {
-		return nil, fmt.Errorf("exchange: MPI is already finalized")
-	}
-	counts, at, total, err := j.gatherLengths(len(mine))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]byte, total+1) // never empty, so that it has an address
-	from := append(mine[:len(mine):len(mine)], 0)
-	err = mpiError("MPI_Allgatherv", C.boot_mpi_allgatherv(unsafe.Pointer(&from[0]), C.int(len(mine)),
-		unsafe.Pointer(&all[0]), &counts[0], &at[0], C.uintptr_t(j.private)))
-	if err != nil {
-		return nil, err
-	}
-	parts := make([][]byte, j.size)
-	for r := range parts {
-		end := at[r] + counts[r]
-		parts[r] = all[at[r]:end:end]
-	}
-	return parts, nil
-}
-
-// gatherLengths returns the length of each rank's string, its offset in the
-// concatenation, and the length of that.
-func (j *mpiJob) gatherLengths(mine int) (counts, at []C.int, total int, err error) {
-	length := binary.LittleEndian.AppendUint64(nil, uint64(mine))
-	lengths := make([]byte, j.size*lengthBytes)
-	err = mpiError("MPI_Allgather", C.boot_mpi_allgather(unsafe.Pointer(&length[0]), lengthBytes,
-		unsafe.Pointer(&lengths[0]), C.uintptr_t(j.private)))
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	counts, at = make([]C.int, j.size), make([]C.int, j.size)
-	for r := range counts {
-		n := binary.LittleEndian.Uint64(lengths[r*lengthBytes:])
-		if n > math.MaxInt32 || total+int(n) > math.MaxInt32 {
-			return nil, nil, 0, fmt.Errorf("exchange of more than %d bytes in all", math.MaxInt32)
-		}
-		counts[r], at[r] = C.int(n), C.int(total)
-		total += int(n)
-	}
-	return counts, at, total, nil
-}
 
 func (j *mpiJob) GroupComm(ranks []int, tag int) (uintptr, error) {
 	if !j.mpi.active() {
@@ -153,6 +102,7 @@ func (j *mpiJob) Die(code int) {
 }
 
 func (j *mpiJob) Close() error {
+	j.EndExchange()
 	j.FreeComm(j.handedOut)
 	j.FreeComm(j.private)
 	j.handedOut, j.private = 0, 0

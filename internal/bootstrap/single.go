@@ -17,10 +17,12 @@ func (singleJob) Kind() string { return "single" }
 func (singleJob) Rank() int    { return 0 }
 func (singleJob) Size() int    { return 1 }
 
-func (singleJob) Exchange(mine []byte) ([][]byte, error) {
+func (singleJob) Split(string) (local, size int, err error) { return 0, 1, nil }
+func (singleJob) GatherNode(mine []byte) ([][]byte, error)  { return [][]byte{bytes.Clone(mine)}, nil }
+func (singleJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 	return [][]byte{bytes.Clone(mine)}, nil
 }
-
+func (singleJob) EndExchange()                          {}
 func (singleJob) WorldComm() uintptr                    { return 0 }
 func (singleJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
 func (singleJob) FreeComm(uintptr)                      {}

@@ -81,6 +81,9 @@ var table = []Row{
 	{Name: "ARMCI_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
 		Doc: "most memory that a process has in buffers for other nodes, pinned over RDMA; there a quarter of it where no data " +
 			"server runs"},
+	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Default: "4096", Unit: "connections",
+		Doc: "connections that a data server should have at most, and as many that a process makes to other nodes; beyond that " +
+			"idle ones are given back, and made again when they are used; over TCP at most a quarter of RLIMIT_NOFILE; 0 = any number"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
 		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS and to RLIMIT_FSIZE"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",

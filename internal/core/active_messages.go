@@ -103,11 +103,11 @@ func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
 }
 
 func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
-	dest := &r.routes[to]
+	dest := r.route(to)
 	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
 func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
-	dest := &r.routes[to]
+	dest := r.route(to)
 	return dest.tr.Call(dest.peer, transport.Msg{Kind: kind, Body: body})
 }

@@ -29,10 +29,10 @@ func TestAllocations(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
 		if r.Me == 0 {
-			to := r.routes[1]
-			r.routes[1].tr = swallow{to.tr}
+			to := r.beyond
+			r.beyond.tr = swallow{to.tr}
 			r.allocations(buf, mem[1])
-			r.routes[1] = to
+			r.beyond = to
 		}
 		r.barrier()
 	})

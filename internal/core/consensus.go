@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Startup consensus: all ranks learn whether one of them cannot take part, so that none waits for it, and so that a
-// reason is printed once, not once per rank.
+// reason is printed once, not once per rank. The leader of each node puts the reports of its ranks together.
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
+
+	"libarmci/internal/transport"
 )
 
 // StartError is why the library cannot start. Every rank gets one; the one that is to print it has Print set.
@@ -40,78 +44,155 @@ func isConsequence(err error) bool {
 	return false
 }
 
+// report is that ranks fail with the same text.
+type report struct {
+	text  string
+	rank  int // the lowest of them
+	count int
+}
+
+const (
+	mostReports = 8    // different ones of a node; what is beyond is counted with the last
+	mostText    = 2000 // bytes of one
+)
+
+// reportOf is the text of a rank's report, "" if it has none.
+func reportOf(err error) string {
+	text := textOf(err)
+	if err != nil && isConsequence(err) {
+		text = consequence + text
+	}
+	return text[:min(len(text), mostText)]
+}
+
+// addReport adds the report of a rank, in ascending order of ranks.
+func addReport(all []report, text string, rank int) []report {
+	if text == "" {
+		return all
+	}
+	if i := slices.IndexFunc(all, func(r report) bool { return r.text == text }); i >= 0 {
+		all[i].count++
+		return all
+	}
+	if len(all) == mostReports {
+		all[mostReports-1].count++
+		return all
+	}
+	return append(all, report{text, rank, 1})
+}
+
+func (b *record) reports(all []report) {
+	b.number(uint64(len(all)))
+	for _, r := range all {
+		b.text(r.text)
+		b.number(uint64(r.rank))
+		b.number(uint64(r.count))
+	}
+}
+
+func (d *reading) reports(ranks int) []report {
+	var all []report
+	for range d.count() {
+		all = append(all, report{text: d.text(), rank: d.rank(ranks), count: d.rank(ranks + 1)})
+	}
+	return all
+}
+
 // consensus is collective: it succeeds if all ranks have reached this step without an error.
 func (r *Runtime) consensus(err error) error {
 	_, err = r.consensusOn(nil, err)
 	return err
 }
 
-// consensusOn is consensus, and exchanges a few bytes of each rank.
-func (r *Runtime) consensusOn(mine []byte, err error) ([][]byte, error) {
-	text := textOf(err)
-	if err != nil && isConsequence(err) {
-		text = consequence + text
+// consensusOn is consensus, and exchanges the addresses of ranks, if they have one.
+func (r *Runtime) consensusOn(mine []byte, err error) (addrs []transport.PeerAddr, _ error) {
+	nodes, lost := r.exchange(reportCard(err, mine), func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
+	if lost != nil {
+		return nil, errors.Join(err, lost)
 	}
-	reports := []report{{text, mine}}
-	if r.N > 1 {
-		all, lost := exchangeJSON(r, reports[0])
-		if lost != nil {
-			return nil, errors.Join(err, lost)
+	var reports []report
+	for n, b := range nodes {
+		d := reading{b: b}
+		reports = append(reports, d.reports(r.N)...)
+		for range d.count() {
+			rank := r.Topo.Nodes[n][d.rank(len(r.Topo.Nodes[n]))]
+			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.bytes()})
 		}
-		reports = all
+		if err := d.end(); err != nil {
+			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+		}
 	}
-	texts, bytes := make([]string, len(reports)), make([][]byte, len(reports))
-	for i, rep := range reports {
-		texts[i], bytes[i] = rep.Problem, rep.Bytes
-	}
-	return bytes, consensusError(texts, int(r.Me))
+	slices.SortFunc(addrs, func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
+	return addrs, consensusError(reports, int(r.Me))
 }
 
-// report is what a rank sends at a step of the start.
-type report struct {
-	Problem string
-	Bytes   []byte
+// reportCard is what a rank tells its leader for consensusOn.
+func reportCard(err error, addr []byte) (b record) {
+	b.text(reportOf(err))
+	b.bytes(addr)
+	return b
 }
 
-// consensusError turns all reports into one error: that of the lowest rank with a cause of its own, or, if there is none, of the
+// mergeReports makes the record of a node for consensusOn.
+func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
+	var reports []report
+	var addrs record
+	count := uint64(0)
+	for i, b := range cards {
+		d := reading{b: b}
+		reports = addReport(reports, d.text(), int(ranks[i]))
+		if addr := d.bytes(); len(addr) > 0 {
+			addrs.number(uint64(i))
+			addrs.bytes(addr)
+			count++
+		}
+		if d.end() != nil {
+			return nil
+		}
+	}
+	node.reports(reports)
+	node.number(count)
+	return append(node, addrs...)
+}
+
+// consensusError is the error of the lowest rank that failed with a cause of its own, or, if there is none, of the
 // lowest rank with a consequence; and the number of ranks that report something else.
-func consensusError(reports []string, me int) error {
-	text, from := firstReport(reports, false)
-	if text == "" {
-		text, from = firstReport(reports, true)
+func consensusError(reports []report, me int) error {
+	first := firstReport(reports, func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
+	if first == nil {
+		first = firstReport(reports, func(report) bool { return true })
 	}
-	if text == "" {
+	if first == nil {
 		return nil
 	}
-	return &StartError{strings.TrimPrefix(text, consequence) + otherCauses(reports, text, from), from == me}
+	return &StartError{strings.TrimPrefix(first.text, consequence) + otherCauses(reports, first.text), first.rank == me}
 }
 
-// firstReport is the first report with an error that is a consequence, or that is a cause.
-func firstReport(reports []string, effect bool) (string, int) {
-	for rank, text := range reports {
-		if text != "" && strings.HasPrefix(text, consequence) == effect {
-			return text, rank
+// firstReport is that of the lowest rank, of some; nil if there is none.
+func firstReport(reports []report, of func(report) bool) (first *report) {
+	for i, r := range reports {
+		if of(r) && (first == nil || r.rank < first.rank) {
+			first = &reports[i]
 		}
 	}
-	return "", -1
+	return first
 }
 
 // otherCauses is the text about further ranks that have causes of their own.
-func otherCauses(reports []string, told string, from int) string {
-	count, example := 0, -1
-	for rank, text := range reports {
-		if text != "" && text != told && !strings.HasPrefix(text, consequence) {
-			count++
-			if example < 0 {
-				example = rank
-			}
+func otherCauses(reports []report, told string) string {
+	other := func(r report) bool { return r.text != told && !strings.HasPrefix(r.text, consequence) }
+	count := 0
+	for _, r := range reports {
+		if other(r) {
+			count += r.count
 		}
 	}
+	example := firstReport(reports, other)
 	switch count {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(" (and rank %d: %s)", example, reports[example])
+		return fmt.Sprintf(" (and rank %d: %s)", example.rank, example.text)
 	}
-	return fmt.Sprintf(" (and %d more ranks have other reasons; rank %d: %s)", count, example, reports[example])
+	return fmt.Sprintf(" (and %d more ranks have other reasons; rank %d: %s)", count, example.rank, example.text)
 }

@@ -26,7 +26,7 @@ func TestVerdict(t *testing.T) {
 		{[]string{"", consequence + "gone", consequence + "lost"}, 1, "gone"},
 	} {
 		for me := range c.reports {
-			err := consensusError(c.reports, me)
+			err := consensusError(reportsOf(c.reports), me)
 			if c.teller < 0 {
 				if err != nil {
 					t.Errorf("%q: %v", c.reports, err)
@@ -41,6 +41,33 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("%q: rank %d has %+v, want %q", c.reports, me, s, c.text)
 			}
 		}
+	}
+}
+
+// reportsOf are those of two nodes of ranks that take turns, as their records say.
+func reportsOf(texts []string) (all []report) {
+	for node := range 2 {
+		var b record
+		var ours []report
+		for rank := node; rank < len(texts); rank += 2 {
+			ours = addReport(ours, texts[rank], rank)
+		}
+		b.reports(ours)
+		d := reading{b: b}
+		all = append(all, d.reports(len(texts))...)
+	}
+	return all
+}
+
+// A node with many different reports tells the first ones, and how many there are.
+func TestManyReports(t *testing.T) {
+	var all []report
+	for rank := range 100 {
+		all = addReport(all, fmt.Sprint("cause ", rank), rank)
+	}
+	err := consensusError(all, 0)
+	if want := "cause 0 (and 99 more ranks have other reasons; rank 1: cause 1)"; err == nil || err.Error() != want || len(all) != mostReports {
+		t.Errorf("%v, %d reports", err, len(all))
 	}
 }
 

@@ -18,14 +18,14 @@ func (r *Runtime) addRange(o *Op) {
 	}
 	addr := x.Remote.Base
 	if e, found := r.remote.find(transport.Rank(o.Proc), addr); found {
-		to := &r.routes[o.Proc]
+		to := r.route(transport.Rank(o.Proc))
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 	}
 }
 
 // WaitGet waits for a get that the C fast path has posted and left to Go.
 func (r *Runtime) WaitGet(proc int) error {
-	to := &r.routes[proc]
+	to := r.route(transport.Rank(proc))
 	if err := to.fast.WaitGet(to.peer); err != nil {
 		return fmt.Errorf("bytes from rank %d: %w", proc, err)
 	}

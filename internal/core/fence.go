@@ -11,35 +11,35 @@ func (r *Runtime) Fence(proc int) error {
 	if err := r.WaitProc(proc); err != nil {
 		return err
 	}
-	to, t := &r.routes[proc], &r.traffic[proc]
+	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
 	if t.clean() && !to.immediate {
 		return nil
 	}
 	upTo := t.Posted.Load()
-	err := to.tr.Fence(to.alone...)
+	err := to.tr.Fence(r.peers[to.peer : to.peer+1]...)
 	t.fenced(upTo) // also after an error, which is reported once
 	return err
 }
 
 // fence fences those of these ranks at which stores are outstanding, by one call of each transport.
-func (r *Runtime) fence(procs []int) (first error) {
+func (r *Runtime) fence(ranks []transport.Rank) (first error) {
 	for _, tr := range r.transports {
-		if err := r.fenceBy(tr, procs); err != nil && first == nil {
+		if err := r.fenceBy(tr, ranks); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
 }
 
-func (r *Runtime) fenceBy(tr transport.Transport, procs []int) error {
+func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic
 		upTo uint32
 	}
 	var peers []transport.Peer
 	var marks []mark
-	for _, proc := range procs {
-		to, t := &r.routes[proc], &r.traffic[proc]
+	for _, rank := range ranks {
+		to, t := r.route(rank), &r.traffic[rank]
 		switch {
 		case to.tr != tr:
 			continue
@@ -65,7 +65,7 @@ func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
 	all := r.traffic.all()
 	upTo := all.Posted.Load()
-	if e := r.fence(r.allRanks); e != nil && err == nil {
+	if e := r.fence(r.world.Ranks); e != nil && err == nil {
 		err = e
 	}
 	all.fenced(upTo)
@@ -74,15 +74,13 @@ func (r *Runtime) AllFence() error {
 
 // GroupFence is Fence for the members of a group.
 func (r *Runtime) GroupFence(g *Group) error {
-	procs := make([]int, g.Size())
 	var first error
-	for i, w := range g.Ranks {
-		procs[i] = int(w)
+	for _, w := range g.Ranks {
 		if err := r.WaitProc(int(w)); err != nil && first == nil {
 			first = err
 		}
 	}
-	if err := r.fence(procs); err != nil && first == nil {
+	if err := r.fence(g.Ranks); err != nil && first == nil {
 		first = err
 	}
 	return first
@@ -90,7 +88,7 @@ func (r *Runtime) GroupFence(g *Group) error {
 
 // fenceForMessage makes sure that the next message to proc is handled after everything that this rank has stored there.
 func (r *Runtime) fenceForMessage(proc int) error {
-	if r.routes[proc].ordered && !r.routes[proc].immediate {
+	if to := r.route(transport.Rank(proc)); to.ordered && !to.immediate {
 		return r.WaitProc(proc)
 	}
 	return r.Fence(proc)

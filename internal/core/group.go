@@ -47,7 +47,7 @@ func (g *Group) Masters() transport.Team {
 // Place finds a member: the place of its node among the group's nodes, and its own on that node.
 func (g *Group) Place(member int) (node, place int) {
 	if s, several := g.team.(*hierarchicalTeam); several {
-		return s.node[member], s.place[member]
+		return int(s.node[member]), int(s.place[member])
 	}
 	return 0, member
 }
@@ -78,7 +78,7 @@ func (r *Runtime) makeWorld() {
 	for i := range g.Ranks {
 		g.Ranks[i] = transport.Rank(i)
 	}
-	r.setTeam(g, r.layoutOf(g.Ranks), r.Teams.World(), World)
+	r.setTeam(g, r.worldLayout(), r.Teams.World(), World)
 	r.world = g
 	r.groups.all = []*Group{g}
 }

@@ -37,7 +37,7 @@ func (r *Runtime) joinTeam(g *Group) error {
 	if f.start.Context < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
 	}
-	local := r.Teams.AttachTeam(f.start, l.local, l.place[g.Me])
+	local := r.Teams.AttachTeam(f.start, l.local, int(l.place[g.Me]))
 	local.Barrier()
 	r.setTeam(g, l, local, f.id)
 	return r.addComm(g)

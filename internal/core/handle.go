@@ -5,7 +5,11 @@
 // another handle makes both stand for the same operations: a wait for one then waits for more than it must.
 package core
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"libarmci/internal/transport"
+)
 
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
@@ -31,7 +35,7 @@ func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	if err != nil || !some {
 		return r.handles.content(content), err
 	}
-	to := &r.routes[o.Proc]
+	to := r.route(transport.Rank(o.Proc))
 	o.Xfer.Later = true
 	if to.atOnce(o) {
 		o.Xfer.Done = nil

@@ -142,8 +142,8 @@ func TestUsedForLong(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
 		if r.Me == 0 {
-			to, n := r.routes[1], 0
-			r.routes[1].tr = failing{to.tr, &n}
+			to, n := r.beyond, 0
+			r.beyond.tr = failing{to.tr, &n}
 			hdl := Done
 			for range 1000 {
 				r.under(&hdl, op(Put, 1, buf, mem[1], 1024))
@@ -154,7 +154,7 @@ func TestUsedForLong(t *testing.T) {
 			if err := r.Wait(hdl); !errors.Is(err, transport.ErrNoMemory) || n != 1000 || r.open() != 0 {
 				r.wrong("%v after %d operations, %d open", err, n, r.open())
 			}
-			r.routes[1] = to
+			r.beyond = to
 		}
 		r.barrier()
 	})

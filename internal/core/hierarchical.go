@@ -16,21 +16,36 @@ type hierarchicalTeam struct {
 	local   transport.Team
 	leaders *leaderTeam // its me is my node's number, whether or not I am the leader
 	me      int         // my number among the members
-	node    []int       // by member: number of its node
-	place   []int       // by member: number on its node
+	node    []int32     // by member: number of its node
+	place   []int32     // by member: number on its node
 	count   []int       // by node: number of members
 }
 
 // layout says on which nodes the members of a group are. Nodes are in the order of their first members.
 type layout struct {
-	node, place, count []int // as in hierarchicalTeam
-	leader             []transport.Rank
-	here               int   // number of my node, -1 if none of its ranks is a member
-	local              []int // local numbers of the members here
+	node, place []int32 // as in hierarchicalTeam, as is the next
+	count       []int
+	leader      []transport.Rank
+	here        int   // number of my node, -1 if none of its ranks is a member
+	local       []int // local numbers of the members here
+}
+
+// worldLayout is that of all ranks, which needs no memory for each of them.
+func (r *Runtime) worldLayout() *layout {
+	t := r.Topo
+	l := &layout{node: t.nodeOf, place: t.local, here: t.MyNode(), count: make([]int, len(t.Nodes)),
+		leader: make([]transport.Rank, len(t.Nodes)), local: make([]int, len(t.Mine()))}
+	for n, ranks := range t.Nodes {
+		l.count[n], l.leader[n] = len(ranks), ranks[0]
+	}
+	for i := range l.local {
+		l.local[i] = i
+	}
+	return l
 }
 
 func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
-	l := &layout{node: make([]int, len(ranks)), place: make([]int, len(ranks)), here: -1}
+	l := &layout{node: make([]int32, len(ranks)), place: make([]int32, len(ranks)), here: -1}
 	number := map[int]int{} // node of the job -> node of the group
 	for i, rank := range ranks {
 		n, known := number[r.Topo.Node(rank)]
@@ -40,7 +55,7 @@ func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
 			l.leader = append(l.leader, rank)
 			l.count = append(l.count, 0)
 		}
-		l.node[i], l.place[i] = n, l.count[n]
+		l.node[i], l.place[i] = int32(n), int32(l.count[n])
 		l.count[n]++
 		if r.Topo.SameNode(rank) {
 			l.here = n
@@ -76,7 +91,7 @@ func (s *hierarchicalTeam) Barrier() {
 
 // Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	home, place := s.node[root], s.place[root]
+	home, place := int(s.node[root]), int(s.place[root])
 	all := unsafe.Slice((*byte)(buf), nbytes)
 	var between *broadcast
 	if s.leads() {
@@ -114,7 +129,7 @@ func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 	}
 	all := make([]byte, len(blocks))
 	for i := range s.Size() {
-		at := (first[s.node[i]] + s.place[i]) * size
+		at := (first[s.node[i]] + int(s.place[i])) * size
 		copy(all[i*size:], blocks[at:at+size])
 	}
 	return all

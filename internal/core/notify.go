@@ -50,7 +50,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 
 // notify has a rank of another node notified so often: by the device if possible, else the data server counts.
 func (r *Runtime) notify(to transport.Rank, count uint32) error {
-	dest := &r.routes[to]
+	dest := r.route(to)
 	if dest.notifier == nil {
 		return r.send(to, msgNotify, nil)
 	}
@@ -78,7 +78,7 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 // NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it returns how many have arrived.
 func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error) {
 	from := transport.Rank(proc)
-	if r.routes[from].notifier != nil && !r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
+	if r.route(from).notifier != nil && !r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
 		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil, want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
 		}

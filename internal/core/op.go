@@ -34,11 +34,9 @@ func (o *Op) Segments() []transport.Segments {
 	return o.segments
 }
 
-// route is how one rank is reached: one transport for the whole run.
-type route struct {
+// way is how ranks are reached by one transport.
+type way struct {
 	tr        transport.Transport
-	peer      transport.Peer
-	alone     []transport.Peer   // peer, as a list
 	immediate bool               // operations are complete at the target when they return
 	fast      transport.FastPath // nil: there is none
 	notifier  transport.Notifier // nil: notifications are messages
@@ -47,13 +45,14 @@ type route struct {
 	eager     int64              // stores of up to this many bytes are locally complete when they return
 }
 
-func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) route {
+func newWay(tr transport.Transport) way {
+	info := tr.Info()
 	watcher, _ := tr.(transport.Watcher)
 	notifier, _ := tr.(transport.Notifier)
 	if notifier != nil && !notifier.Notifies() {
 		notifier = nil
 	}
-	to := route{tr: tr, peer: p, watcher: watcher, notifier: notifier, alone: []transport.Peer{p}, immediate: info.Immediate,
+	to := way{tr: tr, watcher: watcher, notifier: notifier, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)
@@ -61,8 +60,21 @@ func newRoute(tr transport.Transport, p transport.Peer, info transport.Info) rou
 	return to
 }
 
+// route is how one rank is reached: by one transport for the whole run.
+type route struct {
+	*way
+	peer transport.Peer
+}
+
+func (r *Runtime) route(to transport.Rank) route {
+	if r.Topo.SameNode(to) {
+		return route{&r.here, transport.Peer(r.Topo.Local(to))}
+	}
+	return route{&r.beyond, transport.Peer(to)}
+}
+
 // atOnce tells whether a checked operation will be locally complete as soon as it has been posted.
-func (to *route) atOnce(o *Op) bool {
+func (to *way) atOnce(o *Op) bool {
 	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eager
 }
 
@@ -75,7 +87,7 @@ func (r *Runtime) Do(o *Op) error {
 	if err := r.verify(o); err != nil {
 		return err
 	}
-	to := &r.routes[o.Proc]
+	to := r.route(transport.Rank(o.Proc))
 	if to.fast != nil {
 		defer r.addRange(o)
 	}
@@ -94,7 +106,7 @@ func (r *Runtime) Do(o *Op) error {
 
 // post hands a checked operation to its transport.
 func (r *Runtime) post(o *Op) error {
-	to := &r.routes[o.Proc]
+	to := r.route(transport.Rank(o.Proc))
 	var err error
 	switch o.Kind {
 	case Put:

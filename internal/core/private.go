@@ -110,7 +110,7 @@ func (r *Runtime) Recall(key uint64) {
 
 // LearnLoan says that a rank of another node has lent memory.
 func (r *Runtime) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
-	to := &r.routes[proc]
+	to := r.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
 		s.Learn(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 	}
@@ -118,7 +118,7 @@ func (r *Runtime) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 
 // ForgetLoan ends a LearnLoan. What this rank has begun there before, and waited for, uses the key no more when this returns.
 func (r *Runtime) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
-	to := &r.routes[proc]
+	to := r.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
 		s.Forget(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 		to.tr.Fence(to.peer) // whatever the error, the stores are over

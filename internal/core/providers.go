@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: all ranks choose the same transport between nodes , open it and exchange
+// The start of a job on several nodes: all ranks choose the same transport between nodes, open it and exchange
 // addresses. All take part, or all fail. The platform lists the transports.
 package core
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"libarmci/internal/transport"
 )
 
-// providerInfo is what a rank sends the others about one of its providers.
-type providerInfo struct {
-	Name, Problem string
-	Hint          []byte
+// offer is what a rank, or a node, says of one of its providers.
+type offer struct {
+	name string
+	// Of a rank: why it cannot use it. Of a node: why the lowest of its ranks that cannot use it cannot.
+	problem string
+	rank    int    // of a node: which one that is
+	hint    []byte // of the node's leader
 }
+
+// absent is the problem of a rank that has not the same providers as its node's leader.
+const absent = "?"
 
 // chosen is the provider that all ranks use; nil if there is one node only.
 type chosen struct {
 	provider transport.Provider
-	hints    [][]byte // by rank
+	hints    [][]byte // by node
 }
 
 // chooseProvider is collective: the first provider that every rank can use. Its error is the same on all ranks.
@@ -30,14 +35,14 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 		return nil, nil
 	}
 	providers, err := r.candidates(p)
-	mine := make([]providerInfo, len(providers))
+	mine := make([]offer, len(providers))
 	for i, w := range providers {
-		mine[i] = providerInfo{Name: w.Name, Problem: textOf(w.Probe())}
-		if mine[i].Problem == "" {
-			mine[i].Hint = w.Hint()
+		mine[i] = offer{name: w.Name, problem: textOf(w.Probe())}
+		if mine[i].problem == "" && r.local == 0 {
+			mine[i].hint = w.Hint()
 		}
 	}
-	all, lost := exchangeJSON(r, mine)
+	nodes, lost := r.exchangeOffers(mine)
 	switch {
 	case lost != nil:
 		return nil, fmt.Errorf("exchange of transports: %w", lost)
@@ -46,19 +51,91 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 	}
 	reasons := ""
 	for i, w := range providers {
-		reason := r.unusable(all, i)
+		reason := r.unusable(w.Name, nodes, i)
 		if reason != "" {
 			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
 			continue
 		}
-		c := &chosen{provider: w, hints: make([][]byte, r.N)}
-		for rank, infos := range all {
-			c.hints[rank] = infos[i].Hint
+		c := &chosen{provider: w, hints: make([][]byte, len(nodes))}
+		for n, offers := range nodes {
+			c.hints[n] = offers[i].hint
 		}
 		return c, nil
 	}
 	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between nodes%s", len(r.Topo.Nodes),
 		r.Topo, reasons)
+}
+
+func (b *record) offers(all []offer) {
+	b.number(uint64(len(all)))
+	for _, o := range all {
+		b.text(o.name)
+		if b.text(o.problem); o.problem != "" {
+			b.number(uint64(o.rank))
+		}
+		b.bytes(o.hint)
+	}
+}
+
+func (d *reading) offers(ranks int) (all []offer) {
+	for range d.count() {
+		o := offer{name: d.text(), problem: d.text()}
+		if o.problem != "" {
+			o.rank = d.rank(ranks)
+		}
+		o.hint = d.bytes()
+		all = append(all, o)
+	}
+	return all
+}
+
+// exchangeOffers tells what the nodes offer.
+func (r *Runtime) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
+	for i := range mine {
+		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
+		mine[i].rank = int(r.Me)
+	}
+	var card record
+	card.offers(mine)
+	all, err := r.exchange(card, r.mergeOffers)
+	if err != nil {
+		return nil, err
+	}
+	nodes = make([][]offer, len(all))
+	for n, b := range all {
+		d := reading{b: b}
+		nodes[n] = d.offers(r.N)
+		if err := d.end(); err != nil {
+			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+		}
+	}
+	return nodes, nil
+}
+
+// mergeOffers makes the record of a node.
+func (r *Runtime) mergeOffers(cards [][]byte) (node record) {
+	var all []offer
+	for i, b := range cards {
+		d := reading{b: b}
+		his := d.offers(r.N)
+		if d.end() != nil {
+			return nil
+		}
+		if i == 0 {
+			all = his
+		}
+		for k := range all {
+			switch o := &all[k]; {
+			case o.problem != "": // of a lower rank
+			case k >= len(his) || his[k].name != o.name:
+				o.problem, o.rank = absent, int(r.Topo.Mine()[i])
+			default:
+				o.problem, o.rank = his[k].problem, his[k].rank
+			}
+		}
+	}
+	node.offers(all)
+	return node
 }
 
 // candidates are all providers of the platform, or the one that ARMCI_TRANSPORT names.
@@ -77,43 +154,33 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error)
 	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
 }
 
-// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough.
-func (r *Runtime) unusable(all [][]providerInfo, i int) string {
-	for rank, infos := range all {
-		switch {
-		case i >= len(infos) || infos[i].Name != all[r.Me][i].Name:
-			return fmt.Sprintf("rank %d (%s) does not have it", rank, r.host(transport.Rank(rank)))
-		case infos[i].Problem != "":
-			return fmt.Sprintf("%s (rank %d, %s)", infos[i].Problem, rank, r.host(transport.Rank(rank)))
+// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that of the lowest rank.
+func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
+	first := offer{rank: r.N}
+	for n, offers := range nodes {
+		o := offer{problem: absent, rank: int(r.Topo.Nodes[n][0])}
+		if i < len(offers) && offers[i].name == name {
+			o = offers[i]
+		}
+		if o.problem != "" && o.rank < first.rank {
+			first = o
 		}
 	}
-	return ""
+	where := fmt.Sprintf("rank %d", first.rank)
+	switch {
+	case first.problem == "":
+		return ""
+	case first.problem == absent:
+		return fmt.Sprintf("%s (%s) does not have it", where, r.host(transport.Rank(first.rank)))
+	}
+	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.host(transport.Rank(first.rank)))
 }
 
 func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
 
-// exchangeJSON exchanges a value of each rank.
-func exchangeJSON[T any](r *Runtime, mine T) ([]T, error) {
-	blob, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := r.Job.Exchange(blob)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]T, len(all))
-	for i, b := range all {
-		if err := json.Unmarshal(b, &values[i]); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", i, err)
-		}
-	}
-	return values, nil
-}
-
 // openProvider opens the transport, so that other ranks can connect.
 func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
-	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), Hosts: r.Topo.Hosts,
+	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
 		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Place: r.place, Lost: r.lostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
@@ -122,19 +189,12 @@ func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, e
 	return tr, nil
 }
 
-// connectProvider gives the transport the addresses of the ranks of other nodes, and routes operations to them through it.
-func (r *Runtime) connectProvider(tr transport.Transport, addrs [][]byte) error {
-	peers := make([]transport.PeerAddr, r.N)
-	info := tr.Info()
-	for i := range peers {
-		rank := transport.Rank(i)
-		peers[i] = transport.PeerAddr{Rank: rank, Addr: addrs[i]}
-		if !r.Topo.SameNode(rank) {
-			r.routes[i] = newRoute(tr, transport.Peer(i), info)
-		}
-	}
-	if err := tr.Connect(peers); err != nil {
-		return fmt.Errorf("transport %s: %w", info.Name, err)
+// connectProvider gives the transport the addresses of ranks that others connect to, and routes operations to other nodes
+// through it.
+func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
+	r.beyond = newWay(tr)
+	if err := tr.Connect(addrs); err != nil {
+		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
 		r.deviceAtomics = tr

@@ -117,7 +117,7 @@ func TestTurns(t *testing.T) {
 		me, lost int
 		turn     float64
 	}{{0, 1, 0}, {2, 1, 1.5}, {3, 1, 2.5}, {4, 1, 3.5}, {0, 3, 0}, {2, 3, 1}, {4, 3, 2.5}} {
-		r.Topo = newTopology(transport.Rank(c.me), []string{"a", "a", "b", "c", "d"}, make([]string, 5))
+		r.Topo = topologyOf(t, c.me, "aabcd")
 		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(c.turn*500)*time.Millisecond {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}

@@ -288,7 +288,7 @@ func (r *Runtime) dropRemote(rank transport.Rank, addr uintptr) {
 		return
 	}
 	r.remote.drop(rank, addr)
-	if to := &r.routes[rank]; to.fast != nil {
+	if to := r.route(rank); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }

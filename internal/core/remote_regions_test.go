@@ -179,7 +179,7 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 		r.must(err)
 		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
 		to := 1 - int(r.Me)
-		a, buf := r.routes[to].tr.(*asking), r.local(5000)
+		a, buf := r.beyond.tr.(*asking), r.local(5000)
 		there := uintptr(binary.LittleEndian.Uint64(all[8*to:]))
 		a.unknownMemory.Store(there)
 		want := int32(0)

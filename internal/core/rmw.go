@@ -45,7 +45,8 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if _, err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
 		return err
 	}
-	tr, peer := r.routes[proc].tr, r.routes[proc].peer
+	to := r.route(transport.Rank(proc))
+	tr, peer := to.tr, to.peer
 	if r.deviceAtomics != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
 		if _, n := r.Memory.Declared(x.Addr); n > 0 {
 			tr, peer = r.deviceAtomics, transport.Peer(proc)
@@ -56,7 +57,7 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	} else if err != nil {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
 	}
-	if x.Posted && !r.routes[proc].immediate {
+	if x.Posted && !to.immediate {
 		r.traffic.posted(proc)
 	}
 	return nil

@@ -5,7 +5,6 @@
 package core
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,6 +27,8 @@ type Runtime struct {
 	Me   transport.Rank
 	N    int
 
+	local int // my number on my node
+
 	// The parts of my node (transport.Node), nil until this rank has joined it.
 	Memory        transport.NodeMemory
 	Teams         transport.Teams
@@ -40,7 +41,8 @@ type Runtime struct {
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
 
-	routes        []route
+	here, beyond  way              // to ranks of my node, and of others
+	peers         []transport.Peer // 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
 	transports    []transport.Transport
 	deviceAtomics transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
 	groups        groups
@@ -59,24 +61,12 @@ type Runtime struct {
 	remote        remoteRegions // of collective allocations
 	confirmed     remoteRegions // of others, which their owners have been asked for
 	traffic       traffic
-	allRanks      []int // all ranks
 	world         *Group
 	started       chan struct{} // closed when it is known whether all ranks take part
 	ending        sync.Once
 	jobEnding     chan struct{} // closed when the job begins to end because of a failure
 	jobEnded      chan struct{} // closed when this process has ended, in tests
 }
-
-// rankInfo is what ranks send each other first.
-type rankInfo struct {
-	Node, Host, Listener string
-	Secret               []byte
-	Memory               int64  // of its machine
-	Problem              string // why this rank cannot take part
-}
-
-// secretBytes is the length of a job's secret.
-const secretBytes = 16
 
 // Start is collective over the job. If one rank cannot take part, all get an error (see StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
@@ -93,13 +83,13 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
 	listener, problem := p.Listen()
-	infos, err := r.exchange(listener, p.Memory(), problem)
+	f, err := r.meet(listener, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
-		return nil, err
+		return nil, refusal(err)
 	}
 	r.init()
-	if err := r.reach(p, infos); err != nil {
+	if err := r.reach(p, f); err != nil {
 		r.ending.Do(func() {}) // the reason has been printed: a rank that leaves now is not lost
 		r.closeTransports()
 		if r.Liveness != nil {
@@ -107,6 +97,7 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 		}
 		return nil, err
 	}
+	r.Job.EndExchange()
 	r.makeWorld()
 	return r, nil
 }
@@ -118,63 +109,49 @@ func (r *Runtime) init() {
 	r.notified = make([]Notified, r.N)
 	r.remote.init(r.N)
 	r.confirmed.init(r.N)
-	r.twoSided.init(r.N, len(r.Topo.Nodes[r.Topo.MyNode()]))
+	r.twoSided.init(r.N, len(r.Topo.Mine()))
 	r.traffic = make(traffic, r.N+1)
+	r.peers = make([]transport.Peer, r.N)
+	for i := range r.peers {
+		r.peers[i] = transport.Peer(i)
+	}
 	if len(r.Topo.Nodes) > 1 {
 		r.aggregates.batches = make([]Batch, numBatches)
-	}
-	r.routes, r.allRanks = make([]route, r.N), make([]int, r.N)
-	for i := range r.allRanks {
-		r.allRanks[i] = i
 	}
 }
 
 // Refuse is called instead of Start by a rank with a problem; Start of all others fails with it.
 func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
-	_, err := r.exchange("", 0, problem)
-	return err
+	_, err := r.meet("", 0, problem)
+	return refusal(err)
 }
 
-func (r *Runtime) exchange(listener string, memory int64, problem error) ([]rankInfo, error) {
-	mine := rankInfo{Listener: listener, Memory: memory, Secret: make([]byte, secretBytes), Problem: textOf(problem)}
-	mine.Node, mine.Host = NodeID(r.Cfg.String("ARMCI_NODE"))
-	log.SetIdentity(int(r.Me), mine.Host)
-	rand.Read(mine.Secret)
-	infos, err := exchangeJSON(r, mine)
-	if err != nil {
-		return nil, fmt.Errorf("exchange of addresses: %w", err)
+// refusal is the error of the first exchange.
+func refusal(err error) error {
+	var s *StartError
+	if err == nil || errors.As(err, &s) {
+		return err
 	}
-	ids, hosts, problems := make([]string, len(infos)), make([]string, len(infos)), make([]string, len(infos))
-	for i, c := range infos {
-		ids[i], hosts[i], problems[i] = c.Node, c.Host, c.Problem
-	}
-	if err := consensusError(problems, int(r.Me)); err != nil {
-		return nil, err
-	}
-	if len(infos[0].Secret) != secretBytes {
-		return nil, errors.New("rank 0 runs another version of this library")
-	}
-	r.Topo = newTopology(r.Me, ids, hosts)
-	return infos, nil
+	return fmt.Errorf("exchange of addresses: %w", err)
 }
 
 // reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
 // collective, and succeeds on all ranks or on none.
-func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
+func (r *Runtime) reach(p transport.Platform, f *found) error {
 	c, err := r.chooseProvider(p)
 	if err != nil {
 		p.Abandon()
 		return r.consensus(err)
 	}
-	err = r.joinNode(p, infos)
+	err = r.joinNode(p, f)
 	if c == nil {
 		return r.consensus(err)
 	}
 	var tr transport.Transport
 	var addr []byte
 	if err == nil {
-		if tr, err = r.openProvider(c, infos[0].Secret); err == nil {
+		if tr, err = r.openProvider(c, f.secret); err == nil {
 			addr = tr.Info().Addr
 		}
 	}
@@ -185,15 +162,11 @@ func (r *Runtime) reach(p transport.Platform, infos []rankInfo) error {
 	return r.consensus(r.connectProvider(tr, addrs))
 }
 
-func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
-	mine := r.Topo.Nodes[r.Topo.MyNode()]
-	listeners := make([]string, len(mine))
-	for i, rank := range mine {
-		listeners[i] = infos[rank].Listener
-	}
-	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: r.need(infos),
-		Ranks: mine, Listeners: listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
-		Secret: infos[0].Secret, Lost: r.lost, Handle: r.handleMessage})
+func (r *Runtime) joinNode(p transport.Platform, f *found) error {
+	mine := r.Topo.Mine()
+	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: f.need,
+		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
+		Secret: f.secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -205,17 +178,9 @@ func (r *Runtime) joinNode(p transport.Platform, infos []rankInfo) error {
 	peers := make([]transport.PeerAddr, len(mine))
 	for i, rank := range mine {
 		peers[i] = transport.PeerAddr{Rank: rank}
-		r.routes[rank] = newRoute(tr, transport.Peer(i), tr.Info())
 	}
+	r.here = newWay(tr)
 	return tr.Connect(peers)
-}
-
-// need is the address space that the arena of any node may use: each of its ranks may allocate all memory of the machine.
-func (r *Runtime) need(infos []rankInfo) (most int64) {
-	for _, ranks := range r.Topo.Nodes {
-		most = max(most, int64(len(ranks))*infos[ranks[0]].Memory)
-	}
-	return most
 }
 
 // Finalize is collective: all operations complete, then this rank releases everything.

@@ -122,29 +122,64 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// oddJob alters what an exchange brings.
+// oddJob alters what the first exchange of leaders brings.
 type oddJob struct {
 	*transporttest.Job
-	alter func(all [][]byte)
+	alter func(nodes [][]byte)
 }
 
-func (j oddJob) Exchange(mine []byte) ([][]byte, error) {
-	all, err := j.Job.Exchange(mine)
-	j.alter(all)
-	return all, err
+func (j oddJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
+	nodes, err := j.Job.ExchangeLeaders(mine)
+	j.alter(nodes)
+	return nodes, err
 }
 
-func TestOddCards(t *testing.T) {
+// A record that no rank of this version can have made ends the start.
+func TestOddRecords(t *testing.T) {
 	leaktest.Check(t)
-	for card, text := range map[string]string{
-		"no info": "rank 0: invalid", "": "rank 0: unexpected end", `{"Secret":"c2hvcnQ="}`: "another version", "{}": "another version",
+	good := nodeRecord{ranks: []transport.Rank{0}, host: "h", secret: make([]byte, secretBytes)}
+	short, twice := good, good
+	short.secret, twice.ranks = good.secret[1:], []transport.Rank{0, 0}
+	newer := append(record(recordMagic), recordVersion+1, 0, 0xff)
+	for text, odd := range map[string]record{
+		"malformed record": record("no record at all"), "a malformed": nil, "exchange of addresses: a malformed": short.encode(),
+		"node of rank 0: a malformed": twice.encode(), "of rank 0": good.encode()[:12], "of version 2 at the start": newer,
 	} {
 		c := transporttest.NewCluster(1)
-		j := oddJob{c.Job(0), func(all [][]byte) { all[0] = []byte(card) }}
-		if _, err := Start(settings(), j, c.Platform(0)); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%q: %v", card, err)
+		j := oddJob{c.Job(0), func(nodes [][]byte) { nodes[0] = odd }}
+		_, err := Start(settings(), j, c.Platform(0))
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", odd, err)
 		}
 		c.Close()
+	}
+}
+
+// Ranks with different versions of the library are not regarded as one node, and all of them fail; the first one prints why.
+func TestVersions(t *testing.T) {
+	leaktest.Check(t)
+	c := transporttest.NewCluster(3)
+	defer c.Close()
+	errs := make([]error, 3)
+	var running sync.WaitGroup
+	for i := range errs {
+		running.Go(func() {
+			if i < 2 {
+				_, errs[i] = Start(settings(), c.Job(i), c.Platform(i))
+				return
+			}
+			newer := append(record(recordMagic), recordVersion+1, 2, 1, 2, 3)
+			c.Job(i).Split("another version")
+			c.Job(i).GatherNode([]byte("a card"))
+			c.Job(i).ExchangeLeaders(newer)
+		})
+	}
+	running.Wait()
+	for i, err := range errs[:2] {
+		var s *StartError
+		if !errors.As(err, &s) || s.Print != (i == 0) || !strings.Contains(s.Text, "rank 2 exchanges records of version 2") {
+			t.Errorf("rank %d: %v", i, err)
+		}
 	}
 }
 
@@ -235,9 +270,8 @@ func TestLeaveWires(t *testing.T) {
 }
 
 func TestTopology(t *testing.T) {
-	// Ranks 0 and 3 share a host name, not a node.
-	topo := newTopology(4, []string{"b", "a", "b", "c", "a", "b"}, []string{"x", "y", "x", "x", "y", "x"})
-	if got := topo.String(); got != "x: ranks [0 2 5], y: ranks [1 4], x: ranks [3]" {
+	topo := topologyOf(t, 4, "babcab")
+	if got := topo.String(); got != "b: ranks [0 2 5], a: ranks [1 4], c: ranks [3]" {
 		t.Error(got)
 	}
 	if topo.MyNode() != 1 || topo.Node(3) != 2 || topo.Local(5) != 2 || topo.Local(4) != 1 {
@@ -246,7 +280,7 @@ func TestTopology(t *testing.T) {
 	if topo.MachineRanks != 2 {
 		t.Errorf("%d ranks share my machine", topo.MachineRanks)
 	}
-	if two := newTopology(0, []string{"b|x", "a|x", "b|y"}, make([]string, 3)); two.MachineRanks != 2 || len(two.Nodes) != 3 {
+	if two := topologyOf(t, 0, "baB"); two.MachineRanks != 2 || len(two.Nodes) != 3 || !two.SameMachine(2) || two.SameMachine(1) {
 		t.Errorf("two nodes on one machine: %+v", two)
 	}
 	for r, same := range []bool{false, true, false, false, true, false} {

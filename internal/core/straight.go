@@ -7,6 +7,7 @@ package core
 
 import (
 	"encoding/binary"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -65,23 +66,28 @@ func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 	return w
 }
 
-// sendStraight sends a message of a collective.
+// sendStraight sends a message of a collective. A long one goes straight or in fragments: the node's mailbox has no room for it.
 func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error {
-	dest := &r.routes[to]
-	if len(data) > fragmentBytes && (dest.watcher == nil || !dest.watcher.Straight(dest.peer)) {
+	dest := r.route(to)
+	long := len(data) > fragmentBytes
+	if long && dest.watcher == nil {
 		return r.Send(to, tag, data)
 	}
 	b := fragmentHeads.Get().(*[fragmentHead]byte)
 	defer fragmentHeads.Put(b)
-	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Head: appendFragmentHead(b[:0], tag, len(data)), Body: data,
-		Unordered: true})
+	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Head: appendFragmentHead(b[:0], tag, len(data)), Body: data,
+		Unordered: true, Straight: long})
+	if long && errors.Is(err, transport.ErrNotNative) {
+		return r.Send(to, tag, data)
+	}
+	return err
 }
 
 var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }}
 
 // want says where a message of a collective belongs. await must follow.
 func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
-	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.routes[from].watcher != nil}
+	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.route(from).watcher != nil}
 	if w.listed {
 		r.wanted.add(w)
 	}
@@ -90,7 +96,7 @@ func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
 
 // await receives a message, which is likely to come soon: it polls first.
 func (w *wanted) await() (transport.Received, error) {
-	r, dest := w.r, &w.r.routes[w.from]
+	r, dest := w.r, w.r.route(w.from)
 	if !w.listed {
 		return r.Recv(w.from, w.tag, w.body)
 	}

@@ -19,8 +19,6 @@ import (
 // watched is a transport with a Watcher that looks for a moment only.
 type watched struct{ transport.Transport }
 
-func (watched) Straight(transport.Peer) bool { return true }
-
 func (watched) Watch(_ transport.Peer, met func() bool, _ bool) (end func()) {
 	for range rand.IntN(200) {
 		if met() {
@@ -91,6 +89,43 @@ func TestLongReductions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// refusing is a transport over which messages do not always go straight.
+type refusing struct {
+	watched
+	sent *atomic.Int32
+}
+
+func (p refusing) Send(to transport.Peer, m transport.Msg) error {
+	if m.Straight && p.sent.Add(1)%3 > 0 {
+		return transport.ErrNotNative
+	}
+	return p.watched.Send(to, m)
+}
+
+// Connections over which messages would go straight come and go: a long message then travels in fragments.
+func TestLongMessagesNotStraight(t *testing.T) {
+	var sent atomic.Int32
+	refuse := func(c *transporttest.Cluster) {
+		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return refusing{watched{t}, &sent} }
+	}
+	shape{nodes: 4, ranks: 4}.run(t, refuse, func(r *tr) {
+		x := make([]int64, 4*reduceBytes/8)
+		for i := range x {
+			x[i] = int64(i) << r.Me
+		}
+		r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)), int(kernel.Long), int(kernel.Sum))
+		for i := range x {
+			if x[i] != int64(i)*15 {
+				r.wrong("element %d is %d", i, x[i])
+				break
+			}
+		}
+	})
+	if sent.Load() < 3 {
+		t.Errorf("%d long messages", sent.Load())
 	}
 }
 

@@ -12,95 +12,117 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Topology is constant after Start. Nodes are numbered by their lowest rank.
+// Topology is constant after Start. Nodes are numbered by their lowest rank. It has 16 bytes for each rank of the job.
 type Topology struct {
 	Nodes        [][]transport.Rank // ranks of each node, ascending
 	Hosts        []string           // host name of each node
 	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
-	// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
-	// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
-	Domains     [][]transport.Rank
-	nodeOf      []int  // by rank
-	local       []int  // by rank: its number among the ranks of its node
-	sameMachine []bool // by rank: is it on my machine?
-	me          transport.Rank
+	nodeOf       []int32            // by rank
+	local        []int32            // by rank: its number among the ranks of its node
+	sameMachine  []bool             // by node: is it on my machine?
+	interleaved  bool
+	me           transport.Rank
 }
 
-// newTopology groups ranks by their node's identity.
-func newTopology(me transport.Rank, ids, hosts []string) *Topology {
-	t := &Topology{nodeOf: make([]int, len(ids)), local: make([]int, len(ids)), me: me,
-		sameMachine: make([]bool, len(ids))}
-	number := map[string]int{}
-	for r, id := range ids {
-		n, known := number[id]
-		if !known {
-			n = len(t.Nodes)
-			number[id] = n
-			t.Nodes = append(t.Nodes, nil)
-			t.Hosts = append(t.Hosts, hosts[r])
+// newTopology is that of a job of n ranks. Every rank must be of one node.
+func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error) {
+	t := &Topology{Nodes: make([][]transport.Rank, len(nodes)), Hosts: make([]string, len(nodes)), nodeOf: make([]int32, n),
+		local: make([]int32, n), sameMachine: make([]bool, len(nodes)), me: me}
+	for i := range t.nodeOf {
+		t.nodeOf[i] = -1
+	}
+	left := n
+	for i, node := range nodes {
+		t.Nodes[i], t.Hosts[i] = node.ranks, node.host
+		for k, r := range node.ranks {
+			if t.nodeOf[r] >= 0 {
+				return nil, fmt.Errorf("rank %d is on two nodes", r)
+			}
+			t.nodeOf[r], t.local[r] = int32(i), int32(k)
 		}
-		t.nodeOf[r] = n
-		t.local[r] = len(t.Nodes[n])
-		t.Nodes[n] = append(t.Nodes[n], transport.Rank(r))
-		if machine(id) == machine(ids[me]) {
-			t.MachineRanks++
-			t.sameMachine[r] = true
+		left -= len(node.ranks)
+		if last := len(node.ranks) - 1; int(node.ranks[last]-node.ranks[0]) != last {
+			t.interleaved = true
 		}
 	}
-	t.Domains = t.Nodes
-	if !t.consecutive() {
-		t.Domains = make([][]transport.Rank, len(ids))
-		for r := range ids {
-			t.Domains[r] = []transport.Rank{transport.Rank(r)}
+	if left != 0 {
+		return nil, fmt.Errorf("%d ranks are on no node", left)
+	}
+	for i, node := range nodes {
+		if node.machine == nodes[t.MyNode()].machine {
+			t.MachineRanks += len(node.ranks)
+			t.sameMachine[i] = true
 		}
 	}
-	return t
+	return t, nil
 }
 
-// consecutive tells whether the ranks of each node are consecutive.
-func (t *Topology) consecutive() bool {
-	for _, ranks := range t.Nodes {
-		if int(ranks[len(ranks)-1]-ranks[0]) != len(ranks)-1 {
-			return false
-		}
+// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
+// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
+func (t *Topology) Domains() int {
+	if t.interleaved {
+		return len(t.nodeOf)
 	}
-	return true
+	return len(t.Nodes)
+}
+
+// DomainRanks lists the ranks of a domain.
+func (t *Topology) DomainRanks(domain int) []transport.Rank {
+	if t.interleaved {
+		return []transport.Rank{transport.Rank(domain)}
+	}
+	return t.Nodes[domain]
 }
 
 // Domain is the number of a rank's domain.
 func (t *Topology) Domain(r transport.Rank) int {
-	if len(t.Domains) == len(t.Nodes) {
-		return t.nodeOf[r]
+	if t.interleaved {
+		return int(r)
 	}
-	return int(r)
+	return t.Node(r)
 }
 
 // Interleaved tells whether domains are not nodes, because the ranks of a node are not consecutive.
-func (t *Topology) Interleaved() bool { return len(t.Domains) != len(t.Nodes) }
+func (t *Topology) Interleaved() bool { return t.interleaved }
 
 // Node is the node number of a rank.
-func (t *Topology) Node(r transport.Rank) int { return t.nodeOf[r] }
+func (t *Topology) Node(r transport.Rank) int { return int(t.nodeOf[r]) }
 
 // Local is the number of a rank among the ranks of its node.
-func (t *Topology) Local(r transport.Rank) int { return t.local[r] }
+func (t *Topology) Local(r transport.Rank) int { return int(t.local[r]) }
 
 // MyNode is the calling rank's node.
-func (t *Topology) MyNode() int { return t.nodeOf[t.me] }
+func (t *Topology) MyNode() int { return t.Node(t.me) }
+
+// Mine lists the ranks of that.
+func (t *Topology) Mine() []transport.Rank { return t.Nodes[t.MyNode()] }
 
 // SameNode tells whether a rank shares the caller's node.
-func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.MyNode() }
+func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.nodeOf[t.me] }
 
 // SameMachine tells whether a rank is on the caller's machine, perhaps on another (pretended) node of it.
-func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[r] }
+func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[t.Node(r)] }
 
-// String is the node map in one line.
+const (
+	mostNodes = 16 // that String lists
+	mostRanks = 32 // of a node
+)
+
+// String is the node map in one line; of a large job the beginning.
 func (t *Topology) String() string {
 	var b strings.Builder
-	for i, ranks := range t.Nodes {
+	for i, ranks := range t.Nodes[:min(len(t.Nodes), mostNodes)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
+		if len(ranks) <= mostRanks {
+			fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
+		} else {
+			fmt.Fprintf(&b, "%s: %d ranks from %d to %d", t.Hosts[i], len(ranks), ranks[0], ranks[len(ranks)-1])
+		}
+	}
+	if more := len(t.Nodes) - mostNodes; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()
 }
@@ -111,7 +133,7 @@ func machine(id string) string {
 	return boot
 }
 
-// NodeID is this machine's identity for newTopology, and its host name. pretend is ARMCI_NODE.
+// NodeID is this machine's identity for bootstrap.Job.Split, and its host name. pretend is ARMCI_NODE.
 func NodeID(pretend string) (id, host string) {
 	host, _ = os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

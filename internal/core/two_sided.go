@@ -34,8 +34,8 @@ const (
 )
 
 type twoSided struct {
-	out     []sendWindow // by rank
-	in      []recvQueue  // by local number
+	out     []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
+	in      []recvQueue                  // by local number
 	next    atomic.Uint32
 	mu      sync.Mutex // guards closed
 	closed  bool
@@ -43,7 +43,16 @@ type twoSided struct {
 }
 
 func (m *twoSided) init(ranks, here int) {
-	m.out, m.in = make([]sendWindow, ranks), make([]recvQueue, here)
+	m.out, m.in = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
+}
+
+// window is that of a rank.
+func (m *twoSided) window(to transport.Rank) *sendWindow {
+	if o := m.out[to].Load(); o != nil {
+		return o
+	}
+	m.out[to].CompareAndSwap(nil, new(sendWindow))
+	return m.out[to].Load()
 }
 
 // sendWindow counts what is on its way to a rank of another node.
@@ -59,7 +68,7 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 		r.mailbox.Send(r.Topo.Local(to), tag, body)
 		return nil
 	}
-	o := &r.twoSided.out[to]
+	o := r.twoSided.window(to)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	total := len(body)
@@ -101,7 +110,7 @@ var fragmentMemory = sync.Pool{New: func() any { return new([fragmentHead + frag
 func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
 	b := fragmentMemory.Get().(*[fragmentHead + fragmentBytes]byte)
 	defer fragmentMemory.Put(b)
-	dest := &r.routes[to]
+	dest := r.route(to)
 	body := append(append(appendFragmentHead(b[:0], tag, total), id...), data...)
 	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: body})
 }

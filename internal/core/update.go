@@ -104,7 +104,7 @@ func (r *Runtime) checkRuns(proc int, runs []Run) error {
 // behindStores makes sure that what is done at proc next, by a message or under the node's locks, comes behind everything that
 // this rank has stored there.
 func (r *Runtime) behindStores(proc int) error {
-	to := &r.routes[proc]
+	to := r.route(transport.Rank(proc))
 	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (r *Runtime) applyUpdate(rank transport.Rank, x *transport.Update) error {
 	if r.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.Update(r.routes[rank].peer, x)
+	return r.updater.Update(r.route(rank).peer, x)
 }
 
 func updateError(proc int, err error) error {
@@ -170,5 +170,5 @@ func (r *Runtime) applyCompare(rank transport.Rank, x *transport.CompareSwap) er
 	if r.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.CompareSwap(r.routes[rank].peer, x)
+	return r.updater.CompareSwap(r.route(rank).peer, x)
 }

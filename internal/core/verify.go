@@ -23,7 +23,7 @@ const (
 
 // verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
 func (r *Runtime) verify(o *Op) error {
-	to := &r.routes[o.Proc]
+	to := r.route(transport.Rank(o.Proc))
 	if o.known || to.immediate {
 		return nil
 	}

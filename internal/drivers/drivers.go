@@ -5,6 +5,8 @@
 package drivers
 
 import (
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/config"
 	"libarmci/internal/internode"
 	"libarmci/internal/ofi"
@@ -107,6 +109,7 @@ func (p *Platform) Providers() []transport.Provider {
 		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
 	forTCP := p.between("tcp")
 	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
+	forTCP.Connections = descriptors(forTCP.Connections)
 	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(providers, forOFI),
 		internode.Provider(sockets, forTCP)}
 }
@@ -114,10 +117,24 @@ func (p *Platform) Providers() []transport.Provider {
 // between is the settings that all networks have, for one of them.
 func (p *Platform) between(network string) internode.Options {
 	cfg := p.cfg.For(network)
-	return internode.Options{Poll: cfg.Duration("ARMCI_POLL"), Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
+	return internode.Options{Poll: cfg.Duration("ARMCI_POLL"), Connections: cfg.Int("ARMCI_CONNECTIONS"), Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
 		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
 		Looks:  func() int { return p.Node.Polls() },
 		Unbind: func() { _ = shm.Unbind() }}} // after an error the thread stays bound, which is only slower
+}
+
+// descriptors bounds a number of connections that are sockets, of which a process may have so many as a server and as an origin: half
+// of its descriptors are for something else.
+func descriptors(connections int) int {
+	var most unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &most) != nil || most.Cur == unix.RLIM_INFINITY {
+		return connections
+	}
+	share := max(int(min(most.Cur, 1<<30)/4), 1)
+	if connections == 0 {
+		return share
+	}
+	return min(connections, share)
 }
 
 var _ transport.Platform = (*Platform)(nil)

@@ -22,16 +22,19 @@ import (
 // single is a job of one rank.
 type single struct{ closed bool }
 
-func (*single) Kind() string                           { return "test" }
-func (*single) Rank() int                              { return 0 }
-func (*single) Size() int                              { return 1 }
-func (*single) Exchange(mine []byte) ([][]byte, error) { return [][]byte{mine}, nil }
-func (*single) WorldComm() uintptr                     { return 0 }
-func (*single) GroupComm([]int, int) (uintptr, error)  { return 0, nil }
-func (*single) FreeComm(uintptr)                       {}
-func (*single) Abort(code int)                         { panic("abort") }
-func (*single) Die(code int)                           { panic("die") }
-func (j *single) Close() error                         { j.closed = true; return nil }
+func (*single) Kind() string                                  { return "test" }
+func (*single) Rank() int                                     { return 0 }
+func (*single) Size() int                                     { return 1 }
+func (*single) Split(string) (int, int, error)                { return 0, 1, nil }
+func (*single) GatherNode(mine []byte) ([][]byte, error)      { return [][]byte{mine}, nil }
+func (*single) ExchangeLeaders(mine []byte) ([][]byte, error) { return [][]byte{mine}, nil }
+func (*single) EndExchange()                                  {}
+func (*single) WorldComm() uintptr                            { return 0 }
+func (*single) GroupComm([]int, int) (uintptr, error)         { return 0, nil }
+func (*single) FreeComm(uintptr)                              {}
+func (*single) Abort(code int)                                { panic("abort") }
+func (*single) Die(code int)                                  { panic("die") }
+func (j *single) Close() error                                { j.closed = true; return nil }
 
 func settings(t *testing.T, environ ...string) *config.Set {
 	t.Helper()
@@ -108,7 +111,7 @@ func TestCannotJoin(t *testing.T) {
 // lonely is a job whose exchange fails.
 type lonely struct{ single }
 
-func (*lonely) Exchange([]byte) ([][]byte, error) { return nil, errors.New("nobody there") }
+func (*lonely) GatherNode([]byte) ([][]byte, error) { return nil, errors.New("nobody there") }
 
 // A rank that does not come as far as joining closes its listener too.
 func TestNothingToJoin(t *testing.T) {

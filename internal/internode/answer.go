@@ -17,6 +17,8 @@ import (
 // answer is the frame that is coming from a target.
 type answer struct {
 	g    *target
+	l    *link
+	base uint32 // frames that were sent over earlier connections, lower bits
 	h    header
 	r    *request // whose answer it is; nil if nobody's
 	late bool     // it comes after the target was given up: nobody wants it
@@ -38,10 +40,13 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
-	if g.live.Load() && g.poller.afloat.Load() != 0 { // a message may come while the connection is being made
-		g.poller.afloat.Store(0)
-	}
 	a.r, a.body = nil, nil
+	if a.late = a.l.state.Load() == parted; a.late {
+		return transport.Body{}, nil
+	}
+	if g.link.Load() == a.l && a.l.poller.afloat.Load() != 0 { // a message may come while the connection is being made
+		a.l.poller.afloat.Store(0)
+	}
 	if h.id != 0 {
 		a.r = g.take(h.id)
 	}
@@ -64,7 +69,7 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 	h, r := &a.h, a.r
 	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.want && h.kind != kindRefused
 	switch h.kind {
-	case kindAck, kindBye:
+	case kindAck, kindBye, kindRelease, kindParted:
 		bad = bad || r != nil || n > 0
 	case kindPushed, kindOld:
 		bad = bad || r == nil || n > 0
@@ -139,7 +144,7 @@ func (a *answer) End() error {
 	case kindData:
 		if h.flags&flagMore != 0 {
 			a.r = nil
-			g.caughtUp(h.handled)
+			g.caughtUp(h.handled + a.base)
 			r.giveBack()
 			return nil
 		}
@@ -149,7 +154,7 @@ func (a *answer) End() error {
 	case kindReply:
 		if !r.whole() {
 			a.r = nil
-			g.caughtUp(h.handled)
+			g.caughtUp(h.handled + a.base)
 			r.giveBack()
 			return nil
 		}
@@ -166,13 +171,18 @@ func (a *answer) End() error {
 		g.t.tellLoss(transport.Rank(h.rank), string(a.body))
 	case kindBye:
 		g.bye.Store(true)
+	case kindRelease:
+		g.t.thread.release(a.l)
 	}
 	a.r, a.body = nil, nil
 	if h.kind == kindRefused && r == nil { // the next fence tells; the first refusal stays
 		first := err // a copy: err itself would always be allocated
 		g.refused.CompareAndSwap(nil, &first)
 	}
-	g.caughtUp(h.handled) // after what there may be to tell
+	g.caughtUp(h.handled + a.base) // after what there may be to tell
+	if h.kind == kindParted && !a.l.state.CompareAndSwap(parting, parted) {
+		return fmt.Errorf("%w: the node parts from a process that does not", errProtocol)
+	}
 	if r != nil {
 		r.taken(err)
 	}
@@ -199,8 +209,11 @@ func (a *answer) refusal() error {
 	return fmt.Errorf("refused: %s", a.body)
 }
 
-// Lost ends the target.
+// Lost ends the target, unless the connection has been given back.
 func (a *answer) Lost(err error) {
+	if a.l.state.Load() == parted {
+		return
+	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the connection was closed")
 	}
@@ -214,14 +227,15 @@ func (t *Transport) finishAnswers() {
 		late := time.Since(begin) > goodbyeTime
 		more = false
 		for _, g := range t.targets {
-			if !g.live.Load() || g.table.held.Load() == 0 {
+			l := g.link.Load()
+			if l == nil || g.table.held.Load() == 0 {
 				continue
 			}
 			more = true
 			if late {
-				g.ep.Break()
+				l.ep.Break()
 			}
-			g.poller.pollOnce()
+			l.poller.pollOnce()
 		}
 		if more {
 			time.Sleep(20 * time.Microsecond)

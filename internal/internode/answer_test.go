@@ -52,6 +52,7 @@ func TestWrongAnswers(t *testing.T) {
 		"an empty part":            {true, []lie{part(0, 8, 20), part(8, 0, 20)}},
 		"data for a call":          {true, []lie{data(8)}},
 		"a message for another":    {true, []lie{{header{kind: kindTell, rank: 1, bytes: 1}, []byte("x")}}},
+		"a farewell to who stays":  {true, []lie{{header{kind: kindParted}, nil}}},
 		"a long acknowledgement":   {true, []lie{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
 	} {
 		t.Run(name, func(t *testing.T) {

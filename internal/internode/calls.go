@@ -37,7 +37,7 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	switch {
 	case err != nil:
 		return err
-	case found.device.Direct && g.direct != nil:
+	case found.device.Direct && t.direct != nil:
 		g.declared.Add(found.device)
 		return g.atomic(x)
 	case found.device.Direct:
@@ -122,10 +122,12 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head), transport.MaxMessageHead, transport.ErrTooLong)
 	}
 	if m.Unordered && len(m.Head)+len(m.Body) <= maxMessage {
-		if o := t.straight(peer); o != nil {
-			o.tell(m)
+		if o := t.straight(peer); o != nil && o.tell(m) {
 			return nil
 		}
+	}
+	if m.Straight {
+		return transport.ErrNotNative
 	}
 	m.Body, m.Head = m.Whole(), nil
 	_, err := t.message(peer, m, kindSend)
@@ -139,9 +141,6 @@ func (t *Transport) straight(peer transport.Peer) *origin {
 	}
 	return t.server.origin(t.peers[peer].Rank)
 }
-
-// Straight tells whether there is one.
-func (t *Transport) Straight(peer transport.Peer) bool { return t.straight(peer) != nil }
 
 // Call posts a message and waits for the reply to it.
 func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {

@@ -15,6 +15,7 @@ import (
 // mark is how far a target has to come.
 type mark struct {
 	g      *target
+	l      *link // the connection; nil: there is none
 	frames uint64
 	writes uint64
 }
@@ -53,11 +54,13 @@ func (g *target) mark() (m mark, err error) {
 	if err := g.lost(); err != nil && !g.bye.Load() {
 		return m, err
 	}
-	if !g.live.Load() && g.queue.length.Load() == 0 {
+	l := g.link.Load()
+	if l == nil && g.queue.length.Load() == 0 {
 		return m, nil
 	}
 	m.frames = g.posted.Load()
-	if g.queue.length.Load() > 0 || !g.reached(m.frames) {
+	parts := l != nil && l.state.Load() != linked // which is a fence
+	if g.queue.length.Load() > 0 || !g.reached(m.frames) && !parts {
 		if err := g.lock(); err != nil { // which sends what is queued
 			return m, err
 		}
@@ -71,8 +74,8 @@ func (g *target) mark() (m mark, err error) {
 		g.countFence()
 		g.mu.Unlock()
 	}
-	if g.direct != nil {
-		m.writes = g.direct.Mark()
+	if m.l = g.link.Load(); m.l != nil && m.l.direct != nil {
+		m.writes = m.l.direct.Mark()
 	}
 	return m, nil
 }
@@ -105,8 +108,8 @@ func (g *target) countFence() {
 // wait blocks until the target has come so far, and tells what the node has refused meanwhile.
 func (m mark) wait() (err error) {
 	g := m.g
-	if err = g.lost(); err == nil && g.poller != nil && !m.reached() {
-		err = g.await(m.reached)
+	if err = g.lost(); err == nil && m.l != nil && !m.reached() {
+		err = g.awaitAt(m.l.poller, m.reached)
 	}
 	if err != nil && !g.bye.Load() {
 		return err
@@ -117,6 +120,7 @@ func (m mark) wait() (err error) {
 	return nil
 }
 
+// reached tells whether it has. What was sent before a connection was given back has taken effect.
 func (m mark) reached() bool {
-	return m.g.reached(m.frames) && (m.g.direct == nil || m.g.direct.Reached(m.writes))
+	return m.g.reached(m.frames) && (m.l == nil || m.l.direct == nil || m.l.direct.Reached(m.writes) || m.l.state.Load() == parted)
 }

@@ -41,7 +41,8 @@ const (
 	kindRanges                  // addr -> kindReply: registered memory from addr on; 0: memory to measure with
 	kindPush                    // descriptor of target memory, then of the origin's; arg = key of that -> kindPushed
 	kindBye                     // nothing follows; both ways
-	lastRequest = kindBye
+	kindPart                    // nothing follows on this connection, which is given back -> kindParted
+	lastRequest = kindPart
 )
 
 // What a target sends.
@@ -54,6 +55,8 @@ const (
 	kindRefused                  // addr, arg = bytes that were not moved, what = why, data = text
 	kindTell                     // a message to the origin's process; arg = its bytes
 	kindLost                     // the job ends: rank is to blame, data = text
+	kindRelease                  // the connection should be given back when nothing is open
+	kindParted                   // nothing follows on this connection
 )
 
 // Flags.

@@ -124,8 +124,10 @@ func (t *Transport) WaitGet(p transport.Peer) error {
 	if err != nil {
 		return err
 	}
-	if err := g.await(func() bool { return !t.fast.GetOpen() }); err != nil {
-		return err
+	if l := g.link.Load(); l != nil { // it is not given back while the get is open
+		if err := g.awaitAt(l.poller, func() bool { return !t.fast.GetOpen() }); err != nil {
+			return err
+		}
 	}
 	if !t.fast.GetDone() {
 		return fmt.Errorf("a get of the fast path: %w", transport.ErrPeerDead)

@@ -26,6 +26,7 @@ type origin struct {
 	handled atomic.Uint32 // frames that have taken effect
 	bye     atomic.Bool   // the origin has said goodbye
 	telling sync.Mutex    // held while the parts of a message are posted
+	parted  bool          // nothing is told over this connection any more; under telling
 
 	// Of who receives.
 	told    uint32 // so many of the frames the origin knows of
@@ -144,10 +145,13 @@ func (o *origin) reply(id uint64, body []byte) {
 }
 
 // tell sends the origin's process a message, in parts where frames are bounded. The beginning of the message travels in the head of
-// the first one.
-func (o *origin) tell(m transport.Msg) {
+// the first one. false: the origin has given this connection back.
+func (o *origin) tell(m transport.Msg) bool {
 	o.telling.Lock()
 	defer o.telling.Unlock()
+	if o.parted {
+		return false
+	}
 	body := m.Body
 	if !o.s.t.info.Copies {
 		body = bytes.Clone(body)
@@ -158,9 +162,20 @@ func (o *origin) tell(m transport.Msg) {
 		o.postHead(&h, first, body[:n])
 		h.addr += uint64(len(first) + n)
 		if body = body[n:]; len(body) == 0 {
-			return
+			return true
 		}
 	}
+}
+
+// part ends the use of a connection that its origin gives back. What was posted for it before comes before kindParted.
+func (o *origin) part() {
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	o.parted = true
+	o.bye.Store(true)
+	o.s.origins.CompareAndDelete(o.from, o)
+	o.told, o.urgent = o.handled.Load(), false
+	o.post(&header{kind: kindParted}, nil)
 }
 
 // errGoodbye ends the connection of an origin that has said that nothing follows.
@@ -169,6 +184,7 @@ var errGoodbye = errors.New("goodbye")
 // Lost ends the origin and tells the job why, and the origin if it is to blame.
 func (o *origin) Lost(err error) {
 	o.s.origins.CompareAndDelete(o.from, o)
+	o.s.bound.leave(o)
 	o.c = nil // a direct write may still use it
 	if o.bye.Load() || o.s.closing.Load() {
 		return

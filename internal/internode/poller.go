@@ -31,6 +31,9 @@ type poller struct {
 	driven atomic.Bool  // a caller has lately polled or sent: the progress thread need not
 	afloat atomic.Int64 // bytes sent since something came
 	listed bool         // with the progress thread: its lock
+	links  int          // connections that it is for; the transport's lock linking
+
+	attended bool // the fabric tells the progress thread what comes (part.go); of that
 
 	// Of the owner.
 	looks  looks

@@ -91,7 +91,7 @@ func end(x *transport.Xfer, r *request, err error) error {
 		}
 		return err
 	}
-	later, p := r.later, r.g.poller
+	later, p := r.later, r.poller
 	r.finish(err)
 	if later { // x is the caller's again, perhaps
 		if p.expects() { // nobody else may be there to collect

@@ -72,46 +72,50 @@ const connectAfter = 4
 // without the caller's help until it calls end.
 func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool) (end func()) {
 	g := t.at[peer]
-	if !g.live.Load() && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
+	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
 		g.mu.Unlock() // lock has connected
 	}
-	if g.live.Load() && g.look(met) {
+	if l := g.link.Load(); l != nil && g.look(l, met) {
 		return func() {}
 	}
 	begin := time.Now()
-	live := g.sleep(1)
-	if live {
-		g.poller.driven.Store(false) // by me
-		t.thread.attend(g.poller)
+	l := g.sleep(1, mayConnect)
+	if l != nil {
+		l.poller.driven.Store(false) // by me
+		t.thread.attend(l.poller)
 	}
 	return func() {
-		if g.sleep(-1); live {
+		if g.sleep(-1, mayConnect); l != nil {
 			g.watching.slept(time.Since(begin))
 		}
 	}
 }
 
-// sleep counts who has stopped looking; false if there is no connection yet, over which messages may soon come.
-func (g *target) sleep(change int32) bool {
+// sleep counts who has stopped looking; nil if there is no connection yet, over which messages may soon come.
+func (g *target) sleep(change int32, mayConnect bool) *link {
 	g.connects.Lock()
 	defer g.connects.Unlock()
 	g.sleepers += change
-	if g.live.Load() {
-		g.poller.asleep.Add(change)
+	if mayConnect {
+		g.missing += change
 	}
-	return g.live.Load()
+	l := g.link.Load()
+	if l != nil {
+		l.poller.asleep.Add(change)
+	}
+	return l
 }
 
-// look polls until met; false if that does not come soon.
-func (g *target) look(met func() bool) bool {
+// look polls a connection until met; false if that does not come soon.
+func (g *target) look(l *link, met func() bool) bool {
 	for tries := int32(0); tries < g.watching.now.Load(); tries++ {
 		if met() {
 			g.watching.paid()
 			return true
 		}
-		if g.broken.Load() == nil {
-			g.poller.driven.Store(true)
-			if g.poller.pollOnce() {
+		if g.broken.Load() == nil && l.state.Load() != parted { // else messages come by the node's server
+			l.poller.driven.Store(true)
+			if l.poller.pollOnce() {
 				tries = 0
 				continue
 			}

@@ -82,7 +82,7 @@ func TestWatch(t *testing.T) {
 // TestWatchConnects: who waits for messages of a node again and again connects to it, so that they come straight.
 func TestWatchConnects(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	straight := func() bool { return w.ends.Open[0].(transport.Watcher).Straight(1) }
+	straight := func() bool { return w.ends.Open[0].(*Transport).straight(1) != nil }
 	for n := 1; n <= 3*connectAfter; n++ {
 		if w.connects = n > connectAfter+1; !w.connects && straight() {
 			t.Error("it has connected though it may not")

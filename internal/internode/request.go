@@ -44,6 +44,7 @@ func (p *parts) failure() error {
 type request struct {
 	parts
 	g       *target
+	poller  *poller         // where its answers come from
 	id      uint64          // place in the table, and how often it was used
 	x       *transport.Xfer // may be nil
 	later   bool            // nobody waits: x.Done tells
@@ -95,7 +96,7 @@ func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 		t.all = append(t.all, r)
 	}
 	r.id += 1 << placeBits
-	r.x, r.later, r.want = x, x != nil && x.Later, want
+	r.x, r.later, r.want, r.poller = x, x != nil && x.Later, want, g.poller
 	r.room, r.large, r.release, r.result = 0, false, nil, result{}
 	r.err.Store(nil)
 	r.answers.Store(0)
@@ -137,9 +138,9 @@ func (r *request) finish(err error) {
 		r.done.Store(true)
 		return
 	}
-	x, err := r.x, r.failure()
+	x, err, p := r.x, r.failure(), r.poller
 	g.release(r)
-	g.poller.later.Add(-1)
+	p.later.Add(-1)
 	x.Finish(err)
 }
 
@@ -197,10 +198,17 @@ func (g *target) release(r *request) {
 	g.table.mu.Unlock()
 }
 
+// empty tells whether nothing is open.
+func (t *table) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.free) == len(t.all)
+}
+
 // wait blocks until a request is complete, and gives it back.
 func (r *request) wait() (result, error) {
 	if !r.done.Load() {
-		r.g.poller.await(r.done.Load)
+		r.poller.await(r.done.Load)
 	}
 	found, err := r.result, r.failure()
 	r.g.release(r)

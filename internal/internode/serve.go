@@ -24,6 +24,9 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 	if err != nil {
 		return transport.Body{}, err
 	}
+	if o.parted && h.kind != kindBye {
+		return transport.Body{}, fmt.Errorf("%w: a frame of kind %d behind the last one", errProtocol, h.kind)
+	}
 	o.urgent = o.urgent || h.flags&flagAck != 0
 	if c.local = o.s.t.opt.Local(transport.Rank(h.rank)); c.local < 0 && h.kind != kindBye {
 		return transport.Body{}, fmt.Errorf("%w: a request for rank %d, which is not on this node", errProtocol, h.rank)
@@ -142,6 +145,8 @@ func (o *origin) act() error {
 		}
 	case kindRanges:
 		o.reply(h.id, o.ranges(uintptr(h.addr)))
+	case kindPart:
+		o.part()
 	case kindBye:
 		o.bye.Store(true)
 		return errGoodbye

@@ -20,6 +20,7 @@ type server struct {
 	t        *Transport
 	listener transport.Listener
 	origins  sync.Map // *origin by transport.Rank: the newest
+	bound    *bound[*origin]
 	closing  atomic.Bool
 	finished chan struct{}
 
@@ -30,7 +31,8 @@ type server struct {
 }
 
 func openServer(t *Transport) (*server, error) {
-	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse()}
+	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse(),
+		bound: newBound(t.opt.Connections, func(o *origin) uint32 { return o.handled.Load() })}
 	s.poll.longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
@@ -49,7 +51,23 @@ func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transp
 		s.origins.Delete(from)
 		return nil, transport.ErrClosed
 	}
+	askForRelease(s.bound.join(o))
 	return o, nil
+}
+
+// askForRelease asks origins to give their connections back.
+func askForRelease(list []*origin) {
+	for _, o := range list {
+		o.post(&header{kind: kindRelease}, nil)
+	}
+}
+
+// nap is how long to sleep at most.
+func (s *server) nap() time.Duration {
+	if s.bound.over.Load() {
+		return sooner(s.pulse.left(), askAgain)
+	}
+	return s.pulse.left()
 }
 
 // origin is the connection of a rank of another node, nil if it has none to this server.
@@ -77,10 +95,13 @@ func (s *server) loop() {
 			break
 		}
 		begin := time.Now()
-		s.listener.Sleep(s.pulse.left())
+		s.listener.Sleep(s.nap())
 		s.poll.slept(time.Since(begin))
 		s.core.Slept()
 		s.poll.event(s.listener.Poll(1))
+		if s.bound.over.Load() {
+			askForRelease(s.bound.again())
+		}
 		if s.pulse.due() {
 			for _, o := range s.origins.Range {
 				o.(*origin).ep.Pulse()

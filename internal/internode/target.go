@@ -25,6 +25,7 @@ type target struct {
 	mu       sync.Mutex // posting: all up to the blank line
 	ep       transport.OriginEndpoint
 	direct   transport.DirectEndpoint // ep, if it is one
+	poller   *poller                  // where ep's frames come from
 	payload  int                      // most bytes of a frame behind its header
 	posting  *transfer                // the one that is being posted
 	head     []byte
@@ -39,17 +40,20 @@ type target struct {
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
+	uses     uint32 // how often somebody had the lock to post something
+	quiet    quiet  // how long it must be idle to be given back
 	counters counters
 	shared   []transport.Range // private memory of the node's only process that the device may reach (share.go)
 
-	live     atomic.Bool // ep may be used
-	poller   *poller     // where ep's frames come from; constant once live
+	link     atomic.Pointer[link] // the connection; nil: there is none
+	met      atomic.Uint32        // how often somebody was found to post (part.go)
 	queue    queue
 	table    table
-	answer   answer       // the frame that is coming; of the poller's owner
 	watching looks        // for messages (progress.go)
-	connects sync.Mutex   // live, and who sleeps
+	connects sync.Mutex   // changes of link, and who sleeps
 	sleepers int32        // who waits for a message and has stopped looking
+	missing  int32        // those of them for whom a connection may be made
+	missed   int          // so often there was none (part.go); of the progress thread
 	watched  atomic.Int32 // how often messages were waited for without a connection
 	deferred atomic.Bool  // the endpoint has put frames off
 
@@ -66,7 +70,7 @@ type target struct {
 
 func newTarget(t *Transport, node int) *target {
 	g := &target{t: t, node: node, server: t.opt.serverOf(node)}
-	g.answer.g, g.keyOf = g, g.key
+	g.keyOf = g.key
 	g.watching.init(t.info.Looks)
 	return g
 }
@@ -89,32 +93,6 @@ func (g *target) lost() error {
 	if e := g.broken.Load(); e != nil {
 		return *e
 	}
-	return nil
-}
-
-// await blocks until done, or until the target is lost.
-func (g *target) await(done func() bool) error {
-	g.poller.await(func() bool { return done() || g.broken.Load() != nil })
-	return g.lost()
-}
-
-// ready connects a new target and refuses a lost one.
-func (g *target) ready() error {
-	if err := g.lost(); err != nil || g.ep != nil {
-		return err
-	}
-	ep, err := g.t.fabric.Dial(g.server, g.addr, &g.answer)
-	if err != nil {
-		return g.fail(err)
-	}
-	g.ep, g.payload, g.posting = ep, payload(ep), new(transfer)
-	g.direct, _ = ep.(transport.DirectEndpoint)
-	g.poller = g.t.pollerOf(ep.Source())
-	g.connects.Lock()
-	g.live.Store(true)
-	g.poller.asleep.Add(g.sleepers)
-	g.connects.Unlock()
-	g.poller.leaveToThread()
 	return nil
 }
 
@@ -198,7 +176,7 @@ func (g *target) ask(h header, want kind) (r *request, err error) {
 // reached tells whether a frame, and so all before it, has been handled.
 func (g *target) reached(number uint64) bool { return g.handled.Load() >= number }
 
-// caughtUp notes that so many frames were handled, of which a header has the lower bits.
+// caughtUp notes that so many frames were handled, of which n has the lower bits.
 func (g *target) caughtUp(n uint32) {
 	was := g.handled.Load()
 	if more := int32(n - uint32(was)); more > 0 {
@@ -214,16 +192,17 @@ func (g *target) fail(why error) error {
 	if !g.broken.CompareAndSwap(nil, &err) {
 		return g.lost()
 	}
-	if g.live.Load() && why != errFarewell {
-		g.ep.Break()
+	l := g.link.Load()
+	if l != nil && why != errFarewell {
+		l.ep.Break()
 	}
 	g.failRequests(err)
 	if !bye && !g.t.closing.Load() {
 		g.t.lost(g.server, why.Error())
 	}
-	if g.live.Load() {
-		g.poller.tell()
-		g.poller.src.Interrupt()
+	if l != nil {
+		l.poller.tell()
+		l.poller.src.Interrupt()
 	}
 	return err
 }
@@ -267,13 +246,16 @@ var errFarewell = errors.New("closed")
 // goodbye tells the node that nothing follows and ends the target. Where another thread is in the middle of sending and
 // stays there, the connection is broken instead.
 func (g *target) goodbye() {
-	why, free := error(transport.ErrClosed), g.live.Load() && g.broken.Load() == nil && g.mu.TryLock()
-	for end := time.Now().Add(goodbyeTime); !free && g.live.Load() && g.broken.Load() == nil && time.Now().Before(end); {
+	useful := func() bool { return g.link.Load() != nil && g.broken.Load() == nil }
+	why, free := error(transport.ErrClosed), useful() && g.mu.TryLock()
+	for end := time.Now().Add(goodbyeTime); !free && useful() && time.Now().Before(end); {
 		time.Sleep(50 * time.Microsecond)
 		free = g.mu.TryLock()
 	}
 	if free {
-		if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
+		if l := g.link.Load(); l == nil || l.state.Load() != linked {
+			why = errFarewell // it knows
+		} else if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
 			why = errFarewell
 		}
 		g.mu.Unlock()
@@ -285,7 +267,7 @@ func (g *target) goodbye() {
 func (g *target) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.live.Swap(false) {
-		g.ep.Close(goodbyeTime)
+	if l := g.link.Swap(nil); l != nil {
+		l.ep.Close(goodbyeTime)
 	}
 }

@@ -33,15 +33,20 @@ type thread struct {
 	unsent  atomic.Bool // endpoints have put frames off
 	asleep  atomic.Bool
 	ended   chan struct{}
+	asked   []*link // that should be given back; its lock
+	parted  []*link // that were, and have to be closed; its lock
 
 	// Of the thread alone.
-	pulse pulse
-	ready []transport.Source
+	pulse   pulse
+	dials   sync.WaitGroup
+	lookout pulse     // when to attend to idle connections
+	due     time.Time // when to look at those that were asked for
+	ready   []transport.Source
 }
 
 // start makes the thread run.
 func (h *thread) start() {
-	h.ended, h.pulse = make(chan struct{}), h.t.newPulse()
+	h.ended, h.pulse, h.lookout = make(chan struct{}), h.t.newPulse(), h.t.newLookout()
 	go h.run()
 }
 
@@ -91,10 +96,15 @@ func (h *thread) run() {
 		h.ready = h.sleep(time.Duration(idle)*h.t.info.Tick > idleTime)
 		for _, src := range h.ready {
 			idle = 0
-			h.visit(h.t.pollerOf(src))
+			p := h.t.pollerOf(src)
+			p.attended = false
+			h.visit(p)
 		}
+		h.part()
+		h.attendIdle()
 		h.pulses()
 	}
+	h.dials.Wait()
 }
 
 // tend visits who wants attention: false if nobody does.
@@ -127,12 +137,16 @@ func (h *thread) sleep(long bool) []transport.Source {
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.pollers) == 0 && !h.unsent.Load()
+	idle := len(h.pollers) == 0 && !h.unsent.Load() && len(h.parted) == 0
+	limit := sooner(h.pulse.left(), h.lookout.left())
+	if len(h.asked) > 0 {
+		limit = sooner(limit, max(time.Until(h.due), 0))
+	}
 	h.mu.Unlock()
 	if !idle || h.t.closed.Load() {
 		return h.ready[:0]
 	}
-	return h.t.fabric.Wait(h.pulse.left(), h.ready[:0])
+	return h.t.fabric.Wait(limit, h.ready[:0])
 }
 
 // visit polls, unless a caller does, and has the fabric tell when more comes.
@@ -171,8 +185,10 @@ func (h *thread) pulses() {
 		return
 	}
 	for _, g := range h.t.targets {
-		if g.live.Load() && g.broken.Load() == nil && !g.heard.Swap(false) && g.mu.TryLock() {
-			g.ep.Pulse()
+		if g.link.Load() != nil && g.broken.Load() == nil && !g.heard.Swap(false) && g.mu.TryLock() {
+			if l := g.link.Load(); l != nil {
+				l.ep.Pulse()
+			}
 			g.mu.Unlock()
 		}
 	}
@@ -197,6 +213,14 @@ func (p *pulse) left() time.Duration {
 		return -1
 	}
 	return max(time.Until(p.last.Add(p.every)), 0)
+}
+
+// sooner is the shorter of two times to wait; negative: any time.
+func sooner(a, b time.Duration) time.Duration {
+	if a < 0 || b >= 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // due tells whether it is time, once.

@@ -4,7 +4,7 @@
 //
 // An origin is a process that posts operations. A target is a node; its data server acts for all ranks there. Reading order:
 // transport.go (opening, who is where), target.go (what a process keeps for each node), post.go (which way a transfer
-// takes), packed.go and direct.go (the two ways), header.go and descriptor.go (frames), server.go, origin.go and serve.go
+// takes), packed.go and direct.go (the two ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames), server.go, origin.go and serve.go
 // (the data server), fence.go, poller.go and thread.go (who makes progress).
 //
 // This file: the transport as core sees it: settings, opening, who is where, closing.
@@ -26,9 +26,12 @@ type Options struct {
 	transport.OpenInfo
 	transport.Settings
 
-	Servers int           // data servers per node: its first ranks
-	Poll    time.Duration // longest time that a data server polls before it sleeps
-	Model   string        // parameters of the cost model; "" and "auto": measured at first use
+	Servers int // data servers per node: its first ranks
+	// Connections is how many connections this process should have at most: its data server's, and as many of its own to others.
+	// 0: any number.
+	Connections int
+	Poll        time.Duration // longest time that a data server polls before it sleeps
+	Model       string        // parameters of the cost model; "" and "auto": measured at first use
 }
 
 // serverOf is the rank whose data server this process uses at a node. Origins are spread over the servers there.
@@ -48,19 +51,24 @@ type Transport struct {
 	direct  transport.DirectFabric // fabric, if it is one
 	fast    transport.FastFabric   // the same
 	info    transport.FabricInfo
-	server  *server // nil if this process runs none
-	peers   []transport.PeerAddr
-	at      []*target // by peer: its node
-	targets []*target // by node
+	server  *server                         // nil if this process runs none
+	peers   []struct{ Rank transport.Rank } // by peer
+	at      []*target                       // by peer: its node
+	targets []*target                       // by node
 	thread  thread
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
 
-	pollers sync.Map // *poller by transport.Source
+	pollers  sync.Map                             // *poller by transport.Source
+	linking  sync.Mutex                           // poller.links
+	outgoing *bound[*target]                      // targets that this process is connected to
+	counts   struct{ parted, again atomic.Int64 } // connections that were given back, and that were made again
 
 	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch
 	measuring sync.Mutex
+
+	restless atomic.Bool // a test: connections are given back as soon as they may be, however often they have to be made again
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the progress thread has to end
@@ -94,6 +102,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 		return nil, err
 	}
 	t.costs.Store(c)
+	t.outgoing = newBound(o.Connections, usesOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings, Serves: o.serves(),
 		Await: t.await, Fatal: t.failAll})
 	if err != nil {
@@ -121,7 +130,7 @@ func (t *Transport) await(e transport.OriginEndpoint, done func() bool) {
 func (t *Transport) failAll(why error) {
 	for _, connected := range []bool{true, false} {
 		for _, g := range t.targets {
-			if g.live.Load() == connected {
+			if (g.link.Load() != nil) == connected {
 				g.fail(why)
 			}
 		}
@@ -142,26 +151,31 @@ func (t *Transport) lost(rank transport.Rank, why string) {
 
 // Info tells where this process can be reached.
 func (t *Transport) Info() transport.Info {
-	return transport.Info{Name: t.name, Addr: t.info.Addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
+	addr := t.info.Addr
+	if t.server == nil {
+		addr = nil // nobody connects to this process
+	}
+	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
 }
 
-// Connect tells who is where. No connection is made before it is used.
-func (t *Transport) Connect(peers []transport.PeerAddr) error {
-	of := map[transport.Rank]*target{}
-	targets := make([]*target, len(t.opt.Nodes))
-	for n, ranks := range t.opt.Nodes {
+// Connect tells where the data servers are. No connection is made before it is used.
+func (t *Transport) Connect(servers []transport.PeerAddr) error {
+	ranks := 0
+	for _, of := range t.opt.Nodes {
+		ranks += len(of)
+	}
+	peers, at, targets := make([]struct{ Rank transport.Rank }, ranks), make([]*target, ranks), make([]*target, len(t.opt.Nodes))
+	for n, of := range t.opt.Nodes {
 		targets[n] = newTarget(t, n)
-		for _, r := range ranks {
-			of[r] = targets[n]
+		for _, r := range of {
+			peers[r].Rank, at[r] = r, targets[n]
 		}
 	}
-	at := make([]*target, len(peers))
-	for i, p := range peers {
-		g := of[p.Rank]
-		if g == nil {
+	for _, p := range servers {
+		if p.Rank < 0 || int(p.Rank) >= ranks {
 			return fmt.Errorf("rank %d is not in this job", p.Rank)
 		}
-		if at[i] = g; g.server == p.Rank {
+		if g := at[p.Rank]; g.server == p.Rank {
 			g.addr = p.Addr
 		}
 	}
@@ -209,6 +223,8 @@ func (t *Transport) end() {
 	for _, g := range t.targets {
 		g.close()
 	}
+	t.thread.closeParted(t.thread.parted)
+	t.tellCounts()
 	if t.server != nil {
 		t.server.close()
 	}

@@ -249,7 +249,7 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 // Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none; all
 // -1 outside the scope.
 func Bintree(r *core.Runtime, s Scope) (root, up, left, right int) {
-	ranks := r.Topo.Nodes[r.Topo.MyNode()]
+	ranks := r.Topo.Mine()
 	at := r.Topo.Local(r.Me)
 	switch s {
 	case All:

@@ -306,7 +306,7 @@ func (p *pair) place(key uint64) place {
 	return x
 }
 
-// completed handles the completion of a request, and posts what has waited for it. Poller only.
+// completed handles the completion of a request, and posts what has waited for it.
 func (p *pair) completed(r *request, why libfabric.Error) {
 	p.news.Add(1)
 	p.mu.Lock()
@@ -401,9 +401,7 @@ func (p *pair) Close() error {
 	var done [burst]libfabric.Done
 	for end := time.Now().Add(closingTime); p.stop() > 0 && time.Now().Before(end); {
 		n, err := p.q.ep.Look(done[:], 10, 10)
-		for i := range done[:n] {
-			p.q.completed(&done[i])
-		}
+		p.q.completed(done[:n])
 		if err != nil {
 			break
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Most providers work only while they are called. Whoever waits for something calls them; a request that nobody waits for would
-// stay where it is. So there is a goroutine that calls them from time to time while requests are on their way.
+// stay where it is, and those that wait for it. So there is a goroutine that calls them from time to time while requests are on their way.
 package ofi
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
+	"libarmci/internal/ofi/libfabric"
 )
 
 // progressEvery is how often. What somebody waits for is not late by that.
@@ -24,6 +25,7 @@ type progress struct {
 	ended  chan struct{}
 	mu     sync.Mutex
 	queues []*queue
+	done   [burst]libfabric.Done
 }
 
 func (g *progress) init(auto bool) {
@@ -81,7 +83,9 @@ func (g *progress) drive() (busy bool) {
 			continue
 		}
 		busy = true
-		q.ep.Progress()
+		if n, err := q.ep.Look(g.done[:], 1, 0); err == nil {
+			q.completed(g.done[:n])
+		}
 		if q.pushStalled(); q.some() {
 			if wake := q.wake.Load(); wake >= 0 {
 				eventfd.FD(wake).Ring()

@@ -131,9 +131,7 @@ func (q *queue) some() bool {
 
 // deal handles n completions of the provider, and gives those of queue pairs to the caller.
 func (q *queue) deal(out []qp.Completion, n int, err error) (int, error) {
-	for i := range q.done[:n] {
-		q.completed(&q.done[i])
-	}
+	q.completed(q.done[:n])
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	given := copy(out, q.ready)
@@ -141,7 +139,14 @@ func (q *queue) deal(out []qp.Completion, n int, err error) (int, error) {
 	return given, err
 }
 
-func (q *queue) completed(c *libfabric.Done) {
+// completed handles completions of the provider. Any thread.
+func (q *queue) completed(done []libfabric.Done) {
+	for i := range done {
+		q.complete(&done[i])
+	}
+}
+
+func (q *queue) complete(c *libfabric.Done) {
 	if at, ok := q.slots.at(c.Context); ok {
 		r := q.slots.put(at)
 		r.p.completed(&r, libfabric.Error(c.Err))

@@ -128,6 +128,7 @@ func TestConformance(t *testing.T) {
 			s.Strided, s.Poll, s.Looks = "push", time.Millisecond, func() int { return 10000 }
 		}},
 		{"accumulates by the device, little stays pinned", []int{2, 1}, func(s *settings) { s.DeviceAcc, s.rdma.Pin = true, 256<<10 }},
+		{"hardly any connections", []int{1, 2, 1}, func(s *settings) { s.Connections = 1 }},
 		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
 			s.DeviceAcc = true
@@ -135,5 +136,17 @@ func TestConformance(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })
+	}
+}
+
+// Random operations of many threads, with connections that are given back and made again.
+func TestMixBounded(t *testing.T) {
+	for _, change := range []func(*settings){
+		func(s *settings) { s.Connections = 1 },
+		func(s *settings) {
+			s.Connections, s.DeviceAcc, s.Strided, s.Buffer = 1, true, transport.ByClaiming, 1<<20
+		},
+	} {
+		openJob(t, change, 1, 2, 1, 1).Mix(t, 1, 200)
 	}
 }

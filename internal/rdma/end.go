@@ -49,7 +49,7 @@ const leastRequests = writeLength
 func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
 	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits().MaxSGE))
 	least := min(requests, leastRequests)
-	requests = min(requests, f.base.Limits().MaxWR-more-1, int(q.tokens.Load()))
+	requests = min(requests, f.base.Limits().MaxWR-more-1, q.entries)
 	if requests < least {
 		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few", f.base.Name(), f.base.Limits().MaxWR)
 	}

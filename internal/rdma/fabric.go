@@ -57,9 +57,10 @@ type Fabric struct {
 
 	listening sync.Mutex // for all below
 	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	greeted   map[nonce][]byte
-	eager     *lab.Ring // of the data server, if an origin uses it
-	locks     qp.Region // nil: none
+	greeted   map[nonce][]byte // answers to questions that may come again
+	recent    []greeting       // the same, the oldest first
+	eager     *lab.Ring        // of the data server, if an origin uses it
+	locks     qp.Region        // nil: none
 }
 
 // Open makes the process ready to connect, and to be connected to, over a device, which it closes in the end. keep is how many
@@ -67,6 +68,9 @@ type Fabric struct {
 func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
 	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
+	if most := base.Limits().MaxMessage; most > 0 {
+		f.size = min(f.size, most)
+	}
 	cfg.Node.KeepPages()
 	onDemand := base.Limits().OnDemand
 	f.device, f.pinned = &registrar{base, onDemand}, &registrar{base, false}

@@ -100,9 +100,10 @@ const (
 
 // Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but there are fewer of them.
 const (
-	leastBytes = 16 << 10
-	mostBytes  = 64 << 10
-	enough     = 16 // buffers of a share: buffers are larger only if there are still so many
+	leastBytes   = 16 << 10
+	mostBytes    = 64 << 10
+	leastMessage = 1 << 10 // where the device wants messages to be shorter than a buffer would be
+	enough       = 16      // buffers of a share: buffers are larger only if there are still so many
 )
 
 // bufferBytes is the size of buffers if they may take so much memory in all.

@@ -7,6 +7,7 @@ package rdma
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/lab"
@@ -45,7 +46,7 @@ func decode(b []byte, x any) error {
 func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
-	f.accept, f.greeted = accept, map[nonce][]byte{}
+	f.accept, f.greeted, f.recent = accept, map[nonce][]byte{}, nil
 	return f.served, nil
 }
 
@@ -77,14 +78,31 @@ func (f *Fabric) greet(sealed []byte) (reply []byte, to *qp.Address, err error) 
 			log.Warnf("rank %d cannot be connected to: %v", q.From, err)
 			return nil, nil, nil
 		}
-		f.greeted[q.Nonce] = reply
+		f.remember(q.Nonce, reply)
 	}
 	return reply, &its.Back, nil
 }
 
+// greeting is a question that was answered.
+type greeting struct {
+	id nonce
+	at time.Time
+}
+
+// remember keeps an answer for as long as its question may come again: nobody asks for longer than the timeout. The caller has the
+// lock.
+func (f *Fabric) remember(id nonce, reply []byte) {
+	f.greeted[id] = reply
+	f.recent = append(f.recent, greeting{id, time.Now()})
+	for time.Since(f.recent[0].at) > 2*f.cfg.Timeout {
+		delete(f.greeted, f.recent[0].id)
+		f.recent = f.recent[1:]
+	}
+}
+
 // admit makes this end of a connection.
 func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
-	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastBytes {
+	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastMessage {
 		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To, q.Frame)
 	}
 	t, err := newTarget(f)

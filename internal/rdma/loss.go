@@ -24,8 +24,10 @@ var (
 	errGone   = io.EOF // the other end has closed or broken it
 )
 
-// partingTime is how long a farewell may take.
-const partingTime = time.Second
+const (
+	partingTime  = time.Second           // how long a farewell may take
+	farewellTime = 10 * time.Millisecond // how long Close waits for it at least
+)
 
 // lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
 func (e *end) lose(why error) error {
@@ -186,9 +188,10 @@ func (e *end) idle() bool {
 	return e.broken.Load() != nil || len(e.late) == 0 && !e.ring.open(e.ring.next())
 }
 
-// Close ends the connection when what was sent has left, or linger is over.
+// Close ends the connection when what was sent has left, or linger is over. The farewell always has a moment to leave: else the queue
+// pair would stay until somebody polls.
 func (e *end) Close(linger time.Duration) {
-	until := time.Now().Add(linger)
+	until := time.Now().Add(max(linger, farewellTime))
 	e.q.own()
 	defer e.q.leave()
 	e.q.shut(until, e)

@@ -17,10 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-const (
-	originRequests = 256 // of a queue pair
-	inlineBytes    = 256
-)
+const inlineBytes = 256
 
 type origin struct {
 	end
@@ -37,7 +34,7 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	}
 	at := qp.Address(addr)
 	o := &origin{inline: make([]byte, inlineBytes)}
-	if err := o.open(f, f.origins, originRequests, mostPieces, inlineBytes, fastpath.Entries); err != nil {
+	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes, fastpath.Entries); err != nil {
 		return nil, err
 	}
 	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
@@ -62,7 +59,7 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming, f.cfg.DeviceAcc, f.cm.self
 	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
-	if err == nil && (a.From != to || a.Frame < leastBytes) {
+	if err == nil && (a.From != to || a.Frame < leastMessage) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes", a.From, a.Frame)
 	}
 	if err == nil {

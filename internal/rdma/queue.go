@@ -31,16 +31,17 @@ const (
 const received = uint64(1) << 63
 
 type queue struct {
-	f      *Fabric
-	cq     qp.Queue
-	in     *pin.Pool       // what is received
-	out    *pin.Pool       // what is sent, and data whose place is not registered
-	into   []kernel.Cursor // by buffer of out that is read into: where its bytes belong
-	tokens atomic.Int32
-	looks  int            // before the first yield
-	nap    time.Duration  // longest sleep; negative: any time
-	fast   *fastpath.Path // nil if there is none
-	bell   eventfd.FD     // ends Sleep
+	f       *Fabric
+	cq      qp.Queue
+	in      *pin.Pool       // what is received
+	out     *pin.Pool       // what is sent, and data whose place is not registered
+	into    []kernel.Cursor // by buffer of out that is read into: where its bytes belong
+	tokens  atomic.Int32
+	entries int            // tokens that there are in all
+	looks   int            // before the first yield
+	nap     time.Duration  // longest sleep; negative: any time
+	fast    *fastpath.Path // nil if there is none
+	bell    eventfd.FD     // ends Sleep
 
 	mu    sync.Mutex
 	ends  map[uint32]*end // by number of the queue pair
@@ -72,6 +73,7 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 	}
 	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: eventfd.None, ends: map[uint32]*end{}}
 	q.tokens.Store(int32(tokens))
+	q.entries = tokens
 	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
 		q.out, err = pin.NewPool(f.pinned, out, f.size)
 	}

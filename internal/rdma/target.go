@@ -13,10 +13,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-const (
-	targetRequests = 32 // most requests of a queue pair: frames and writes that are on their way to one origin
-	targetPieces   = 4  // most pieces of one request
-)
+const targetPieces = 4 // most pieces of one request
 
 // message is a frame in a receive buffer.
 type message struct {
@@ -45,7 +42,7 @@ func newTarget(f *Fabric) (*target, error) {
 		t.serve()
 		t.emptySlot()
 	}
-	return t, t.open(f, f.served, targetRequests, targetPieces, inlineAnswer, 0)
+	return t, t.open(f, f.served, targetLength(f.elsewhere()), targetPieces, inlineAnswer, 0)
 }
 
 // serve handles what waits, as far as there is room. Poller only.

@@ -92,7 +92,7 @@ func refused(name string, job bootstrap.Job, err error) {
 		log.AwaitReader(time.Second)
 	}
 	if agreed {
-		job.Exchange(nil)
+		_ = bootstrap.Barrier(job) // who has left need not be waited for
 	}
 	job.Close()
 }

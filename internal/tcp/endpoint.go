@@ -153,6 +153,9 @@ func (e *endpoint) Close(linger time.Duration) {
 	for rawsock.Unsent(e.fd) > 0 && e.err() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
+	if linger == 0 { // nothing is to arrive any more: the port is free at once, as often as connections come and go
+		unix.SetsockoptLinger(e.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	}
 	e.fail(transport.ErrClosed)
 	e.f.ends.remove(e.fd)
 	e.lost = true

@@ -4,8 +4,10 @@
 package tcp
 
 import (
-	"encoding/json"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"net/netip"
 	"os"
@@ -15,17 +17,58 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hint is what a rank tells the others about its host before they open their fabrics.
+// hint is what each node tells the others about its host before they open their fabrics. All ranks get it of all nodes, so it is
+// short: a hash of the host's identity, then for each address its bits, length and bytes.
 type hint struct {
-	Host  string         // machine and network namespace: equal where loopback connects
+	Host  uint64         // machine and network namespace: equal where loopback connects; 0: not known
 	Addrs []netip.Prefix // of interfaces that are up: 10.0.0.1/24
 }
+
+const mostHinted = 16 // addresses of a host
 
 // makeHint describes this host.
 func makeHint() []byte {
 	own, _ := ownAddrs(notLoopback)
-	b, _ := json.Marshal(hint{hostIdentity(), own}) // texts only: cannot fail
+	return encodeHint(hint{hashOf(hostIdentity()), own[:min(len(own), mostHinted)]})
+}
+
+func encodeHint(h hint) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, h.Host)
+	for _, p := range h.Addrs {
+		addr := p.Addr().AsSlice()
+		b = append(append(b, byte(p.Bits()), byte(len(addr))), addr...)
+	}
 	return b
+}
+
+var errHint = errors.New("a malformed hint")
+
+func decodeHint(b []byte) (h hint, err error) {
+	if len(b) < 8 {
+		return h, errHint
+	}
+	h.Host, b = binary.LittleEndian.Uint64(b), b[8:]
+	for len(b) > 0 {
+		if len(b) < 2 || len(b) < 2+int(b[1]) {
+			return h, errHint
+		}
+		addr, ok := netip.AddrFromSlice(b[2 : 2+b[1]])
+		p := netip.PrefixFrom(addr, int(b[0]))
+		if !ok || !p.IsValid() {
+			return h, errHint
+		}
+		h.Addrs, b = append(h.Addrs, p), b[2+b[1]:]
+	}
+	return h, nil
+}
+
+func hashOf(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return max(h.Sum64(), 1)
 }
 
 // hostIdentity names the running kernel and the network namespace.
@@ -87,7 +130,7 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 	}
 	mine := hints[f.MyNode]
 	elsewhere := func(h hint) bool { return h.Host != mine.Host }
-	if f.opt.Interface == "" && mine.Host != "" && !slices.ContainsFunc(hints, elsewhere) {
+	if f.opt.Interface == "" && mine.Host != 0 && !slices.ContainsFunc(hints, elsewhere) {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
 	}
 	own, err := f.opt.candidates()
@@ -108,22 +151,23 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 		}
 	}
 	identify := ""
-	if mine.Host == "" { // or loopback would be used where all nodes are on one host
+	if mine.Host == 0 { // or loopback would be used where all nodes are on one host
 		identify = "; or mount /proc, if all are on this host: /proc/self/ns/net cannot be read"
 	}
 	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
 		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], identify)
 }
 
-// hints reads what the first rank of every node said.
+// hints reads what every node said.
 func (f *fabric) hints() ([]hint, error) {
 	out := make([]hint, len(f.Nodes))
 	for n, ranks := range f.Nodes {
-		var text []byte
-		if r := int(ranks[0]); r < len(f.Hints) {
-			text = f.Hints[r]
+		var b []byte
+		if n < len(f.Hints) {
+			b = f.Hints[n]
 		}
-		if err := json.Unmarshal(text, &out[n]); err != nil {
+		var err error
+		if out[n], err = decodeHint(b); err != nil {
 			return nil, fmt.Errorf("rank %d says nothing of its network addresses: %w", ranks[0], err)
 		}
 	}

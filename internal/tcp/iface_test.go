@@ -4,8 +4,8 @@
 package tcp
 
 import (
-	"encoding/json"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,18 +13,32 @@ import (
 )
 
 // withHints makes the fabric of nodes with one rank each; the first is this host.
-func withHints(t *testing.T, hosts ...hint) *fabric {
+func withHints(hosts ...hint) *fabric {
 	o := &fabric{}
 	for i, h := range hosts {
-		b, err := json.Marshal(h)
-		if err != nil {
-			t.Fatal(err)
-		}
 		o.Nodes = append(o.Nodes, []transport.Rank{transport.Rank(i)})
 		o.Hosts = append(o.Hosts, "host"+string(rune('0'+i)))
-		o.Hints = append(o.Hints, b)
+		o.Hints = append(o.Hints, encodeHint(h))
 	}
 	return o
+}
+
+// What a host says is read again, and nothing else is accepted.
+func TestHint(t *testing.T) {
+	h := hint{hashOf("here"), prefixes("10.1.0.2/24", "fd00::3/64")}
+	b := encodeHint(h)
+	if got, err := decodeHint(b); err != nil || got.Host != h.Host || !slices.Equal(got.Addrs, h.Addrs) || len(b) > 40 {
+		t.Errorf("%+v became %+v in %d bytes, %v", h, got, len(b), err)
+	}
+	for n := range len(b) {
+		if _, err := decodeHint(b[:n]); err == nil && n != 8 && n != 14 {
+			t.Errorf("%d bytes are accepted", n)
+		}
+	}
+	b[8] = 33
+	if _, err := decodeHint(b); err == nil {
+		t.Error("a network of 33 bits is accepted")
+	}
 }
 
 func prefixes(texts ...string) (out []netip.Prefix) {
@@ -35,11 +49,11 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 }
 
 func TestSameHostUsesLoopback(t *testing.T) {
-	var mine hint
-	if err := json.Unmarshal(makeHint(), &mine); err != nil || mine.Host == "" {
+	mine, err := decodeHint(makeHint())
+	if err != nil || mine.Host == 0 {
 		t.Fatalf("%+v, %v", mine, err)
 	}
-	o := withHints(t, mine, mine, mine)
+	o := withHints(mine, mine, mine)
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("%v, %v", a, err)
 	}
@@ -75,9 +89,9 @@ func TestProbe(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	others := []hint{{Host: "a"}, {"b", prefixes("172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24")},
-		{"c", prefixes("172.17.0.1/16", "10.2.0.3/24", "fd00::3/64")}}
-	o := withHints(t, others...)
+	others := []hint{{Host: 1}, {2, prefixes("172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24")},
+		{3, prefixes("172.17.0.1/16", "10.2.0.3/24", "fd00::3/64")}}
+	o := withHints(others...)
 	for want, own := range map[string][]netip.Prefix{
 		"10.2.0.1": prefixes("172.17.0.1/16", "10.1.0.1/24", "10.2.0.1/24"), // two hosts against one; equal addresses are none
 		"10.1.0.1": prefixes("10.1.0.1/24", "fd00::1/64"),

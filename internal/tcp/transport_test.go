@@ -18,10 +18,8 @@ import (
 // newEnds opens nodes of so many ranks each.
 func newEnds(t testing.TB, opt Options, change func(*internode.Options), ranks ...int) *transporttest.Ends {
 	var hints [][]byte
-	for _, k := range ranks {
-		for range k {
-			hints = append(hints, makeHint())
-		}
+	for range ranks {
+		hints = append(hints, makeHint())
 	}
 	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
 		o := internode.Options{OpenInfo: info, Servers: 1, Poll: 20 * time.Microsecond, Settings: transport.Settings{
@@ -54,6 +52,20 @@ func TestTransport(t *testing.T) {
 		{"few buffers", []int{1, 1, 1}, Options{}, func(o *internode.Options) { o.Buffer = 1 << 20 }},
 	} {
 		t.Run(c.name, func(t *testing.T) { newEnds(t, c.opt, c.change, c.ranks...).Conform(t) })
+	}
+}
+
+// With hardly any connections, which are given back and made again.
+func TestTransportBounded(t *testing.T) {
+	for name, change := range map[string]func(*internode.Options){
+		"one":         func(o *internode.Options) { o.Connections = 1 },
+		"one, blocks": func(o *internode.Options) { o.Connections, o.Eager, o.Looks = 1, 0, func() int { return 0 } },
+		"two servers": func(o *internode.Options) { o.Connections, o.Servers = 2, 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			newEnds(t, Options{}, change, 2, 1, 2).Conform(t)
+			newEnds(t, Options{}, change, 2, 1, 1, 2).Mix(t, 1, 300)
+		})
 	}
 }
 

@@ -18,7 +18,7 @@ type Driver struct {
 	Name  string
 	Probe func() error  // why it cannot be used here, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
-	Hint  func() []byte // what the other ranks should know before they open theirs; may be nil
+	Hint  func() []byte // what the ranks of other nodes should know before they open theirs, in tens of bytes; may be nil
 	Open  func(FabricConfig) (Fabric, error)
 }
 
@@ -137,7 +137,8 @@ type Endpoint interface {
 	// Break ends the connection for both sides: who is blocked in Send returns soon, and what is open of direct transfers is
 	// told an error. Any thread. Receiver.Lost is still called.
 	Break()
-	// Close waits until what was sent has left, at most for linger, and frees everything. Nothing is called any more.
+	// Close waits until what was sent has left, at most for linger, and frees everything. Nothing is called any more. With linger 0
+	// nothing is on its way that is wanted, and another connection to the same target may follow, again and again.
 	Close(linger time.Duration)
 }
 
@@ -195,7 +196,8 @@ type Listener interface {
 	Close() // sends what was posted, as far as it goes soon, and closes the endpoints that are left, too
 }
 
-// Range is registered memory [Lo, Hi) and its key. With Direct false only its owner reaches it.
+// Range is registered memory [Lo, Hi) and its key, which is valid over every connection to its owner's process. With Direct false
+// only its owner reaches it.
 type Range struct {
 	Lo, Hi uintptr
 	Key    uint64
@@ -245,7 +247,7 @@ type DirectEndpoint interface {
 	OriginEndpoint
 	DirectWriter
 	Read(x *Transfer) error // as Write
-	// Mark names what was posted so far by Write; Reached tells that all of it has taken effect at the target.
+	// Mark names what was posted so far by Write; Reached tells that all of it has taken effect at the target. After Close it is true.
 	Mark() uint64
 	Reached(mark uint64) bool
 	// Atomic changes an 8-byte word by the device and returns what was there before. It blocks.

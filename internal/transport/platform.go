@@ -30,8 +30,9 @@ type OpenInfo struct {
 	Me     Rank
 	Nodes  [][]Rank    // ranks of each node, ascending
 	MyNode int         // index into Nodes
+	NodeBy []int32     // by rank: index into Nodes; nil: NodeOf looks for it
 	Hosts  []string    // host name of each node, for messages
-	Hints  [][]byte    // by rank: result of its Provider's Hint
+	Hints  [][]byte    // by node: result of its first rank's Provider.Hint
 	Secret []byte      // of the job: connecting processes prove that they know it; never sent
 	Node   NodeMemory  // what a data server accesses, for any rank of its node
 	Memory LocalMemory // by which it does accumulates and read-modify-writes, and reaches private memory, for any rank of its node
@@ -43,6 +44,12 @@ type OpenInfo struct {
 
 // NodeOf is the node of a rank, -1 if there is no such rank.
 func (o *OpenInfo) NodeOf(rank Rank) int {
+	if o.NodeBy != nil {
+		if rank < 0 || int(rank) >= len(o.NodeBy) {
+			return -1
+		}
+		return int(o.NodeBy[rank])
+	}
 	return slices.IndexFunc(o.Nodes, func(ranks []Rank) bool {
 		_, ok := slices.BinarySearch(ranks, rank)
 		return ok
@@ -70,9 +77,11 @@ type Provider struct {
 	Name  string
 	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
 	Notes func() string // what it would choose here and why, for armci_info
-	Hint  func() []byte // sent to the other ranks before they open theirs, such as this host's network addresses
-	// Open opens the transport, so that others can connect; then the ranks exchange Info().Addr and call Connect with all
-	// ranks of the job. The index of a Peer is its rank; ranks of the caller's node have no Addr.
+	// Hint is sent to all ranks before they open theirs, such as this host's network addresses. The first rank of each node is
+	// asked. All get it, so it should be short: tens of bytes.
+	Hint func() []byte
+	// Open opens the transport, so that others can connect; then Connect is called with the ranks that have an Info().Addr, in
+	// ascending order. Here a Peer is a rank, of which there are those of OpenInfo.Nodes.
 	Open func(OpenInfo) (Transport, error)
 }
 

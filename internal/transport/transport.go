@@ -12,13 +12,13 @@ import (
 // Rank is a rank of the job (ARMCI's world).
 type Rank int
 
-// Peer is a process as its transport numbers it: the index into the slice given to Connect.
+// Peer is a process as its transport numbers it: within the node the index into the slice given to Connect, between nodes its rank.
 type Peer int
 
 // PeerAddr is how a transport reaches one process.
 type PeerAddr struct {
 	Rank Rank
-	Addr []byte // the peer's Info().Addr; empty if the peer cannot be reached this way
+	Addr []byte // the peer's Info().Addr; within the node empty
 }
 
 // MaxMessage is the longest body of an active message and of a reply, on every transport: a procedure call with header
@@ -28,7 +28,7 @@ const MaxMessage = 64<<20 + 256
 // Info is constant after the transport has been opened.
 type Info struct {
 	Name      string // "shm", "tcp", "rdma"
-	Addr      []byte // published to the peers
+	Addr      []byte // published to the peers; empty: nobody connects to this process
 	Immediate bool   // Put, Get, Acc and RMW are complete at the target when they return
 	Ordered   bool   // a message is handled after every earlier operation to any rank of its node has taken effect
 	Fast      bool   // it is a FastPath, and small transfers may go there
@@ -41,6 +41,7 @@ type Msg struct {
 	Head      []byte // Send: up to MaxMessageHead bytes that come before Body; a handler gets them as the beginning of Body
 	Body      []byte
 	Unordered bool // Send: unordered, also with respect to other messages
+	Straight  bool // Send, unordered: only if it goes straight to the process, where whoever waits for it reads it; else ErrNotNative
 	Lent      bool // to a handler: Body is valid during the call only
 }
 
@@ -129,6 +130,4 @@ type Watcher interface {
 	// messages are received without the caller's help until it calls end. The caller must always call end. Without a
 	// connection to the peer's node its messages take longer: mayConnect makes one if this is not the first time.
 	Watch(p Peer, met func() bool, mayConnect bool) (end func())
-	// Straight tells whether an unordered message would go straight to a peer's process, where whoever waits for it reads it.
-	Straight(p Peer) bool
 }

@@ -1,5 +1,5 @@
 # The programs on several nodes: pretended ones (label nodes), and hosts as network namespaces (label hosts), under
-# every launcher; what can go wrong between hosts; how connections grow. One test is one launcher, one shape (nodes x
+# every launcher; what can go wrong between hosts; how connections grow, and programs with hardly any. One test is one launcher, one shape (nodes x
 # ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -42,9 +42,12 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})
 endforeach()
 
-# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8. An MPI's own connections would be among those
+# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8; a start of 512 ranks on 64 nodes. An MPI's own connections would be among those
 # counted.
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_suite(hosts/armcirun/networks SCRIPT ${here}/hosts/networks.sh LABEL hosts TIMEOUT 400)
+  armci_suite(nodes/armcirun/bounded SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 200 ARGS nodes none 4x1 few
+    ENV ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=contiguous strided vector accumulate nonblocking message notify fence gop model")
   armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600 ARGS 8x2 2x32 8x8)
+  armci_suite(nodes/armcirun/many SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 300 ARGS 64x8 ENV PROGRAM=many)
 endif()

@@ -43,7 +43,7 @@ armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # with.sh ${out}/softverbs sh transport.sh ${out}/softverbs/transport
 armci_softverbs(transport/fabric SECONDS 200 COMMAND ${out}/softverbs/transport -test.timeout=3m -test.run=TestFabric/usual)
 armci_softverbs(transport/infiniband SECONDS 200 ENV SOFTVERBS_LINK=infiniband
-  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled|TestMixBounded")
 armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
@@ -56,6 +56,8 @@ if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/device_acc SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_RDMA_ACC=device
       "HOSTS_PROGRAMS=accumulate accumulate_contention strided vector model")
+  armci_softverbs(programs/bounded SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 4x1 few
+    ENV ARMCI_TRANSPORT=rdma ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw notify message gop model")
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
     ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
   armci_softverbs(hosts/2x1 SECONDS 300 COMMAND sh ${here}/hosts/run.sh hosts none 2x1 few

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ranks of the job, and the exchange between them. It is complete when every
-// rank has contributed, and fails as soon as a missing rank cannot contribute
-// any more. Nothing here reads or writes a socket.
+// What the ranks of a job do together: they are divided into nodes, and the nodes' leaders exchange strings. Only leaders
+// send and get those, which are passed on within their nodes. Either is complete when every rank, or every leader, has asked
+// for it, and fails as soon as a rank cannot ask any more.
 
 package jobserver
 
@@ -12,109 +12,95 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// slot is one rank. A rank may connect, say bye and connect again: a shell script
-// as a rank may run several programs one after the other.
-type slot struct {
-	session     *session // nil while it is not connected
-	left        bool     // its process has ended, or its connection without a bye
-	contributes bool     // has given its string for the exchange under way
-	mine        []byte
-}
-
-func (s *Server) admit(se *session, rank, size int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if size != s.size || rank < 0 || rank >= s.size {
-		return fmt.Errorf("rank %d of %d is not of this job of %d", rank, size, s.size)
-	}
-	if s.ranks[rank].session != nil {
-		return fmt.Errorf("rank %d is already taken by another process", rank)
-	}
-	s.ranks[rank] = slot{session: se}
-	se.rank = rank
-	return nil
-}
-
-// bye marks an admitted rank as not connected.
-func (s *Server) bye(se *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &s.ranks[se.rank]
-	r.session, r.contributes, r.mine = nil, false, nil
-	se.rank = -1
-	s.settle()
-}
-
-// Left tells the server that the process started as a rank has ended.
-func (s *Server) Left(rank int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ranks[rank].left = true
-	s.settle()
-}
-
-func (s *Server) contribute(se *session, mine []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &s.ranks[se.rank]
-	if r.contributes {
-		return fmt.Errorf("two contributions of rank %d to one exchange", se.rank)
-	}
-	r.contributes, r.mine = true, mine
-	s.settle()
-	return nil
-}
-
-// abort passes an abort on to the launcher.
-func (s *Server) abort(rank, status int) {
-	s.mu.Lock()
-	s.aborted = true
-	var lost []int
-	for i := range s.ranks {
-		if s.ranks[i].lost() {
-			lost = append(lost, i)
-		}
-	}
-	s.mu.Unlock()
-	s.onAbort(rank, status, lost)
-}
-
-// lost tells whether the rank is not connected and cannot connect any more.
-func (r *slot) lost() bool { return r.left && r.session == nil }
-
-// settle ends the exchange if it is complete or has failed. In an aborted job no
-// rank is told which one is missing: the job is about to be ended, for a known reason.
+// settle answers what is complete, or can no longer be. In an aborted job no rank is told which one is missing: the job is
+// about to be ended, for a known reason.
 func (s *Server) settle() {
-	complete, missing := true, -1
-	parts := make([][]byte, s.size)
-	for i := range s.ranks {
-		r := &s.ranks[i]
-		parts[i] = r.mine
-		complete = complete && r.contributes
-		if r.lost() {
-			missing = i
+	if s.asking[jobwire.Split] == s.size {
+		s.place()
+	}
+	if s.asking[jobwire.Contribute] > 0 && s.asking[jobwire.Contribute] == len(s.leaders) {
+		s.exchange()
+	}
+	if len(s.gone) > 0 && !s.aborted {
+		s.answerAll(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job", s.gone[0]))
+	}
+}
+
+// answerAll gives the same answer to all ranks that wait for one.
+func (s *Server) answerAll(kind jobwire.Kind, payload []byte) {
+	waiting := 0
+	for _, n := range s.asking {
+		waiting += n
+	}
+	for i := 0; waiting > 0; i++ {
+		if r := &s.ranks[i]; r.asks != 0 {
+			s.answered(r)
+			r.session.send(kind, payload)
+			waiting--
 		}
 	}
-	switch {
-	case complete:
-		payload, err := jobwire.PackCollected(parts)
+}
+
+// place divides the ranks into nodes: those with the same key. The lowest of each leads it.
+func (s *Server) place() {
+	node := map[string]int{}
+	local := make([]int, s.size)
+	of := make([]int, s.size)
+	var links [][]string // by node and local number
+	s.leaders = nil
+	for i := range s.ranks {
+		key, link, err := jobwire.UnpackSplit(s.ranks[i].mine)
 		if err != nil {
-			s.answer(jobwire.Refused, []byte(err.Error()))
+			s.answerAll(jobwire.Refused, fmt.Appendf(nil, "rank %d does not say on which node it is", i))
 			return
 		}
-		s.answer(jobwire.Collected, payload)
-	case missing >= 0 && !s.aborted:
-		s.answer(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job", missing))
+		n, known := node[key]
+		if !known {
+			n = len(links)
+			node[key] = n
+			s.leaders, links = append(s.leaders, i), append(links, nil)
+		}
+		of[i], local[i] = n, len(links[n])
+		links[n] = append(links[n], link)
+	}
+	s.asked = 0
+	for i := range s.ranks {
+		r, n := &s.ranks[i], of[i]
+		s.answered(r)
+		if r.leads = -1; local[i] == 0 {
+			r.leads = n
+		}
+		r.session.send(jobwire.Placed, jobwire.PackPlaced(local[i], len(links[n]), links[n][jobwire.Parent(local[i])]))
 	}
 }
 
-// answer sends all ranks that have contributed the same frame.
-func (s *Server) answer(kind jobwire.Kind, payload []byte) {
-	for i := range s.ranks {
-		r := &s.ranks[i]
-		if r.contributes {
-			r.contributes, r.mine = false, nil
-			r.session.send(kind, payload)
-		}
+// collect counts the bytes of an exchange, and tells whether there are too many to keep.
+func (s *Server) collect(nbytes int) bool {
+	s.asked += nbytes
+	return s.asked > jobwire.MaxCollected
+}
+
+// exchange gives all leaders what all of them have contributed.
+func (s *Server) exchange() {
+	parts := make([][]byte, len(s.leaders))
+	for n, rank := range s.leaders {
+		parts[n] = s.ranks[rank].mine
+	}
+	payload, err := jobwire.PackList(parts)
+	if s.asked > jobwire.MaxCollected {
+		err = jobwire.ErrTooLarge
+	}
+	var frame []byte
+	if err == nil {
+		frame, err = jobwire.Encode(jobwire.Collected, payload)
+	}
+	if err != nil {
+		frame, _ = jobwire.Encode(jobwire.Refused, []byte(err.Error()))
+	}
+	s.asked = 0
+	for _, rank := range s.leaders {
+		r := &s.ranks[rank]
+		s.answered(r)
+		r.session.post(frame)
 	}
 }

@@ -199,27 +199,92 @@ func TestGarbageEndsOnlyItsConnection(t *testing.T) {
 	join(t, s, 0)
 }
 
-func TestExchangeFailsWhenARankIsGone(t *testing.T) {
-	s, _ := start(t, 3)
-	a, b, c := join(t, s, 0), join(t, s, 1), join(t, s, 2)
-	send(t, a, jobwire.Contribute, []byte("a"))
-	c.Close()
-	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 2 has left")
-	send(t, b, jobwire.Contribute, []byte("b"))
-	refusedWith(t, receive(t, b, jobwire.Collected, jobwire.Refused), "rank 2 has left")
+// ask sends the question for a node.
+func ask(t *testing.T, conn *net.UnixConn, key string) {
+	t.Helper()
+	payload, err := jobwire.PackSplit(key, "link of "+key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, conn, jobwire.Split, payload)
 }
 
-func TestExchangeWaitsForARankThatMayComeAgain(t *testing.T) {
+// divide joins all ranks of a job, each of which is alone on its node.
+func divide(t *testing.T, s *Server) (conns []*net.UnixConn) {
+	t.Helper()
+	for rank := range s.size {
+		conns = append(conns, join(t, s, rank))
+		ask(t, conns[rank], string(rune('a'+rank)))
+	}
+	for _, conn := range conns {
+		receive(t, conn, jobwire.Placed)
+	}
+	return conns
+}
+
+func TestPlaces(t *testing.T) {
+	s, _ := start(t, 4)
+	var conns []*net.UnixConn
+	for rank, key := range []string{"b", "a", "b", "b"} {
+		conns = append(conns, join(t, s, rank))
+		ask(t, conns[rank], key)
+	}
+	for rank, want := range []struct {
+		local, size int
+		link        string
+	}{{0, 3, "link of b"}, {0, 1, "link of a"}, {1, 3, "link of b"}, {2, 3, "link of b"}} {
+		local, size, link, err := jobwire.UnpackPlaced(receive(t, conns[rank], jobwire.Placed).Payload)
+		if err != nil || local != want.local || size != want.size || link != want.link {
+			t.Errorf("rank %d is number %d of %d, %q, error %v", rank, local, size, link, err)
+		}
+	}
+	send(t, conns[2], jobwire.Contribute, nil)
+	refusedWith(t, receive(t, conns[2], jobwire.Refused), "leads no node")
+	for _, c := range conns[:2] { // a rank that leads no node is not waited for
+		send(t, c, jobwire.Contribute, []byte("node"))
+	}
+	for _, c := range conns[:2] {
+		refusedWith(t, receive(t, c, jobwire.Collected, jobwire.Refused), "rank 2 has left") // its connection was closed
+	}
+}
+
+func TestWhoSaysNoNodeIsNamed(t *testing.T) {
+	s, _ := start(t, 2)
+	a, b := join(t, s, 0), join(t, s, 1)
+	ask(t, a, "a")
+	send(t, b, jobwire.Split, []byte("nonsense"))
+	for _, conn := range []*net.UnixConn{a, b} {
+		refusedWith(t, receive(t, conn, jobwire.Placed, jobwire.Refused), "rank 1 does not say")
+	}
+}
+
+func TestExchangeFailsWhenARankIsGone(t *testing.T) {
+	s, _ := start(t, 3)
+	conns := divide(t, s)
+	send(t, conns[0], jobwire.Contribute, []byte("a"))
+	conns[2].Close()
+	refusedWith(t, receive(t, conns[0], jobwire.Collected, jobwire.Refused), "rank 2 has left")
+	send(t, conns[1], jobwire.Contribute, []byte("b"))
+	refusedWith(t, receive(t, conns[1], jobwire.Collected, jobwire.Refused), "rank 2 has left")
+	send(t, conns[0], jobwire.Missing, nil)
+	refusedWith(t, receive(t, conns[0], jobwire.Refused), "rank 2 has left")
+}
+
+func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
 	s, _ := start(t, 2)
 	a, b := join(t, s, 0), join(t, s, 1)
 	send(t, b, jobwire.Bye, nil)
 	receive(t, b, jobwire.Done)
-	send(t, a, jobwire.Contribute, []byte("a"))
+	ask(t, a, "a")
 	b = join(t, s, 1)
-	send(t, b, jobwire.Contribute, []byte("b"))
+	ask(t, b, "b")
 	for _, conn := range []*net.UnixConn{a, b} {
-		parts, err := jobwire.UnpackCollected(receive(t, conn, jobwire.Collected).Payload, 2)
-		if err != nil || string(parts[0]) != "a" || string(parts[1]) != "b" {
+		receive(t, conn, jobwire.Placed)
+		send(t, conn, jobwire.Contribute, []byte("x"))
+	}
+	for _, conn := range []*net.UnixConn{a, b} {
+		parts, err := jobwire.UnpackList(receive(t, conn, jobwire.Collected).Payload)
+		if err != nil || len(parts) != 2 || string(parts[1]) != "x" {
 			t.Errorf("got %q, error %v", parts, err)
 		}
 	}
@@ -231,17 +296,38 @@ func TestExchangeWaitsForARankThatMayComeAgain(t *testing.T) {
 }
 
 func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
-	s, _ := start(t, 2)
-	a := join(t, s, 0)
-	send(t, a, jobwire.Contribute, []byte("one"))
-	send(t, a, jobwire.Contribute, []byte("two"))
-	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "two contributions")
+	for _, second := range []jobwire.Kind{jobwire.Contribute, jobwire.Missing} {
+		s, _ := start(t, 2)
+		a := divide(t, s)[0]
+		send(t, a, jobwire.Contribute, []byte("one"))
+		send(t, a, second, nil)
+		refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "two")
+		s.Close()
+	}
+}
+
+// What the leaders send is not kept beyond the limit, and all are told.
+func TestExchangeTooLarge(t *testing.T) {
+	const size = jobwire.MaxCollected/jobwire.MaxContribution + 1
+	s, _ := start(t, size)
+	conns := divide(t, s)
+	mine := make([]byte, jobwire.MaxContribution)
+	for _, conn := range conns {
+		send(t, conn, jobwire.Contribute, mine)
+	}
+	for _, conn := range conns {
+		refusedWith(t, receive(t, conn, jobwire.Collected, jobwire.Refused), "too large")
+		send(t, conn, jobwire.Contribute, nil) // the next one is not
+	}
+	for _, conn := range conns {
+		receive(t, conn, jobwire.Collected)
+	}
 }
 
 func TestAbortIsHeardDuringAnExchange(t *testing.T) {
 	s, aborts := start(t, 3)
 	a, b := join(t, s, 0), join(t, s, 1)
-	send(t, a, jobwire.Contribute, nil)
+	ask(t, a, "a")
 	s.Left(2)
 	send(t, b, jobwire.Abort, jobwire.PackStatus(9))
 	receive(t, b, jobwire.Done)
@@ -258,7 +344,8 @@ func TestAbortIsHeardDuringAnExchange(t *testing.T) {
 // TestARankThatDoesNotReadHoldsUpNobody fills one rank's socket with answers.
 func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	s, _ := start(t, 2)
-	deaf, good := join(t, s, 0), join(t, s, 1)
+	conns := divide(t, s)
+	deaf, good := conns[0], conns[1]
 	mine := make([]byte, jobwire.MaxContribution)
 	for range 3 { // each answer is larger than a socket's buffer
 		send(t, good, jobwire.Contribute, mine)
@@ -271,10 +358,10 @@ func TestCloseEndsEverything(t *testing.T) {
 	s, _ := start(t, 2)
 	a, silent := join(t, s, 0), dial(t, s)
 	receive(t, silent, jobwire.Challenge)
-	send(t, a, jobwire.Contribute, nil)
+	ask(t, a, "a")
 	s.Close()
-	if _, err := jobwire.Read(a, jobwire.Collected, jobwire.Refused); err == nil {
-		if _, err = jobwire.Read(a, jobwire.Collected); err == nil {
+	if _, err := jobwire.Read(a, jobwire.Placed, jobwire.Refused); err == nil {
+		if _, err = jobwire.Read(a, jobwire.Placed); err == nil {
 			t.Error("the connection is still open")
 		}
 	}

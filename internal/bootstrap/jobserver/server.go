@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package jobserver is the server to which the ranks of a job started by armcirun
-// connect: it admits them, executes their exchanges and receives aborts. Proxies
+// connect: it admits them, divides them into nodes, executes the exchanges of these nodes and receives aborts. Proxies
 // on other hosts connect to it, too, and are passed on. It starts and ends no
 // process; see launch.
 package jobserver
@@ -35,6 +35,10 @@ type Server struct {
 	open    map[*session]struct{} // nil once closed
 	arrived uint64                // connections so far
 	ranks   []slot
+	gone    []int                // ranks that are not connected and cannot connect any more, in the order in which they left
+	leaders []int                // the lowest rank of each node; none before all ranks have been divided into nodes
+	asking  map[jobwire.Kind]int // how many ranks wait for an answer to it
+	asked   int                  // bytes that the leaders have sent for the exchange under way
 	aborted bool
 }
 
@@ -71,6 +75,7 @@ func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Lis
 		onAttach:  onAttach,
 		open:      make(map[*session]struct{}),
 		ranks:     make([]slot, size),
+		asking:    make(map[jobwire.Kind]int),
 	}
 	started := map[net.Listener]bool{}
 	for _, l := range listeners {
@@ -176,7 +181,7 @@ func (s *Server) ended(se *session) {
 	defer s.mu.Unlock()
 	delete(s.open, se)
 	if se.rank >= 0 && s.ranks[se.rank].session == se {
-		s.ranks[se.rank] = slot{left: true}
+		s.replace(se.rank, slot{left: true, leads: -1})
 		s.settle()
 	}
 }

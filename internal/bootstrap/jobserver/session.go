@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // One connection to the job server: hello, then requests until it ends.
-// exchange.go executes them.
+// ranks.go and exchange.go execute them.
 
 package jobserver
 
@@ -23,14 +23,14 @@ const (
 type session struct {
 	server *Server
 	conn   net.Conn
-	number uint64 // in the order of arrival; with the server's mu, as is the next
-	proven bool   // knows the secret
-	rank   int    // -1 before hello and after bye
-	outbox chan jobwire.Frame
+	number uint64      // in the order of arrival; with the server's mu, as is the next
+	proven bool        // knows the secret
+	rank   int         // -1 before hello and after bye
+	outbox chan []byte // frames
 }
 
 func newSession(s *Server, conn net.Conn) *session {
-	return &session{server: s, conn: conn, rank: -1, outbox: make(chan jobwire.Frame, unsentMost)}
+	return &session{server: s, conn: conn, rank: -1, outbox: make(chan []byte, unsentMost)}
 }
 
 // serve owns the connection and closes it, unless it is a proxy's.
@@ -62,8 +62,8 @@ func (se *session) serve() {
 
 // deliver writes what send has queued, so that a rank that does not read blocks no other.
 func (se *session) deliver() {
-	for f := range se.outbox {
-		if jobwire.Write(se.conn, f.Kind, f.Payload) != nil {
+	for frame := range se.outbox {
+		if jobwire.WriteEncoded(se.conn, frame) != nil {
 			se.conn.Close() // request notices; later frames are dropped
 		}
 	}
@@ -71,8 +71,17 @@ func (se *session) deliver() {
 
 // send never blocks: more unread answers than the protocol allows end the connection.
 func (se *session) send(kind jobwire.Kind, payload []byte) {
+	frame, err := jobwire.Encode(kind, payload)
+	if err != nil {
+		frame, _ = jobwire.Encode(jobwire.Refused, []byte(err.Error()))
+	}
+	se.post(frame)
+}
+
+// post is send for a frame that several ranks get.
+func (se *session) post(frame []byte) {
 	select {
-	case se.outbox <- jobwire.Frame{Kind: kind, Payload: payload}:
+	case se.outbox <- frame:
 	default:
 		se.conn.Close()
 	}
@@ -123,13 +132,13 @@ func (se *session) hello(host *int) bool {
 
 // request serves one frame and tells whether more may follow.
 func (se *session) request() bool {
-	f, err := jobwire.Read(se.conn, jobwire.Contribute, jobwire.Abort, jobwire.Bye)
+	f, err := jobwire.Read(se.conn, jobwire.Split, jobwire.Contribute, jobwire.Missing, jobwire.Abort, jobwire.Bye)
 	if err != nil {
 		return false
 	}
 	switch f.Kind {
-	case jobwire.Contribute:
-		if err := se.server.contribute(se, f.Payload); err != nil {
+	case jobwire.Split, jobwire.Contribute, jobwire.Missing:
+		if err := se.server.ask(se, f.Kind, f.Payload); err != nil {
 			se.refuse(err)
 			return false
 		}

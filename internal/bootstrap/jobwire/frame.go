@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package jobwire is the protocol between armcirun's job server, the ranks and
-// the proxies on other hosts: frames over a stream socket (unix on one machine,
-// TCP between hosts), and the proof that each end belongs to the job. It knows
-// neither jobs nor processes.
+// the proxies on other hosts, and between the ranks of a node: frames over a
+// stream socket (unix on one machine, TCP between hosts), and the proof that
+// each end belongs to the job. It knows neither jobs nor processes.
 //
 // A frame is a header and a payload; numbers are little endian.
 //
 //	offset bytes  field
 //	0      4      magic "ARMJ"
-//	4      1      version, 2
+//	4      1      version, 3
 //	5      1      kind
 //	6      2      zero
 //	8      4      payload bytes, at most what the kind allows
@@ -18,25 +18,33 @@
 //	Challenge   server  nonce (32)
 //	Hello       rank    rank uint32, ranks in the job uint32, nonce (32), proof (32)
 //	Attach      proxy   host uint32, hosts of the job uint32, nonce (32), proof (32)
-//	Welcome     server  proof (32): answers Hello and Attach
-//	Contribute  rank    this rank's string for the next exchange (1 MiB)
-//	Collected   server  every rank's string: count uint32, lengths uint32 each, bytes (64 MiB)
+//	Link        rank    local number uint32, ranks of the node uint32, nonce (32), proof (32): to its parent (tree.go)
+//	Welcome     server  proof (32): answers Hello, Attach and Link
+//	Split       rank    list: what identifies its node, where it listens for the others of its node (4 KiB)
+//	Placed      server  local number uint32, ranks of the node uint32, where the parent listens, text (4 KiB): answers Split
+//	Contribute  leader  the string of its node (1 MiB)
+//	Collected   server  list: the strings of all nodes (64 MiB); between ranks: that, or the strings of ranks of the node
+//	Missing     rank    none; a connection within its node has ended: who has left?
 //	Abort       rank    exit status uint32 (4); ends the job
 //	Bye         rank    none; the rank is done with the job
 //	Done        server  none; answers Abort and Bye
-//	Refused     server  the reason, text; answers Hello and Contribute (1 KiB)
+//	Refused     server  the reason, text; answers Hello, Split, Contribute and Missing; between ranks: in the place of Collected (1 KiB)
 //	Started     proxy   process id of each of its ranks, uint32 each (1 MiB)
 //	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
 //	Ended       proxy   rank uint32, wait status uint32 (8)
 //	Signal      server  signal number uint32, for all ranks of the proxy (4)
 //	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4)
 //
-// A proof is an HMAC with the job's secret over both nonces: that of the
-// connecting process covers the Challenge and its own Hello or Attach, that of
-// the server covers what it has received.
+// A list is a count, as many lengths, and as many byte strings; count and
+// lengths are varints of package encoding/binary.
 //
-// The server speaks first. A rank has one Contribute, Abort or Bye unanswered at
-// most, but may send Abort while an exchange is under way.
+// A proof is an HMAC with the job's secret over both nonces: that of the
+// connecting process covers the Challenge and its own Hello, Attach or Link,
+// that of the server covers what it has received.
+//
+// The server speaks first; within a node the parent is the server. A rank has one
+// Split, Contribute, Missing, Abort or Bye unanswered at most, but may send Abort
+// while another is under way.
 package jobwire
 
 import (
@@ -69,17 +77,22 @@ const (
 	Ended
 	Signal
 	Finish
+	Split
+	Placed
+	Link
+	Missing
 )
 
 const (
-	version     = 2
+	version     = 3
 	headerBytes = 12
 
-	// MaxContribution bounds one rank's string, MaxCollected all of them together
-	// with their lengths.
+	// MaxContribution bounds one string of an exchange, MaxCollected all of them
+	// together with their lengths.
 	MaxContribution = 1 << 20
 	MaxCollected    = 64 << 20
 	maxReason       = 1 << 10
+	maxPlace        = 4 << 10 // of Split and Placed
 )
 
 var magic = [4]byte{'A', 'R', 'M', 'J'}
@@ -95,7 +108,7 @@ func (k Kind) limit() int {
 	switch k {
 	case Challenge:
 		return nonceBytes
-	case Hello, Attach:
+	case Hello, Attach, Link:
 		return helloBytes
 	case Contribute, Started:
 		return MaxContribution
@@ -107,7 +120,9 @@ func (k Kind) limit() int {
 		return 8
 	case Welcome:
 		return proofBytes
-	case Bye, Done:
+	case Split, Placed:
+		return maxPlace
+	case Bye, Done, Missing:
 		return 0
 	case Refused, StartFailed:
 		return maxReason
@@ -117,18 +132,31 @@ func (k Kind) limit() int {
 
 // Write sends a frame in one write; on a socket without SIGPIPE, even if the peer is gone.
 func Write(w io.Writer, kind Kind, payload []byte) error {
+	b, err := Encode(kind, payload)
+	if err != nil {
+		return err
+	}
+	return WriteEncoded(w, b)
+}
+
+// Encode makes the bytes of a frame, for WriteEncoded: several receivers of one frame share them.
+func Encode(kind Kind, payload []byte) ([]byte, error) {
 	if len(payload) > kind.limit() {
-		return fmt.Errorf("job frame %d with %d bytes: too long", kind, len(payload))
+		return nil, fmt.Errorf("job frame %d with %d bytes: too long", kind, len(payload))
 	}
 	b := make([]byte, headerBytes, headerBytes+len(payload))
 	copy(b, magic[:])
 	b[4], b[5] = version, byte(kind)
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(payload)))
-	b = append(b, payload...)
+	return append(b, payload...), nil
+}
+
+// WriteEncoded sends a frame.
+func WriteEncoded(w io.Writer, frame []byte) error {
 	if c, ok := w.(syscall.Conn); ok {
-		return sock.Send(c, b, nil)
+		return sock.Send(c, frame, nil)
 	}
-	_, err := w.Write(b)
+	_, err := w.Write(frame)
 	return err
 }
 

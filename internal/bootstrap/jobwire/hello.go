@@ -20,10 +20,17 @@ import (
 const (
 	secretBytes = 32
 	nonceBytes  = 32
-	greetTime   = 10 * time.Second
 	proofBytes  = sha256.Size
 	helloBytes  = 8 + nonceBytes + proofBytes
 )
+
+// greetTime is how long a hello may take. All ranks of a node greet their leader at the same time, perhaps on few cores.
+func (k Kind) greetTime() time.Duration {
+	if k == Link {
+		return time.Minute
+	}
+	return 10 * time.Second
+}
 
 // Secret is what a job's ranks and server share.
 type Secret [secretBytes]byte
@@ -52,7 +59,7 @@ func NewNonce() []byte {
 	return nonce
 }
 
-// NewHello makes the payload of a Hello or Attach, the answer to a Challenge:
+// NewHello makes the payload of a Hello, Attach or Link, the answer to a Challenge:
 // number of the rank or host, and how many there are.
 func NewHello(s Secret, kind Kind, challenge []byte, who, of int) []byte {
 	b := PackNumbers(who, of)
@@ -60,7 +67,7 @@ func NewHello(s Secret, kind Kind, challenge []byte, who, of int) []byte {
 	return append(b, proof(s, kind, challenge, b)...)
 }
 
-// CheckHello reads the payload of a Hello or Attach and checks the proof.
+// CheckHello reads the payload of a Hello, Attach or Link and checks the proof.
 func CheckHello(s Secret, kind Kind, challenge, payload []byte) (who, of int, err error) {
 	if len(payload) != helloBytes {
 		return 0, 0, errors.New("hello of wrong length")
@@ -87,7 +94,7 @@ func CheckWelcome(s Secret, hello, payload []byte) error {
 // Greet is the hello of a process on a new connection to a job server: both prove
 // that they belong to the job.
 func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
-	conn.SetDeadline(time.Now().Add(greetTime))
+	conn.SetDeadline(time.Now().Add(kind.greetTime()))
 	defer conn.SetDeadline(time.Time{})
 	challenge, err := Read(conn, Challenge)
 	if err != nil {
@@ -105,6 +112,27 @@ func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
 		return fmt.Errorf("refused: %s", answer.Payload)
 	}
 	return CheckWelcome(s, hello, answer.Payload)
+}
+
+// Meet is the other end of Greet within a node, where nobody is refused with a reason: who has connected?
+func Meet(conn net.Conn, s Secret, kind Kind) (who, of int, err error) {
+	if err := Trust(conn); err != nil {
+		return 0, 0, err
+	}
+	conn.SetDeadline(time.Now().Add(kind.greetTime()))
+	defer conn.SetDeadline(time.Time{})
+	nonce := NewNonce()
+	if err := Write(conn, Challenge, nonce); err != nil {
+		return 0, 0, err
+	}
+	hello, err := Read(conn, kind)
+	if err != nil {
+		return 0, 0, err
+	}
+	if who, of, err = CheckHello(s, kind, nonce, hello.Payload); err != nil {
+		return 0, 0, err
+	}
+	return who, of, Write(conn, Welcome, NewWelcome(s, hello.Payload))
 }
 
 func proof(s Secret, kind Kind, challenge, told []byte) []byte {

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,8 @@ func TestReadRefuses(t *testing.T) {
 
 func TestWriteKeepsLimits(t *testing.T) {
 	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0,
-		Finish: 5, Ended: 9, Welcome: 33, StartFailed: maxReason + 1, Attach: helloBytes + 1} {
+		Finish: 5, Ended: 9, Welcome: 33, StartFailed: maxReason + 1, Attach: helloBytes + 1,
+		Link: helloBytes + 1, Split: maxPlace + 1, Placed: maxPlace + 1, Missing: 1} {
 		if err := Write(io.Discard, kind, make([]byte, n)); err == nil {
 			t.Errorf("kind %d with %d bytes was written", kind, n)
 		}
@@ -119,29 +121,84 @@ func TestSecretAsText(t *testing.T) {
 	}
 }
 
-func TestCollected(t *testing.T) {
-	parts := [][]byte{[]byte("one"), nil, []byte("three"), {}}
-	payload, err := PackCollected(parts)
+func TestList(t *testing.T) {
+	parts := [][]byte{[]byte("one"), nil, bytes.Repeat([]byte("three"), 100), {}}
+	payload, err := PackList(parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := UnpackCollected(payload, len(parts))
+	got, err := UnpackList(payload)
 	if err != nil || !slices.EqualFunc(got, parts, bytes.Equal) {
 		t.Errorf("got %q, error %v", got, err)
 	}
 	for what, bad := range map[string][]byte{
-		"empty": {}, "cut": payload[:len(payload)-1], "longer": append(slices.Clone(payload), 0), "head only": payload[:4],
+		"empty": {}, "cut": payload[:len(payload)-1], "longer": append(slices.Clone(payload), 0), "count only": payload[:1],
+		"lengths only": payload[:6], "a huge count": bytes.Repeat([]byte{0xff}, 9), "an endless number": bytes.Repeat([]byte{0x80}, 20),
 	} {
-		if _, err := UnpackCollected(bad, len(parts)); err == nil {
+		if _, err := UnpackList(bad); err == nil {
 			t.Errorf("%s: accepted", what)
 		}
 	}
-	if _, err := UnpackCollected(payload, 3); err == nil {
-		t.Error("another number of ranks is accepted")
+	if got, err := UnpackList([]byte{0}); err != nil || len(got) != 0 {
+		t.Errorf("an empty list: %q, error %v", got, err)
 	}
 	big := make([]byte, MaxContribution)
-	if _, err := PackCollected(slices.Repeat([][]byte{big}, 64)); !errors.Is(err, ErrTooLarge) {
+	if _, err := PackList(slices.Repeat([][]byte{big}, 64)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too much: %v", err)
+	}
+}
+
+// The ranks of a node are a tree: each but the leader is a child of its parent. What goes up is in order at every rank.
+func TestTree(t *testing.T) {
+	for size := range 50 {
+		var up func(local int) [][]byte
+		up = func(local int) [][]byte {
+			parts := [][][]byte{{{byte(local)}}}
+			first, count := Children(local, size)
+			for child := first; child < first+count; child++ {
+				if Parent(child) != local {
+					t.Errorf("rank %d of %d is a child of %d, whose parent is %d", child, size, local, Parent(child))
+				}
+				parts = append(parts, up(child))
+			}
+			return InOrder(local, size, parts)
+		}
+		all := up(0)
+		for local, part := range all {
+			if int(part[0]) != local {
+				t.Errorf("of %d ranks, rank %d comes as number %d", size, part[0], local)
+			}
+		}
+		if size > 0 && len(all) != size {
+			t.Errorf("%d of %d ranks", len(all), size)
+		}
+	}
+	if first, count := Children(0, 64); first != 1 || count > 3 {
+		t.Errorf("the leader passes on everything %d times", count)
+	}
+}
+
+// Two ends of a connection within a node prove that they belong to the job.
+func TestLink(t *testing.T) {
+	leader, member := net.Pipe()
+	defer leader.Close()
+	defer member.Close()
+	secret := NewSecret()
+	greeted := make(chan error, 1)
+	go func() { greeted <- Greet(member, secret, Link, 7, 3) }()
+	who, of, err := Meet(leader, secret, Link)
+	if err != nil || who != 7 || of != 3 || <-greeted != nil {
+		t.Errorf("rank %d of %d, error %v", who, of, err)
+	}
+	go func() {
+		greeted <- Greet(member, NewSecret(), Link, 7, 3)
+	}()
+	if _, _, err := Meet(leader, secret, Link); err == nil {
+		t.Error("another secret is accepted")
+	}
+	leader.Close()
+	if <-greeted == nil {
+		t.Error("who has another secret is welcome")
 	}
 }
 
@@ -169,6 +226,6 @@ func FuzzRead(f *testing.F) {
 		if again := frame(t, got.Kind, got.Payload); !bytes.HasPrefix(b, again) {
 			t.Errorf("%x is read as what would be written %x", b, again)
 		}
-		UnpackCollected(got.Payload, 3)
+		UnpackList(got.Payload)
 	})
 }

@@ -71,9 +71,21 @@ func number(text string) int {
 	return n
 }
 
+// all waits for all ranks: two are a node.
+func all(j bootstrap.Job) error {
+	if _, _, err := j.Split(strconv.Itoa(j.Rank() / 2)); err != nil {
+		return err
+	}
+	return bootstrap.Barrier(j)
+}
+
 // meet lets every rank greet every other and leaves in good order.
 func meet(j bootstrap.Job, _ string) int {
-	all, err := j.Exchange([]byte(strconv.Itoa(j.Rank())))
+	if _, _, err := j.Split(strconv.Itoa(j.Rank())); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	all, err := j.ExchangeLeaders([]byte(strconv.Itoa(j.Rank())))
 	if err != nil || len(all) != j.Size() {
 		fmt.Println(err)
 		return 1
@@ -93,18 +105,18 @@ func meet(j bootstrap.Job, _ string) int {
 // fail: the given rank exits with status 3 after all have met, the others notice
 // that it has left and exit with 4.
 func fail(j bootstrap.Job, arg string) int {
-	j.Exchange(nil)
+	all(j)
 	if j.Rank() == number(arg) {
 		return 3
 	}
-	if _, err := j.Exchange(nil); err != nil {
+	if bootstrap.Barrier(j) != nil {
 		j.Die(4)
 	}
 	return 0
 }
 
 func abort(j bootstrap.Job, arg string) int {
-	j.Exchange(nil)
+	all(j)
 	if j.Rank() == number(arg) {
 		j.Abort(42)
 	}
@@ -114,11 +126,11 @@ func abort(j bootstrap.Job, arg string) int {
 
 // raise: the given rank kills itself; the others notice and die, as the library does.
 func raise(j bootstrap.Job, arg string) int {
-	j.Exchange(nil)
+	all(j)
 	if j.Rank() == number(arg) {
 		syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
 	}
-	j.Exchange(nil)
+	bootstrap.Barrier(j)
 	j.Die(7)
 	return 0
 }
@@ -126,7 +138,7 @@ func raise(j bootstrap.Job, arg string) int {
 // deaf: rank 0 fails, the others cannot be asked to end.
 func deaf(j bootstrap.Job, _ string) int {
 	signal.Ignore(syscall.SIGTERM)
-	j.Exchange(nil)
+	all(j)
 	if j.Rank() == 0 {
 		return 5
 	}
@@ -146,7 +158,7 @@ func stay(bootstrap.Job, string) int {
 func obey(j bootstrap.Job, _ string) int {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
-	j.Exchange(nil)
+	all(j)
 	fmt.Println("ready")
 	fmt.Println(<-got)
 	j.Close()
@@ -161,7 +173,7 @@ func parentOfSleep(j bootstrap.Job, _ string) int {
 		return 1
 	}
 	fmt.Println("pid", cmd.Process.Pid)
-	j.Exchange(nil)
+	all(j)
 	if j.Rank() == 0 {
 		syscall.Kill(syscall.Getpid(), syscall.SIGSEGV)
 	}

@@ -69,12 +69,6 @@ static int take(struct lf_endpoint *e, int n, struct lf_done *out)
 	return (int)got;
 }
 
-void lf_progress(struct lf_endpoint *e)
-{
-	struct lf_cq_entry none;
-	e->cq->ops->read(e->cq, &none, 0);
-}
-
 enum { YIELD_EVERY = 16 };
 
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields)

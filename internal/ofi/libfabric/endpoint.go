@@ -198,9 +198,6 @@ func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int,
 	return n, r != 0, err
 }
 
-// Progress lets the provider work, and takes nothing. Any thread.
-func (e *Endpoint) Progress() { C.lf_progress(&e.c) }
-
 // FD is readable when something may have come; -1: there is none.
 func (e *Endpoint) FD() int { return int(e.c.fd) }
 

@@ -69,8 +69,6 @@ struct lf_done {
 	uint64_t bytes;
 	int64_t err;
 };
-// Lets the provider work, and takes nothing.
-void lf_progress(struct lf_endpoint *e);
 // Polls until something has been completed: `looks` times, the processor yielded now and then, and `yields` times more with a
 // yield before each.
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);

@@ -21,6 +21,7 @@ type Limits struct {
 	Firmware          string
 	MaxWR, MaxSGE     int  // of a queue pair
 	MaxCQE, MaxSRQ    int  // entries of a queue
+	MaxMessage        int  // bytes that a message should have at most; 0: any number
 	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
 	OnDemand          bool // memory need not be pinned: OnDemand

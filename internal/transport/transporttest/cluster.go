@@ -55,7 +55,8 @@ type Cluster struct {
 	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
 	counts  map[[2]int]uint32 // notify counters: target, source
 	jobs    []*Job
-	world   *teamState // of the job's exchanges
+	world   *teamState            // of the job's exchanges
+	split   map[[2]int]*teamState // of exchanges within the nodes of a job: number of the split, leader
 }
 
 // NewCluster makes n ranks. Close gives its memory back.
@@ -66,7 +67,7 @@ func NewCluster(n int) *Cluster {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
-		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{}, counts: map[[2]int]uint32{},
+		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{}, counts: map[[2]int]uint32{}, split: map[[2]int]*teamState{},
 		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n), world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -78,6 +79,15 @@ func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
 	}
 	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
 }
+
+// of lists the messages from a rank, and number counts them.
+func (in *Inbox) of(from transport.Rank) []transport.Msg {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.from[from])
+}
+
+func (in *Inbox) number(from transport.Rank) int { return len(in.of(from)) }
 
 // Has tells whether at least n messages from a rank are there.
 func (in *Inbox) Has(from transport.Rank, n int) bool {

@@ -19,6 +19,8 @@ type Ends struct {
 	Inbox []*Inbox              // by rank
 	Nodes []*Memory             // by node
 
+	nodeOf []int // by rank
+
 	mu   sync.Mutex
 	lost []string // "rank R was told about rank L: reason"
 }
@@ -32,6 +34,7 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 		var node []transport.Rank
 		for range k {
 			node = append(node, transport.Rank(len(e.Inbox)))
+			e.nodeOf = append(e.nodeOf, len(nodes))
 			e.Inbox = append(e.Inbox, &Inbox{})
 		}
 		nodes = append(nodes, node)

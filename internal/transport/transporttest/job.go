@@ -4,13 +4,21 @@
 // of ending the process.
 package transporttest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Job is the job as one rank sees it.
 type Job struct {
 	c    *Cluster
 	rank int
 	comm uintptr
+
+	splits  int   // so many
+	node    *team // of the last split, as are the next
+	leaders []int
+
 	made []Comm
 	free []uintptr
 	end  []string
@@ -31,14 +39,59 @@ func (j *Job) Rank() int { return j.rank }
 // Size is the number of ranks.
 func (j *Job) Size() int { return j.c.N }
 
-// Exchange gathers, by rank.
-func (j *Job) Exchange(mine []byte) ([][]byte, error) {
+// Split compares keys.
+func (j *Job) Split(key string) (local, size int, err error) {
+	if err := j.c.fail("exchange", j.rank); err != nil {
+		return 0, 0, err
+	}
+	j.leaders = nil
+	j.splits++
+	var ranks []int
+	seen := map[string]bool{}
+	for r, k := range j.world().exchange("Split", []byte(key)) {
+		if !seen[string(k)] {
+			j.leaders = append(j.leaders, r)
+		}
+		seen[string(k)] = true
+		if string(k) == key {
+			ranks = append(ranks, r)
+		}
+	}
+	local = slices.Index(ranks, j.rank)
+	at := [2]int{j.splits, ranks[0]}
+	j.c.change(func() {
+		if j.c.split[at] == nil {
+			j.c.split[at] = newTeamState(len(ranks))
+		}
+		j.node = &team{c: j.c, s: j.c.split[at], me: local}
+	})
+	return local, len(ranks), nil
+}
+
+// GatherNode gathers within the node.
+func (j *Job) GatherNode(mine []byte) ([][]byte, error) {
 	if err := j.c.fail("exchange", j.rank); err != nil {
 		return nil, err
 	}
-	t := &team{c: j.c, s: j.c.world, me: j.rank}
-	return t.exchange("Exchange", mine), nil
+	return j.node.exchange("GatherNode", mine), nil
 }
+
+// ExchangeLeaders gathers from all ranks, and picks the leaders'.
+func (j *Job) ExchangeLeaders(mine []byte) (parts [][]byte, err error) {
+	if err := j.c.fail("exchange", j.rank); err != nil {
+		return nil, err
+	}
+	all := j.world().exchange("ExchangeLeaders", mine)
+	for _, r := range j.leaders {
+		parts = append(parts, all[r])
+	}
+	return parts, nil
+}
+
+// EndExchange makes the next exchange without a Split a bug.
+func (j *Job) EndExchange() { j.node, j.leaders = nil, nil }
+
+func (j *Job) world() *team { return &team{c: j.c, s: j.c.world, me: j.rank} }
 
 // WorldComm is a constant.
 func (j *Job) WorldComm() uintptr { return 0x4400 }

@@ -21,8 +21,8 @@ func (c *Cluster) provider(rank int) transport.Provider {
 				return nil, err
 			}
 			for i, h := range w.Hints {
-				if string(h) != string(hint(i)) {
-					return nil, fmt.Errorf("rank %d was told that rank %d says %q", rank, i, h)
+				if first := int(w.Nodes[i][0]); string(h) != string(hint(first)) {
+					return nil, fmt.Errorf("rank %d was told that rank %d says %q", rank, first, h)
 				}
 			}
 			return c.openProvider(rank, w)
@@ -33,7 +33,7 @@ func (c *Cluster) provider(rank int) transport.Provider {
 func (c *Cluster) openProvider(rank int, w transport.OpenInfo) (transport.Transport, error) {
 	mine := w.Nodes[w.MyNode]
 	switch {
-	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) || len(w.Hosts) != len(w.Nodes) || len(w.Hints) != c.N:
+	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) || len(w.Hosts) != len(w.Nodes) || len(w.Hints) != len(w.Nodes):
 		return nil, fmt.Errorf("rank %d opens a wire as rank %d of %v, node %d", rank, w.Me, w.Nodes, w.MyNode)
 	case w.Memory == nil || w.Handle == nil || w.Lost == nil || len(w.Secret) == 0:
 		return nil, fmt.Errorf("rank %d opens a wire with less than it needs", rank)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Who is asked to go when there are too many connections, and what is told of it.
+package internode
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// boundTest is connections with numbers, which are used or not.
+type boundTest struct {
+	*bound[int]
+	used map[int]uint32
+	time time.Time
+}
+
+func newBoundTest(most int) *boundTest {
+	b := &boundTest{used: map[int]uint32{}, time: time.Unix(1, 0)}
+	b.bound = newBound(most, func(i int) uint32 { return b.used[i] })
+	b.now = func() time.Time { return b.time }
+	return b
+}
+
+// joins adds connections, and expects those that are asked to go.
+func (b *boundTest) joins(t *testing.T, from, to int, want ...int) {
+	t.Helper()
+	var asked []int
+	for i := from; i < to; i++ {
+		asked = append(asked, b.join(i)...)
+	}
+	if fmt.Sprint(asked) != fmt.Sprint(want) {
+		t.Errorf("asked %v, expected %v", asked, want)
+	}
+}
+
+func TestBound(t *testing.T) {
+	b := newBoundTest(16)
+	b.joins(t, 0, 16)
+	for i := range 16 {
+		b.used[i]++
+	}
+	b.used[3]--
+	b.used[9]--
+	b.joins(t, 16, 17, 3, 9, 0) // an eighth less than there may be: the silent ones, then the oldest
+	b.joins(t, 17, 18, 1)       // those that were asked have time to go
+	for i := range 18 {
+		b.used[i]++
+	}
+	for _, i := range []int{3, 9, 0, 1} {
+		b.leave(i)
+	}
+	if b.over.Load() {
+		t.Error("14 of 16 are too many")
+	}
+	b.joins(t, 18, 20)
+	b.joins(t, 20, 21, 2, 4, 5) // of equally silent ones the oldest
+	if now, peak, exceeded, asked := b.counts(); now != 17 || peak != 18 || exceeded != 3 || asked != 7 {
+		t.Errorf("%d, %d, %d, %d", now, peak, exceeded, asked)
+	}
+}
+
+// Those that stay are asked again, though more and more rarely; others are asked before them.
+func TestBoundAgain(t *testing.T) {
+	b := newBoundTest(1)
+	b.joins(t, 0, 1)
+	b.joins(t, 1, 2, 0)
+	if list := b.again(); list != nil {
+		t.Errorf("asked %v at once", list)
+	}
+	var pauses []time.Duration
+	for last := b.time; len(pauses) < 7; b.time = b.time.Add(askAgain / 10) {
+		if list := b.again(); list != nil {
+			pauses, last = append(pauses, b.time.Sub(last)), b.time
+		}
+	}
+	if pauses[0] != askAgain || pauses[6] < askRarely/2 || pauses[6] > 2*askRarely {
+		t.Errorf("asked after %v", pauses)
+	}
+	b.leave(0)
+	if b.time = b.time.Add(time.Hour); b.over.Load() || b.again() != nil {
+		t.Error("asked though there is only one")
+	}
+	b.joins(t, 2, 3, 1)
+}
+
+func TestNoBound(t *testing.T) {
+	b := newBoundTest(0)
+	b.joins(t, 0, 1000)
+	if b.leave(5); b.over.Load() {
+		t.Error("too many")
+	}
+}
+
+// How many processes may connect to a data server.
+func TestMostOrigins(t *testing.T) {
+	for _, c := range []struct {
+		nodes         [][]transport.Rank
+		servers, want int
+	}{
+		{[][]transport.Rank{{0}}, 1, 0},
+		{[][]transport.Rank{{0}, {1}}, 0, 1},
+		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 1, 7},
+		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 2, 7}, // one of the nodes has one only
+		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 2, 2},
+		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 9, 2},
+	} {
+		if got := mostOrigins(c.nodes, c.servers); got != c.want {
+			t.Errorf("%v, %d servers: %d, expected %d", c.nodes, c.servers, got, c.want)
+		}
+	}
+}
+
+// Who gives a connection back too early waits longer the next time, and, when that was right, less again.
+func TestQuiet(t *testing.T) {
+	var q quiet
+	now := time.Unix(1, 0)
+	for i := range 30 {
+		q.parted = now
+		now = now.Add(time.Millisecond)
+		q.again(now)
+		if want := min(leastQuiet<<(i+1), mostQuiet); q.time() != want {
+			t.Errorf("after %d times %v, expected %v", i+1, q.time(), want)
+		}
+	}
+	for range 5 {
+		q.parted = now
+		now = now.Add(time.Second)
+		q.again(now)
+	}
+	if q.time() != leastQuiet {
+		t.Errorf("in the end %v", q.time())
+	}
+}

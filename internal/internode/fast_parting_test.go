@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The C fast path and connections that are given back: C no longer uses one before the node is told, and while a get of its own is
+// open there it is kept.
+package internode
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// fastFabric is a fabric with a fast path that only notes what it may use.
+type fastFabric struct {
+	transport.DirectFabric
+	open atomic.Bool // a get
+
+	mu    sync.Mutex
+	knows map[transport.OriginEndpoint]int // ranges
+}
+
+func (f *fastFabric) CacheRange(e transport.OriginEndpoint, _ transport.Rank, _ uintptr, _ transport.Range) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.knows[e]++
+}
+
+func (f *fastFabric) DropEndpoint(e transport.OriginEndpoint) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.knows, e)
+}
+
+func (f *fastFabric) DropRank(transport.Rank) {}
+func (f *fastFabric) GetOpen() bool           { return f.open.Load() }
+func (f *fastFabric) GetDone() bool           { return true }
+
+// uses tells how many ranges C knows by an endpoint, and how many in all.
+func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, n := range f.knows {
+		all += n
+	}
+	return f.knows[e], all
+}
+
+func TestFastPathWhileParting(t *testing.T) {
+	leaktest.Check(t)
+	net := pipe.New(pipe.Options{Direct: true, Shared: true})
+	fast := &fastFabric{knows: map[transport.OriginEndpoint]int{}}
+	ends := transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
+		d := net.Driver()
+		if info.Me == 0 {
+			d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+				f, err := net.Open(c)
+				fast.DirectFabric = f.(transport.DirectFabric)
+				return fast, err
+			}
+		}
+		return Open(d, options(info, nil))
+	})
+	ends.ConnectAll(t)
+	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
+	tr.restless.Store(true)
+	for range 3 {
+		if err := done(t, tr.Get, plain(mine, there, 8)); err != nil {
+			t.Fatal(err)
+		}
+		tr.AddRange(1, there, there, there+4096)
+		l := tr.targets[1].link.Load()
+		if here, all := fast.uses(l.ep); here != 1 || all != 1 {
+			t.Fatalf("C knows %d ranges by this connection, %d in all", here, all)
+		}
+		fast.open.Store(true)
+		for range 10 {
+			tr.thread.release(l)
+			time.Sleep(time.Millisecond)
+		}
+		if l.state.Load() != linked {
+			t.Fatal("the connection was given back though a get is open")
+		}
+		if err := errAfter(func() { fast.open.Store(false); l.poller.tell() }, func() error { return tr.WaitGet(1) }); err != nil {
+			t.Error(err)
+		}
+		giveBack(t, tr, 1, parting)
+		if _, all := fast.uses(l.ep); all != 0 {
+			t.Errorf("C knows %d ranges", all)
+		}
+		giveBackEnds(t, l)
+		if err := tr.WaitGet(1); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// errAfter is what do returns, which needs soon to be called meanwhile.
+func errAfter(soon func(), do func() error) error {
+	timer := time.AfterFunc(2*time.Millisecond, soon)
+	defer timer.Stop()
+	return do()
+}
+
+// giveBackEnds waits until a connection has been given back.
+func giveBackEnds(t *testing.T, l *link) {
+	t.Helper()
+	for end := time.Now().Add(patience); l.state.Load() != parted; time.Sleep(50 * time.Microsecond) {
+		if time.Now().After(end) {
+			t.Fatal("the node does not answer")
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Connections that are given back while messages go straight over them, or while somebody waits for one; and those that nobody uses.
+package internode
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// TestTellWhileParting: messages that go straight to a process, while that gives the connection back and makes it again, come all, and
+// once. Long ones that may only go straight are refused, or come.
+func TestTellWhileParting(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			w := newWatchTest(t, o, nil)
+			w.call()
+			var talk sync.WaitGroup
+			defer talk.Wait()
+			sent, stop := 0, make(chan struct{})
+			talk.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						w.call()
+						time.Sleep(200 * time.Microsecond)
+						giveBack(t, w.ends.Open[1], 0, parted)
+					}
+				}
+			})
+			refused := 0
+			for i := range 2000 {
+				m := transport.Msg{Kind: 9, Body: make([]byte, i%3*4000), Unordered: true, Straight: i%2 == 0}
+				switch err := w.ends.Open[0].Send(1, m); {
+				case err == nil:
+					sent++
+				case m.Straight && errors.Is(err, transport.ErrNotNative):
+					refused++
+				default:
+					t.Fatal(err)
+				}
+				if i%50 == 0 {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			close(stop)
+			talk.Wait()
+			w.call() // reads what has come straight
+			w.await(sent)
+			time.Sleep(2 * time.Millisecond)
+			if w.ends.Inbox[1].Has(0, sent+1) {
+				t.Error("a message has come twice")
+			}
+			t.Logf("%d sent, %d refused", sent, refused)
+		})
+	}
+}
+
+// TestWatchParted: who waits for a message of a node gets it though the connection has been, or is just being, given back.
+func TestWatchParted(t *testing.T) {
+	w := newWatchTest(t, pipe.Options{}, nil)
+	until := []int32{linked, parting, parted}
+	for n := 1; n <= 60; n++ {
+		w.call()
+		if n%4 < 3 {
+			giveBack(t, w.ends.Open[1], 0, until[n%4])
+		}
+		var waiter sync.WaitGroup
+		waiter.Go(func() {
+			_, end := w.watch(n)
+			w.await(n)
+			end()
+		})
+		time.Sleep(time.Duration(n%5) * 200 * time.Microsecond)
+		w.say()
+		transporttest.Returns(t, "watching", waiter.Wait)
+	}
+	w.call()
+	if p := w.ends.Open[1].(*Transport).targets[0].link.Load().poller; p.asleep.Load() != 0 {
+		t.Errorf("%d are said to be asleep", p.asleep.Load())
+	}
+}
+
+// TestWaitKeepsConnection: a connection is not given back while somebody sleeps until a message comes; and where there is none, one is
+// made after a while, by which the node's death is noticed.
+func TestWaitKeepsConnection(t *testing.T) {
+	leaktest.Check(t)
+	net := pipe.New(pipe.Options{})
+	ends := newEnds(t, net, func(o *Options) { o.Connections, o.Looks = 1, func() int { return 0 } }, 2, 1)
+	ends.ConnectAll(t)
+	tr := ends.Open[0].(*Transport)
+	tr.restless.Store(true)
+	g := tr.targets[1]
+	watch := func(may bool) (end func()) { return tr.Watch(2, func() bool { return false }, may) }
+	if _, err := tr.Call(2, transport.Msg{}); err != nil {
+		t.Fatal(err)
+	}
+	end := watch(true)
+	for range 20 {
+		tr.thread.release(g.link.Load())
+		time.Sleep(time.Millisecond)
+	}
+	if l := g.link.Load(); l == nil || l.state.Load() != linked {
+		t.Fatal("the connection was given back")
+	}
+	end()
+	giveBack(t, tr, 1, parted)
+	closed(t, tr, 1)
+	end = watch(false)
+	time.Sleep(50 * time.Millisecond)
+	if end(); g.link.Load() != nil {
+		t.Error("a connection was made that may not be")
+	}
+	defer watch(true)()
+	for stop := time.Now().Add(patience); g.link.Load() == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(stop) {
+			t.Fatal("no connection is made")
+		}
+	}
+	net.Break(0, 2, 0)
+	losses(t, ends)
+}
+
+// TestIdleIsAsked: who does not call the transport, and whose connections nobody reads, gives them back all the same.
+func TestIdleIsAsked(t *testing.T) {
+	for name, o := range networks() {
+		t.Run(name, func(t *testing.T) {
+			leaktest.Check(t)
+			ends := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = 2 }, 1, 1, 1, 1, 1)
+			ends.ConnectAll(t)
+			for r := 1; r < 5; r++ { // each is idle from then on
+				if _, err := ends.Open[r].Call(0, transport.Msg{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			server := ends.Open[0].(*Transport).server
+			for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+				now, peak, exceeded, _ := server.bound.counts()
+				if now <= 2 && peak >= 3 && exceeded > 0 {
+					break
+				} else if time.Now().After(end) {
+					t.Fatalf("the server has %d connections, %d at most, %d beyond what should be", now, peak, exceeded)
+				}
+			}
+			if ends.Open[4].(*Transport).targets[0].link.Load() == nil {
+				t.Error("the last one that has connected was asked")
+			}
+		})
+	}
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A random mixture of operations by several threads of all ranks at once, with pauses, for transports whose connections come and go.
+// Each thread knows what its memory at each rank must hold: what it has stored there, in its order. Messages are numbered.
+package transporttest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+)
+
+const (
+	mixBytes   = 96 << 10 // of a thread at each rank
+	mixThreads = 2
+	mixMost    = 40000 // bytes of a transfer
+)
+
+// Kinds of its messages.
+const (
+	mixOrdered = 1 + iota
+	mixUnordered
+	mixNotice
+)
+
+// mixer is a thread of a rank.
+type mixer struct {
+	e          *Ends
+	tr         transport.Transport
+	me, thread int
+	others     []int           // ranks of other nodes
+	local      uintptr         // as much as at a rank
+	there      map[int]uintptr // its memory at a rank
+	want       map[int][]byte  // what that holds
+	words      map[int]uintptr // a word of each rank that all add to
+	added      map[int]int64   // what this thread has
+	sent       map[[2]int]int  // messages, by rank and kind
+	told       map[int]uint32  // notifications
+	rnd        *rand.Rand
+}
+
+// Mix has all ranks do so many random operations each, and checks what becomes of them. Then it closes the transports. Nobody may
+// be lost.
+func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
+	t.Helper()
+	e.ConnectAll(t)
+	words := map[int]uintptr{}
+	for r := range e.Open {
+		words[r] = e.Alloc(t, r, 8)
+	}
+	var all []*mixer
+	for r := range e.Open {
+		for th := range mixThreads {
+			all = append(all, e.newMixer(t, r, th, seed, words))
+		}
+	}
+	var running sync.WaitGroup
+	for _, m := range all {
+		running.Go(func() {
+			for i := range steps {
+				if err := m.step(); err != nil {
+					t.Errorf("rank %d, thread %d, step %d: %v", m.me, m.thread, i, err)
+					return
+				}
+			}
+			if err := m.settle(m.others...); err != nil {
+				t.Errorf("rank %d, thread %d, at the end: %v", m.me, m.thread, err)
+			}
+		})
+	}
+	Returns(t, "operations", running.Wait)
+	if !t.Failed() {
+		e.checkMix(t, all)
+	}
+	e.CloseAll()
+	for _, l := range e.Losses() {
+		t.Errorf("nobody was lost, but %s", l)
+	}
+}
+
+func (e *Ends) newMixer(t *testing.T, rank, thread int, seed uint64, words map[int]uintptr) *mixer {
+	m := &mixer{e: e, tr: e.Open[rank], me: rank, thread: thread, local: e.Alloc(t, rank, mixBytes), words: words, there: map[int]uintptr{},
+		want: map[int][]byte{}, added: map[int]int64{}, sent: map[[2]int]int{}, told: map[int]uint32{},
+		rnd: rand.New(rand.NewPCG(seed, uint64(rank*mixThreads+thread)))}
+	node := e.nodeOf[rank]
+	for r := range e.Open {
+		if e.nodeOf[r] != node {
+			m.others = append(m.others, r)
+			m.there[r], m.want[r] = e.Alloc(t, r, mixBytes), make([]byte, mixBytes)
+		}
+	}
+	return m
+}
+
+func at(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+
+// step does something, at a random rank.
+func (m *mixer) step() error {
+	to := m.others[m.rnd.IntN(len(m.others))]
+	p := transport.Peer(to)
+	switch m.rnd.IntN(12) {
+	case 0, 1:
+		return m.put(to)
+	case 2, 3:
+		return m.get(to)
+	case 4:
+		return m.accumulate(to)
+	case 5:
+		x := &transport.RMW{Bytes: 8, Addr: m.words[to], Operand: int64(m.rnd.IntN(100)), Posted: m.rnd.IntN(2) == 0}
+		m.added[to] += x.Operand
+		return m.tr.RMW(p, x)
+	case 6:
+		body := at(m.local, m.rnd.IntN(3000))
+		if reply, err := m.tr.Call(p, transport.Msg{Body: body}); err != nil || !bytes.Equal(reply, body) {
+			return fmt.Errorf("a call of %d bytes brought %d: %v", len(body), len(reply), err)
+		}
+	case 7, 8:
+		return m.send(to, mixOrdered+m.rnd.IntN(2))
+	case 9:
+		return m.settle(to)
+	case 10:
+		return m.watch(to)
+	case 11:
+		time.Sleep(time.Duration(m.rnd.IntN(1500)) * time.Microsecond)
+	}
+	return nil
+}
+
+// transfer is a random one with a rank: rows, or contiguous.
+func (m *mixer) transfer(to, grain int) *transport.Xfer {
+	n := []int{8, 100, 3000, mixMost}[m.rnd.IntN(4)]
+	off := m.rnd.IntN(mixBytes-2*n) / grain * grain
+	x := &transport.Xfer{Count: []int32{int32(max(m.rnd.IntN(n)/grain, 1) * grain)}, Local: transport.Section{Base: m.local + uintptr(off)},
+		Remote: transport.Section{Base: m.there[to] + uintptr(off)}}
+	if n > 1000 && m.rnd.IntN(3) == 0 {
+		row := n / 10 / grain * grain
+		x.Count = []int32{int32(row), 8}
+		x.Local.Stride, x.Remote.Stride = []int32{int32(row + 16)}, []int32{int32(row + 16)}
+	}
+	return x
+}
+
+// each calls for the bytes of a transfer: where they are from the beginning of the memory on.
+func (m *mixer) each(x *transport.Xfer, do func(off, n int)) {
+	rows, step := 1, 0
+	if len(x.Count) > 1 {
+		rows, step = int(x.Count[1]), int(x.Local.Stride[0])
+	}
+	for i := range rows {
+		do(int(x.Local.Base-m.local)+i*step, int(x.Count[0]))
+	}
+}
+
+// start begins a transfer, and waits for it, or not.
+func (m *mixer) start(x *transport.Xfer, begin func(*transport.Xfer) error) error {
+	done := make(chan error, 1)
+	x.Done = func(err error) { done <- err }
+	if err := begin(x); err != nil {
+		return err
+	}
+	return <-done
+}
+
+func (m *mixer) put(to int) error {
+	x := m.transfer(to, 1)
+	m.each(x, func(off, n int) {
+		fill(at(m.local+uintptr(off), n), m.rnd.Uint64())
+		copy(m.want[to][off:][:n], at(m.local+uintptr(off), n))
+	})
+	x.Later = m.rnd.IntN(3) == 0
+	return m.start(x, func(x *transport.Xfer) error { return m.tr.Put(transport.Peer(to), x) })
+}
+
+func (m *mixer) get(to int) error {
+	x := m.transfer(to, 1)
+	m.each(x, func(off, n int) { fill(at(m.local+uintptr(off), n), 1) })
+	x.Later = m.rnd.IntN(3) == 0
+	err := m.start(x, func(x *transport.Xfer) error { return m.tr.Get(transport.Peer(to), x) })
+	m.each(x, func(off, n int) {
+		if err == nil && !bytes.Equal(at(m.local+uintptr(off), n), m.want[to][off:][:n]) {
+			err = fmt.Errorf("a get of %d bytes at %d from rank %d brings something else", n, off, to)
+		}
+	})
+	return err
+}
+
+func (m *mixer) accumulate(to int) error {
+	x := m.transfer(to, 8)
+	ne := binary.NativeEndian
+	m.each(x, func(off, n int) {
+		fill(at(m.local+uintptr(off), n), m.rnd.Uint64())
+		for i := off; i < off+n; i += 8 {
+			b := m.want[to][i:]
+			ne.PutUint64(b, ne.Uint64(b)+ne.Uint64(at(m.local+uintptr(i), 8)))
+		}
+	})
+	one := int64(1)
+	return m.start(x, func(x *transport.Xfer) error {
+		return m.tr.Acc(transport.Peer(to), x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&one)})
+	})
+}
+
+// send sends a numbered message, or, as the first thread, notifies.
+func (m *mixer) send(to, kind int) error {
+	if n, may := m.tr.(transport.Notifier); may && m.thread == 0 && m.rnd.IntN(3) == 0 {
+		m.told[to]++
+		addr, err := n.Notify(transport.Peer(to), mixNotice, m.told[to])
+		if err != nil || addr == 0 {
+			return err
+		}
+		if err = m.tr.Fence(transport.Peer(to)); err == nil && binary.NativeEndian.Uint32(at(addr, 4)) != m.told[to] {
+			err = fmt.Errorf("notification %d of rank %d is not there", m.told[to], to)
+		}
+		return err
+	}
+	b := binary.LittleEndian.AppendUint32([]byte{byte(m.thread)}, uint32(m.sent[[2]int{to, kind}]))
+	m.sent[[2]int{to, kind}]++
+	b = append(b, make([]byte, m.rnd.IntN(5000))...)
+	return m.tr.Send(transport.Peer(to), transport.Msg{Kind: uint8(kind), Head: b[:5], Body: b[5:], Unordered: kind == mixUnordered})
+}
+
+// watch waits for whatever comes from a rank, for a moment.
+func (m *mixer) watch(to int) error {
+	w, may := m.tr.(transport.Watcher)
+	if !may {
+		return nil
+	}
+	inbox, r := m.e.Inbox[m.me], transport.Rank(to)
+	n := inbox.number(r) + 1
+	end := w.Watch(transport.Peer(to), func() bool { return inbox.Has(r, n) }, m.rnd.IntN(2) == 0)
+	time.Sleep(time.Duration(m.rnd.IntN(700)) * time.Microsecond)
+	end()
+	return nil
+}
+
+// settle fences ranks, and looks at this thread's memory there.
+func (m *mixer) settle(ranks ...int) error {
+	var peers []transport.Peer
+	for _, r := range ranks {
+		peers = append(peers, transport.Peer(r))
+	}
+	if err := m.tr.Fence(peers...); err != nil {
+		return err
+	}
+	for _, r := range ranks {
+		if !bytes.Equal(at(m.there[r], mixBytes), m.want[r]) {
+			return fmt.Errorf("memory at rank %d is not as it was stored", r)
+		}
+	}
+	return nil
+}
+
+// checkMix looks at what all threads have done together.
+func (e *Ends) checkMix(t *testing.T, all []*mixer) {
+	for r, inbox := range e.Inbox {
+		sum, from := int64(0), map[int]int{}
+		for _, m := range all {
+			sum += m.added[r]
+			from[m.me] += m.sent[[2]int{r, mixOrdered}] + m.sent[[2]int{r, mixUnordered}]
+		}
+		if got := int64(binary.NativeEndian.Uint64(at(all[0].words[r], 8))); got != sum {
+			t.Errorf("the word of rank %d is %d, %d were added", r, got, sum)
+		}
+		for _, m := range all {
+			if m.thread == 0 {
+				e.awaitMessages(r, m.me, from[m.me])
+			}
+			m.checkMessages(t, r, inbox.of(transport.Rank(m.me)))
+		}
+	}
+}
+
+// awaitMessages waits until so many numbered messages have come at a rank from another one, but not for ever.
+func (e *Ends) awaitMessages(rank, from, n int) {
+	here := func() bool {
+		have := 0
+		for _, m := range e.Inbox[rank].of(transport.Rank(from)) {
+			if m.Kind != mixNotice {
+				have++
+			}
+		}
+		return have >= n
+	}
+	if w, may := e.Open[rank].(transport.Watcher); may && e.nodeOf[rank] != e.nodeOf[from] {
+		defer w.Watch(transport.Peer(from), here, false)()
+	}
+	for end := time.Now().Add(10 * time.Second); !here() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+}
+
+// checkMessages looks at the messages that a rank has got from this thread's one.
+func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
+	next, seen := 0, map[uint32]bool{}
+	for _, g := range got {
+		if len(g.Body) < 5 || int(g.Body[0]) != m.thread {
+			continue
+		}
+		switch i := binary.LittleEndian.Uint32(g.Body[1:]); {
+		case g.Kind == mixOrdered && int(i) == next:
+			next++
+		case g.Kind == mixUnordered && !seen[i]:
+			seen[i] = true
+		default:
+			t.Errorf("message %d of kind %d from rank %d, thread %d to rank %d, after %d: twice, or out of order", i, g.Kind, m.me, m.thread, at, next)
+			return
+		}
+	}
+	if o, u := m.sent[[2]int{at, mixOrdered}], m.sent[[2]int{at, mixUnordered}]; next != o || len(seen) != u {
+		t.Errorf("rank %d has got %d of %d and %d of %d messages of rank %d, thread %d", at, next, o, len(seen), u, m.me, m.thread)
+	}
+}
