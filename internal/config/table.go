@@ -81,7 +81,7 @@ var table = []Row{
 	{Name: "ARMCI_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
 		Doc: "most memory that a process has in buffers for other nodes, pinned over RDMA; there a quarter of it where no data " +
 			"server runs"},
-	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Default: "4096", Unit: "connections",
+	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Class: ClassExpert, Default: "4096", Unit: "connections",
 		Doc: "connections that a data server should have at most, and as many that a process makes to other nodes; beyond that " +
 			"idle ones are given back, and made again when they are used; over TCP at most a quarter of RLIMIT_NOFILE; 0 = any number"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
@@ -137,7 +137,7 @@ var table = []Row{
 	{Name: "ARMCI_OFI_PROVIDER", Kind: KindString,
 		Doc: "provider of libfabric that ARMCI_TRANSPORT=ofi uses, as fi_info names it (tcp;ofi_rxm); unset = the best of those " +
 			"whose network the kernel tells of"},
-	{Name: "ARMCI_OFI_DOMAIN", Kind: KindString,
+	{Name: "ARMCI_OFI_DOMAIN", Kind: KindString, Class: ClassExpert,
 		Doc: "domain of the provider to use: an interface or device, as fi_info names it; unset = detected"},
 	{Name: "ARMCI_OFI_SYSFS", Kind: KindString, Class: ClassExpert,
 		Doc: "directory that tells which networks there are, for tests; unset = /sys/class"},

@@ -13,6 +13,7 @@
 package rdma
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,7 +114,7 @@ func (f *Fabric) openOrigins() (err error) {
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: f.cm.self[:], Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
+	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
 		Copies: true, Pulses: true}
 }
 

@@ -29,10 +29,11 @@ type origin struct {
 
 // Dial connects to the data server of a rank.
 func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
-	if len(addr) != qp.AddressBytes {
-		return nil, fmt.Errorf("an address of %d bytes instead of %d", len(addr), qp.AddressBytes)
+	var at qp.Address // which was sent without the zeros at its end
+	if len(addr) == 0 || len(addr) > len(at) {
+		return nil, fmt.Errorf("an address of %d bytes", len(addr))
 	}
-	at := qp.Address(addr)
+	copy(at[:], addr)
 	o := &origin{inline: make([]byte, inlineBytes)}
 	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes, fastpath.Entries); err != nil {
 		return nil, err

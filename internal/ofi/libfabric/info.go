@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What providers offer.
+// What providers offer: their domains, and what endpoints there can do.
 package libfabric
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=gnu11
