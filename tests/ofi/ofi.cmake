@@ -17,11 +17,10 @@ function(armci_ofi name)
   armci_suite(ofi/${name} SCRIPT ${ofi}/over.sh LABEL ofi TIMEOUT ${A_SECONDS} ARGS ${provider} sh ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
 
-# The conformance tests run over tcp with the other Go tests (unit/internal/ofi).
-foreach(provider udp shm)
-  armci_ofi(${provider}/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric)
+foreach(provider tcp udp)
+  armci_ofi(${provider}/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ENV ARMCI_OFI_DOMAIN=lo)
 endforeach()
-set_property(TEST ofi/udp/fabric APPEND PROPERTY ENVIRONMENT ARMCI_OFI_DOMAIN=lo)
+armci_ofi(shm/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric)
 
 set(mode_tcp hosts)
 set(mode_udp hosts)
