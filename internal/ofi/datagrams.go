@@ -117,7 +117,7 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 		return n, false, nil
 	}
 	done := make([]libfabric.Done, len(out))
-	came, rang, err := g.ep.Sleep(done, wake, limit, idleNap)
+	came, rang, _, err := g.ep.Sleep(done, wake, limit, idleNap)
 	if rang { // by Send, or by the caller, who looks why
 		eventfd.FD(wake).Drain()
 	}

@@ -34,7 +34,9 @@ type device struct {
 	secret   []byte
 	limits   qp.Limits
 	modes    libfabric.Mode
-	flight   int // most requests of a queue pair that the provider has at a time
+	flight   int    // most requests of a queue pair that the provider has at a time
+	keeps    bool   // addresses of other endpoints stay until the end
+	told     uint64 // what writes ask for: to be told, when their data is in the target's memory if that has to be said
 	progress progress
 
 	descs descs
@@ -77,15 +79,23 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 
 // tame keeps away from faults of providers, seen with libfabric 1.17. Both that are named here sometimes stop for good where messages
 // do not fit into what they copy at once. With ofi_rxd so they do where dozens of requests are on their way, and although it says that
-// writes take effect before messages that follow, sometimes they do not; its atomics have crashed.
+// writes take effect before messages that follow, sometimes they do not; its atomics have crashed. Neither survives that an address is removed
+// whose last messages are still on their way.
 func (d *device) tame() {
-	rxd := strings.HasSuffix(d.Info.Provider, "ofi_rxd")
+	d.told = libfabric.Told
+	if d.Info.Delivered {
+		d.told |= libfabric.Delivered
+	}
+	rxd, shm := strings.HasSuffix(d.Info.Provider, "ofi_rxd"), d.Info.Provider == "shm"
+	if shm { // it writes itself, but where it is asked for delivery it leaves that to the target
+		d.told = libfabric.Told
+	}
 	if rxd {
 		d.modes &^= libfabric.WriteSend
 		d.flight, d.limits.Atomic = 3, 0
 	}
-	if rxd || d.Info.Provider == "shm" {
-		d.limits.MaxMessage = d.Info.Inject
+	if rxd || shm {
+		d.limits.MaxMessage, d.keeps = d.Info.Inject, true
 	}
 }
 

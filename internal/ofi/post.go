@@ -90,21 +90,17 @@ func (p *pair) fill(r *qp.Request, d []qp.Data, copied []byte, at int32) {
 			add(uintptr(d[i].Addr), int(d[i].Bytes), q.d.descs.of(d[i].Key))
 		}
 	}
-	delivered := uint64(0)
-	if q.d.Info.Delivered {
-		delivered = libfabric.Delivered
-	}
 	end := trailer{p.its.pair, p.sent, p.its.token}
 	switch r.Op {
 	case qp.Write, qp.CompareSwap, qp.FetchAdd:
-		x.Flags |= delivered
+		x.Flags = q.d.told
 	}
 	if r.Op == qp.Write && r.Pieces == 0 { // who writes nothing wants to know whether the other end is there
 		x.Op, end.number = uint32(qp.Send), pulseNumber
 	}
 	if x.Op == uint32(qp.Send) {
 		if r.Pieces == 0 { // the last message, or a pulse: what has only left may be lost when the endpoint is closed
-			x.Flags |= delivered
+			x.Flags = q.d.told
 		}
 		end.encode(slot[trailerAt:])
 		add(base+trailerAt, trailerBytes, q.slots.desc)

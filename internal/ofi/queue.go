@@ -44,7 +44,8 @@ type queue struct {
 	ready   []qp.Completion  // that were not given to the caller
 
 	// Of the poller.
-	done [burst]libfabric.Done
+	done    [burst]libfabric.Done
+	stirred bool
 }
 
 // request is what a slot is used for.
@@ -117,10 +118,13 @@ func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int
 	if q.pushStalled() && (limit < 0 || limit > retryAfter) {
 		limit = retryAfter
 	}
-	n, rang, err = q.ep.Sleep(q.done[:], wake, limit, longestNap)
+	n, rang, q.stirred, err = q.ep.Sleep(q.done[:], wake, limit, longestNap)
 	n, err = q.deal(out, n, err)
 	return n, rang, err
 }
+
+// Stirred tells whether the network has ended the last Sleep.
+func (q *queue) Stirred() bool { return q.stirred }
 
 // some tells whether completions are there that were not given to the caller.
 func (q *queue) some() bool {
@@ -270,6 +274,9 @@ func (q *queue) meet(name string) (libfabric.Address, error) {
 	x := q.peers[name]
 	if x == nil {
 		at, err := q.ep.Insert([]byte(name))
+		if err != nil { // ofi_rxd may be adding it itself, since something comes from there: then it is there the next time
+			at, err = q.ep.Insert([]byte(name))
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -285,7 +292,7 @@ func (q *queue) part(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	x := q.peers[name]
-	if x.users--; x.users == 0 {
+	if x.users--; x.users == 0 && !q.d.keeps {
 		delete(q.peers, name)
 		if err := q.ep.Remove(x.at); err != nil {
 			log.Infof("%s: %v", q.d.Name(), err)

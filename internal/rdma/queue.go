@@ -190,6 +190,9 @@ func (q *queue) Sleep(limit time.Duration) {
 		q.bell.Drain()
 	}
 	q.found += q.deal(n, err)
+	if n == 0 && !rang && q.cq.Stirred() { // others are served while this one polls: it pays to
+		q.found++
+	}
 }
 
 // Interrupt ends Sleep.

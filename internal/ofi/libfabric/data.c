@@ -95,40 +95,40 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Sleeps for a time that is negative for ever: 1 if wake is readable.
+// Sleeps for a time that is negative for ever, and tells what has ended that.
 static int sleep_for(int fd, int wake, int64_t ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
 	struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	ppoll(fds, 2, ns < 0 ? NULL : &ts, NULL); // which ignores negative descriptors
-	return fds[1].revents != 0;
+	return (fds[1].revents != 0 ? LF_WAKE : 0) | (fds[0].revents != 0 ? LF_NETWORK : 0);
 }
 
 // The longer nothing comes, the longer the naps: an eighth of the time so far, so that what comes is late by little of the time it took.
-static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *rang)
+static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *why)
 {
 	const int64_t shortest = 5000, began = now();
 	for (int64_t past = 0;;) {
 		int64_t ns = past / 8 < shortest ? shortest : past / 8 > longest ? longest : past / 8;
 		if (limit >= 0 && ns > limit - past)
 			ns = limit - past > 0 ? limit - past : 0;
-		*rang = sleep_for(-1, wake, ns);
+		*why = sleep_for(-1, wake, ns);
 		int got = take(e, n, out);
 		past = now() - began;
-		if (got != 0 || *rang || (limit >= 0 && past >= limit))
+		if (got != 0 || *why || (limit >= 0 && past >= limit))
 			return got;
 	}
 }
 
-int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *rang)
+int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *why)
 {
-	*rang = 0;
+	*why = 0;
 	int got = take(e, n, out);
 	if (got != 0)
 		return got;
 	if (e->fd < 0)
-		return nap(e, n, out, wake, limit, longest, rang);
+		return nap(e, n, out, wake, limit, longest, why);
 	if (!lf_pending(e))
-		*rang = sleep_for(e->fd, wake, limit);
+		*why = sleep_for(e->fd, wake, limit);
 	return take(e, n, out);
 }

@@ -191,11 +191,12 @@ func (e *Endpoint) Look(out []Done, looks, yields int) (int, error) {
 }
 
 // Sleep takes completions, and sleeps until there may be some, the descriptor wake is readable (rang; -1: none), or a time has
-// passed that is not negative. Without a descriptor it naps, at most for nap at a time.
-func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int, rang bool, err error) {
-	var r C.int
-	n, err = polled(C.lf_sleep(&e.c, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), C.int64_t(nap), &r))
-	return n, r != 0, err
+// passed that is not negative. stirred: the network has had something to do, perhaps for requests of others. Without a descriptor
+// it naps, at most for nap at a time.
+func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int, rang, stirred bool, err error) {
+	var why C.int
+	n, err = polled(C.lf_sleep(&e.c, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), C.int64_t(nap), &why))
+	return n, why&C.LF_WAKE != 0, why&C.LF_NETWORK != 0, err
 }
 
 // FD is readable when something may have come; -1: there is none.

@@ -72,10 +72,10 @@ struct lf_done {
 // Polls until something has been completed: `looks` times, the processor yielded now and then, and `yields` times more with a
 // yield before each.
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);
-// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none) is readable, which *rang
-// tells, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a descriptor of the endpoint it naps:
-// longer and longer, up to `nap` nanoseconds each.
-int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t nap, int *rang);
+// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none) is readable, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a descriptor of the endpoint it naps:
+// longer and longer, up to `nap` nanoseconds each. *why tells what has ended the sleep.
+enum { LF_WAKE = 1, LF_NETWORK = 2 };
+int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t nap, int *why);
 // 1: the descriptor is not to be waited for, since something may be there already.
 int lf_pending(struct lf_endpoint *e);
 

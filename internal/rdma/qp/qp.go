@@ -77,6 +77,9 @@ type Queue interface {
 	// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
 	// passed that is not negative.
 	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
+	// Stirred tells whether the last Sleep has ended since the device had something to do, though nothing was completed here: it
+	// serves others' requests only while it is polled.
+	Stirred() bool
 	// Arm asks for FD to become readable when the next completion comes, once.
 	Arm() error
 	FD() int       // negative: there is none, and who waits has to look from time to time

@@ -37,6 +37,9 @@ func (q *queue) NewBuffers(n int) (err error) {
 // Offer offers receive buffers.
 func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(ids, data) }
 
+// Stirred: the device serves others by itself.
+func (q *queue) Stirred() bool { return false }
+
 // FD is readable after Arm when something has been completed.
 func (q *queue) FD() int { return q.Channel().FD() }
 
