@@ -75,9 +75,9 @@ func parseBar(line string) (bar, string, error) {
 	if err == nil {
 		b.value, err = strconv.ParseFloat(f[5][2:], 64)
 	}
-	if err == nil && (!strings.Contains("node tcp rdma", f[0]) || !strings.Contains("ratio diff ours", b.what) ||
+	if err == nil && (!strings.Contains("node tcp rdma ofi", f[0]) || !strings.Contains("ratio diff ours", b.what) ||
 		!b.atMost && !strings.HasPrefix(f[5], ">=")) {
-		err = fmt.Errorf("%q: want node, tcp or rdma; ratio, diff or ours; <= or >=", line)
+		err = fmt.Errorf("%q: want node, tcp, rdma or ofi; ratio, diff or ours; <= or >=", line)
 	}
 	return b, f[0], err
 }

@@ -1,5 +1,5 @@
 # The benchmarks that compare the library with raw baselines (bench/README.md): the program bench and its workers, without
-# MPI, with each MPI, and with raw verbs; the plain MPI program windows; and caf, a program with coarrays. Nothing of it is
+# MPI, with each MPI, with raw verbs and with raw libfabric; the plain MPI program windows; and caf, a program with coarrays. Nothing of it is
 # installed. Target armci_bench; the tests build it too.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -42,6 +42,14 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
   armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
     FLAGS ${verbs_flags})
+endif()
+
+find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h DOC "header of libfabric, for raw baselines and tests only")
+find_library(ARMCI_FABRIC_LIBRARY fabric DOC "libfabric, for raw baselines and tests only")
+if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
+  file(GLOB ofi CONFIGURE_DEPENDS ${here}/ofi/*.c ${here}/fabric/*.c)
+  armci_bench_worker(worker-ofi ${CMAKE_C_COMPILER} SOURCES ${ofi}
+    FLAGS -DPERF_OFI -I${here}/fabric -I${ARMCI_FABRIC_INCLUDE} ${ARMCI_FABRIC_LIBRARY})
 endif()
 
 # The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same processes.

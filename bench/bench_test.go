@@ -32,6 +32,7 @@ func TestBars(t *testing.T) {
 		{"node", "over", figure.Row{Op: "put-bandwidth", Bytes: 1 << 20, Ranks: 2, Raw: value(1), Ratio: 0.94}},
 		{"node", "ok", figure.Row{Op: "malloc+free", Ranks: 2, Ours: value(1999)}},
 		{"node", "over", figure.Row{Op: "malloc-new", Ranks: 2, Ours: value(50000), Raw: value(29000)}},
+		{"ofi", "ok", figure.Row{Op: "get/spinning", Bytes: 8, Ranks: 2, Raw: value(1), Ratio: 1.3}},
 		{"rdma", "over", figure.Row{Op: "protocol-get/auto", Bytes: 1 << 20, Ranks: 6, Raw: value(1), Ratio: 0.5}},
 	} {
 		bars, err := loadBars(ourBars, c.network)
@@ -53,7 +54,7 @@ func TestBars(t *testing.T) {
 // Every bar's operation must be in the source of a worker.
 func TestBarsAreOfOperations(t *testing.T) {
 	var source []byte
-	for _, pattern := range []string{"../cmd/armci_perf/worker/*.c", "worker/*.c", "rdma/*.c"} {
+	for _, pattern := range []string{"../cmd/armci_perf/worker/*.c", "worker/*.c", "rdma/*.c", "ofi/*.c"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			text, err := os.ReadFile(f)
@@ -63,7 +64,7 @@ func TestBarsAreOfOperations(t *testing.T) {
 			source = append(source, text...)
 		}
 	}
-	for _, network := range []string{"node", "tcp", "rdma"} {
+	for _, network := range []string{"node", "tcp", "rdma", "ofi"} {
 		bars, err := loadBars(ourBars, network)
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +80,7 @@ func TestBarsAreOfOperations(t *testing.T) {
 
 func TestWrongCommandLines(t *testing.T) {
 	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2",
-		"-crowded 0", "-crowded many", "-busy -hosts a,b"} {
+		"-ofi shm", "-ofi shm -rdma -nodes 2", "-ofi shm -nodes 2 -busy", "-crowded 0", "-crowded many", "-busy -hosts a,b"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -94,7 +95,7 @@ func lines(t *testing.T, line string) []string {
 		t.Fatal(err)
 	}
 	o.workers, o.build = t.TempDir(), "/b"
-	for _, w := range []string{"worker-none", "worker-verbs"} {
+	for _, w := range []string{"worker-none", "worker-verbs", "worker-ofi"} {
 		if err := os.WriteFile(filepath.Join(o.workers, w), nil, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -124,6 +125,9 @@ func TestJobs(t *testing.T) {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q rmw",
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 4 worker-none -b /b -r 3 -q rmw",
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q idle"},
+		"-nodes 2 -ofi tcp;ofi_rxm -only bandwidth": {
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=ofi ARMCI_OFI_PROVIDER=tcp;ofi_rxm IPATH_NO_BACKTRACE=1 " +
+				"/b/bin/armcirun -n 2 -nodes 2 worker-ofi -b /b -r 11 bandwidth"},
 		"-hosts a,b,c -agent rsh -only rmw,all-nodes": {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 rmw",
 			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep rmw",

@@ -32,6 +32,7 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host (default armcirun's: ssh)
   -rdma            between hosts or pretended nodes over RDMA, beside raw verbs
+  -ofi PROVIDER    the same over a provider of libfabric, as fi_info -p names it, beside raw libfabric
   -only LIST       groups, comma-separated; -list names them by job
   -list            print the jobs and stop
   -crowded LIST    with so many ranks for each core, comma-separated, instead: what they do together, and 8-byte operations
@@ -54,7 +55,7 @@ type options struct {
 	quick, list, rdma, verbose, busy bool
 	only, mpi, hosts                 []string
 	crowded                          []int // ranks for each core
-	agent, build, against            string
+	agent, build, against, ofi       string
 	reps, nodes, runs, starts        int
 	csv, markdown, svg               string
 	workers                          string // directory
@@ -106,6 +107,7 @@ func parse(args []string) (*options, error) {
 	f.BoolVar(&o.quick, "quick", false, "")
 	f.BoolVar(&o.list, "list", false, "")
 	f.BoolVar(&o.rdma, "rdma", false, "")
+	f.StringVar(&o.ofi, "ofi", "", "")
 	f.BoolVar(&o.verbose, "v", false, "")
 	f.BoolVar(&o.busy, "busy", false, "")
 	f.StringVar(&crowded, "crowded", "", "")
@@ -148,10 +150,12 @@ func (o *options) check() error {
 		return errors.New("-hosts: at least two")
 	case o.rdma && len(o.hosts) == 0 && o.nodes < 2:
 		return errors.New("-rdma needs -hosts or -nodes")
+	case o.ofi != "" && (o.rdma || o.nodes < 2 && len(o.hosts) == 0):
+		return errors.New("-ofi needs -hosts or -nodes, and is not for -rdma")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
-	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma):
-		return errors.New("-crowded and -busy: on this machine only, not over RDMA")
+	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma || o.ofi != ""):
+		return errors.New("-crowded and -busy: on this machine only, not over RDMA or libfabric")
 	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.starts < 1 || o.reps < 0 || o.reps > 99:
 		return errors.New("-nodes must be 1..64, -runs and -starts at least 1, -reps 1..99")
 	}

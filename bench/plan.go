@@ -18,7 +18,7 @@ import (
 
 // part is a set of groups that one job measures. The groups are the workers' (cmd/armci_perf/worker, bench/worker).
 type part struct {
-	network string // node, tcp or rdma
+	network string // node, tcp, rdma or ofi
 	ranks   int    // on a node; between nodes one each on two nodes
 	groups  string
 	env     []string
@@ -49,6 +49,8 @@ var parts = []part{
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
 	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
 	{network: "rdma", groups: "fences", all: true, least: 3},
+	{network: "ofi", groups: "small bandwidth strided acc rmw lock barrier message notify"},
+	{network: "ofi", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "node", groups: crowd, mpi: true, crowded: true},
 	{network: "node", groups: crowd, env: allAsleep, label: "/asleep", crowded: true},
 	{network: "tcp", groups: crowd, mpi: true, all: true, crowded: true},
@@ -76,6 +78,8 @@ func (o *options) network() string {
 	switch {
 	case o.rdma:
 		return "rdma"
+	case o.ofi != "":
+		return "ofi"
 	case o.nodes > 1:
 		return "tcp"
 	}
@@ -113,11 +117,14 @@ func (o *options) launched(j job) ([]job, error) {
 		return o.underMPI(j), nil
 	}
 	j.title, j.worker = o.title(&j), filepath.Join(o.workers, "worker-none")
-	if o.rdma && o.against == "" {
+	switch {
+	case o.rdma && o.against == "":
 		j.worker = filepath.Join(o.workers, "worker-verbs")
+	case o.ofi != "" && o.against == "":
+		j.worker = filepath.Join(o.workers, "worker-ofi")
 	}
 	if _, err := os.Stat(j.worker); err != nil {
-		return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need libibverbs", err)
+		return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need libibverbs, raw libfabric libfabric", err)
 	}
 	return []job{j}, nil
 }
@@ -158,9 +165,17 @@ func (o *options) where(j *job) string {
 	case j.crowded:
 		return fmt.Sprintf("%d ranks of %d pretended nodes over TCP", j.load.ranks, n)
 	case len(o.hosts) == 0:
-		return fmt.Sprintf("%d pretended nodes over %s", n, strings.ToUpper(j.network))
+		return fmt.Sprintf("%d pretended nodes over %s", n, o.over())
 	}
-	return fmt.Sprintf("%d hosts over %s", n, strings.ToUpper(j.network))
+	return fmt.Sprintf("%d hosts over %s", n, o.over())
+}
+
+// over is the network between nodes as titles name it.
+func (o *options) over() string {
+	if o.ofi != "" {
+		return "libfabric's " + o.ofi
+	}
+	return strings.ToUpper(o.network())
 }
 
 // with is the job with the library and the launcher of a build.
@@ -168,6 +183,10 @@ func (j *job) with(build string, o *options) figure.Job {
 	run := figure.Job{Title: j.title, Env: append(slices.Clone(j.env), "LD_LIBRARY_PATH="+libraries(build))}
 	if o.rdma {
 		run.Env = append(run.Env, "ARMCI_TRANSPORT=rdma")
+	}
+	if o.ofi != "" {
+		// The raw worker is linked with libfabric, and so with PSM, which would handle the signals of whoever loads it.
+		run.Env = append(run.Env, "ARMCI_TRANSPORT=ofi", "ARMCI_OFI_PROVIDER="+o.ofi, "IPATH_NO_BACKTRACE=1")
 	}
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)

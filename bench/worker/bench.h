@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the files of bench/ add to the worker of armci_perf: where baselines come from. A baseline does what an operation
-// must do at least, without the library: in memory of a node that all share, over a raw socket, or over raw verbs.
+// must do at least, without the library: in memory of a node that all share, over a raw socket, over raw verbs or libfabric.
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -8,9 +8,9 @@
 
 enum { BENCH_MOST = 16 << 20 }; // bytes that a baseline moves at a time
 
-// The raw baselines that operations are held against: on a node, over TCP, over RDMA, or none. A worker with an MPI has none,
-// except the papers'.
-enum bench_kind { BENCH_NODE, BENCH_SOCKET, BENCH_VERBS, BENCH_NONE };
+// The raw baselines that operations are held against: on a node, over TCP, over RDMA, over libfabric, or none. A worker with
+// an MPI has none, except the papers'.
+enum bench_kind { BENCH_NODE, BENCH_SOCKET, BENCH_VERBS, BENCH_OFI, BENCH_NONE };
 enum bench_kind bench_raw(void);
 
 // ready and end are collective; baseline is as perf_baseline of perf.h.
@@ -29,6 +29,10 @@ void bench_verbs_ready(void);
 bool bench_verbs_baseline(struct perf_case *c, int k);
 void bench_verbs_overlap(struct perf_overlap *o);
 void bench_verbs_end(void);
+
+void bench_ofi_ready(void);
+bool bench_ofi_baseline(struct perf_case *c, int k);
+void bench_ofi_end(void);
 
 // Of an MPI, on a node and between nodes: one at most for an operation. It renames the case to OP/mpi if the row of a raw
 // baseline has the name OP.

@@ -144,12 +144,16 @@ enum { RAW = 1 };
 enum { RAW = 0 };
 #endif
 
-#ifdef PERF_VERBS
-static bool over_verbs(void)
+#if defined(PERF_VERBS) || defined(PERF_OFI)
+static bool over(const char *name)
 {
 	const char *transport = getenv("ARMCI_TRANSPORT");
-	return transport && strcmp(transport, "rdma") == 0;
+	return transport && strcmp(transport, name) == 0;
 }
+#endif
+
+#ifdef PERF_VERBS
+static bool over_verbs(void) { return over("rdma"); }
 #else
 static bool over_verbs(void) { return false; }
 void bench_verbs_ready(void) {}
@@ -158,25 +162,35 @@ void bench_verbs_overlap(struct perf_overlap *o) { (void)o; }
 void bench_verbs_end(void) {}
 #endif
 
+#ifdef PERF_OFI
+static bool over_ofi(void) { return over("ofi"); }
+#else
+static bool over_ofi(void) { return false; }
+void bench_ofi_ready(void) {}
+bool bench_ofi_baseline(struct perf_case *c, int k) { return !c && k; }
+void bench_ofi_end(void) {}
+#endif
+
 enum bench_kind bench_raw(void)
 {
 	if (!RAW || (perf_far && perf_alone))
 		return BENCH_NONE;
 	if (!perf_far)
 		return BENCH_NODE;
-	return over_verbs() ? BENCH_VERBS : BENCH_SOCKET;
+	return over_ofi() ? BENCH_OFI : over_verbs() ? BENCH_VERBS : BENCH_SOCKET;
 }
 
 void perf_ready(void)
 {
-	static void (*const ready[])(void) = {bench_node_ready, bench_socket_ready, bench_verbs_ready};
+	static void (*const ready[])(void) = {bench_node_ready, bench_socket_ready, bench_verbs_ready, bench_ofi_ready};
 	if (bench_raw() != BENCH_NONE)
 		ready[bench_raw()]();
 }
 
 static bool raw_baseline(struct perf_case *c, int k)
 {
-	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline, bench_socket_baseline, bench_verbs_baseline};
+	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline, bench_socket_baseline, bench_verbs_baseline,
+		bench_ofi_baseline};
 	return bench_raw() != BENCH_NONE && baseline[bench_raw()](c, k);
 }
 
@@ -201,7 +215,7 @@ void perf_overlap_baseline(struct perf_overlap *o)
 
 void perf_end(void)
 {
-	static void (*const end[])(void) = {bench_node_end, bench_socket_end, bench_verbs_end};
+	static void (*const end[])(void) = {bench_node_end, bench_socket_end, bench_verbs_end, bench_ofi_end};
 	if (bench_raw() != BENCH_NONE)
 		end[bench_raw()]();
 }

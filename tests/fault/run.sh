@@ -7,6 +7,7 @@
 #   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain careless foreign fatal memory shm"
 #   FAULT_NODES=N: on so many pretended nodes (armcirun)
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
+#   FAULT_NODES=2 has armcirun pretend so many nodes
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}

@@ -80,7 +80,7 @@ part_node() {
 		case="$flavour kill host ${prefix}b during $way"
 		begin $way 0 || continue
 		# shellcheck disable=SC2046 # several numbers
-		kill -9 $(ip netns pids ${prefix}b)
+		kill -9 $("$here/hosts.sh" pids ${prefix}b)
 		# Hydra trips over it itself and kills the others at once.
 		over 10 "rank [23] |[^@]${prefix}b|BAD TERMINATION|mpiexec@.*(control_cb|assert)"
 	done

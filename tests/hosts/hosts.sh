@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hosts.sh up PREFIX N | cut HOST | down PREFIX - hosts of a network of their own on this machine: network namespaces
-# PREFIXa, PREFIXb, ... with addresses 10.77.0.1, .2, ..., joined by a veth pair (two) or a bridge in a namespace
-# PREFIXsw (more). cut takes one off the network. With HOSTS_RXE=1, in the virtual machine, they have verbs devices too.
+# hosts.sh up PREFIX N | cut HOST | pids HOST | down PREFIX - hosts of a network of their own on this machine: network
+# namespaces PREFIXa, PREFIXb, ... with addresses 10.77.0.1, .2, ..., joined by a veth pair (two) or a bridge in a namespace
+# PREFIXsw (more). cut takes one off the network, pids are the processes on one. With HOSTS_RXE=1, in the virtual machine, they
+# have verbs devices too.
 #
 # Nothing outside them changes but /etc/netns/<namespace>/hosts, which `ip netns exec` shows as /etc/hosts, so that the
 # hosts know each other by name. down removes all of it, and first ends whatever runs inside. exit status 77: not here.
@@ -12,7 +13,7 @@ network=10.77.0
 devices=$(dirname "$0")/../vm/devices.sh
 
 usage() {
-	sed -n '3,5s/^# //p' "$0" >&2
+	sed -n '3,6s/^# //p' "$0" >&2
 	exit 2
 }
 
@@ -84,9 +85,19 @@ cut_off() {
 	[ "${HOSTS_RXE:-0}" = 0 ] || ip link set "rxe_$1" down
 }
 
+# pids_of HOST: also of those in the first network namespace (inside.sh), by their host name.
+pids_of() {
+	ip netns pids "$1"
+	[ "${HOSTS_FIRST:-0}" != 0 ] || return 0
+	for p in /proc/[0-9]*; do
+		[ "$(readlink "$p/ns/uts")" != "$(readlink /proc/self/ns/uts)" ] || continue
+		[ "$(nsenter --uts -t "${p#/proc/}" hostname 2>/dev/null)" != "$1" ] || echo "${p#/proc/}"
+	done
+}
+
 down() {
 	for space in $(ip netns list 2>/dev/null | cut -d' ' -f1 | grep -x "$prefix[a-hsw]*" || true); do
-		pids=$(ip netns pids "$space")
+		pids=$(pids_of "$space")
 		# shellcheck disable=SC2086 # several numbers
 		[ -z "$pids" ] || kill -9 $pids 2>/dev/null || true
 		ip netns del "$space"
@@ -101,6 +112,7 @@ prefix=$2
 case $1-$# in
 up-3) up "$3" ;;
 cut-2) cut_off "$2" ;;
+pids-2) pids_of "$2" ;;
 down-2) down ;;
 *) usage ;;
 esac

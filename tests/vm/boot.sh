@@ -12,8 +12,8 @@ say() {
 }
 
 [ "$(hostname)" = hosta ] && [ "$("$inside" hostb hostname)" = hostb ] || say FAIL "the hosts have other names"
-own=$(ls /dev/infiniband)
-far=$("$inside" hostb ls /dev/infiniband)
+own=$(ls /dev/infiniband | grep uverbs)
+far=$("$inside" hostb ls /dev/infiniband | grep uverbs)
 case $own-$far in
 uverbs[0-9]-uverbs[0-9]) [ "$own" != "$far" ] || say FAIL "both hosts have the device $own" ;;
 *) say FAIL "the hosts have the devices \"$own\" and \"$far\"" ;;

@@ -23,9 +23,10 @@ add() {
 	rdma link add "$link" type rxe netdev "$link"
 }
 
-# node HOST: the device's file, in a directory that inside.sh shows as /dev/infiniband.
+# node HOST: the device's file, and that of the connection manager, in a directory that inside.sh shows as /dev/infiniband.
 node() {
 	mkdir "/dev/infiniband.$1"
+	[ ! -e /dev/infiniband/rdma_cm ] || cp -a /dev/infiniband/rdma_cm "/dev/infiniband.$1"
 	for device in /sys/class/infiniband_verbs/uverbs*; do
 		[ "$(cat "$device/ibdev")" != "rxe_$1" ] || cp -a "/dev/infiniband/${device##*/}" "/dev/infiniband.$1"
 	done

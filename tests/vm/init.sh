@@ -22,7 +22,7 @@ $busybox mount -t tmpfs -o mode=755 tmpfs /upper
 $busybox mkdir /upper/data /upper/work
 $busybox mount -t overlay -o lowerdir=/lower,upperdir=/upper/data,workdir=/upper/work root /root ||
 	fail "cannot mount a file system in memory over it"
-load crc32_generic veth bridge ib_uverbs rdma_rxe # emulated, crc32-pclmul would be slower
+load crc32_generic veth bridge ib_uverbs rdma_rxe rdma_ucm # emulated, crc32-pclmul would be slower
 
 for directory in proc sys dev; do $busybox mount --move /$directory /root/$directory; done
 guest=$($busybox cat /root/sys/firmware/qemu_fw_cfg/by_name/opt/vm/guest/raw)

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 
 modules="virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg crc32_generic veth bridge ib_uverbs
-	rdma_rxe" # those that init.sh loads; the cloud kernel lacks the last and 9p
+	rdma_rxe rdma_ucm" # those that init.sh loads; the cloud kernel lacks the last and 9p
 
 skip() {
 	echo "skip: $*"

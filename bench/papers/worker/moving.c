@@ -147,6 +147,7 @@ struct papers_way papers_raw(struct papers_moving *m, bool put)
 	case BENCH_NODE: way.body = put ? copy_out : copy_in; break;
 	case BENCH_SOCKET: way.body = put ? socket_out : socket_in, way.clock = &m->clock; break;
 	case BENCH_VERBS: way.body = put ? writes : reads; break;
+	case BENCH_OFI:
 	case BENCH_NONE: break;
 	}
 	return way;
