@@ -98,7 +98,7 @@ func (p *Platform) Providers() []transport.Provider {
 	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"
 
 	providers := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"), Domain: p.cfg.String("ARMCI_OFI_DOMAIN"),
-		Named: p.cfg.String("ARMCI_TRANSPORT") == "ofi", Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
+		Named: p.cfg.String("ARMCI_TRANSPORT") == "ofi", Better: direct.Probe, Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
 	forOFI := p.between("ofi")
 	forOFI.Contiguous, forOFI.Model = forRDMA.Contiguous, forRDMA.Model
 	if forOFI.Strided = forRDMA.Strided; forOFI.Strided == transport.ByClaiming { // by atomics, which few providers have

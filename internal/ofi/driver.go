@@ -23,11 +23,12 @@ import (
 
 // Options are named in docs/configuration.md.
 type Options struct {
-	Provider string // as fi_info -p takes it; "": by what the kernel tells of
-	Domain   string // of the provider: an interface, a device; "": the best
-	Named    bool   // this transport has been asked for: then any provider will do
-	Sysfs    string // directory of the kernel's classes of devices; "": /sys/class
-	Pin      int64  // memory of the application that stays registered; 0: by what the system has
+	Provider string       // as fi_info -p takes it; "": by what the kernel tells of
+	Domain   string       // of the provider: an interface, a device; "": the best
+	Named    bool         // this transport has been asked for: then any provider will do
+	Better   func() error // else it is not needed where this is nil: a verbs device can be used; may be nil
+	Sysfs    string       // directory of the kernel's classes of devices; "": /sys/class
+	Pin      int64        // memory of the application that stays registered; 0: by what the system has
 }
 
 // networks are the providers of networks, and by which files the kernel tells of these: the best first.
@@ -96,6 +97,9 @@ type found struct {
 // probe finds a provider, and makes one object of every kind, since each may be refused.
 func probe(o *Options) (*found, error) {
 	names := candidates(o)
+	if len(names) > 0 && !o.Named && o.Better != nil && o.Better() == nil {
+		return nil, errors.New("not needed beside a verbs device (ARMCI_TRANSPORT=ofi takes it)")
+	}
 	if len(names) == 0 {
 		return nil, errors.New("the kernel tells of no network of a libfabric provider (ARMCI_TRANSPORT=ofi takes any)")
 	}

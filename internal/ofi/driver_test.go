@@ -57,6 +57,17 @@ func TestNothingToUse(t *testing.T) {
 	}
 }
 
+// Nor is anything loaded where a verbs device can be used.
+func TestNotNeeded(t *testing.T) {
+	o := Options{Sysfs: t.TempDir(), Better: func() error { return nil }}
+	if err := os.MkdirAll(filepath.Join(o.Sysfs, "infiniband", "mlx5_0"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := Driver(o).Probe(); err == nil || !strings.Contains(err.Error(), "not needed") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestDomains(t *testing.T) {
 	at := func(domain, addr string) *libfabric.Info {
 		a, _ := netip.ParseAddr(addr)
