@@ -24,7 +24,7 @@ set(check
   "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|messages)$"
   "^nodes/armcirun/2x2/c$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
   "^softverbs/programs/device_acc$" "^vm/check$"
-  "^ofi/shm/fabric$" "^ofi/tcp/4x1/few$"
+  "^ofi/shm/2x2/few$" "^ofi/tcp/4x1/few$"
   "^caf/(fault|stop)/armcirun$")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 

@@ -54,6 +54,11 @@ if [ -x "$BUILD/bench/worker-verbs" ] && [ -e "$BUILD/tests/softverbs/libibverbs
 	grep -q 'by the device' "$WORK"/native/acc-*.svg || fail "no chart of accumulates"
 fi
 
+if [ -x "$BUILD/bench/worker-ofi" ]; then
+	OFI_PROVIDERS=shm "$here/ofi.sh" "$bench" "$WORK/ofi" -quick -only small,bandwidth || fail "bench over libfabric"
+	has "$WORK/ofi/ofi-shm.csv" put+fence/spinning get/spinning put-bandwidth get-bandwidth
+fi
+
 NETWORKS="node tcp" "$here/compare.sh" "$BUILD" "$BUILD" "$WORK/compare" -quick -runs 2 -only small,rmw || fail "compare.sh"
 grep -Eq '^\| `put\+fence` \| 8 B \| .* \| .* \| [0-9.]+ [0-9.]+ \|' "$WORK/compare/node.md" || fail "no row of the comparison"
 grep -q 'median of all ratios' "$WORK/compare/node.md" || fail "no median of the comparison"

@@ -17,39 +17,46 @@ function(armci_ofi name)
   armci_suite(ofi/${name} SCRIPT ${ofi}/over.sh LABEL ofi TIMEOUT ${A_SECONDS} ARGS ${provider} sh ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
 
-foreach(provider tcp udp)
-  armci_ofi(${provider}/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ENV ARMCI_OFI_DOMAIN=lo)
-endforeach()
-armci_ofi(shm/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric)
+# The conformance tests over udp leave out what waits for time limits, which is seen over tcp. Over shm there are none: its
+# endpoints must not be in one process.
+armci_ofi(tcp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ENV ARMCI_OFI_DOMAIN=lo)
+armci_ofi(udp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric "-test.skip=^TestFabric\$/^(refused|close|absent)"
+  ENV ARMCI_OFI_DOMAIN=lo)
 
-set(mode_tcp hosts)
-set(mode_udp hosts)
-set(mode_shm nodes)
-set(on_four "HOSTS_PROGRAMS=concurrent strided accumulate message model")
-set(with_openmpi "HOSTS_PROGRAMS=ga/patches ga/strided ga/scatter")
-foreach(provider tcp udp shm)
-  set(mode ${mode_${provider}})
-  if("none" IN_LIST ARMCI_CAN_CC)
-    armci_ofi(${provider}/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh ${mode} none 2x1 c ENV HOSTS_WITHOUT=idle)
-    armci_ofi(${provider}/4x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh ${mode} none 4x1 few ENV ${on_four})
-  endif()
-  if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
-    armci_ofi(${provider}/2x1/fortran SECONDS 300 COMMAND ${here}/hosts/run.sh ${mode} none 2x1 fortran)
-  endif()
-  if("openmpi" IN_LIST ARMCI_FLAVOURS)
-    armci_ofi(${provider}/openmpi/2x1/ga SECONDS 300 COMMAND ${here}/hosts/run.sh ${mode} openmpi 2x1 few ENV ${with_openmpi})
-    set_tests_properties(ofi/${provider}/openmpi/2x1/ga PROPERTIES DEPENDS ga/openmpi)
-  endif()
-endforeach()
+# Every program over tcp; over the others those that differ by the provider: what it orders, completes and has room for. The
+# rest by hand: over.sh udp sh ../hosts/run.sh hosts none 2x1 c, with the settings that ctest -V shows.
+set(most "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw mutex fence order nonblocking notify message model")
 if("none" IN_LIST ARMCI_CAN_CC)
-  armci_ofi(tcp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts,barrier node=puts link=puts stop")
-  armci_ofi(udp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts node=barrier link=puts")
-  armci_ofi(shm/fault SECONDS 300 COMMAND ${here}/fault/run.sh
-    ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts lock barrier")
+  armci_ofi(tcp/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x1 c ENV HOSTS_WITHOUT=idle)
+  armci_ofi(udp/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ${most})
+  armci_ofi(shm/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x1 few ENV ${most})
+  armci_ofi(tcp/4x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 4x1 few
+    ENV "HOSTS_PROGRAMS=concurrent strided message model")
+  armci_ofi(shm/2x2/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x2 few ENV "HOSTS_PROGRAMS=message model")
 
-  # Over verbs only what has most to do with the network: an emulated processor takes five seconds to begin a program.
-  armci_vm(ofi/verbs SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric
-    ENV "HOSTS_PROGRAMS=contiguous accumulate rmw mutex message model fortran/one_sided")
-  armci_vm(ofi/fault SECONDS 600 COMMAND ${ofi}/over.sh verbs sh ${here}/hosts/fault.sh none
-    ENV HOSTS_FIRST=1 "HOSTS_PARTS=kill=puts node=puts")
+  armci_ofi(tcp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts node=puts link=puts")
+  armci_ofi(udp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts")
+  armci_ofi(shm/fault SECONDS 300 COMMAND ${here}/fault/run.sh
+    ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts")
+
+  # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a program.
+  armci_vm(ofi SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric
+    ENV "HOSTS_PROGRAMS=contiguous accumulate rmw mutex message model fortran/one_sided" "HOSTS_PARTS=kill=puts")
+endif()
+if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
+  foreach(provider tcp udp)
+    armci_ofi(${provider}/2x1/fortran SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 fortran)
+  endforeach()
+  armci_ofi(shm/2x1/fortran SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x1 fortran)
+endif()
+if("openmpi" IN_LIST ARMCI_FLAVOURS)
+  foreach(provider tcp udp shm)
+    set(mode hosts)
+    if(provider STREQUAL shm)
+      set(mode nodes)
+    endif()
+    armci_ofi(${provider}/openmpi/2x1/ga SECONDS 300 COMMAND ${here}/hosts/run.sh ${mode} openmpi 2x1 few
+      ENV "HOSTS_PROGRAMS=ga/patches ga/strided")
+    set_tests_properties(ofi/${provider}/openmpi/2x1/ga PROPERTIES DEPENDS ga/openmpi)
+  endforeach()
 endif()
