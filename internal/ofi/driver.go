@@ -153,17 +153,19 @@ func distinct(list []*libfabric.Info) (some []*libfabric.Info) {
 	return some
 }
 
-// reach orders addresses: global ones of IPv4 and of IPv6, those of one link, those of this host.
+// reach orders addresses: global ones of IPv4, those that are not of IP, global ones of IPv6, those of one link, those of this host.
 func reach(a netip.Addr) int {
 	switch {
-	case !a.IsValid() || a.Is4() && !a.IsLoopback() && !a.IsLinkLocalUnicast():
-		return 0
+	case !a.IsValid():
+		return 1
 	case a.IsLoopback():
-		return 3
+		return 4
 	case a.IsLinkLocalUnicast():
-		return 2
+		return 3
+	case a.Is4():
+		return 0
 	}
-	return 1
+	return 2
 }
 
 func try(i *libfabric.Info) error {
