@@ -195,10 +195,13 @@ func spare() string {
 func (f *found) nearest(hints [][]byte) *libfabric.Info {
 	best, most := f.list[0], -1
 	for _, i := range f.list {
-		common := 128
-		for _, h := range hints {
-			if i.Addr.IsValid() && len(h) == 16 {
-				common = min(common, transport.CommonBits(i.Addr.As16(), [16]byte(h)))
+		common := 0
+		if i.Addr.IsValid() {
+			common = 128
+			for _, h := range hints {
+				if len(h) == 16 {
+					common = min(common, transport.CommonBits(i.Addr.As16(), [16]byte(h)))
+				}
 			}
 		}
 		if common > most {

@@ -93,6 +93,10 @@ func TestDomains(t *testing.T) {
 			t.Errorf("%s is nearest to %s", addr, i.Domain)
 		}
 	}
+	ib := &found{list: []*libfabric.Info{{Domain: "by another kind of address"}, list[1]}}
+	if i := ib.nearest([][]byte{hint("10.1.0.7")}); i != list[1] {
+		t.Errorf("%s is nearest to 10.1.0.7", i.Domain)
+	}
 	if i := f.nearest(nil); i != list[0] {
 		t.Errorf("without a hint %s", i.Domain)
 	}
