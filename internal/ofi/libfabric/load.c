@@ -27,6 +27,7 @@ static int find(void *lib, const char *name, const char *version, void *pointer)
 static const char *const settings[][2] = {
 	{"IPATH_NO_BACKTRACE", "1"},      // a library below it (libinfinipath) would take over signals for crash reports of its own
 	{"FI_OFI_RXM_MSG_RX_SIZE", "64"}, // else 64 MiB of buffers for each endpoint
+	{"FI_OFI_RXM_USE_SRX", "1"},      // else it offers buffers to connections that it has just closed, over verbs
 	{"FI_UNIVERSE_SIZE", "64"},       // else ofi_rxm asks for a completion queue that some verbs devices do not have
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
