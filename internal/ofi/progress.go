@@ -18,6 +18,11 @@ import (
 // progressEvery is how often. What somebody waits for is not late by that.
 const progressEvery = time.Millisecond
 
+const (
+	mostRounds    = 64
+	looksPerRound = 20
+)
+
 type progress struct {
 	auto   bool // the provider works by itself
 	needed atomic.Bool
@@ -83,7 +88,11 @@ func (g *progress) drive() (busy bool) {
 			continue
 		}
 		busy = true
-		if n, err := q.ep.Look(g.done[:], 1, 0); err == nil {
+		for range mostRounds { // what is completed lets others go, which complete soon
+			n, err := q.ep.Look(g.done[:], looksPerRound, 0)
+			if n == 0 || err != nil {
+				break
+			}
 			q.completed(g.done[:n])
 		}
 		if q.pushStalled(); q.some() {
