@@ -40,8 +40,12 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts")
 
   # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a program.
-  armci_vm(ofi SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric
-    ENV "HOSTS_PROGRAMS=contiguous accumulate rmw mutex message model fortran/one_sided" "HOSTS_PARTS=kill=puts")
+  # By hand: an emulated processor is so slow that a limit of time in the suites is met now and then.
+  option(ARMCI_TEST_OFI_VERBS "Test libfabric's verbs provider in the virtual machine (some minutes)" OFF)
+  if(ARMCI_TEST_OFI_VERBS)
+    armci_vm(ofi SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric
+      ENV "HOSTS_PROGRAMS=contiguous accumulate rmw mutex message model fortran/one_sided" "HOSTS_PARTS=kill=puts")
+  endif()
 endif()
 if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
   foreach(provider tcp udp)
