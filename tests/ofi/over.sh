@@ -17,6 +17,12 @@ command -v fi_info >/dev/null || { echo "skip: no fi_info (packages libfabric1, 
 # The virtual machine's devices come and go with its hosts.
 [ "$1" = verbs ] || IPATH_NO_BACKTRACE=1 fi_info -p "$provider" >/dev/null 2>&1 ||
 	{ echo "skip: libfabric offers no $provider here"; exit 77; }
+short=$1
 shift
 export ARMCI_TRANSPORT=ofi ARMCI_OFI_PROVIDER="$provider"
+[ "$short" = udp ] || exec "$@"
+# ofi_rxd loses its way now and then when packets are lost, which a busy machine does (docs/protocols.md): a second time counts, and
+# what the first one said is shown.
+"$@" && exit 0
+echo "over ofi_rxd this failed once; again:"
 exec "$@"
