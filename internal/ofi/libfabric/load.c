@@ -27,10 +27,13 @@ static int find(void *lib, const char *name, const char *version, void *pointer)
 static const char *const settings[][2] = {
 	{"IPATH_NO_BACKTRACE", "1"},      // a library below it (libinfinipath) would take over signals for crash reports of its own
 	{"FI_OFI_RXM_MSG_RX_SIZE", "64"}, // else 64 MiB of buffers for each endpoint
-	{"FI_OFI_RXM_USE_SRX", "1"},      // else it offers buffers to connections that it has just closed, over verbs
 	{"FI_UNIVERSE_SIZE", "64"},       // else ofi_rxm asks for a completion queue that some verbs devices do not have
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+// Set for good: ofi_rxm looks at it whenever an endpoint is made. Without one list of receive buffers for all connections it offers
+// buffers, over verbs, to a connection that it has just closed.
+static const char one_list[] = "FI_OFI_RXM_USE_SRX";
 
 static const char *load(void **lib);
 
@@ -44,6 +47,7 @@ const char *lf_load(void)
 		mine[i] = !getenv(settings[i][0]);
 		setenv(settings[i][0], settings[i][1], 0);
 	}
+	setenv(one_list, "1", 0);
 	const char *why = load(&lib);
 	for (int i = 0; i < SETTINGS; i++)
 		if (mine[i])
