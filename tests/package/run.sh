@@ -27,25 +27,32 @@ apt-get indextargets --format '$(CREATED_BY)|$(ORIGIN)|deb $(REPO_URI) $(RELEASE
 GO=$GO sh "$SOURCE/packaging/dist.sh" "$WORK" >"$WORK/dist.log" 2>&1 || skip "no tarball: $(tail -n 1 "$WORK/dist.log")"
 tarball=$(tail -n 1 "$WORK/dist.log")
 
-# begin_system: the compilers and MPIs that debian/tests want, without what only people read.
-begin_system() {
+# make_system: the compilers and MPIs that debian/tests want, without what only people read. Killed, it takes all that it started along.
+make_system() {
 	fast=""
 	! command -v eatmydata >/dev/null 2>&1 || fast=eatmydata
-	$fast mmdebstrap --mode=root --variant=apt --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
+	exec unshare --mount --pid --fork --kill-child --mount-proc $fast mmdebstrap --mode=root --variant=apt --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
 		--include=gcc,libc6-dev,gfortran,pkg-config,libopenmpi-dev,openmpi-bin,libmpich-dev,mpich,libarmci-mpi-dev \
 		"$suite" "$system" "$WORK/sources.list" >"$WORK/system.log" 2>&1
 }
+
 # inside COMMAND...: in the system, with /proc, /dev and memory to share; ends with all that it started.
 inside() {
 	unshare --mount --pid --fork --kill-child sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
 		mount -t tmpfs tmpfs "$0/tmp" && exec chroot "$0" "$@"' "$system" env HOME=/root LC_ALL=C "$@"
 }
 
-begin_system &
+# judged: waits for lintian, which works beside the installation.
+judged() {
+	wait "$judge" || fail "lintian" "$WORK/lintian.log"
+	echo "ok lintian"
+}
+
+make_system &
 maker=$!
-trap 'kill "$maker" 2>/dev/null; wait; rm -rf "$system" "$WORK/build"' EXIT
+trap 'kill -KILL "$maker" 2>/dev/null; kill ${judge:-} 2>/dev/null; wait; rm -rf "$system" "$WORK/build"' EXIT
 
 tar -C "$WORK/build" -xf "$tarball" || fail "tar"
 tree=$(echo "$WORK"/build/libarmci-*)
@@ -54,10 +61,9 @@ tree=$(echo "$WORK"/build/libarmci-*)
 	fail "dpkg-buildpackage" "$WORK/build.log"
 echo "ok built from $(basename "$tarball") without a network"
 
-lintian --fail-on error,warning --allow-root "$WORK"/build/*.changes >"$WORK/lintian.log" 2>&1 || fail "lintian" "$WORK/lintian.log"
-echo "ok lintian"
-
-wait "$maker" || skip "no system to install into: $(tail -n 1 "$WORK/system.log")"
+lintian --fail-on error,warning --allow-root "$WORK"/build/*.changes >"$WORK/lintian.log" 2>&1 &
+judge=$!
+wait "$maker" || { judged; skip "no system to install into: $(tail -n 1 "$WORK/system.log")"; }
 rm -f "$system"/etc/dpkg/dpkg.cfg.d/99mmdebstrap
 mkdir -p "$system/packages" "$system/source/tests"
 cp "$WORK"/build/*.deb "$system/packages" && cp -r "$tree/debian" "$system/source" && cp -r "$tree/tests/install" "$system/source/tests" ||
@@ -73,6 +79,7 @@ done
 for page in man1/armcirun.1 man1/armcicc.1 man7/armci.7; do
 	[ -s "$system/usr/share/man/$page.gz" ] || fail "no manual page $page"
 done
+judged
 inside sh -c 'apt-get purge -y -qq libarmci0 libarmci-doc' >"$WORK/purge.log" 2>&1 || fail "the packages cannot be removed" "$WORK/purge.log"
 left=$(cd "$system" && find usr etc var/lib -xdev \( -name '*libarmci.so*' -o -name '*libarmci-mpirma*' -o -path '*include/libarmci*' \
 	-o -name 'armcirun*' \) -print)
