@@ -52,6 +52,7 @@ judged() {
 
 make_system &
 maker=$!
+trap 'exit 1' INT TERM
 trap 'kill -KILL "$maker" 2>/dev/null; kill ${judge:-} 2>/dev/null; wait; rm -rf "$system" "$WORK/build"' EXIT
 
 tar -C "$WORK/build" -xf "$tarball" || fail "tar"

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spack's recipe: spack repo add packaging/spack && spack install libarmci
 
-The tarball is made by `make dist`; spack looks for it beside the repository, or in a mirror.
+The tarball is made by `make dist`, in build/ of this checkout; it may also be in a mirror.
 """
 
 import os
 
 from spack.package import *
 
+try:  # where Spack 1.0 and later have it
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+except ImportError:
+    pass
+
 
 class Libarmci(CMakePackage):
     """One-sided communication between processes (ARMCI), within a node and between nodes, with or without an MPI."""
 
-    url = "file://" + os.path.join(os.getcwd(), "build", "libarmci-0.1.0.tar.gz")
+    url = "file://" + os.path.realpath(os.path.join(os.path.dirname(__file__), *[".."] * 4, "build", "libarmci-0.1.0.tar.gz"))
     maintainers("libarmci")
     license("BSD-3-Clause")
 
