@@ -18,7 +18,7 @@ OPTIONS  = $(if $(BUILD_TYPE),-DCMAKE_BUILD_TYPE=$(BUILD_TYPE)) $(if $(WERROR),-
 	$(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)") $(if $(FFLAGS),-DCMAKE_Fortran_FLAGS="$(FFLAGS)") \
 	$(if $(LDFLAGS),-DCMAKE_SHARED_LINKER_FLAGS="$(LDFLAGS)")
 
-.PHONY: all configure tests run quick check check-all install clean
+.PHONY: all configure tests run quick check check-all install dist clean
 .NOTPARALLEL: # the goals; what is inside one of them runs in parallel
 
 all: configure
@@ -59,6 +59,10 @@ check-all: tests
 
 install: all
 	@DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD) --prefix "$(PREFIX)"
+
+# The release tarball, from a git checkout: with the Go modules, so that it is built without a network.
+dist:
+	@GO="$(GO)" sh packaging/dist.sh "$(BUILD)"
 
 clean:
 	@rm -rf $(BUILD) $(BUILD).log

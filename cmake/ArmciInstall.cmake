@@ -3,6 +3,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 include(CMakePackageConfigHelpers)
 
+# Where libarmci.so goes, the name for the linker, and libarmci-mpirma.so. A distribution that has another -larmci, and no place for
+# what is preloaded only, has them in a directory that is not searched.
+set(ARMCI_INSTALL_PRIVATEDIR ${CMAKE_INSTALL_LIBDIR} CACHE STRING "directory of libarmci.so (for the linker) and libarmci-mpirma.so")
+file(RELATIVE_PATH ARMCI_PRIVATE_UP /prefix/${ARMCI_INSTALL_PRIVATEDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+
 foreach(flavour IN LISTS ARMCI_FLAVOURS)
   if(flavour STREQUAL "classic")
     set(sub "")
@@ -12,7 +17,13 @@ foreach(flavour IN LISTS ARMCI_FLAVOURS)
     set(soname libarmci.so.1)
   endif()
   install(PROGRAMS ${ARMCI_LIBDIR_${flavour}}/${soname} DESTINATION ${CMAKE_INSTALL_LIBDIR}${sub})
-  install(FILES ${ARMCI_LIBDIR_${flavour}}/libarmci.so DESTINATION ${CMAKE_INSTALL_LIBDIR}${sub})
+  if(flavour STREQUAL "classic" AND ARMCI_PRIVATE_UP)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/link)
+    file(CREATE_LINK ${ARMCI_PRIVATE_UP}/${soname} ${PROJECT_BINARY_DIR}/link/libarmci.so SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/link/libarmci.so DESTINATION ${ARMCI_INSTALL_PRIVATEDIR})
+  else()
+    install(FILES ${ARMCI_LIBDIR_${flavour}}/libarmci.so DESTINATION ${CMAKE_INSTALL_LIBDIR}${sub})
+  endif()
 endforeach()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -28,7 +39,7 @@ string(REGEX REPLACE "/$" "" ARMCI_BIN_UP "${ARMCI_BIN_UP}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/armcicc.in ${PROJECT_BINARY_DIR}/bin/armcicc @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armcicc DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET armci_mpirma)
-  install(PROGRAMS ${ARMCI_MPIRMA} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(PROGRAMS ${ARMCI_MPIRMA} DESTINATION ${ARMCI_INSTALL_PRIVATEDIR})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-mpirma.in ${PROJECT_BINARY_DIR}/bin/armci-mpirma @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armci-mpirma DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -57,13 +68,13 @@ set(pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH ARMCI_UP /prefix/${pcdir} /prefix)
 string(REGEX REPLACE "/$" "" ARMCI_UP "${ARMCI_UP}")
 set(ARMCI_PC_INCLUDE "")
-set(ARMCI_PC_LIB "")
+set(ARMCI_PC_LIBDIR ${ARMCI_INSTALL_PRIVATEDIR})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${pcdir})
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     set(ARMCI_PC_INCLUDE /armci-mpi)
-    set(ARMCI_PC_LIB /armci-mpi/${flavour})
+    set(ARMCI_PC_LIBDIR ${CMAKE_INSTALL_LIBDIR}/armci-mpi/${flavour})
     configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc DESTINATION ${pcdir})
   endif()
@@ -79,7 +90,7 @@ endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ARMCI)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/ARMCIConfig.cmake.in ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake
-  INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR ARMCI_INSTALL_PRIVATEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake ${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake

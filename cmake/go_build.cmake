@@ -17,7 +17,13 @@ if(MODE STREQUAL "c-shared")
     " -extldflags \"-Wl,-soname,${SONAME} '-Wl,--version-script=${WORK}/${maphash}.map' -Wl,--dynamic-list-data\"")
 endif()
 
+# Programs are position-independent and bound at start, as distributions want them: Go links some of them itself, and does not
+# look at LDFLAGS then.
 set(command build -buildmode=${MODE})
+if(MODE STREQUAL "exe")
+  set(command build -buildmode=pie)
+  string(APPEND ldflags " -bindnow")
+endif()
 if(MODE STREQUAL "test")
   set(command test -c)
 endif()

@@ -53,3 +53,10 @@ foreach(flavour openmpi mpich)
     armci_run(abi/mpi-abi/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/mpi_abi_${flavour})
   endif()
 endforeach()
+
+# What programs see of the library, types too, against the stored description; armci_abi_update writes that anew.
+set(described sh ${abi}/abidiff.sh)
+set(described_what ${ARMCI_LIBDIR_classic}/libarmci.so.0 ${PROJECT_SOURCE_DIR}/include ${abi}/libarmci0.abi.xml)
+add_test(NAME abi/described COMMAND ${described} check ${described_what})
+set_tests_properties(abi/described PROPERTIES LABELS abi TIMEOUT 100 SKIP_RETURN_CODE 77)
+add_custom_target(armci_abi_update COMMAND ${described} update ${described_what} DEPENDS armci_classic VERBATIM)

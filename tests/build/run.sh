@@ -29,8 +29,19 @@ grep -q 'the Go modules that go.mod names are neither here' "$WORK/log" && grep 
 	fail "no word about missing modules"
 echo "ok missing modules are named"
 
-(cd "$tree" && "$GO" mod vendor) >"$WORK/log" 2>&1 || { echo "SKIP: go mod vendor: $(tail -n 1 "$WORK/log")"; exit 77; }
-rm -rf "$tree/build"
+# From here on in the tree of the release tarball, if this is a checkout.
+if GO=$GO sh "$SOURCE/packaging/dist.sh" "$WORK/once" >"$WORK/log" 2>&1; then
+	(umask 077 && TZ=Asia/Tokyo GO=$GO sh "$SOURCE/packaging/dist.sh" "$WORK/twice") >"$WORK/log" 2>&1 || fail "a second tarball"
+	cmp "$WORK"/once/*.tar.gz "$WORK"/twice/*.tar.gz >"$WORK/log" 2>&1 || fail "two tarballs of one commit differ"
+	rm -rf "$tree"
+	mkdir "$tree" && tar -C "$tree" --strip-components=1 -xf "$WORK"/once/*.tar.gz || fail "tar"
+	! (cd "$tree" && GO=$GO sh packaging/dist.sh "$WORK/never") >"$WORK/log" 2>&1 && grep -q 'no git checkout' "$WORK/log" ||
+		fail "a tarball of a tarball"
+	echo "ok the release tarball is the same each time"
+else
+	(cd "$tree" && "$GO" mod vendor) >"$WORK/log" 2>&1 || { echo "SKIP: go mod vendor: $(tail -n 1 "$WORK/log")"; exit 77; }
+	rm -rf "$tree/build"
+fi
 CFLAGS='-O1 -DMARK="a b" -frecord-gcc-switches' LDFLAGS=-Wl,-z,now CPPFLAGS=-fno-trapping-math configure -DCMAKE_BUILD_TYPE=Debug || fail "configure from vendor"
 [ -s "$tree/build/licences/golang.org-x-sys.txt" ] || fail "no licence of a vendored module"
 (cd "$tree" && GOFLAGS= GOPROXY=off GOMODCACHE="$WORK/nothing" "$CMAKE" --build build --target build_examples_none_c_hello armcirun armci_caf) \
@@ -39,7 +50,13 @@ CFLAGS='-O1 -DMARK="a b" -frecord-gcc-switches' LDFLAGS=-Wl,-z,now CPPFLAGS=-fno
 echo "ok built in \"$tree\" from vendored modules"
 
 lib=$tree/build/lib/libarmci.so.0
-readelf -d "$lib" | grep -q -E 'BIND_NOW|FLAGS_1.* NOW' || fail "LDFLAGS are ignored"
+for file in "$lib" "$tree/build/lib/libcaf_armci.so.0" "$tree/build/bin/armcirun"; do
+	readelf -dlnh "$file" >"$WORK/log" 2>&1
+	grep -q -E 'BIND_NOW|FLAGS_1.* NOW' "$WORK/log" || fail "LDFLAGS are ignored in $file"
+	grep -q 'GNU_RELRO' "$WORK/log" || fail "no RELRO in $file"
+	grep -q 'Build ID' "$WORK/log" || fail "no build id in $file"
+	grep -q 'Type: *DYN' "$WORK/log" || fail "$file is not position-independent"
+done
 for source in "$tree/build/examples/none/c/hello" "$lib" "$tree/build/lib/libcaf_armci.so.0"; do
 	readelf -p .GCC.command.line "$source" >"$WORK/log" 2>&1
 	for flag in -O1 -g -fno-trapping-math; do
