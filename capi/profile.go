@@ -193,7 +193,7 @@ func gather(rt *core.Runtime, c *profile.Counters) *profile.Summary {
 		s.Table, by = c.Snapshot()
 		elapsed = profile.Now() - c.Started
 	}
-	s.Title = fmt.Sprintf("libarmci %s: statistics of %d ranks on %d nodes, %v from init to finalize", config.Version, rt.N, len(rt.Topo.Nodes),
+	s.Title = fmt.Sprintf("libarmci %s: statistics of %d rank(s) on %d node(s), %v from init to finalize", config.Version, rt.N, len(rt.Topo.Nodes),
 		time.Duration(elapsed).Round(time.Microsecond))
 	mine := s.Table.All()
 	splitNodes(s, by, rt.Topo.MyNode())
@@ -218,6 +218,9 @@ func gatherRanks(rt *core.Runtime, s *profile.Summary, me profile.Rank) {
 		for i := range s.Ranks {
 			reduce(rt, longs(&s.Ranks[i]), kernel.Sum)
 		}
+	}
+	if s.Ranks != nil {
+		return
 	}
 	for _, v := range me.Values() {
 		e := profile.Extremes{Least: v, Most: v, Sum: v, LeastRank: rt.N, MostRank: rt.N}
