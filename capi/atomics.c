@@ -3,7 +3,7 @@
 #include "front.h"
 
 #include "../internal/kernel/atomic.h"
-#include "_cgo_export.h"
+#include "go.h"
 
 _Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR == ARMCIX_OR && K_WORD_XOR == ARMCIX_XOR &&
 		       K_WORD_SWAP == ARMCIX_SWAP && K_WORD_CAS == ARMCIX_CAS,
@@ -11,6 +11,7 @@ _Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR
 
 SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc)
 {
+	PROFILED(Atomic, op, bytes, old, prem, operand, compare, proc);
 	struct shm_region declared;
 	if ((bytes == 4 || bytes == 8) && operand && (uintptr_t)prem % (unsigned)bytes == 0 &&
 	    front_reach(proc, prem, (uint64_t)bytes) && !(bytes == 8 && shm_declared((uintptr_t)prem, &declared)) &&
@@ -42,6 +43,7 @@ static inline bool stored_here(void) { return atomic_load_explicit(&front.aggreg
 
 SECOND int event_add_unusual(armcix_event_t *event, unsigned n, int proc)
 {
+	PROFILED(Event_add, event, n, proc);
 	if (!event_aligned(event) || !stored_here() || !front_reach(proc, event, sizeof *event) || !in_arena(event))
 		return armcigo_event_add(event, n, proc);
 	shm_event_add((struct shm_event *)event, n);

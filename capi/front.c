@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct front front;
+struct front front, front_inner = {.key = (uint64_t)1 << 63}; // keys of one never match entries of the other
+struct front *front_used = &front;
 _Atomic(struct shm_team *) front_teams[FRONT_TEAMS];
 _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
 
@@ -15,23 +16,23 @@ _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("
 static bool is_private(unsigned rank, const void *p, uint64_t n)
 {
 	uintptr_t a = (uintptr_t)p, base = (uintptr_t)shm.base;
-	return (int)rank == front.me && p && n <= INTPTR_MAX && a <= INTPTR_MAX - n && (a + n <= base || a >= base + shm.bytes);
+	return (int)rank == front_used->me && p && n <= INTPTR_MAX && a <= INTPTR_MAX - n && (a + n <= base || a >= base + shm.bytes);
 }
 
 bool front_find(unsigned rank, const void *p, uint64_t n)
 {
 	struct shm_found f;
-	int local = front.local[rank];
+	int local = front_used->local[rank];
 	if (local < 0)
 		return false;
 	if (is_private(rank, p, n))
 		return true;
-	if ((int)rank != front.me && (uintptr_t)p - (uintptr_t)shm.base >= shm.bytes)
+	if ((int)rank != front_used->me && (uintptr_t)p - (uintptr_t)shm.base >= shm.bytes)
 		return false; // private memory that another rank has exposed: it is not mapped here
 	if (!shm_find(local, (uintptr_t)p, &f) || n > f.hi - (uintptr_t)p)
 		return false;
 	front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS] =
-		(struct front_hit){.key = front.key + rank, .lo = f.lo, .len = f.hi - f.lo, .seen = f.gen, .gen = shm_gen(local)};
+		(struct front_hit){.key = front_used->key + rank, .lo = f.lo, .len = f.hi - f.lo, .seen = f.gen, .gen = shm_gen(local)};
 	return true;
 }
 
@@ -47,28 +48,29 @@ void front_set_team(int group, struct shm_team *team)
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
 	struct notified *notified, struct front_batch *batches)
 {
-	front.notified = notified;
-	front.traffic = traffic;
-	front.batches = batches;
-	free((void *)front.local);
-	front.me = me;
-	front.local = local;
-	front.world = world;
+	front_used = front.profiled ? &front_inner : &front;
+	front_used->notified = notified;
+	front_used->traffic = traffic;
+	front_used->batches = batches;
+	free((void *)front_used->local);
+	front_used->me = me;
+	front_used->local = local;
+	front_used->world = world;
 	front_set_team(FRONT_WORLD, world);
-	front.key += (uint64_t)1 << 32; // never below 2^32: the empty entries of a new thread are zero
-	front.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
+	front_used->key += (uint64_t)1 << 32; // never below 2^32: the empty entries of a new thread are zero
+	front_used->stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
-	atomic_store_explicit(&front.ranks, (unsigned)ranks, memory_order_release);
+	atomic_store_explicit(&front_used->ranks, (unsigned)ranks, memory_order_release);
 }
 
 void front_close(void)
 {
-	atomic_store_explicit(&front.ranks, 0, memory_order_release);
-	front.key += (uint64_t)1 << 32;
+	atomic_store_explicit(&front_used->ranks, 0, memory_order_release);
+	front_used->key += (uint64_t)1 << 32;
 	for (int i = 0; i < (int)FRONT_TEAMS; i++) front_set_team(i, NULL);
 }
 
-void front_count_aggregates(int change) { atomic_fetch_add(&front.aggregates, change); }
+void front_count_aggregates(int change) { atomic_fetch_add(&front_used->aggregates, change); }
 
 #ifdef ARMCI_ABI_MPI
 // The struct is passed by value, and the application may use its communicator. The id is in a field in which ARMCI-MPI keeps

@@ -24,6 +24,7 @@
 #include "../internal/kernel/kernel.h"
 #include "../internal/shm/shm.h"
 #include "../internal/transport/fast.h"
+#include "profile.h"
 
 // PUBLIC: exported under its own name. WEAK(name): the public name `name` of the strong P`name`, open to interposition.
 #define PUBLIC     __attribute__((visibility("default")))
@@ -56,10 +57,12 @@ struct notified {
 	_Atomic uintptr_t at; // my counter there; 0: Go has to notify
 };
 
-// Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, tracing).
+// Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, ARMCI_TRACE=y), and for
+// `front` while calls are profiled: then front_inner is open, which the inner copies of the sources use (profile.h).
 struct front {
 	_Atomic unsigned ranks;
 	int me;
+	bool profiled;
 	const int *local;      // local number of each rank, -1 on another node
 	_Atomic uint64_t key;  // changes when the fast path is opened or closed, which invalidates cached regions
 	struct k_stripes stripes;
@@ -70,7 +73,21 @@ struct front {
 	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
 	_Alignas(SHM_LINE) _Atomic int32_t open; // handles under which operations are open, counted by Go
 };
-extern struct front front;
+extern struct front front, front_inner;
+extern struct front *front_used; // the one that Go opens
+
+#ifdef FRONT_INNER
+#define front front_inner
+#define PROFILED(name, ...) ((void)0)
+#else
+// Goes on in profiled_name if calls are profiled.
+#define PROFILED(name, ...)                                                                                      \
+	do {                                                                                                     \
+		if (__builtin_expect(front.profiled, 0))                                                         \
+			return profiled_##name(__VA_ARGS__);                                                     \
+	} while (0)
+#include "profile_calls.h"
+#endif
 
 // Regions cached by a thread: key = front.key + rank, valid while *gen is `seen`.
 #define FRONT_HITS 8u

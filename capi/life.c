@@ -105,11 +105,18 @@ PUBLIC void armci_msg_abort(int code)
 	_exit(1);
 }
 
-PUBLIC int armci_msg_me(void) { return front_on() ? front.me : armcigo_me(); }
+PUBLIC int armci_msg_me(void)
+{
+	if (front_on())
+		return front.me;
+	return atomic_load_explicit(&front_used->ranks, memory_order_acquire) ? front_used->me : armcigo_me();
+}
 
 PUBLIC int armci_msg_nproc(void)
 {
 	unsigned n = atomic_load_explicit(&front.ranks, memory_order_acquire);
+	if (n == 0) // perhaps because calls are profiled
+		n = atomic_load_explicit(&front_used->ranks, memory_order_acquire);
 	return n ? (int)n : armcigo_nproc();
 }
 

@@ -35,6 +35,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 		return core.CodeInternal
 	}
 	if lib.inits.Add(1) == 1 {
+		startProfile(lib.rt.Load())
 		openFastPath(lib.rt.Load())
 	}
 	return 0
@@ -83,6 +84,7 @@ func armcigo_finalize() C.int {
 	}
 	C.front_close()
 	C.front_drop_all_mutexes()
+	endProfile(rt)
 	if lib.messages {
 		rt.AllFence()
 		rt.Liveness.Ending(true)
@@ -117,6 +119,7 @@ func armcigo_msg_finalize() {
 	defer lib.mu.Unlock()
 	if rt := lib.rt.Load(); rt != nil {
 		C.front_close()
+		endProfile(rt)
 		lib.inits.Store(0)
 		must("armci_msg_finalize", shut(rt))
 	}
@@ -130,6 +133,7 @@ func armcigo_msg_finalize() {
 func armcigo_leave() {
 	defer guest.Guard(guest.Faults())
 	if rt := lib.rt.Load(); rt != nil {
+		reportAlone("this rank exits without ARMCI_Finalize")
 		rt.Leave()
 	}
 }

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "_cgo_export.h"
+#include "go.h"
 
 PUBLIC double armci_timer(void)
 {
@@ -17,10 +17,12 @@ void parmci_msg_group_barrier(ARMCI_Group *group)
 {
 	int id = front_group(group);
 	struct shm_team *team = front_team(id);
-	if (likely(team != NULL))
+	if (likely(team != NULL)) {
 		shm_barrier(team);
-	else
-		armcigo_group_barrier(id);
+		return;
+	}
+	PROFILED(group_barrier, group);
+	armcigo_group_barrier(id);
 }
 WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
 
@@ -33,16 +35,19 @@ static inline bool front_message(const void *buf, int bytes, int rank)
 
 PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
 {
-	if (likely(front_message(buf, len, to)))
+	if (likely(front_message(buf, len, to))) {
 		shm_send(front.local[to], tag, buf, (size_t)len);
-	else
-		armcigo_snd(tag, buf, len, to);
+		return;
+	}
+	PROFILED(snd, tag, buf, len, to);
+	armcigo_snd(tag, buf, len, to);
 }
 
 PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 {
 	struct shm_message got = {.from = from, .tag = tag};
 	if (!(likely(front_message(buf, cap, from)) && shm_recv(&got, buf, (size_t)cap) == 0)) {
+		PROFILED(rcv, tag, buf, cap, len, from);
 		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // reports a message that is too long, and leaves it unread
 		return;
 	}
@@ -52,21 +57,25 @@ PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 
 PUBLIC int armci_msg_rcvany(int tag, void *buf, int cap, int *len)
 {
+	PROFILED(rcvany, tag, buf, cap, len);
 	return armcigo_rcv((char *)"armci_msg_rcvany", tag, buf, cap, len, -1);
 }
 
 PUBLIC void armci_msg_bcast(void *buf, int len, int root)
 {
-	if (likely(front_on() && front.world && buf && len > 0 && (unsigned)root < (unsigned)front.world->n))
+	if (likely(front_on() && front.world && buf && len > 0 && (unsigned)root < (unsigned)front.world->n)) {
 		shm_bcast(front.world, buf, (size_t)len, root);
-	else
-		armcigo_bcast((char *)"armci_msg_bcast", SCOPE_ALL, buf, len, root, FRONT_WORLD);
+		return;
+	}
+	PROFILED(bcast, buf, len, root);
+	armcigo_bcast((char *)"armci_msg_bcast", SCOPE_ALL, buf, len, root, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_brdcst(void *buf, int len, int root) { armci_msg_bcast(buf, len, root); }
 
 PUBLIC void armci_msg_bcast_scope(int scope, void *buf, int len, int root)
 {
+	PROFILED(bcast_scope, scope, buf, len, root);
 	armcigo_bcast((char *)"armci_msg_bcast_scope", scope, buf, len, root, FRONT_WORLD);
 }
 
@@ -89,8 +98,10 @@ PUBLIC void armci_msg_group_bcast_scope(int scope, void *buf, int len, int root,
 	struct shm_team *team = front_team(id);
 	if (likely(team && all_of_it(scope) && buf && len > 0 && (from = member_of(team, root)) >= 0))
 		shm_bcast(team, buf, (size_t)len, from);
-	else
+	else {
+		PROFILED(group_bcast_scope, scope, buf, len, root, group);
 		armcigo_bcast((char *)"armci_msg_group_bcast_scope", scope, buf, len, root, id);
+	}
 }
 
 PUBLIC void armci_msg_clus_brdcst(void *buf, int len) { armcigo_clus_bcast(buf, len); }
@@ -102,6 +113,7 @@ PUBLIC void armci_grp_clus_brdcst(void *buf, int len, int master, int n, ARMCI_G
 
 static void gop_in_go(const char *name, int scope, void *x, int n, char *op, int type, int group)
 {
+	PROFILED(gop, name, scope, x, n, op, type, group);
 	armcigo_gop((char *)name, scope, x, n, op, type, group);
 }
 
@@ -117,7 +129,7 @@ static inline bool reduced_here(struct shm_team *team, void *x, int n, const cha
 	return true;
 }
 
-static void gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
+void front_gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
 {
 	if (!(all_of_it(scope) && reduced_here(front_team(group), x, n, op, k_type_of_message(type))))
 		gop_in_go(name, scope, x, n, op, type, group);
@@ -131,11 +143,11 @@ static void gop(const char *name, int scope, void *x, int n, char *op, int type,
 	}                                                                                                    \
 	PUBLIC void armci_msg_group_##message##gop(type *x, int n, char *op, ARMCI_Group *group)              \
 	{                                                                                                    \
-		gop("armci_msg_group_" #message "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
+		front_gop("armci_msg_group_" #message "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
 	}                                                                                                    \
 	PUBLIC void armci_msg_clus_##message##gop(type *x, int n, char *op)                                   \
 	{                                                                                                    \
-		gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, FRONT_WORLD);               \
+		front_gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, FRONT_WORLD);               \
 	}
 
 GOPS(i, int, ARMCI_INT, K_INT)
@@ -146,24 +158,24 @@ GOPS(d, double, ARMCI_DOUBLE, K_DBL)
 
 PUBLIC void armci_msg_clus_dgop_scope(double *x, int n, char *op)
 {
-	gop("armci_msg_clus_dgop_scope", SCOPE_NODE, x, n, op, ARMCI_DOUBLE, FRONT_WORLD);
+	front_gop("armci_msg_clus_dgop_scope", SCOPE_NODE, x, n, op, ARMCI_DOUBLE, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
 {
-	gop("armci_msg_gop_scope", scope, x, n, op, type, FRONT_WORLD);
+	front_gop("armci_msg_gop_scope", scope, x, n, op, type, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
 {
-	gop("armci_msg_group_gop_scope", scope, x, n, op, type, front_group(group));
+	front_gop("armci_msg_group_gop_scope", scope, x, n, op, type, front_group(group));
 }
 
-PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, FRONT_WORLD); }
+PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { front_gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, FRONT_WORLD); }
 
 PUBLIC void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
 {
-	gop("armci_msg_reduce_scope", scope, x, n, op, type, FRONT_WORLD);
+	front_gop("armci_msg_reduce_scope", scope, x, n, op, type, FRONT_WORLD);
 }
 
 PUBLIC void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int contribute)
@@ -183,10 +195,10 @@ PUBLIC void armci_msg_bintree(int scope, int *root, int *up, int *left, int *rig
 
 PUBLIC void armci_exchange_address(void *ptrs[], int n)
 {
-	gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, FRONT_WORLD);
+	front_gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, FRONT_WORLD);
 }
 
 PUBLIC void armci_exchange_address_grp(void *ptrs[], int n, ARMCI_Group *group)
 {
-	gop("armci_exchange_address_grp", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, front_group(group));
+	front_gop("armci_exchange_address_grp", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, front_group(group));
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "_cgo_export.h"
+#include "go.h"
 
 // Where the mutexes of a set are that ranks of this node host. The handle of the job's set is not used.
 struct set {
@@ -16,9 +16,13 @@ struct set {
 
 #define SETS   64u
 #define PROBES 4u
-static struct set of_job, sets[SETS];
+struct front_sets {
+	struct set job, all[SETS];
+};
+extern struct front_sets front_sets; // one for both states of the fast path
+#define of_job front_sets.job
 
-static struct set *place_of(uintptr_t handle, unsigned probe) { return &sets[(handle / 16 + probe) % SETS]; }
+static struct set *place_of(uintptr_t handle, unsigned probe) { return &front_sets.all[(handle / 16 + probe) % SETS]; }
 
 static struct set *find(uintptr_t handle)
 {
@@ -29,6 +33,9 @@ static struct set *find(uintptr_t handle)
 	}
 	return NULL;
 }
+
+#ifndef FRONT_INNER
+struct front_sets front_sets;
 
 static void clear(struct set *s)
 {
@@ -68,8 +75,9 @@ void front_drop_mutexes(uintptr_t handle)
 void front_drop_all_mutexes(void)
 {
 	clear(&of_job);
-	for (unsigned i = 0; i < SETS; i++) clear(&sets[i]);
+	for (unsigned i = 0; i < SETS; i++) clear(&front_sets.all[i]);
 }
+#endif
 
 static inline struct shm_mutex *mutex_of(const struct set *s, int mutex, int proc)
 {
@@ -87,20 +95,24 @@ static inline bool held_by_me(const struct shm_mutex *m)
 void PARMCI_Lock(int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_of(&of_job, mutex, proc);
-	if (likely(m != NULL))
+	if (likely(m != NULL)) {
 		shm_lock(m, (uint32_t)front.me + 1);
-	else
-		armcigo_lock(mutex, proc);
+		return;
+	}
+	PROFILED(Lock, mutex, proc);
+	armcigo_lock(mutex, proc);
 }
 WEAK(ARMCI_Lock);
 
 void PARMCI_Unlock(int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_of(&of_job, mutex, proc);
-	if (likely(m && held_by_me(m)))
+	if (likely(m && held_by_me(m))) {
 		shm_unlock(m);
-	else
-		armcigo_unlock(mutex, proc);
+		return;
+	}
+	PROFILED(Unlock, mutex, proc);
+	armcigo_unlock(mutex, proc);
 }
 WEAK(ARMCI_Unlock);
 
@@ -120,10 +132,12 @@ PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_m
 PUBLIC void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_of(find((uintptr_t)hdl), mutex, proc);
-	if (likely(m != NULL))
+	if (likely(m != NULL)) {
 		shm_lock(m, (uint32_t)front.me + 1);
-	else
-		armcigo_lock_hdl(hdl, mutex, proc);
+		return;
+	}
+	PROFILED(Lock_hdl, hdl, mutex, proc);
+	armcigo_lock_hdl(hdl, mutex, proc);
 }
 
 PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
@@ -131,14 +145,17 @@ PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 	struct shm_mutex *m = mutex_of(find((uintptr_t)hdl), mutex, proc);
 	if (likely(m != NULL))
 		return shm_trylock(m, (uint32_t)front.me + 1) ? 0 : 1;
+	PROFILED(Trylock_hdl, hdl, mutex, proc);
 	return armcigo_trylock_hdl(hdl, mutex, proc);
 }
 
 PUBLIC void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_of(find((uintptr_t)hdl), mutex, proc);
-	if (likely(m && held_by_me(m)))
+	if (likely(m && held_by_me(m))) {
 		shm_unlock(m);
-	else
-		armcigo_unlock_hdl(hdl, mutex, proc);
+		return;
+	}
+	PROFILED(Unlock_hdl, hdl, mutex, proc);
+	armcigo_unlock_hdl(hdl, mutex, proc);
 }

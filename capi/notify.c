@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "_cgo_export.h"
+#include "go.h"
 
 static pthread_mutex_t notifying = PTHREAD_MUTEX_INITIALIZER; // one notification of another node after the other
 
@@ -26,8 +26,10 @@ static int by_fast_path(int proc)
 
 int parmci_notify(int proc)
 {
-	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire))
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire)) {
+		PROFILED(notify, proc);
 		return armcigo_notify(proc);
+	}
 	if (front.local[proc] >= 0)
 		return front_fence_here((unsigned)proc) ? (int)shm_notify(front.local[proc], front.me) : armcigo_notify(proc);
 	pthread_mutex_lock(&notifying);
@@ -42,8 +44,10 @@ WEAK_AS(armci_notify, parmci_notify);
 int parmci_notify_wait(int proc, int *pval)
 {
 	uint32_t want, got;
-	if (!pval || (unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire))
+	if (!pval || (unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire)) {
+		PROFILED(notify_wait, proc, pval);
 		return armcigo_notify_wait(proc, 0, pval);
+	}
 	want = atomic_fetch_add(&front.notified[proc].waited, 1) + 1;
 	if (!shm_notify_soon(proc, want, &got))
 		return armcigo_notify_wait(proc, want, pval);

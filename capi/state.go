@@ -41,6 +41,7 @@ var lib struct {
 	messages bool
 	abort    bool // mistakes end the job instead of returning a code
 	trace    bool // one line per call
+	profile  profiling
 	rt       atomic.Pointer[core.Runtime]
 	shared   runtime.Pinner // of Go's memory that C reads
 }
@@ -67,13 +68,17 @@ func start(name string, comm *uintptr) error {
 		return nil
 	}
 	s := startup.Load(library)
-	lib.trace = s.Cfg.Bool("ARMCI_TRACE")
+	lib.trace, lib.profile = tracing(s.Cfg)
 	lib.abort = s.Cfg.String("ARMCI_ERRORS") == "abort" || s.Cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	rt, err := s.Start(name, comm)
 	if err != nil {
 		return err
 	}
-	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(&C.front.open)))
+	open := &C.front.open
+	if lib.profile.wanted() {
+		open = &C.front_inner.open
+	}
+	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(open)))
 	lib.rt.Store(rt)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()), (*[0]byte)(bootstrap.WhileWaiting()))
 	s.Announce(rt, fastWanted(rt))
@@ -191,6 +196,7 @@ func awaitEnd(name string, err error) {
 
 func end(name string, err error) {
 	awaitEnd(name, err)
+	reportAlone("the job is aborted")
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {
 		rt.AbortQuietly(-core.CodeOf(err))
 	}
@@ -203,6 +209,7 @@ func end(name string, err error) {
 
 // abort ends every rank; a status of 0 becomes -1, since an aborted job has failed.
 func abort(text string, status int) {
+	reportAlone("the job is aborted")
 	if status == 0 {
 		status = -1
 	}

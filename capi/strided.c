@@ -2,7 +2,7 @@
 // Strided put, get and accumulate, blocking and nonblocking, and puts with a flag.
 #include "front.h"
 
-#include "_cgo_export.h"
+#include "go.h"
 
 // The arguments of every strided call: the local and the remote side.
 #define LOCAL  void *local, int *lstride
@@ -42,6 +42,7 @@ int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[],
 {
 	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
+	PROFILED(PutS, src, sstride, dst, dstride, count, levels, proc);
 	return to_go("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, false, NULL);
 }
 WEAK(ARMCI_PutS);
@@ -50,6 +51,7 @@ int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[],
 {
 	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc)))
 		return 0;
+	PROFILED(GetS, src, sstride, dst, dstride, count, levels, proc);
 	return to_go("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, false, NULL);
 }
 WEAK(ARMCI_GetS);
@@ -60,6 +62,7 @@ int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbPutS, src, sstride, dst, dstride, count, levels, proc, hdl);
 	return to_go("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, true, hdl);
 }
 WEAK(ARMCI_NbPutS);
@@ -70,6 +73,7 @@ int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbGetS, src, sstride, dst, dstride, count, levels, proc, hdl);
 	return to_go("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, true, hdl);
 }
 WEAK(ARMCI_NbGetS);
@@ -97,6 +101,7 @@ int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, in
 {
 	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
+	PROFILED(AccS, optype, scale, src, sstride, dst, dstride, count, levels, proc);
 	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, false, NULL);
 }
 WEAK(ARMCI_AccS);
@@ -108,6 +113,7 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbAccS, optype, scale, src, sstride, dst, dstride, count, levels, proc, hdl);
 	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, true, hdl);
 }
 WEAK(ARMCI_NbAccS);
@@ -146,6 +152,7 @@ static int store_flag(const char *name, int *flag, int value, int proc)
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
 {
+	PROFILED(Put_flag, src, dst, bytes, flag, value, proc);
 	int rc = check_flag("ARMCI_Put_flag", "f", flag, proc);
 	if (rc)
 		return rc;
@@ -170,6 +177,7 @@ static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int v
 int PARMCI_PutS_flag(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag, int value,
 	int proc)
 {
+	PROFILED(PutS_flag, src, sstride, dst, dstride, count, levels, flag, value, proc);
 	return put_then_flag("ARMCI_PutS_flag", src, sstride, dst, dstride, count, levels, proc, flag, value);
 }
 WEAK(ARMCI_PutS_flag);
@@ -177,6 +185,7 @@ WEAK(ARMCI_PutS_flag);
 int PARMCI_PutS_flag_dir(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag,
 	int value, int proc)
 {
+	PROFILED(PutS_flag_dir, src, sstride, dst, dstride, count, levels, flag, value, proc);
 	return put_then_flag("ARMCI_PutS_flag_dir", src, sstride, dst, dstride, count, levels, proc, flag, value);
 }
 WEAK(ARMCI_PutS_flag_dir);

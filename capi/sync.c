@@ -2,7 +2,7 @@
 // Waiting, fences, barrier and read-modify-write.
 #include "front.h"
 
-#include "_cgo_export.h"
+#include "go.h"
 
 PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
 {
@@ -24,10 +24,22 @@ static inline bool is_done(armci_hdl_t *hdl)
 	       atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
 }
 
-int PARMCI_Wait(armci_hdl_t *hdl) { return likely(is_done(hdl)) ? 0 : armcigo_wait(hdl); }
+int PARMCI_Wait(armci_hdl_t *hdl)
+{
+	if (likely(is_done(hdl)))
+		return 0;
+	PROFILED(Wait, hdl);
+	return armcigo_wait(hdl);
+}
 WEAK(ARMCI_Wait);
 
-int PARMCI_Test(armci_hdl_t *hdl) { return likely(is_done(hdl)) ? 0 : armcigo_test(hdl); }
+int PARMCI_Test(armci_hdl_t *hdl)
+{
+	if (likely(is_done(hdl)))
+		return 0;
+	PROFILED(Test, hdl);
+	return armcigo_test(hdl);
+}
 WEAK(ARMCI_Test);
 
 // If all ranks are on this node, every operation is complete when its call returns, except those under aggregate handles.
@@ -39,17 +51,27 @@ static inline bool nothing_open(void)
 int PARMCI_WaitProc(int proc)
 {
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
-	return likely((unsigned)proc < ranks && nothing_open()) ? 0 : armcigo_wait_proc(proc);
+	if (likely((unsigned)proc < ranks && nothing_open()))
+		return 0;
+	PROFILED(WaitProc, proc);
+	return armcigo_wait_proc(proc);
 }
 WEAK(ARMCI_WaitProc);
 
-int PARMCI_WaitAll(void) { return likely(front_on() && nothing_open()) ? 0 : armcigo_wait_all(); }
+int PARMCI_WaitAll(void)
+{
+	if (likely(front_on() && nothing_open()))
+		return 0;
+	PROFILED(WaitAll);
+	return armcigo_wait_all();
+}
 WEAK(ARMCI_WaitAll);
 
 void PARMCI_Fence(int proc)
 {
 	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && front_fence_here((unsigned)proc)))
 		return;
+	PROFILED(Fence, proc);
 	const struct fast_path *fast = front_fast((unsigned)proc);
 	if (fast && fast->fence(proc, &front.traffic[proc]))
 		return;
@@ -63,6 +85,7 @@ void PARMCI_AllFence(void)
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
 	if (ranks && front_fence_here(ranks))
 		return;
+	PROFILED(AllFence);
 	const struct fast_path *fast = front_fast(0);
 	if (fast && fast->fence_all(&front.traffic[ranks]))
 		return;
@@ -71,24 +94,32 @@ void PARMCI_AllFence(void)
 }
 WEAK(ARMCI_AllFence);
 
-void PARMCI_GroupFence(ARMCI_Group *group) { armcigo_group_fence(group); }
+void PARMCI_GroupFence(ARMCI_Group *group)
+{
+	PROFILED(GroupFence, group);
+	armcigo_group_fence(group);
+}
 WEAK(ARMCI_GroupFence);
 
 void PARMCI_Barrier(void)
 {
-	if (likely(front_on() && nothing_open()))
+	if (likely(front_on() && nothing_open())) {
 		shm_barrier(front.world); // begins with an atomic exchange: a fence
-	else
-		armcigo_barrier((char *)"ARMCI_Barrier", 1);
+		return;
+	}
+	PROFILED(Barrier);
+	armcigo_barrier((char *)"ARMCI_Barrier", 1);
 }
 WEAK(ARMCI_Barrier);
 
 void parmci_msg_barrier(void)
 {
-	if (likely(front_on() && front.world))
+	if (likely(front_on() && front.world)) {
 		shm_barrier(front.world);
-	else
-		armcigo_barrier((char *)"armci_msg_barrier", 0);
+		return;
+	}
+	PROFILED(msg_barrier);
+	armcigo_barrier((char *)"armci_msg_barrier", 0);
 }
 WEAK_AS(armci_msg_barrier, parmci_msg_barrier);
 
@@ -119,6 +150,7 @@ static inline bool is_long(int op) { return op & 1; } // in either numbering
 
 SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 {
+	PROFILED(Rmw, op, ploc, prem, extra, proc);
 	size_t bytes = is_long(op) ? sizeof(long) : sizeof(int);
 	struct shm_region declared;
 	if (ploc && (uintptr_t)prem % bytes == 0 && front_reach(proc, prem, bytes) &&

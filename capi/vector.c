@@ -2,7 +2,7 @@
 // Vector put, get and accumulate, blocking and nonblocking. All addresses are checked before the first byte moves.
 #include "front.h"
 
-#include "_cgo_export.h"
+#include "go.h"
 
 static int to_go(const char *name, int kind, int optype, void *scale, armci_giov_t *v, int n, int proc, bool nonblocking,
 	void *hdl)
@@ -69,13 +69,19 @@ static bool acc_here(int optype, void *scale, armci_giov_t *v, int n, int proc)
 
 int PARMCI_PutV(armci_giov_t v[], int n, int proc)
 {
-	return likely(copy_here(v, n, proc, false)) ? 0 : to_go("ARMCI_PutV", FRONT_PUT, 0, NULL, v, n, proc, false, NULL);
+	if (likely(copy_here(v, n, proc, false)))
+		return 0;
+	PROFILED(PutV, v, n, proc);
+	return to_go("ARMCI_PutV", FRONT_PUT, 0, NULL, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_PutV);
 
 int PARMCI_GetV(armci_giov_t v[], int n, int proc)
 {
-	return likely(copy_here(v, n, proc, true)) ? 0 : to_go("ARMCI_GetV", FRONT_GET, 0, NULL, v, n, proc, false, NULL);
+	if (likely(copy_here(v, n, proc, true)))
+		return 0;
+	PROFILED(GetV, v, n, proc);
+	return to_go("ARMCI_GetV", FRONT_GET, 0, NULL, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_GetV);
 
@@ -83,6 +89,7 @@ int PARMCI_AccV(int optype, void *scale, armci_giov_t v[], int n, int proc)
 {
 	if (likely(acc_here(optype, scale, v, n, proc)))
 		return 0;
+	PROFILED(AccV, optype, scale, v, n, proc);
 	return to_go("ARMCI_AccV", FRONT_ACC, optype, scale, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_AccV);
@@ -93,6 +100,7 @@ int PARMCI_NbPutV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbPutV, v, n, proc, hdl);
 	return to_go("ARMCI_NbPutV", FRONT_PUT, 0, NULL, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbPutV);
@@ -103,6 +111,7 @@ int PARMCI_NbGetV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbGetV, v, n, proc, hdl);
 	return to_go("ARMCI_NbGetV", FRONT_GET, 0, NULL, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbGetV);
@@ -113,6 +122,7 @@ int PARMCI_NbAccV(int optype, void *scale, armci_giov_t v[], int n, int proc, ar
 		front_done(hdl);
 		return 0;
 	}
+	PROFILED(NbAccV, optype, scale, v, n, proc, hdl);
 	return to_go("ARMCI_NbAccV", FRONT_ACC, optype, scale, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbAccV);

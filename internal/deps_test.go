@@ -59,6 +59,8 @@ var allowed = map[string]string{
 	"internal/ofi/libfabric": "", // C
 	"internal/cabi":          "", // for tests of rooms with C: their layouts are those of a library's headers
 
+	"internal/profile": "", // counters that processes share, and how they are printed
+
 	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
 
@@ -70,11 +72,11 @@ var allowed = map[string]string{
 		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
 
 	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
-		"internal/log",
+		"internal/config internal/log internal/profile",
 	"mpirma":       "internal/startup internal/guest internal/window internal/core internal/transport internal/kernel internal/log", // one-sided MPI of unchanged programs
 	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
-		"internal/config internal/log",
+		"internal/config internal/log internal/profile",
 	"cmd/armci_perf": "internal/figure internal/config",
 
 	"internal/figure": "", // what the tool and the benchmarks share

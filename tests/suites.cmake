@@ -62,6 +62,8 @@ armci_suite(fault/crash SCRIPT ${here}/fault/crash.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/limits SCRIPT ${here}/fault/limits.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
+armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)
+
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900

@@ -17,6 +17,8 @@ import (
 )
 
 const usage = `usage: armci_info [-bcdht]
+       armci_info -s [PID]
+       armci_info -m FILE
 
 Shows what the ARMCI library finds here and why. Without options, everything.
 
@@ -24,6 +26,8 @@ Shows what the ARMCI library finds here and why. Without options, everything.
   -c  every setting: meaning, kind, unit and origin, and a line NAME=value that can be pasted into a shell
   -d  transports, usable or why not; the arena that the ranks of a node share; memory and who limits it
   -t  the map of ranks and nodes; started by armcirun or an MPI launcher, that of the job
+  -s  counters of the running jobs of this user on this host, or of one process; they must have been started with ARMCI_STATS=1
+  -m  put the files FILE.0, FILE.1, ... of ARMCI_TRACE=FILE together into FILE, and remove them
   -h  print this
 
 The exit status is 0; 1 if something that the library needs is missing or a setting cannot be read; 2 for a wrong
@@ -38,6 +42,9 @@ const (
 // sections says what is wanted.
 type sections struct {
 	build, config, devices, topology bool
+	running                          bool
+	pid                              int
+	merge                            string
 }
 
 func parse(args []string) (sections, error) {
@@ -48,14 +55,25 @@ func parse(args []string) (sections, error) {
 	flags.BoolVar(&s.config, "c", false, "")
 	flags.BoolVar(&s.devices, "d", false, "")
 	flags.BoolVar(&s.topology, "t", false, "")
+	flags.BoolVar(&s.running, "s", false, "")
+	flags.StringVar(&s.merge, "m", "", "")
 	if err := flags.Parse(split(args)); err != nil {
+		return s, err
+	}
+	if alone := s; s.running || s.merge != "" {
+		alone.running, alone.merge = false, ""
+		if alone != (sections{}) || s.running && s.merge != "" || s.merge != "" && flags.NArg() > 0 {
+			return s, errors.New("-s and -m go with nothing else")
+		}
+		var err error
+		s.pid, err = pidOf(flags.Args())
 		return s, err
 	}
 	if flags.NArg() > 0 {
 		return s, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if s == (sections{}) {
-		s = sections{true, true, true, true}
+		s = sections{build: true, config: true, devices: true, topology: true}
 	}
 	return s, nil
 }
@@ -85,6 +103,13 @@ func main() {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "armci_info: %v\n%s", err, usage)
 		os.Exit(statusUsage)
+	}
+	show := show
+	switch {
+	case s.running:
+		show = func(out io.Writer, s sections) error { return showRunning(out, s.pid) }
+	case s.merge != "":
+		show = func(out io.Writer, s sections) error { return mergeTrace(out, s.merge) }
 	}
 	if err := show(os.Stdout, s); err != nil {
 		if config.Launcher().Rank <= 0 { // rank 0 speaks for all

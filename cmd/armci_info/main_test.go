@@ -93,7 +93,7 @@ func TestManualAgreesWithUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^  -(\w)  `).FindAllStringSubmatch(usage, -1) {
-		if !bytes.Contains(manual, []byte(".It Fl "+m[1]+"\n")) {
+		if !bytes.Contains(manual, []byte(".It Fl "+m[1])) {
 			t.Errorf("the manual page has no -%s", m[1])
 		}
 	}

@@ -36,6 +36,8 @@ least and the greatest of them.
   -reps N            repetitions of every figure (default 11, quick 3)
   -quick             short runs that only show that everything works
   -csv FILE          write the figures as CSV too
+  -json FILE         write them as JSON
+  -benchfmt FILE     write them as Go's benchmarks are printed, for benchstat
   -svg DIRECTORY     draw charts of figures over size
   -worker FILE       the worker (default ../libexec/armci/perf-worker beside this
                      program)
@@ -70,6 +72,7 @@ type options struct {
 	list, quick, verbose             bool
 	ranks, nodes, reps               int
 	hosts, agent, csv, svg, launcher string
+	json, benchfmt                   string
 	worker                           string
 	groups                           []string
 }
@@ -109,6 +112,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.agent, "agent", "", "")
 	f.StringVar(&o.launcher, "launcher", "", "")
 	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.json, "json", "", "")
+	f.StringVar(&o.benchfmt, "benchfmt", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
 	f.StringVar(&o.worker, "worker", "", "")
 	if err := f.Parse(args); err != nil {
@@ -218,8 +223,23 @@ func (o *options) run(out io.Writer) error {
 	if err == nil && wrong > 0 {
 		err = fmt.Errorf("%d totals are not exact", wrong)
 	}
-	if o.csv != "" {
-		err = errors.Join(err, figure.WriteFile(o.csv, func(w io.Writer) error { return figure.WriteCSV(w, rows) }))
+	return errors.Join(err, o.write(j.Title, rows))
+}
+
+// write writes the files that are asked for.
+func (o *options) write(where string, rows []figure.Row) (err error) {
+	run := figure.Run{Version: config.Version, Where: where, Repetitions: o.reps}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{o.csv, func(w io.Writer) error { return figure.WriteCSV(w, rows) }},
+		{o.json, func(w io.Writer) error { return figure.WriteJSON(w, run, rows) }},
+		{o.benchfmt, func(w io.Writer) error { return figure.WriteBenchmarks(w, run, rows) }},
+	} {
+		if f.name != "" {
+			err = errors.Join(err, figure.WriteFile(f.name, f.write))
+		}
 	}
 	if o.svg != "" {
 		err = errors.Join(err, figure.Draw(o.svg, figure.Common, rows, figure.Footer(config.Version, o.reps)))

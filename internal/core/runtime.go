@@ -252,3 +252,13 @@ func (r *Runtime) Transports() []transport.Info {
 	}
 	return infos
 }
+
+// Counts is what the transports of this rank have counted, the same names at all ranks.
+func (r *Runtime) Counts() (all []transport.Count) {
+	for _, t := range r.transports {
+		if c, ok := t.(transport.Counter); ok {
+			all = append(all, c.Counts()...)
+		}
+	}
+	return all
+}

@@ -6,6 +6,7 @@ package figure
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -194,5 +195,37 @@ func TestBars(t *testing.T) {
 	}
 	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
 		t.Errorf("no bars at all: %v", err)
+	}
+}
+
+// JSON and Go's benchmark format have the figures that were measured.
+func TestFormats(t *testing.T) {
+	rows := []Row{{Op: "put-strided", Shape: "4x4", Bytes: 128, Ranks: 2, Unit: "ns", Ours: Value{5, 4, 9}}, {Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "MB/s", Ours: Value{7, 6, 8}}}
+	run := Run{Version: "1.0", Where: "here", Repetitions: 3}
+	var out bytes.Buffer
+	if err := WriteJSON(&out, run, rows); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Version string
+		Figures []struct {
+			Operation, Shape, Unit  string
+			Bytes                   int64
+			Median, Least, Greatest float64
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || len(got.Figures) != 2 || got.Version != "1.0" || got.Figures[0].Shape != "4x4" ||
+		got.Figures[0].Greatest != 9 || got.Figures[1].Shape != "" || got.Figures[1].Bytes != 8 {
+		t.Errorf("%v, %+v", err, got)
+	}
+	out.Reset()
+	if err := WriteBenchmarks(&out, run, rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"BenchmarkPutStrided/shape=4x4/ranks=2 1 4 ns/op\n", "BenchmarkPutStrided/shape=4x4/ranks=2 1 5 ns/op\n",
+		"BenchmarkPut/bytes=8/ranks=2 1 8 MB/s\n", "libarmci: 1.0\n"} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("no %q in\n%s", line, out.String())
+		}
 	}
 }

@@ -123,6 +123,10 @@ func Footer(version string, repetitions int) string {
 
 // Machine says what was measured on and when.
 func Machine(version string) string {
+	return fmt.Sprintf("%s x %d, libarmci %s, %s", processor(), runtime.NumCPU(), version, time.Now().Format("2 January 2006"))
+}
+
+func processor() string {
 	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // without it the processor is not known
 	model := "unknown processor"
 	for line := range strings.Lines(string(cpuinfo)) {
@@ -131,5 +135,5 @@ func Machine(version string) string {
 			break
 		}
 	}
-	return fmt.Sprintf("%s x %d, libarmci %s, %s", model, runtime.NumCPU(), version, time.Now().Format("2 January 2006"))
+	return model
 }

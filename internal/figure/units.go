@@ -57,5 +57,8 @@ func Amount(v float64, unit string) string {
 // tick is a value at an axis: no more digits than it needs.
 func tick(v float64, unit string) string {
 	v, unit = Suited(v, unit)
+	if unit == "us" {
+		unit = "µs"
+	}
 	return strings.TrimSpace(strconv.FormatFloat(v, 'g', 4, 64) + " " + unit)
 }

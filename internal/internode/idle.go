@@ -70,6 +70,18 @@ func mostOrigins(nodes [][]transport.Rank, servers int) (most int) {
 	return most - (smallest+servers-1)/servers
 }
 
+// Counts is what ARMCI_STATS tells besides calls, with that of the fabric.
+func (t *Transport) Counts() []transport.Count {
+	all := []transport.Count{
+		{Name: t.name + ": connections made again", Value: t.counts.again.Load()},
+		{Name: t.name + ": transfers retried by frames", Value: t.counts.refused.Load()},
+	}
+	if c, ok := t.fabric.(transport.Counter); ok {
+		all = append(all, c.Counts()...)
+	}
+	return all
+}
+
 // tellCounts tells what has become of connections, if that is anything but usual.
 func (t *Transport) tellCounts() {
 	again, parted := t.counts.again.Load(), t.counts.parted.Load()

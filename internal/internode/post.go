@@ -135,6 +135,7 @@ func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err 
 		return r, g.byFrames(f, nbytes, r)
 	}
 	if errors.Is(err, transport.ErrNotNative) {
+		g.t.counts.refused.Add(1)
 		f.begin() // what was written is written again, which does no harm
 		return r, g.byFrames(f, nbytes, r)
 	}

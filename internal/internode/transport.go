@@ -59,10 +59,10 @@ type Transport struct {
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
 
-	pollers  sync.Map                             // *poller by transport.Source
-	linking  sync.Mutex                           // poller.links
-	outgoing *bound[*target]                      // targets that this process is connected to
-	counts   struct{ parted, again atomic.Int64 } // connections that were given back, and that were made again
+	pollers  sync.Map                                      // *poller by transport.Source
+	linking  sync.Mutex                                    // poller.links
+	outgoing *bound[*target]                               // targets that this process is connected to
+	counts   struct{ parted, again, refused atomic.Int64 } // connections that were given back, that were made again; transfers the device refused
 
 	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch

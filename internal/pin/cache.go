@@ -61,6 +61,8 @@ type Cache struct {
 	mu    sync.Mutex
 	list  []*Entry // sorted
 	clock uint64
+
+	takes, hits atomic.Int64 // how often memory was asked for, and was registered
 }
 
 // Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then nothing is pinned, there is no
@@ -151,10 +153,13 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 	var e *Entry
 	switch {
 	case hit:
+		c.takes.Add(1)
+		c.hits.Add(1)
 		e = c.list[i]
 	case n == 0:
 		return nil
 	default:
+		c.takes.Add(1)
 		lo, hi := Pages(addr, int64(min(n, chunkBytes)))
 		if i < len(c.list) {
 			hi = min(hi, c.list[i].Lo)
@@ -183,6 +188,9 @@ func (e *Entry) Release() {
 	}
 	e.cache.bytes.Add(-int64(e.Hi - e.Lo))
 }
+
+// Hits is how often memory was asked for that may be registered, and how often it was.
+func (c *Cache) Hits() (takes, hits int64) { return c.takes.Load(), c.hits.Load() }
 
 // Registered is how many bytes are registered.
 func (c *Cache) Registered() int64 { return c.bytes.Load() }

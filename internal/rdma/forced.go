@@ -39,6 +39,12 @@ func openPins(f *Fabric, budget int64, onDemand bool) *pin.Cache {
 	return pin.Open(f.device, budget, onDemand)
 }
 
+// Counts is what ARMCI_STATS tells of the registration cache.
+func (f *Fabric) Counts() []transport.Count {
+	takes, hits := f.pins.Hits()
+	return []transport.Count{{Name: "registration cache: look-ups", Value: takes}, {Name: "registration cache: hits", Value: hits}}
+}
+
 // settle waits until all that has been posted is complete.
 func (m *mover) settle() error {
 	mark := m.o.ring.next()

@@ -35,6 +35,15 @@ type Info struct {
 	Eager     int    // puts and accumulates of up to this many bytes are locally complete when they return
 }
 
+// Count is a number that is told at the end of a run: how often something has happened.
+type Count struct {
+	Name  string
+	Value int64
+}
+
+// Counter is a Transport, or a Fabric, that counts what is rare or tells whether it is used well. Every process has the same names.
+type Counter interface{ Counts() []Count }
+
 // Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes. Send and Call do not keep Body.
 type Msg struct {
 	Kind      uint8

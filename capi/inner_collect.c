@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The inner copy of collect.c, for calls that are profiled: see profile.h.
+#include "inner.h"
+
+#include "collect.c"

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of counters that others read, of how they are printed, and of merging traces, also of ranks that were killed.
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRunning(t *testing.T) {
+	c, err := Create(3, 4, 1, 2, "here")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.Table[1][2] = Cell{Calls: 5, Bytes: 700, Nanos: 10, InC: 4}
+	c.By()[1] = Cell{Calls: 5, Bytes: 700}
+	all := Running(os.Getpid())
+	if len(all) != 1 || all[0].Counters == nil {
+		t.Fatalf("got %+v", all)
+	}
+	got := all[0].Counters
+	table, by := got.Snapshot()
+	if got.Rank != 3 || got.Nodes != 2 || table[1][2] != c.Table[1][2] || len(by) != 2 || by[1].Bytes != 700 || table.All().Calls != 5 {
+		t.Errorf("rank %d of %d nodes: %v, %v", got.Rank, got.Nodes, table.All(), by)
+	}
+}
+
+func TestNobody(t *testing.T) {
+	if all := Running(1 << 30); len(all) != 0 {
+		t.Errorf("got %+v", all)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	s := Summary{Title: "title", Size: 2, Ranks: []Rank{{Calls: 3}, {Calls: 4}}, Nodes: [][]Cell{{{}, {Bytes: 2048}}, {{}, {}}}}
+	s.Table[0][1] = Cell{Calls: 2, Bytes: 128, Nanos: 3000, InC: 1}
+	s.Spread = []Extremes{{Least: 1, Most: 5, LeastRank: 7, MostRank: 8, Sum: 6}}
+	s.Counts = []Count{{"hits", 9}}
+	var out bytes.Buffer
+	s.Write(&out)
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"title", "put 1-64 2 128 B 3.00 us 1.50 us 50.0 %", "node 0 0 B 2.0 KiB", "calls 1 (7) 3 5 (8)", "hits: 9"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t")
+	write := func(rank int, text string) {
+		if err := os.WriteFile(Part(file, rank), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(0, "[\n{\"pid\":0}\n]\n")
+	if missing, err := Merge(file, 2); missing != 1 || err != nil {
+		t.Fatalf("%d missing, %v", missing, err)
+	}
+	write(1, "[\n{\"pid\":1},\n{\"pid\":1,\"cut\":\"   \x00\x00")
+	if parts, err := Parts(file); len(parts) != 2 || err != nil {
+		t.Fatalf("%v, %v", parts, err)
+	}
+	if missing, err := Merge(file, 2); missing != 0 || err != nil {
+		t.Fatalf("%d missing, %v", missing, err)
+	}
+	text, err := os.ReadFile(file)
+	var events []map[string]any
+	if err != nil || json.Unmarshal(text, &events) != nil || len(events) != 2 || events[1]["pid"] != 1.0 {
+		t.Errorf("%v, %s", err, text)
+	}
+	if _, err := Parts(file); err == nil {
+		t.Error("the parts are still there")
+	}
+}
