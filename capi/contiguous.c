@@ -51,6 +51,7 @@ static __attribute__((noinline)) int move(const char *name, int kind, void *loca
 			k_copy(remote, local, (size_t)bytes);
 		else
 			k_copy(local, remote, (size_t)bytes);
+		front_order();
 		front_done(hdl);
 		return 0;
 	}
@@ -74,6 +75,7 @@ int PARMCI_Get(void *src, void *dst, int bytes, int proc)
 {
 	if (likely(bytes > 0 && front_address(dst) && front_known(proc, src, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
+		front_order();
 		return 0;
 	}
 	return move("ARMCI_Get", FRONT_GET, dst, src, bytes, proc, false, NULL);
@@ -181,6 +183,7 @@ WEAK(ARMCI_NbAcc);
 		if (!likely(front_known(proc, src, sizeof v)))                                                   \
 			return get_##type("ARMCI_GetValue" #Type, src, proc);                                    \
 		memcpy(&v, src, sizeof v);                                                                       \
+		front_order();                                                                                   \
 		return v;                                                                                        \
 	}                                                                                                        \
 	WEAK(ARMCI_GetValue##Type)

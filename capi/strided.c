@@ -35,6 +35,7 @@ static inline bool get_here(LOCAL, REMOTE, REST)
 	if (!plain(local, lstride, remote, rstride, count, levels, proc))
 		return false;
 	k_copy_strided(remote, rstride, local, lstride, count, levels);
+	front_order();
 	return true;
 }
 
