@@ -2,6 +2,8 @@
 // Strided put, get and accumulate, blocking and nonblocking, and puts with a flag.
 #include "front.h"
 
+#include <string.h>
+
 #include "_cgo_export.h"
 
 // The arguments of every strided call: the local and the remote side.
@@ -139,7 +141,8 @@ static int put_far(const char *name, void *src, void *dst, int bytes, int proc)
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	if (front_reach(proc, flag, sizeof value)) {
-		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
+		atomic_thread_fence(memory_order_release); // and a plain store: the flag may be unaligned, as no atomic access may on aarch64
+		memcpy(flag, &value, sizeof value);
 		return 0;
 	}
 	return put_far(name, &value, flag, sizeof value, proc);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// The order of memory accesses on processors that reorder them. order_amd64.go is for x86.
+
 //go:build !amd64
 
 package kernel
 
+// #cgo CFLAGS: -Wno-unused-parameter
 // #include <stdatomic.h>
 // #cgo nocallback order
 // #cgo noescape order

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// The unit of allocation where all kernels have pages of 4 KiB. page_large.go is for other processors.
+
 //go:build !arm64 && !ppc64le
 
 package shm

@@ -11,14 +11,12 @@
 #include <stdint.h>
 
 #include "../kernel/cpu.h"
-
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
 #define SHM_VERSION 6u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
 #define SHM_CPUS    1024 // as many as the kernel's CPU set has
-
 typedef _Atomic uint32_t shm_u32;
 typedef _Atomic uint64_t shm_u64;
 
@@ -215,10 +213,9 @@ bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket);
 void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket);
 bool shm_trylock(struct shm_mutex *m, uint32_t who);
 void shm_unlock_slow(struct shm_mutex *m);
-// Not acquire only: a writer of a shm_rwlock takes the gate by this and then looks for readers.
 static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 {
-	uint32_t none = 0;
+	uint32_t none = 0; // seq_cst: a writer of a shm_rwlock takes the gate by this and then looks for readers
 	if (atomic_load_explicit(&m->next, memory_order_relaxed) != atomic_load_explicit(&m->serving, memory_order_relaxed) ||
 	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed))
 		shm_lock_slow(m, who);
@@ -226,7 +223,7 @@ static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 static inline void shm_unlock(struct shm_mutex *m)
 {
 	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst);
-	if (atomic_load_explicit(&m->asleep, memory_order_seq_cst)) // both in one order with the head's store and load
+	if (atomic_load_explicit(&m->asleep, memory_order_seq_cst)) // in one order with the head's store and load
 		shm_unlock_slow(m);
 }
 

@@ -10,7 +10,8 @@
 
 #include "../shm.h"
 
-enum { ROUNDS = 20000, ARENA = 512 << 20 };
+#define ARENA ((size_t)2 << 30)
+enum { ROUNDS = 20000 };
 
 static struct shm_mutex mutex;
 static struct shm_rwlock rwlock;
