@@ -51,6 +51,7 @@ static __attribute__((noinline)) int move(const char *name, int kind, void *loca
 			k_copy(remote, local, (size_t)bytes);
 		else
 			k_copy(local, remote, (size_t)bytes);
+		front_order();
 		front_done(hdl);
 		return 0;
 	}
@@ -75,6 +76,7 @@ int PARMCI_Get(void *src, void *dst, int bytes, int proc)
 {
 	if (likely(bytes > 0 && front_address(dst) && front_known(proc, src, (uint64_t)bytes))) {
 		k_copy(dst, src, (size_t)bytes);
+		front_order();
 		return 0;
 	}
 	PROFILED(Get, src, dst, bytes, proc);
@@ -197,6 +199,7 @@ WEAK(ARMCI_NbAcc);
 			return get_##type("ARMCI_GetValue" #Type, src, proc);                                    \
 		}                                                                                                \
 		memcpy(&v, src, sizeof v);                                                                       \
+		front_order();                                                                                   \
 		return v;                                                                                        \
 	}                                                                                                        \
 	WEAK(ARMCI_GetValue##Type)

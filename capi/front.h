@@ -99,9 +99,14 @@ extern _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_
 
 bool front_find(unsigned proc, const void *p, uint64_t n);
 
+// Blocking operations of one rank take effect in the order of the calls: on x86 no instruction, elsewhere a barrier before each
+// access. (A load may still overtake an earlier store to another place, as on x86.)
+static inline void front_order(void) { atomic_thread_fence(memory_order_acq_rel); }
+
 // Are the n > 0 bytes at p in a cached region of rank proc? No entry matches if proc is not a rank or the library is closed.
 static inline bool front_known(int proc, const void *p, uint64_t n)
 {
+	front_order();
 	unsigned rank = (unsigned)proc;
 	struct front_hit *h = &front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS];
 	uint64_t key = atomic_load_explicit(&front.key, memory_order_acquire) + rank;

@@ -35,6 +35,7 @@ static inline bool get_here(LOCAL, REMOTE, REST)
 	if (!plain(local, lstride, remote, rstride, count, levels, proc))
 		return false;
 	k_copy_strided(remote, rstride, local, lstride, count, levels);
+	front_order();
 	return true;
 }
 
@@ -144,7 +145,8 @@ static int put_far(const char *name, void *src, void *dst, int bytes, int proc)
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	if (front_reach(proc, flag, sizeof value)) {
-		atomic_store_explicit((_Atomic int *)flag, value, memory_order_release);
+		atomic_thread_fence(memory_order_release); // and a relaxed store: a store that is itself a release must be aligned on aarch64
+		atomic_store_explicit((_Atomic int *)flag, value, memory_order_relaxed);
 		return 0;
 	}
 	return put_far(name, &value, flag, sizeof value, proc);

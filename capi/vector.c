@@ -51,8 +51,10 @@ static bool copy_here(armci_giov_t *v, int n, int proc, bool get)
 {
 	if (!plain(v, n, proc, get, 1))
 		return false;
+	front_order();
 	for (int i = 0; i < n; i++)
 		k_copy_vector(v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes, (size_t)v[i].ptr_array_len);
+	front_order();
 	return true;
 }
 

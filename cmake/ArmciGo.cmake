@@ -16,6 +16,9 @@ armci_go_modules(${PROJECT_BINARY_DIR}/licences)
 
 # Flags of C and of the linker that every go command gets.
 set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}" "-DLDFLAGS=${ARMCI_LDFLAGS_USER}")
+if(CMAKE_CROSSCOMPILING) # the toolchain file says for which processor; go takes CMake's compiler
+  list(APPEND ARMCI_GO_FLAGS -DGOARCH=${ARMCI_GOARCH} -DCC=${CMAKE_C_COMPILER})
+endif()
 
 # Everything that go build may read. Go keeps its own cache, so one list for all targets is right and simple.
 file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS

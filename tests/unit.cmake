@@ -41,6 +41,10 @@ add_test(NAME unit/gofmt WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ${ARMCI_GOFMT})
 set_tests_properties(unit/gofmt PROPERTIES LABELS unit TIMEOUT 60)
 
+add_test(NAME unit/litmus COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus.sh ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/internal
+  ${PROJECT_BINARY_DIR}/tests/litmus)
+set_tests_properties(unit/litmus PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+
 set(kernel ${PROJECT_SOURCE_DIR}/internal/kernel)
 if(EXISTS ${kernel}/testdata/sanitize.c)
   add_test(NAME unit/sanitize COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/sanitize.sh ${CMAKE_C_COMPILER} ${kernel}

@@ -7,21 +7,13 @@
  * probably descheduled (there may be more ranks than cores): give it the core, and in the end sleep, longer each time.
  */
 #define _GNU_SOURCE
+#include "cpu.h"
 #include "kernel.h"
 
 #include <sched.h>
 #include <time.h>
 
 enum { POLLS = 100, YIELDS = 50, SLEEP_MIN_NS = 1000, SLEEP_MAX_NS = 1000 * 1000 };
-
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
 
 /* take tries a word that looks free, without disturbing the holder's cache line otherwise. */
 static inline int take(uint32_t *word, uint32_t owner)
@@ -35,7 +27,7 @@ static void pause_before(int look)
 	int over = look - POLLS - YIELDS;
 
 	if (look < POLLS) {
-		relax();
+		cpu_relax();
 	} else if (over < 0) {
 		sched_yield();
 	} else {

@@ -62,6 +62,7 @@ func private(lo, hi uintptr) bool {
 	}
 	defer f.Close()
 	const entry, ofFile = 8, 1 << 61
+	pageBytes := uintptr(unix.Getpagesize()) // the list has an entry for each page of the kernel
 	var buf [4096]byte
 	for lo < hi {
 		b := buf[:min(uintptr(len(buf)), (hi-lo)/pageBytes*entry)]

@@ -14,8 +14,6 @@ import (
 	"libarmci/internal/transport"
 )
 
-const page = 4096
-
 // span is a range of addresses [lo, hi).
 type span struct{ lo, hi uintptr }
 

@@ -36,13 +36,23 @@ func places(bytes int64, base uintptr) []place {
 	}
 	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // a process that makes a larger file is killed
 	var all []place
+	most := bytes
 	for ; bytes >= smallestArena; bytes /= shrink {
 		for i := range uintptr(4) {
 			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<40})
 		}
 	}
+	for _, low := range lowPlaces {
+		if most >= smallestArena {
+			all = append(all, place{min(most, low.bytes) &^ (2<<20 - 1), low.base})
+		}
+	}
 	return all
 }
+
+// lowPlaces are for kernels with addresses of 42 and of 39 bits, where the others do not exist: below executables, and
+// the second below Go's heap on aarch64 (256 GiB), too.
+var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}}
 
 // moreSpace advises what to do about too little address space: the arena takes a part of what the limit allows.
 func moreSpace() string {

@@ -137,13 +137,14 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 
 static void change_begin(struct shm_rank *r)
 {
-	atomic_fetch_add_explicit(&r->gen, 1, memory_order_acq_rel);
+	atomic_fetch_add_explicit(&r->gen, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release); // who sees one of the stores that follow sees that gen is odd
 }
 
 static void change_end(struct shm_rank *r, uint32_t n)
 {
 	atomic_store_explicit(&r->nregion, n, memory_order_relaxed);
-	atomic_fetch_add_explicit(&r->gen, 1, memory_order_acq_rel);
+	atomic_fetch_add_explicit(&r->gen, 1, memory_order_release);
 }
 
 static void set(struct shm_region *r, uint64_t lo, uint64_t hi)

@@ -24,7 +24,7 @@ static bool take(struct shm_mutex *m, uint32_t who)
 {
 	uint32_t none = 0;
 	return atomic_load_explicit(&m->owner, memory_order_relaxed) == 0 &&
-	       atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_acquire, memory_order_relaxed);
+	       atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed);
 }
 
 bool shm_trylock(struct shm_mutex *m, uint32_t who)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,8 +104,11 @@ func TestPlaces(t *testing.T) {
 	if len(all) < 8 || all[0] != (place{1 << 40, testBase}) {
 		t.Fatalf("%+v", all)
 	}
+	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) || low[1].base+uintptr(low[1].bytes) > 1<<38 {
+		t.Errorf("where addresses have 42 and 39 bits: %+v", low)
+	}
 	last := int64(math.MaxInt64)
-	for _, p := range all {
+	for _, p := range all[:len(all)-len(lowPlaces)] {
 		if p.bytes > last || p.bytes < smallestArena || p.bytes%(2<<20) != 0 || p.base < testBase || p.base%page != 0 {
 			t.Errorf("%+v", p)
 		}

@@ -40,7 +40,7 @@ struct notified {
 
 static bool reached(shm_u32 *count, uint32_t want)
 {
-	return (int32_t)(atomic_load_explicit(count, memory_order_acquire) - want) >= 0;
+	return (int32_t)(atomic_load(count) - want) >= 0; // in one order with ASKED
 }
 
 static bool is_notified(void *arg)

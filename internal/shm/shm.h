@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../kernel/cpu.h"
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
 #define SHM_VERSION 6u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
 #define SHM_CPUS    1024 // as many as the kernel's CPU set has
-
 typedef _Atomic uint32_t shm_u32;
 typedef _Atomic uint64_t shm_u64;
 
@@ -199,7 +199,7 @@ bool shm_lost_slices(void);       // has this process lost time slices by yieldi
 unsigned shm_polls(void);         // how often to poll before yielding
 void shm_polled(bool successful); // whether the last polling was successful
 uint64_t shm_nanoseconds(void);  // a clock that only goes forward
-static inline void shm_relax(void) { __builtin_ia32_pause(); }
+static inline void shm_relax(void) { cpu_relax(); }
 // What a thread does now and then while it sleeps in one of the waits here; NULL: nothing. It lets another library of the program go on
 // with its own work, an MPI: messages that this rank has begun may be what the one waits for whom it waits for here.
 extern _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
@@ -215,15 +215,15 @@ bool shm_trylock(struct shm_mutex *m, uint32_t who);
 void shm_unlock_slow(struct shm_mutex *m);
 static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 {
-	uint32_t none = 0;
+	uint32_t none = 0; // seq_cst: a writer of a shm_rwlock takes the gate by this and then looks for readers
 	if (atomic_load_explicit(&m->next, memory_order_relaxed) != atomic_load_explicit(&m->serving, memory_order_relaxed) ||
-	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_acquire, memory_order_relaxed))
+	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed))
 		shm_lock_slow(m, who);
 }
 static inline void shm_unlock(struct shm_mutex *m)
 {
-	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst); // full barrier: the load below comes after
-	if (atomic_load_explicit(&m->asleep, memory_order_relaxed))
+	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst);
+	if (atomic_load_explicit(&m->asleep, memory_order_seq_cst)) // in one order with the head's store and load
 		shm_unlock_slow(m);
 }
 
@@ -250,9 +250,9 @@ static inline bool shm_drained(struct shm_rwlock *l)
 }
 static inline void shm_unshare(struct shm_rwlock *l)
 {
-	// A full barrier: the load below comes after.
+	// In one order with the writer's store of draining and load of readers.
 	if (atomic_fetch_sub_explicit(&l->readers, 1, memory_order_seq_cst) == 1 &&
-	    atomic_load_explicit(&l->draining, memory_order_relaxed))
+	    atomic_load_explicit(&l->draining, memory_order_seq_cst))
 		shm_unshare_slow(l);
 }
 // A writer takes the gate and then looks for readers; a reader counts itself and then looks at the gate: one of them sees both.

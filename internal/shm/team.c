@@ -124,11 +124,12 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	sleep_for(h, word, want);
 }
 
-// `word` is one of the team's counters. The exchange is the full barrier between setting it and reading sleepers.
+// `word` is one of the team's counters. Setting it and reading sleepers are in one order with what a sleeper
+// does the other way round.
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
-	if (atomic_load_explicit(&t->sleepers, memory_order_relaxed)) {
+	if (atomic_load_explicit(&t->sleepers, memory_order_seq_cst)) {
 		atomic_fetch_add(&t->event, 1);
 		shm_futex_wake(&t->event, INT32_MAX);
 	}

@@ -75,6 +75,7 @@ func copySection(dst, src *transport.Section, count []int32) {
 
 // Put copies local to remote.
 func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
+	kernel.Order()
 	if local := d.peers[p]; d.m.outside(local, x) {
 		return d.m.moveForeign(local, x, true)
 	}
@@ -90,6 +91,7 @@ func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
 
 // Get copies remote to local.
 func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
+	kernel.Order()
 	if local := d.peers[p]; d.m.outside(local, x) {
 		return d.m.moveForeign(local, x, false)
 	}
@@ -99,12 +101,14 @@ func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 	if x.Vector == nil {
 		copySection(&x.Local, &x.Remote, x.Count)
 	}
+	kernel.Order()
 	x.Finish(nil)
 	return nil
 }
 
 // Acc adds, under the node's accumulate locks.
 func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	kernel.Order()
 	if local := d.peers[p]; d.m.outside(local, x) {
 		return d.m.accForeign(local, x, s, &d.stripes)
 	}

@@ -82,6 +82,7 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 	atomic_fetch_add(&r->sleepers, 1);
 	for (int because = -1;; because = shm_in_vain(peer)) {
 		uint32_t seen = atomic_load(&r->bell);
+		atomic_thread_fence(memory_order_seq_cst); // against that of shm_ring: cond may use weaker loads
 		if (cond(arg))
 			break;
 		if (because >= 0)
