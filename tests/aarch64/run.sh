@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 cross=aarch64-linux-gnu
-programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order message fence nonblocking"}
+programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order message fence nonblocking flags"}
 for tool in $cross-gcc qemu-aarch64; do
 	command -v $tool >/dev/null || { echo "SKIP: no $tool"; exit 77; }
 done

@@ -15,7 +15,7 @@ struct box {
 	char line[FLAGS][LINE];
 	char unused[LINE];
 	long seen[FLAGS]; // by the taker, told to the putter
-	int done;         // no more comes
+	long done;        // no more comes; a long, so that what follows is aligned for atomic operations
 	char mine[FLAGS][LINE];
 };
 
@@ -156,7 +156,7 @@ static void putter(int how, int n)
 	} while (i % 64 != 0 || milliseconds() < end);
 	while (!seen(i, flags_of(how), 0))
 		sched_yield();
-	CHECK_OK(ARMCI_PutValueInt(1, &box(other)->done, other));
+	CHECK_OK(ARMCI_PutValueLong(1, &box(other)->done, other));
 }
 
 static void taker(int how, int n)
@@ -164,7 +164,7 @@ static void taker(int how, int n)
 	long last[FLAGS] = {0, 0};
 	for (int end = 0, some = 1; !end || some;) { // what is there after the end was put twice
 		some = 0;
-		end = *(volatile int *)&box(me)->done;
+		end = *(volatile long *)&box(me)->done;
 		for (int f = 0; f < FLAGS; f++) {
 			uint64_t v = take(place(box(me)->line, f, n), n);
 			if (v == 0)
@@ -184,12 +184,12 @@ static void getter(int how, int n)
 		for (int f = 0; f < flags_of(how); f++)
 			half_of(take(place(box(me)->mine, f, n), n), n, get_name[how]);
 	}
-	CHECK_OK(ARMCI_PutValueInt(1, &box(other)->done, other));
+	CHECK_OK(ARMCI_PutValueLong(1, &box(other)->done, other));
 }
 
 static void owner(int n)
 {
-	for (long i = 0; !*(volatile int *)&box(me)->done; i++)
+	for (long i = 0; !*(volatile long *)&box(me)->done; i++)
 		for (int f = 0; f < FLAGS; f++)
 			store(place(box(me)->line, f, n), value(i, n), n);
 }
