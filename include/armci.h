@@ -325,7 +325,8 @@ int ARMCI_Malloc_memdev(void *ptr_arr[], armci_size_t bytes, const char *device)
  */
 int ARMCI_Malloc_group_memdev(void *ptr_arr[], armci_size_t bytes, ARMCI_Group *group, const char *device);
 
-/** ARMCI_Free for memory of ARMCI_Malloc_memdev; all rules as ARMCI_Free. @param ptr [in] own address, or null. */
+/** ARMCI_Free for memory of ARMCI_Malloc_memdev. @param ptr [in] own address, or null. Done, Scope, Threads, Returns: as
+ *  ARMCI_Free. */
 int ARMCI_Free_memdev(void *ptr);
 
 /**
@@ -357,7 +358,8 @@ void ARMCI_Memget(size_t bytes, armci_meminfo_t *meminfo, int memflg);
  */
 void *ARMCI_Memat(armci_meminfo_t *meminfo, long offset);
 
-/** Detach from memory of ARMCI_Memat: nothing to do here. @param meminfo [in]. @param offset [in] bytes. Scope: local.
+/** Detach from memory of ARMCI_Memat: nothing to do here. @param meminfo [in] the description. @param offset [in] bytes.
+ *  Scope: local.
  *  Threads: any. No errors. */
 void ARMCI_Memdt(armci_meminfo_t *meminfo, long offset);
 
@@ -420,14 +422,14 @@ int ARMCI_Get(void *src, void *dst, int bytes, int proc);
  * Accumulate: dst[i] += *scale * src[i]. Each element is updated atomically with respect to all other accumulates
  * from any rank, though not to puts, gets or rmw. Integers wrap, complex products are full ones.
  * @param optype [in] ARMCI_ACC_*: the element type. @param scale [in] one element. @param src [in] local.
- * @param dst [remote]. @param bytes [in] bytes in all, a multiple of the element size. @param proc [in] target rank.
+ * @param dst [remote] elements of that type. @param bytes [in] bytes in all, a multiple of the element size.
+ *        @param proc [in] target rank.
  * Done: locally on return, remotely after ARMCI_Fence(proc). Scope: one-sided. Threads: any. Returns: code.
  */
 int ARMCI_Acc(int optype, void *scale, void *src, void *dst, int bytes, int proc);
 
 /**
  * Strided put, get and accumulate: a patch of up to 9 dimensions.
- * The three take the same description:
  * @param src_ptr, dst_ptr first byte on either side: local [in] and [remote] for put and accumulate, [remote] and
  *        local [out] for get.
  * @param src_stride_arr, dst_stride_arr [in] stride_levels entries each, in bytes: entry i is the distance between
@@ -494,7 +496,8 @@ int ARMCI_Put_flag(void *src, void *dst, int bytes, int *f, int v, int proc);
 
 /**
  * Strided put with flag. _dir asked classic ARMCI for a direct transfer and means the same here.
- * @param src_ptr .. stride_levels, proc: as ARMCI_PutS. @param flag [remote], val [in]: as ARMCI_Put_flag's f, v.
+ * @param src_ptr, src_stride_arr, dst_ptr, dst_stride_arr, count, stride_levels, proc: as ARMCI_PutS.
+ * @param flag [remote] the flag, aligned to 4 bytes. @param val [in] the value to store there.
  * Done, Scope, Threads, Returns: as ARMCI_Put_flag.
  */
 int ARMCI_PutS_flag(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
@@ -535,12 +538,13 @@ void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
  */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
 
-/** Undo ARMCI_SET_AGGREGATE_HANDLE, after ARMCI_Wait. @param nb_handle [in,out]. Rules as there. */
+/** Undo ARMCI_SET_AGGREGATE_HANDLE, after ARMCI_Wait. @param nb_handle [in,out] the handle. Scope: local. Threads: any, one
+ *  per handle at a time. Errors (null, handle in use) end the job. */
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
 
 /**
- * Nonblocking put, get and accumulate: contiguous, strided (S) and vector (V). Arguments as of the blocking call of
- * the same name, with the same units and directions, and
+ * Nonblocking put, get and accumulate: contiguous, strided (S) and vector (V). Arguments are those of the blocking call of
+ * the same name, with the same units and directions, and a handle.
  * @param nb_handle [in,out] what ARMCI_Wait and ARMCI_Test ask for; may collect several calls, of any kinds and to any
  *        ranks, then both mean all of them. Null: the implicit handle, completed by ARMCI_WaitProc, ARMCI_WaitAll and
  *        the fences.
@@ -551,9 +555,6 @@ void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
  */
 int ARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
 int ARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
-/** Nonblocking ARMCI_Acc; rules as ARMCI_NbPut. @param datatype [in] ARMCI_ACC_*. @param hdl [in,out] handle or null.
- *  */
-int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl);
 int ARMCI_NbPutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
 	int stride_levels, int proc, armci_hdl_t *nb_handle);
 int ARMCI_NbGetS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
@@ -563,9 +564,13 @@ int ARMCI_NbAccS(int optype, void *scale, void *src_ptr, int src_stride_arr[], v
 int ARMCI_NbPutV(armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
 int ARMCI_NbGetV(armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
 int ARMCI_NbAccV(int op, void *scale, armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
+/** Nonblocking accumulate. @param datatype [in] ARMCI_ACC_*: the element type. @param hdl [in,out] as ARMCI_NbPut's
+ *  nb_handle. The rest as ARMCI_Acc, and all rules as ARMCI_NbPut. */
+int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl);
 
 /**
- * Nonblocking put of one scalar, copied by the call. @param src [in] value. @param dst [remote]. @param proc [in] rank.
+ * Nonblocking put of one scalar, copied by the call. @param src [in] value.
+ * @param dst [remote] an int, long, float or double. @param proc [in] rank.
  * @param nb_handle [in,out] as ARMCI_NbPut. Done: locally on return. Scope, Threads, Returns: as ARMCI_NbPut.
  */
 int ARMCI_NbPutValueInt(int src, void *dst, int proc, armci_hdl_t *nb_handle);
@@ -576,8 +581,9 @@ int ARMCI_NbPutValueDouble(double src, void *dst, int proc, armci_hdl_t *nb_hand
 /**
  * Wait until the calls on a handle are locally done; sends what an aggregating handle has collected. A handle without
  * open calls returns at once.
- * @param nb_handle [in,out] the handle; reusable afterwards. Scope: one-sided. Threads: any, one per handle at a time.
- * Returns: code; a FAIL code also reports an error of the collected calls.
+ * @param nb_handle [in,out] the handle; reusable afterwards. Done: locally on return, as ARMCI_NbPut says.
+ * Scope: one-sided. Threads: any, one per handle at a time. Returns: code; a FAIL code also reports an error of the
+ *        collected calls.
  */
 int ARMCI_Wait(armci_hdl_t *nb_handle);
 
@@ -589,10 +595,11 @@ int ARMCI_Wait(armci_hdl_t *nb_handle);
 int ARMCI_Test(armci_hdl_t *nb_handle);
 
 /** Wait until the caller's calls on the implicit handle to one rank are locally done. @param proc [in] rank.
- *  Scope: one-sided. Threads: any (covers the calls of all threads). Returns: code. */
+ *  Done: locally on return. Scope: one-sided. Threads: any (covers the calls of all threads). Returns: code. */
 int ARMCI_WaitProc(int proc);
 
-/** Wait until all of the caller's calls on the implicit handle are locally done. Scope: one-sided. Threads: any
+/** Wait until all of the caller's calls on the implicit handle are locally done. Done: locally on return. Scope:
+ *        one-sided. Threads: any
  *  (covers the calls of all threads). Returns: code. */
 int ARMCI_WaitAll(void);
 
@@ -618,7 +625,7 @@ void ARMCI_Barrier(void);
 /**
  * Atomic read-modify-write, atomic with respect to every other ARMCI_Rmw from any rank (not to accumulate and put).
  * @param op [in] ARMCI_FETCH_AND_ADD[_LONG]: *ploc = old *prem, *prem += extra. ARMCI_SWAP[_LONG]: exchange *ploc and
- *        *prem. @param ploc [in,out] local, and @param prem [remote] a naturally aligned int, or long for _LONG.
+ *        *prem. @param ploc [in,out] local int, or long for _LONG. @param prem [remote] the same, naturally aligned.
  * @param extra [in] summand; unused by swap. @param proc [in] target rank, may be the caller.
  * Done: on return, on both sides. Scope: one-sided. Threads: any. Returns: code (FAIL7 unknown op, misaligned prem).
  */
@@ -659,7 +666,8 @@ void ARMCI_Unlock(int mutex, int proc);
  */
 void ARMCI_Group_create(int n, int *pid_list, ARMCI_Group *group_out);
 
-/** ARMCI_Group_create with pid_list in ranks of group_parent. @param group_parent [in]. The rest as there. */
+/** ARMCI_Group_create of members of another group. @param pid_list [in] ranks in group_parent, ascending and distinct.
+ *  @param group_parent [in] a group of the caller. The rest, and all rules, as ARMCI_Group_create. */
 void ARMCI_Group_create_child(int n, int *pid_list, ARMCI_Group *group_out, ARMCI_Group *group_parent);
 
 /** Free a group; its memory must have been freed. @param group [in,out] not the world. Scope: collective(group).
@@ -678,10 +686,10 @@ void ARMCI_Group_size(ARMCI_Group *group, int *size);
  *  one. Errors end the job. */
 void ARMCI_Group_set_default(ARMCI_Group *group);
 
-/** The caller's default group; the world at first. @param group_out [out]. Scope: local. Threads: any. */
+/** The caller's default group; the world at first. @param group_out [out] the group. Scope: local. Threads: any. */
 void ARMCI_Group_get_default(ARMCI_Group *group_out);
 
-/** The group of all ranks. @param group_out [out]. Scope: local. Threads: any. */
+/** The group of all ranks. @param group_out [out] the group. Scope: local. Threads: any. */
 void ARMCI_Group_get_world(ARMCI_Group *group_out);
 
 /** World rank of a member. @param group [in]. @param group_rank [in] group rank. Scope: local. Threads: any.
@@ -718,7 +726,8 @@ int armci_sameclusnode(int proc);
 /**
  * Pack strided local memory into a contiguous buffer (write) and unpack it again (read). The description is that of
  * ARMCI_PutS, strides and count[0] in bytes.
- * @param ptr [in / out] strided memory. @param stride_levels, stride_arr, count [in] its description.
+ * @param ptr [in / out] strided memory. @param stride_levels [in] 0..8. @param stride_arr [in] bytes. @param count [in]
+ *        count[0] in bytes, others in blocks.
  * @param buf [out / in] as many bytes as the product of all counts.
  * Done: on return. Scope: local, also before init. Threads: any. Errors end the job.
  */
@@ -747,21 +756,21 @@ void armci_stride_info_init(stride_info_t *sinfo, void *base_ptr, int stride_lev
 	const int *seg_count);
 /** End; the iterator may be started again. @param sinfo [in,out]. */
 void armci_stride_info_destroy(stride_info_t *sinfo);
-/** Number of segments in all; the same as _size. @param sinfo [in]. */
+/** Number of segments in all; the same as armci_stride_info_size. @param sinfo [in]. Returns: the number. */
 int armci_stride_info_count(stride_info_t *sinfo);
-/** Segments passed so far. @param sinfo [in]. */
+/** Segments passed so far. @param sinfo [in]. Returns: the number. */
 int armci_stride_info_pos(stride_info_t *sinfo);
-/** Go to the next segment. @param sinfo [in,out] with _has_more true. */
+/** Go to the next segment. @param sinfo [in,out] with armci_stride_info_has_more true. */
 void armci_stride_info_next(stride_info_t *sinfo);
-/** Address of the segment. @param sinfo [in] with _has_more true. */
+/** Address of the segment. @param sinfo [in] with armci_stride_info_has_more true. Returns: the address. */
 void *armci_stride_info_seg_ptr(stride_info_t *sinfo);
-/** Size of the segment in bytes. @param sinfo [in]. */
+/** Size of the segment. @param sinfo [in]. Returns: bytes. */
 int armci_stride_info_seg_size(stride_info_t *sinfo);
-/** Distance of the segment from base_ptr in bytes. @param sinfo [in] with _has_more true. */
+/** Distance of the segment from base_ptr. @param sinfo [in] with armci_stride_info_has_more true. Returns: bytes. */
 int armci_stride_info_seg_off(stride_info_t *sinfo);
-/** Number of segments in all. @param sinfo [in]. */
+/** Number of segments in all. @param sinfo [in]. Returns: the number. */
 int armci_stride_info_size(stride_info_t *sinfo);
-/** Whether there is a segment at the position: 1 or 0. @param sinfo [in]. */
+/** Whether there is a segment at the position. @param sinfo [in]. Returns: 1 or 0. */
 int armci_stride_info_has_more(stride_info_t *sinfo);
 
 #endif
@@ -805,7 +814,7 @@ ARMCI_Group *ARMCI_Get_ft_group(void);
 /* ---- Assertions ----------------------------------------------------------------------------------------------- */
 
 /** What the dassert macros call on failure: print the place and end the job. @param cond_string, file, func [in] text
- *  or null. @param line [in]. @param code [in] exit status. Scope: one-sided. Threads: any. Never returns. */
+ *  or null. @param line [in] its number. @param code [in] exit status. Scope: one-sided. Threads: any. Never returns. */
 int dassertp_fail(const char *cond_string, const char *file, const char *func, unsigned int line, int code);
 
 /** printf to standard error, one write per call. @param format [in] and arguments: as printf. Scope: local.

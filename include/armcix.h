@@ -18,14 +18,16 @@ typedef struct armcix_mutex_hdl_s *armcix_mutex_hdl_t;
 
 /**
  * Split a group into groups of equal color.
- * @param parent [in]. @param color [in] >= 0; negative: the caller joins none. @param key [in] order of group ranks;
+ * @param parent [in] a group of the caller. @param color [in] >= 0; negative: the caller joins none.
+ *        @param key [in] order of group ranks;
  *        among equal keys the order in parent. @param new_group [out] the caller's group; for a negative color one
  *        without members.
  * Done: usable on return. Scope: collective(parent). Threads: one. Returns: code, the same on every member.
  */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *new_group);
 
-/** A new group with the same members. @param parent [in]. @param new_group [out]. Done: usable on return.
+/** A new group with the same members. @param parent [in] a group of the caller.
+ *        @param new_group [out] the group. Done: usable on return.
  *  Scope: collective(parent). Threads: one. Returns: code. */
 int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *new_group);
 
@@ -37,7 +39,7 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *new_group);
  */
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *pgroup);
 
-/** Destroy a batch, all its mutexes unlocked. @param hdl [in]. Scope: collective(its group). Threads: one.
+/** Destroy a batch, all its mutexes unlocked. @param hdl [in] the batch. Scope: collective(its group). Threads: one.
  *  Returns: code. */
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 
@@ -62,7 +64,8 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 /**
  * Atomic operation on an integer, atomic with respect to every other one and to ARMCI_Rmw from any rank (not to accumulate,
  * put and get, though a get sees the word before or after it). Sums wrap.
- * @param op [in] ARMCIX_*. @param bytes [in] of the integer: 4 or 8. @param old [out] local, of that size: the value before;
+ * @param op [in] ARMCIX_*. @param bytes [in] size of the integer in bytes: 4 or 8.
+ *        @param old [out] local, of that size: the value before;
  *        or null. @param prem [remote] the naturally aligned integer. @param operand [in] local, of that size.
  * @param compare [in] local, of that size; only for ARMCIX_CAS, else ignored. old, operand and compare may be the same.
  * @param proc [in] target rank, may be the caller.
@@ -84,7 +87,7 @@ typedef struct {
 
 /**
  * Raise an event behind all earlier stores of the caller at its rank, atomic ones included: who sees the count sees them.
- * @param event [remote]. @param n [in] by how much; the count wraps. @param proc [in] rank, may be the caller.
+ * @param event [remote] the event. @param n [in] by how much; the count wraps. @param proc [in] rank, may be the caller.
  * Done: as a store: locally on return; remotely at once on the caller's node, elsewhere after a fence. Scope: one-sided.
  * Threads: any. Returns: code (FAIL8 no aligned ARMCI memory of the rank). Memory of another node that only its owner knows
  * (ARMCI_Memget) is checked there: a wrong address then changes nothing, and that node prints a line.
@@ -94,7 +97,8 @@ int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc);
 /**
  * Wait until the count of an event differs from what was seen. The caller polls briefly, then sleeps. If every other rank of
  * the job has left, so that nobody can raise it, a wait without limit ends the job.
- * @param event [in,out] in memory of any rank of the caller's node. @param seen [in] count. @param millis [in] limit of time in
+ * @param event [in,out] in memory of any rank of the caller's node. @param seen [in] count.
+ *        @param millis [in] limit of time in
  *        milliseconds; 0 does not wait; negative: none.
  * Scope: local. Threads: any. Returns: 0 if the count differs, 1 if the time is over, or a FAIL code (FAIL8 no aligned ARMCI
  * memory of the node).
@@ -105,7 +109,7 @@ int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
 void ARMCIX_Progress(void);
 
 #ifdef ARMCI_MPI_COMM_
-/** The communicator of ARMCI's world, as ARMCI_COMM_WORLD. @param comm [out]. Scope: local. Threads: any. */
+/** The communicator of ARMCI's world, as ARMCI_COMM_WORLD. @param comm [out] the communicator. Scope: local. Threads: any. */
 void ARMCIX_Get_world_comm(ARMCI_MPI_COMM_ *comm);
 #endif
 

@@ -32,10 +32,11 @@ typedef struct {
  * The shape of a handler. It runs in the target process, on a thread of the library and concurrently with the
  * program's own threads; it may call ARMCI_Gpc_lock, _trylock, _unlock, _translate and nothing else of ARMCI.
  * @param to [in] the target: own rank. @param from [in] the caller's rank.
- * @param hdr [in], hlen [in] header and its bytes. @param data [in], dlen [in] data and its bytes.
- * @param rhdr [out], rhlen [in] room for the reply header, in bytes. @param rhsize [out] bytes of it used.
- * @param rdata [out], rdlen [in] room for the reply data, in bytes. @param rdsize [out] bytes of it used.
- * @param rtype [in] GPC_INIT, GPC_PROBE or GPC_WAIT. Returns: GPC_DONE or GPC_PENDING.
+ * @param hdr [in] header. @param hlen [in] its bytes. @param data [in] data. @param dlen [in] its bytes.
+ * @param rhdr [out] reply header. @param rhlen [in] room for it in bytes. @param rhsize [out] bytes of it used.
+ * @param rdata [out] reply data. @param rdlen [in] room for it in bytes. @param rdsize [out] bytes of it used.
+ * @param rtype [in] GPC_INIT, GPC_PROBE or GPC_WAIT.
+ * Scope: local. Threads: any, concurrently with handlers of other calls. Returns: GPC_DONE or GPC_PENDING.
  */
 typedef int (*armci_gpc_handler_t)(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen,
 	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype);
@@ -73,10 +74,10 @@ int ARMCI_Gpc_trylock(int proc);
 /**
  * Call a handler in the process of a rank. It runs once, after the caller's earlier stores to that rank.
  * @param h [in] handler's number. @param p [in] target rank, may be the caller.
- * @param hdr [in], hlen [in] header and its bytes, < ARMCI_Get_gpc_hlen(). @param data [in], dlen [in] data and its
- *        bytes, < ARMCI_Get_gpc_dlen(). Null only with 0 bytes.
- * @param rhdr [out], rhlen [in] room for the reply header in bytes. @param rdata [out], rdlen [in] room for the reply
- *        data in bytes. Limits as above.
+ * @param hdr [in] header; null only with 0 bytes. @param hlen [in] its bytes, < ARMCI_Get_gpc_hlen().
+ * @param data [in] data; null only with 0 bytes. @param dlen [in] its bytes, < ARMCI_Get_gpc_dlen().
+ * @param rhdr [out] reply header. @param rhlen [in] room for it in bytes, < ARMCI_Get_gpc_hlen().
+ * @param rdata [out] reply data. @param rdlen [in] room for it in bytes, < ARMCI_Get_gpc_dlen().
  * @param nbh [in,out] null: blocking. Else an initialised handle: the reply is there after ARMCI_Gpc_wait.
  * Done: blocking: the handler has finished and the reply is there on return. Nonblocking: header and data may be
  * reused, and the reply read, after ARMCI_Gpc_wait. Scope: one-sided. Threads: any, one per handle at a time.
@@ -89,7 +90,7 @@ int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dlen, void
 int ARMCI_Get_gpc_hlen(void);
 int ARMCI_Get_gpc_dlen(void);
 
-/** Make a handle ready; needed before its first use. @param nbh [out]. Scope: local. Threads: any. */
+/** Make a handle ready; needed before its first use. @param nbh [out] the handle. Scope: local. Threads: any. */
 void ARMCI_Gpc_init_handle(gpc_hdl_t *nbh);
 
 /** Wait for the reply of a nonblocking call; a handle without an open call returns at once. @param nbh [in,out]

@@ -42,7 +42,8 @@ extern "C" {
 /**
  * Make ranks known before ARMCI_Init: starts MPI if it is part of the program and not started yet. Optional; calling it
  * again does nothing.
- * @param argc [in,out], argv [in,out] as of main, or null. Done: armci_msg_me and armci_msg_nproc answer.
+ * @param argc [in,out] as of main, or null.
+ *        @param argv [in,out] as of main, or null. Done: armci_msg_me and armci_msg_nproc answer.
  * Scope: collective(world). Threads: one.
  */
 void armci_msg_init(int *argc, char ***argv);
@@ -89,20 +90,21 @@ void armci_msg_snd(int tag, void *buffer, int len, int to);
 
 /**
  * Receive the next message of one tag from one rank.
- * @param tag [in]. @param buffer [out]. @param buflen [in] room in bytes. @param msglen [out] bytes received, or null.
+ * @param tag [in] any int. @param buffer [out] local. @param buflen [in] room in bytes.
+ *        @param msglen [out] bytes received, or null.
  * @param from [in] rank, may be the caller. Done: the data is there on return. Scope: see armci_msg_snd. Threads: any.
  */
 void armci_msg_rcv(int tag, void *buffer, int buflen, int *msglen, int from);
 
-/** Receive the next message of one tag from any rank. @param tag [in], buffer [out], buflen [in], msglen [out]: as
- *  armci_msg_rcv. Done, Scope, Threads: as there. Returns: rank of the sender. */
+/** Receive the next message of one tag from any rank. @param tag, buffer, buflen, msglen: as
+ *  armci_msg_rcv. Done, Scope, Threads: as armci_msg_rcv. Returns: rank of the sender. */
 int armci_msg_rcvany(int tag, void *buffer, int buflen, int *msglen);
 
 /* ---- Broadcast ------------------------------------------------------------------------------------------------- */
 
 /**
  * Broadcast to all ranks; the two names mean the same.
- * @param buffer [in at the root, out elsewhere]. @param len [in] bytes, equal everywhere, 0 allowed. @param root [in]
+ * @param buffer [in at the root, out elsewhere] local. @param len [in] bytes, equal everywhere, 0 allowed. @param root [in]
  *        rank.
  * Done: the data is there and the buffer may be reused on return. Scope: collective(world). Threads: one.
  */
@@ -148,11 +150,11 @@ void armci_msg_llgop(long long *x, int n, char *op);
 void armci_msg_fgop(float *x, int n, char *op);
 void armci_msg_dgop(double *x, int n, char *op);
 
-/** The same within a scope. @param scope [in] SCOPE_*. @param x [in,out], n [in] elements, op [in]: as above.
+/** All-reduce within a scope. @param scope [in] SCOPE_*. @param x [in,out], n [in], op [in]: as armci_msg_igop.
  *  @param type [in] ARMCI_INT .. ARMCI_DOUBLE. Scope: collective(scope). Threads: one. */
 void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type);
 
-/** The same within a group. @param x, n, op: as armci_msg_igop. @param group [in]. Scope: collective(group).
+/** All-reduce within a group. @param x, n, op: as armci_msg_igop. @param group [in]. Scope: collective(group).
  *  Threads: one. */
 void armci_msg_group_igop(int *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_lgop(long *x, int n, char *op, ARMCI_Group *group);
@@ -160,11 +162,11 @@ void armci_msg_group_llgop(long long *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_fgop(float *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_dgop(double *x, int n, char *op, ARMCI_Group *group);
 
-/** The same within the part of a group in a scope. @param scope, x, n, op, type: as armci_msg_gop_scope.
+/** All-reduce within the part of a group in a scope. @param scope, x, n, op, type: as armci_msg_gop_scope.
  *  @param group [in]. Scope: collective(group and scope). Threads: one. */
 void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group);
 
-/** The same within the caller's node. @param x, n, op: as armci_msg_igop. Scope: collective(SCOPE_NODE). Threads: one.
+/** All-reduce within the caller's node. @param x, n, op: as armci_msg_igop. Scope: collective(SCOPE_NODE). Threads: one.
  *  The last two names mean the same. */
 void armci_msg_clus_igop(int *x, int n, char *op);
 void armci_msg_clus_lgop(long *x, int n, char *op);
@@ -208,8 +210,8 @@ void armci_msg_bintree(int scope, int *Root, int *Up, int *Left, int *Right);
  * Done: every entry is filled on return. Scope: collective(world). Threads: one.
  */
 void armci_exchange_address(void *ptr_ar[], int n);
-/** The same in a group, indexed by group rank. @param ptr_arr, n: as above. @param group [in]. Scope:
- *  collective(group). Threads: one. */
+/** armci_exchange_address in a group, indexed by group rank. @param ptr_arr [in,out] n pointers. @param n [in] entries: number
+ *  of members. @param group [in]. Done: as armci_exchange_address. Scope: collective(group). Threads: one. */
 void armci_exchange_address_grp(void *ptr_arr[], int n, ARMCI_Group *group);
 
 #ifdef __cplusplus

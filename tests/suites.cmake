@@ -37,6 +37,7 @@ endfunction()
 armci_suite(build SCRIPT ${here}/build/run.sh LABEL build TIMEOUT 400)
 armci_suite(build/lowest SCRIPT ${here}/build/lowest.sh LABEL build TIMEOUT 400)
 armci_suite(aarch64 SCRIPT ${here}/aarch64/run.sh LABEL aarch64 TIMEOUT 600)
+armci_suite(reference SCRIPT ${here}/reference/run.sh LABEL install TIMEOUT 200)
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
 # What the library does alone is not repeated under Open MPI, whose launcher takes seconds to end a job.

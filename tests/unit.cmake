@@ -5,7 +5,7 @@
 file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/internal/*_test.go ${PROJECT_SOURCE_DIR}/capi/*_test.go ${PROJECT_SOURCE_DIR}/cmd/*_test.go
   ${PROJECT_SOURCE_DIR}/bench/*_test.go
-  ${PROJECT_SOURCE_DIR}/tests/policy/*_test.go)
+  ${PROJECT_SOURCE_DIR}/docs/reference/*_test.go ${PROJECT_SOURCE_DIR}/tests/policy/*_test.go)
 set(packages "")
 foreach(test IN LISTS tests)
   get_filename_component(package ${test} DIRECTORY)

@@ -23,6 +23,7 @@ export PKG_CONFIG_PATH
 
 for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
 	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 \
+	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
 	share/doc/libarmci/github.com-mattn-go-pointer.txt \
 	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt share/doc/libarmci/libbacktrace.txt; do

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The HTML reference: an index by section, and a file for each page. It needs nothing from elsewhere, and has no scripts.
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.1rem;margin:1.6rem 0 .4rem;border-bottom:1px solid #ddd}
+pre{background:#f5f6f8;padding:.8rem;overflow-x:auto;font-size:.87rem}dt{font-family:monospace;font-weight:600}dd{margin:0 0 .5rem 2rem}
+a{color:#0b57a4}ul{padding-left:1.2rem}li{margin:.15rem 0}.foot{color:#666;font-size:.85rem;margin-top:2rem}`
+
+func writeHTML(b *book, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, p := range b.pages {
+		if len(p.functions) == 0 {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, p.name()+".html"), []byte(b.frame(p.name(), b.htmlPage(p))), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "index.html"), []byte(b.frame("ARMCI reference", b.index())), 0o644)
+}
+
+func (b *book) frame(title, body string) string {
+	return fmt.Sprintf("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"+
+		"<meta name=\"viewport\" content=\"width=device-width\"><style>%s</style></head><body>\n%s"+
+		"<p class=\"foot\">libarmci %s, %s. Written from the headers.</p></body></html>\n", title, style, body, b.version, b.date)
+}
+
+// index lists all functions by section.
+func (b *book) index() string {
+	var s strings.Builder
+	s.WriteString("<h1>ARMCI reference</h1>\n<p>Every function, by section. The words used are defined at the top of armci.h.</p>\n")
+	section := ""
+	for _, p := range b.pages {
+		if len(p.functions) == 0 {
+			continue
+		}
+		if at := p.header + p.section; at != section {
+			if section != "" {
+				s.WriteString("</ul>\n")
+			}
+			section = at
+			fmt.Fprintf(&s, "<h2>%s</h2>\n<ul>\n", html.EscapeString(p.heading()))
+		}
+		var names []string
+		for _, f := range p.functions {
+			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(), f.name))
+		}
+		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "), html.EscapeString(p.comment.purpose))
+	}
+	s.WriteString("</ul>\n")
+	return s.String()
+}
+
+// heading is the section's name, with its header.
+func (p *page) heading() string {
+	if p.section == "" {
+		return p.header
+	}
+	return p.section + " (" + p.header + ")"
+}
+
+func (b *book) htmlPage(p *page) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "<p><a href=\"index.html\">ARMCI reference</a> · %s</p>\n<h1>%s</h1>\n", html.EscapeString(p.heading()),
+		strings.Join(p.names(), ", "))
+	fmt.Fprintf(&s, "<h2>Synopsis</h2>\n<pre>#include &lt;%s&gt;\n\n%s</pre>\n", p.header, html.EscapeString(p.prototypes()))
+	if p.fortran != nil {
+		fmt.Fprintf(&s, "<h2>Fortran</h2>\n<pre>use armci\n\n%s</pre>\n", html.EscapeString(strings.Join(p.fortran, "\n")))
+	}
+	for _, part := range b.parts(p) {
+		fmt.Fprintf(&s, "<h2>%s</h2>\n", part.title)
+		for _, text := range part.text {
+			fmt.Fprintf(&s, "<p>%s</p>\n", b.linked(p, text))
+		}
+		if len(part.list) > 0 {
+			s.WriteString("<dl>\n")
+			for _, a := range part.list {
+				fmt.Fprintf(&s, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(a.name), b.linked(p, a.text))
+			}
+			s.WriteString("</dl>\n")
+		}
+	}
+	if p.example != "" {
+		fmt.Fprintf(&s, "<h2>Example</h2>\n<pre>%s</pre>\n", html.EscapeString(body(p.example)))
+	}
+	s.WriteString("<h2>See also</h2>\n<p>")
+	for i, name := range b.seeAlso(p) {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		fmt.Fprintf(&s, "<a href=\"%s.html\">%s</a>", name, name)
+	}
+	s.WriteString("</p>\n")
+	return s.String()
+}
+
+// linked is text in which other functions are links.
+func (b *book) linked(p *page, text string) string {
+	return named.ReplaceAllStringFunc(html.EscapeString(text), func(name string) string {
+		if q := b.byName[name]; q != nil && q != p {
+			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.name(), name)
+		}
+		return name
+	})
+}

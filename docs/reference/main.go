@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Command reference writes the manual pages of section 3 and the HTML reference from the comments of the headers, which
+// are the source of both. It must not know what any function does.
+//
+//	reference -include DIR -examples DIR -date DATE -version VERSION [-man DIR] [-html DIR]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// headers that are read, in the order of the reference. parmci.h repeats armci.h and message.h under other names.
+var headers = []string{"armci.h", "message.h", "armcix.h", "gpc.h"}
+
+// book is all that is known before pages are written.
+type book struct {
+	pages         []*page
+	byName        map[string]*page
+	codes         []code
+	version, date string
+}
+
+func main() {
+	include := flag.String("include", "include", "directory of the headers and of armci.f90")
+	examples := flag.String("examples", "docs/reference/examples", "directory of the programs, NAME.c for the page of NAME")
+	man := flag.String("man", "", "directory for manual pages")
+	html := flag.String("html", "", "directory for HTML pages")
+	date := flag.String("date", "", "date of the pages")
+	version := flag.String("version", "", "version of the library")
+	flag.Parse()
+	b, err := load(*include, *examples)
+	if err == nil {
+		b.date, b.version = *date, *version
+		err = write(b, *man, *html)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "reference: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// load reads the headers, the Fortran module and the examples.
+func load(include, examples string) (*book, error) {
+	b := &book{byName: map[string]*page{}}
+	for _, name := range headers {
+		text, err := os.ReadFile(filepath.Join(include, name))
+		if err != nil {
+			return nil, err
+		}
+		b.pages = append(b.pages, parseHeader(name, string(text))...)
+		if name == "armci.h" {
+			b.codes = parseCodes(string(text))
+		}
+	}
+	for _, p := range b.pages {
+		for _, f := range p.functions {
+			b.byName[f.name] = p
+		}
+	}
+	if err := b.readProfiling(filepath.Join(include, "parmci.h")); err != nil {
+		return nil, err
+	}
+	if err := b.readFortran(filepath.Join(include, "armci.f90")); err != nil {
+		return nil, err
+	}
+	for _, p := range b.pages {
+		b.resolve(p)
+	}
+	return b, b.readExamples(examples)
+}
+
+// readExamples gives each page the program that is named like it.
+func (b *book) readExamples(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.c"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		name = name[:len(name)-2]
+		p := b.byName[name]
+		if p == nil || p.name() != name {
+			return fmt.Errorf("%s: no page has this name", file)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		p.example = string(text)
+	}
+	return nil
+}
+
+func write(b *book, man, html string) error {
+	if man != "" {
+		if err := writeMan(b, man); err != nil {
+			return err
+		}
+	}
+	if html != "" {
+		return writeHTML(b, html)
+	}
+	return nil
+}

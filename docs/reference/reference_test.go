@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func loaded(t *testing.T) *book {
+	t.Helper()
+	b, err := load("../../include", "examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// exported are the functions of the version script.
+func exported(t *testing.T) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../capi/libarmci.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := string(text[strings.Index(string(text), "global:"):])
+	script = regexp.MustCompile(`(?s)/\* data \*/.*`).ReplaceAllString(script, "")
+	for _, m := range regexp.MustCompile(`(\w+);`).FindAllStringSubmatch(script, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// TestEveryFunction: each exported name has a page, and each page says all that it must.
+func TestEveryFunction(t *testing.T) {
+	b := loaded(t)
+	has := map[string]bool{}
+	for _, p := range b.pages {
+		if len(p.functions) == 0 {
+			t.Errorf("%s: a comment without a function: %q", p.header, p.comment.purpose)
+			continue
+		}
+		for _, name := range p.names() {
+			has[name] = true
+		}
+	}
+	names := exported(t)
+	if len(names) < 240 {
+		t.Fatalf("only %d exported functions", len(names))
+	}
+	for _, name := range names {
+		if !has[name] {
+			t.Errorf("%s has no page", name)
+		}
+	}
+	for _, p := range b.pages {
+		complete(t, p)
+	}
+}
+
+var (
+	direction = regexp.MustCompile(`\[(in|out|remote)`)
+	sizes     = regexp.MustCompile(`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|shmemlimit|offset|millis)$`)
+	unit      = regexp.MustCompile(`byte|element|block|rank|member|segment|entr|number|how many|descriptor|millisecond|how much|ignored|size`)
+	unclear   = regexp.MustCompile(`(?i)^(\[[^\]]*\] ?)?(rules )?as (above|there)|: as (above|there)`)
+)
+
+// selfEvident are parameters of which their type says all.
+var selfEvident = map[string]bool{"group": true, "sinfo": true, "domain": true}
+
+func complete(t *testing.T, p *page) {
+	t.Helper()
+	if p.comment.purpose == "" {
+		t.Errorf("%s: no purpose", p.name())
+	}
+	for _, a := range p.params {
+		if !direction.MatchString(a.text) {
+			t.Errorf("%s: parameter %s has no direction: %q", p.name(), a.name, a.text)
+		}
+		if what := regexp.MustCompile(`^(\[[^\]]*\])?[ .]*$`); what.MatchString(a.text) && !selfEvident[a.name] {
+			t.Errorf("%s: nothing is said of parameter %s", p.name(), a.name)
+		}
+		if sizes.MatchString(a.name) && !unit.MatchString(a.text) {
+			t.Errorf("%s: parameter %s has no unit: %q", p.name(), a.name, a.text)
+		}
+	}
+	for i, text := range p.fields {
+		if unclear.MatchString(text) {
+			t.Errorf("%s: %s refers to nothing by name: %q", p.name(), labels[i], text)
+		}
+	}
+	if p.fields[scope] == "" {
+		t.Errorf("%s: no scope", p.name())
+	}
+	if p.fields[threads] == "" {
+		t.Errorf("%s: no thread rule", p.name())
+	}
+	if p.fields[done] == "" && p.header != "gpc.h" && strings.Contains(p.fields[scope], "one-sided") && p.fields[returns] != "" {
+		t.Errorf("%s: no completion rule", p.name())
+	}
+	for _, f := range p.functions {
+		if !strings.HasPrefix(f.prototype, "void ") && p.fields[returns] == "" && !strings.Contains(p.fields[errs], "Never returns") {
+			t.Errorf("%s: no return value", f.name)
+		}
+	}
+}

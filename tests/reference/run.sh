@@ -1,0 +1,51 @@
+#!/bin/sh
+# The manual pages of the functions are written without a complaint of roff, are found under every name, and the programs
+# on them are compiled and run. docs/reference's own test says that they are complete.
+# SPDX-License-Identifier: BSD-3-Clause
+set -eu
+pages=$BUILD/reference/man3
+rm -rf "$WORK"
+mkdir -p "$WORK"
+bad=0
+fail() {
+	echo "FAILED: $*"
+	bad=1
+}
+
+[ "$(find "$pages" -name '*.3' | wc -l)" -ge 245 ] || fail "only $(find "$pages" -name '*.3' | wc -l) pages"
+if command -v groff >/dev/null; then
+	for page in "$SOURCE"/docs/man/*.[137] $(grep -L '^\.so' "$pages"/*.3); do
+		groff -man -mandoc -Tutf8 -ww -z "$page" 2>"$WORK/roff.log" && [ ! -s "$WORK/roff.log" ] ||
+			fail "$page: $(head -n 3 "$WORK/roff.log")"
+	done
+	echo "pages are written"
+else
+	echo "no groff: pages are not written"
+fi
+mkdir -p "$WORK/man"
+ln -s "$pages" "$WORK/man/man3"
+if command -v man >/dev/null && man --version >/dev/null 2>&1; then
+	for name in ARMCI_GetS PARMCI_NbAccV armci_msg_clus_dgop ARMCIX_Unlock_hdl armci_sameclusnode; do
+		man -M "$WORK/man" -P cat 3 "$name" 2>/dev/null | grep -q "$name" || fail "man $name"
+	done
+	echo "pages are found"
+fi
+
+[ -n "$CC_none" ] || { echo "no C compiler: the programs are not compiled"; exit $bad; }
+for source in "$SOURCE"/docs/reference/examples/*.c; do
+	name=$(basename "$source" .c)
+	# shellcheck disable=SC2086
+	$CC_none -std=c11 -Wall -Wextra -Werror -O1 -I"$SOURCE/include" -o "$WORK/$name" "$source" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || {
+		fail "$name is not compiled"
+		continue
+	}
+	for how in "" "-nodes 2"; do
+		# shellcheck disable=SC2086
+		timeout 60 "$BUILD/bin/armcirun" -n 3 $how "$WORK/$name" >"$WORK/$name.log" 2>&1 || {
+			fail "$name $how"
+			cat "$WORK/$name.log"
+		}
+	done
+done
+echo "$(find "$WORK" -name '*.log' | wc -l) programs"
+exit $bad
