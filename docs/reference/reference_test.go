@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// The reference is complete: every exported function has a page that says all that it must.
 package main
 
 import (
