@@ -1,5 +1,6 @@
 # The C and Fortran programs and the examples: compiled for every MPI flavour here, run on the matrix
-# flavour x ranks x fast path. The slow path is run under armcirun only: it does not depend on the launcher.
+# flavour x ranks x fast path. The slow path is run under armcirun only: it does not depend on the launcher. Nor do numbers of
+# ranks: under an MPI, programs for several run on 2 and 4.
 # Which programs there are, and what is special about one, is said in programs.txt beside them, not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,6 +18,9 @@ add_custom_target(armci_quick) # what make quick needs
 
 # programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test per cell.
 function(programs_matrix room name flavour program ranks)
+  if(NOT flavour STREQUAL none AND (2 IN_LIST ranks OR 4 IN_LIST ranks))
+    list(FILTER ranks INCLUDE REGEX "^[24]$")
+  endif()
   foreach(n IN LISTS ranks)
     foreach(path IN LISTS paths_${flavour})
       armci_run(${room}/${name}/${launcher_${flavour}}/n${n}/${path} LAUNCHER ${flavour} RANKS ${n}

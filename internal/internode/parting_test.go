@@ -207,16 +207,22 @@ func (h *heldTest) end(called chan error) error {
 	}
 }
 
+// waits fails if a call ends although the node has not answered yet.
+func (h *heldTest) waits(called <-chan error) {
+	h.t.Helper()
+	select {
+	case err := <-called:
+		h.t.Fatalf("the call does not wait: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+}
+
 // TestPartingWaits: who wants to go on waits for the node's word.
 func TestPartingWaits(t *testing.T) {
 	h := newHeld(t)
 	answer := h.parts()
 	called := h.calls()
-	select {
-	case err := <-called:
-		t.Fatalf("a call overtakes: %v", err)
-	case <-time.After(20 * time.Millisecond):
-	}
+	h.waits(called)
 	answer()
 	if err := h.end(called); err != nil {
 		t.Error(err)
@@ -232,11 +238,7 @@ func TestFenceWhileParting(t *testing.T) {
 	answer := h.parts()
 	fenced := make(chan error, 1)
 	go func() { fenced <- h.ends.Open[0].Fence(1) }()
-	select {
-	case err := <-fenced:
-		t.Fatalf("the fence does not wait: %v", err)
-	case <-time.After(20 * time.Millisecond):
-	}
+	h.waits(fenced)
 	answer()
 	if err := h.end(fenced); err != nil {
 		t.Error(err)

@@ -140,7 +140,7 @@ func (g *datagrams) prepare(out []qp.Completion, wake int, limit *time.Duration)
 		*limit = time.Millisecond
 	}
 	for ; n < len(g.failed) && n < len(out); n++ {
-		out[n] = qp.Completion{ID: g.failed[n], Status: 5}
+		out[n] = qp.Completion{ID: g.failed[n], Status: statusIO}
 	}
 	g.failed = g.failed[n:]
 	return n

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -71,7 +72,7 @@ type work struct {
 var numbers atomic.Uint32
 
 // NewPair makes a queue pair for so many requests.
-func (q *queue) NewPair(requests, _, inline int) (qp.Pair, error) {
+func (q *queue) NewPair(requests, _, _ int) (qp.Pair, error) {
 	p := &pair{q: q, lists: make([]list, requests+1), places: map[uint64]place{}, early: map[uint32]qp.Completion{},
 		r: new(libfabric.Request)}
 	p.mine = link{pair: numbers.Add(1), token: rand.Uint64(), modes: uint8(q.d.Info.Modes), keyBytes: uint8(q.d.Info.KeyBytes),
@@ -241,13 +242,16 @@ func (p *pair) fail(err error) error {
 	return err
 }
 
+// statusIO is the number of an error that libfabric gives none: EIO.
+const statusIO = int32(syscall.EIO)
+
 // statusOf is the number of an error.
 func statusOf(err error) int32 {
 	var e libfabric.Error
 	if errors.As(err, &e) {
 		return int32(e)
 	}
-	return 5 // an input or output error
+	return statusIO
 }
 
 // Alive is an error if nothing has come from the other end, and nothing was completed, for the time limit.
