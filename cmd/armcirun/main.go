@@ -14,13 +14,15 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"time"
 
 	"libarmci/internal/bootstrap/launch"
 	"libarmci/internal/config"
 )
 
 const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
-                [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH] [-v]
+                [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH]
+                [-map block|cyclic] [-label] [-timeout TIME] [-v]
                 [--] PROGRAM [ARGUMENT]...
        armcirun -version | -h
 
@@ -29,18 +31,21 @@ on other hosts (default as many as these take).
 
   -n RANKS         number of ranks (also -np)
   -ppn RANKS       ranks for each node or host
-  -nodes NODES     pretend NODES hosts: ranks in blocks, ARMCI_NODE=node0, node1, ...
-  -hosts HOST,...  start the ranks on these hosts, in blocks; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
+  -nodes NODES     pretend NODES hosts: ARMCI_NODE=node0, node1, ...
+  -hosts HOST,...  start the ranks on these hosts; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
   -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS] [max_slots=RANKS]"
   -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh)
   -x NAME[=VALUE]  also give the ranks on hosts this variable (beside ARMCI_* and LD_LIBRARY_PATH)
   -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
   -ports LOW-HIGH  ports to listen on for that
+  -map HOW         how ranks are dealt out to nodes or hosts: block (0 1 2 3 go to 0 0 1 1), or cyclic (0 1 0 1)
+  -label           output by whole lines, each behind the rank that wrote it, as [3]
+  -timeout TIME    end the job after that, with exit status 124: 90s, 5m, 1h30m
   -v               print when ranks start and end
   -version         print the version
   -h               print this
 
-Rank 0 reads the standard input; the output of all ranks is left as it is. When
+Rank 0 reads the standard input; the output of all ranks is left as it is, unless -label is given. When
 a rank fails, the others are ended: they have 1 s to notice it, 2 s after
 SIGTERM, then SIGKILL. Signals are forwarded. The exit status is that of the
 rank that failed first, 128 and the number of the signal that killed it, 126 or
@@ -86,6 +91,9 @@ func parse(args []string) (launch.Options, error) {
 	flags.IntVar(&o.Remote.PerHost, "ppn", 0, "")
 	flags.IntVar(&o.Nodes, "nodes", 0, "")
 	flags.BoolVar(&o.Verbose, "v", false, "")
+	flags.BoolVar(&o.Label, "label", false, "")
+	placement := flags.String("map", "block", "")
+	timeout := flags.String("timeout", "", "")
 	version := flags.Bool("version", false, "")
 	hosts := hostFlags(flags, &o.Remote)
 	if err := flags.Parse(args); err != nil {
@@ -97,7 +105,10 @@ func parse(args []string) (launch.Options, error) {
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.Argv = flags.Args()
-	err := hosts(given)
+	err := conduct(&o, given, *placement, *timeout)
+	if err == nil {
+		err = hosts(given)
+	}
 	if err == nil {
 		err = count(&o, given)
 	}
@@ -105,6 +116,20 @@ func parse(args []string) (launch.Options, error) {
 		err = errors.New("no program given")
 	}
 	return o, err
+}
+
+// conduct reads how ranks are placed, and how long the job may take.
+func conduct(o *launch.Options, given map[string]bool, placement, timeout string) (err error) {
+	if placement != "block" && placement != "cyclic" {
+		return fmt.Errorf("-map %s: must be block or cyclic", placement)
+	}
+	o.Cyclic = placement == "cyclic"
+	if given["timeout"] {
+		if o.Timeout, err = time.ParseDuration(timeout); err != nil || o.Timeout <= 0 {
+			return fmt.Errorf("-timeout %q: must be a time such as 90s or 5m", timeout)
+		}
+	}
+	return nil
 }
 
 // count settles how many ranks there are, and on how many nodes.

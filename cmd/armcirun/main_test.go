@@ -61,8 +61,12 @@ func TestParse(t *testing.T) {
 		r.Interface != "eth0" || !slices.Contains(r.Env, "A=b=c") || !slices.Contains(r.Env, "HOME="+os.Getenv("HOME")) {
 		t.Errorf("%+v, error %v", o.Remote, err)
 	}
+	if o, err = parse(strings.Fields("-n 4 -nodes 2 -map cyclic -label -timeout 1m30s p")); err != nil || !o.Cyclic || !o.Label || o.Timeout != 90*time.Second {
+		t.Errorf("%+v, error %v", o, err)
+	}
 	for _, line := range []string{"-nodes 2 -hosts a,b p", "-hosts a -hostfile b p", "-hostfile /nowhere p", "-hosts , p",
-		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p", "-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p"} {
+		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p", "-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p",
+		"-map random p", "-timeout 5 p", "-timeout -5s p", "-timeout soon p"} {
 		if _, err := parse(strings.Fields(line)); err == nil {
 			t.Errorf("%q is accepted", line)
 		}
@@ -88,6 +92,9 @@ func TestStatusAndOutput(t *testing.T) {
 		{"-n 0 true", 2, "", "armcirun: -n 0: must be 1..4096; see armcirun -h\n"},
 		{"-what true", 2, "", "armcirun: flag provided but not defined: -what; see armcirun -h\n"},
 		{"-hosts no-such-host.invalid true", 126, "", "armcirun: unknown host no-such-host.invalid"},
+		{"-map random true", 2, "", "armcirun: -map random: must be block or cyclic; see armcirun -h\n"},
+		{"-label -n 1 printf a\\nb", 0, "[0] a\n[0] b\n", ""},
+		{"-timeout 200ms sleep 60", 124, "", "armcirun: the job has not ended within 200ms\n"},
 		{"-version", 0, "armcirun (libarmci) " + config.Version + "\n", ""},
 		{"-h", 0, "usage: armcirun", ""},
 		{"-v -n 2 -nodes 2 true", 0, "", "started on node1"},

@@ -55,9 +55,9 @@ static void scopes(void)
 		armci_msg_bcast_scope(values[s], buffer, 5000, np - 1);
 		CHECK_MEM(buffer, want, 5000);
 	}
-	int id = armci_domain_my_id(ARMCI_DOMAIN_SMP);
-	int master = armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, id, 0);
-	fill(me == master, 70000, 31 + id);
+	int *masters = check_masters(), master = masters[me];
+	free(masters);
+	fill(me == master, 70000, 31 + master);
 	armci_msg_clus_brdcst(buffer, 70000);
 	CHECK_MEM(buffer, want, 70000);
 	if (armci_domain_count(ARMCI_DOMAIN_SMP) > 1) {

@@ -175,6 +175,17 @@ static inline void **check_malloc(armci_size_t bytes)
 	return base;
 }
 
+// The lowest rank on each rank's node: the nodes that scopes are about. (A domain is a node only where ranks are in blocks.)
+static inline int *check_masters(void)
+{
+	int *master = check_alloc(sizeof(int) * (size_t)np);
+	memset(master, 0, sizeof(int) * (size_t)np);
+	while (!ARMCI_Same_node(master[me]))
+		master[me]++;
+	armci_msg_igop(master, np, "+");
+	return master;
+}
+
 // Frees what check_malloc gave.
 static inline void check_free(void **base)
 {

@@ -5,9 +5,9 @@
 
 static void reductions(void)
 {
-	int near = 0, sum = 0, id = armci_domain_my_id(ARMCI_DOMAIN_SMP);
+	int near = 0, sum = 0;
 	for (int r = 0; r < np; r++)
-		if (armci_domain_id(ARMCI_DOMAIN_SMP, r) == id) {
+		if (ARMCI_Same_node(r)) {
 			near++;
 			sum += r;
 		}
@@ -102,11 +102,12 @@ int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
 	CHECK(np <= GROUP_MAX);
-	int node = armci_domain_my_id(ARMCI_DOMAIN_SMP);
+	int *master = check_masters();
 	reductions();
 	tree(SCOPE_ALL, 1);
 	tree(SCOPE_NODE, 1);
-	tree(SCOPE_MASTERS, armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, node, 0) == me);
+	tree(SCOPE_MASTERS, master[me] == me);
+	free(master);
 	addresses();
 	consecutive();
 	return check_end("cluster");

@@ -98,16 +98,15 @@ static void compare(int t, int op, int n, const int *ranks, int count)
 
 static void scope(int which, int classic, int mpi)
 {
-	int ranks[64], count = 0, member = 1, id = armci_domain_my_id(ARMCI_DOMAIN_SMP);
+	int ranks[64], count = 0, member = 1, *master = check_masters();
 	CHECK(np <= 64);
 	for (int r = 0; r < np; r++) {
-		int node = armci_domain_id(ARMCI_DOMAIN_SMP, r);
-		int master = armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, node, 0) == r;
 		if (which == 2 && r == me)
-			member = master;
-		if (which == 0 || (which == 1 && node == id) || (which == 2 && master))
+			member = master[r] == r;
+		if (which == 0 || (which == 1 && master[r] == master[me]) || (which == 2 && master[r] == r))
 			ranks[count++] = r;
 	}
+	free(master);
 	if (!member)
 		return;
 	for (int t = 0; t < 5; t++)

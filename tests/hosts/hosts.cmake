@@ -41,6 +41,14 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       endif()
     endforeach()
   endforeach()
+  # Ranks of a node that are not neighbours: Global Arrays, and what is about nodes.
+  if("ga" IN_LIST rooms)
+    armci_suite(nodes/${launcher}/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
+    set_tests_properties(nodes/${launcher}/cyclic PROPERTIES DEPENDS ga/${flavour})
+  elseif(flavour STREQUAL none)
+    armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes none 2x2 few ENV HOSTS_MAP=cyclic
+      "HOSTS_PROGRAMS=strided mutex group_use message gop bcast cluster domain model")
+  endif()
   armci_suite(hosts/${launcher}/8x1/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
     ARGS hosts ${flavour} 8x1 few)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # launch.sh - how a program is started on several nodes, pretended or real, under each launcher. Sourced, never run; it
-# starts nothing itself. Needs here, BUILD and RUN_<flavour>, which ends in "-n 2".
+# starts nothing itself. HOSTS_MAP=cyclic deals ranks out to pretended nodes in turn. Needs here, BUILD and RUN_<flavour>, which ends in "-n 2".
 
 prefix=armcih # of the hosts' names
 
@@ -9,7 +9,7 @@ launch_on() {
 	ranks=$(($3 * $4))
 	eval "run=\${RUN_$2% *}"
 	case $1-$2 in
-	nodes-none) launch="$run $ranks -nodes $3" ;;
+	nodes-none) launch="$run $ranks -nodes $3 -map ${HOSTS_MAP:-block}" ;;
 	nodes-*) launch="$run $ranks $here/pretend.sh $3 $ranks" ;;
 	hosts-*) launch="$here/inside.sh ${prefix}a $(hosts_"$2" "$4" "$(hosts_list "$3")")" ;;
 	esac

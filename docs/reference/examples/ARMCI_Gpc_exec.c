@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The example on the page of ARMCI_Gpc_exec.
 #include <gpc.h>
 
 static int square(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,

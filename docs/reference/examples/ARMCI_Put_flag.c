@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The example on the page of ARMCI_Put_flag.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -20,6 +20,7 @@ type child struct {
 	cmd    *exec.Cmd
 	status syscall.WaitStatus // once it has ended
 	lost   string             // why its status is unknown
+	output func()             // writes what is left of its output; nil: that is not ours
 	ended  chan struct{}      // closed when the event of its end has been queued
 }
 
@@ -36,7 +37,8 @@ type spec struct {
 	env            []string // added to this process's
 	stdin          *os.File // of rank 0
 	stdout, stderr *os.File
-	group          bool // leads a process group, so that everything it starts can be ended with it
+	group          bool    // leads a process group, so that everything it starts can be ended with it
+	lines          *output // its output is written by lines with its rank; nil: left as it is
 }
 
 // start starts a rank. The calling thread must not end: the child is killed when
@@ -44,26 +46,21 @@ type spec struct {
 func (s *spec) start(rank int, env ...string) (*child, error) {
 	cmd := exec.Command(s.argv[0], s.argv[1:]...)
 	cmd.Env = append(append(cmd.Environ(), s.env...), env...)
-	// Only files that exist: a nil *os.File in an interface would not be nil.
 	if rank == 0 && s.stdin != nil {
 		cmd.Stdin = s.stdin
 	}
-	if s.stdout != nil {
-		cmd.Stdout = s.stdout
-	}
-	if s.stderr != nil {
-		cmd.Stderr = s.stderr
-	}
+	output := s.lines.connect(cmd, label(rank), s.stdout, s.stderr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: s.group, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, ended: make(chan struct{})}, nil
+	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, output: output, ended: make(chan struct{})}, nil
 }
 
 // wait returns when the process has ended.
 func (c *child) wait() {
 	c.cmd.Wait() // the process state has the same information as the error
+	c.output()
 	if ws, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 		c.status = ws
 	} else {
@@ -76,7 +73,7 @@ func (c *child) wait() {
 // group may read, and Ctrl-C and Ctrl-Z reach all of it from the kernel.
 func (j *Job) startRank(rank int) (*child, error) {
 	o := &j.options
-	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, stdout: o.Stdout, stderr: o.Stderr, group: j.groups}
+	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, stdout: o.Stdout, stderr: o.Stderr, group: j.groups, lines: j.lines}
 	env := j.server.Env(0, rank)
 	if name := nodeName(*o, rank); name != "" {
 		env = append(env, "ARMCI_NODE="+name)
@@ -84,10 +81,13 @@ func (j *Job) startRank(rank int) (*child, error) {
 	return s.start(rank, env...)
 }
 
-// nodeName is the pretended node of a rank: ranks in blocks as equal as possible.
+// nodeName is the pretended node of a rank: ranks in blocks as equal as possible, or in turn.
 func nodeName(o Options, rank int) string {
 	if o.Nodes == 0 {
 		return ""
+	}
+	if o.Cyclic {
+		return fmt.Sprintf("node%d", rank%o.Nodes)
 	}
 	if o.PerNode > 0 {
 		return fmt.Sprintf("node%d", rank/o.PerNode)

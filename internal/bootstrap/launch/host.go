@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,8 +33,7 @@ const (
 type host struct {
 	name     string
 	index    int
-	first    int // rank
-	ranks    int
+	ranks    []int
 	agent    *exec.Cmd
 	stdin    io.WriteCloser
 	left     chan struct{}       // closed when the agent has ended
@@ -41,7 +41,8 @@ type host struct {
 	results  chan<- *startResult // result of the start; not used afterwards
 	writing  sync.Mutex
 	conn     net.Conn // nil before the proxy has connected and after it has ended
-	children []*child
+	children []*child // as ranks
+	output   func()   // writes what is left of the agent's output
 }
 
 // startResult is the result of the start on a host.
@@ -55,8 +56,9 @@ type startResult struct {
 type launchMessage struct {
 	Address, Secret string
 	Host, Hosts     int
-	First, Ranks    int // of this host
-	Size            int // of the job
+	Ranks           []int // of this host
+	Size            int   // of the job
+	Label           bool
 	Argv, Env       []string
 	Dir             string
 	Stdin           bool // what follows on standard input is for rank 0
@@ -78,11 +80,9 @@ func (j *Job) openRemote() error {
 		return err
 	}
 	j.groups = true
-	first := 0
-	for i, n := range counts {
-		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, first: first, ranks: n,
+	for i, ranks := range deal(counts, j.options.Cyclic) {
+		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, ranks: ranks,
 			left: make(chan struct{}), arrived: make(chan net.Conn, 1)})
-		first += n
 	}
 	j.server = jobserver.NewRemote(j.options.Ranks, j.aborted, j.attached, listeners)
 	return nil
@@ -126,6 +126,7 @@ func (j *Job) startHosts() error {
 	for _, h := range j.hosts {
 		j.children = append(j.children, h.children...)
 	}
+	slices.SortFunc(j.children, func(a, b *child) int { return a.rank - b.rank })
 	for _, c := range j.children {
 		j.verbosely("%s started", c)
 	}
@@ -152,12 +153,8 @@ func (j *Job) send(h *host) (err error) {
 	if h.stdin, err = h.agent.StdinPipe(); err != nil {
 		return err
 	}
-	if o.Stdout != nil {
-		h.agent.Stdout = o.Stdout
-	}
-	if o.Stderr != nil {
-		h.agent.Stderr = o.Stderr
-	}
+	// Its lines have their ranks already; they are only not to be mixed with those of other hosts.
+	h.output = j.lines.connect(h.agent, "", o.Stdout, o.Stderr)
 	// Ctrl-C is for this process, not for the agents, which end with it.
 	h.agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := h.agent.Start(); err != nil {
@@ -166,11 +163,12 @@ func (j *Job) send(h *host) (err error) {
 	}
 	dir, _ := os.Getwd()
 	text, err := json.Marshal(launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
-		Host: h.index, Hosts: len(j.hosts), First: h.first, Ranks: h.ranks, Size: o.Ranks,
-		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: h.first == 0 && o.Stdin != nil})
+		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label,
+		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: slices.Contains(h.ranks, 0) && o.Stdin != nil})
 	go h.write(append(text, '\n'), o.Stdin)
 	go func() {
 		h.agent.Wait() // its process state is asked for
+		h.output()
 		close(h.left)
 	}()
 	return err
@@ -186,7 +184,7 @@ func quote(word string) string {
 
 func (h *host) write(message []byte, stdin *os.File) {
 	defer h.stdin.Close()
-	if _, err := h.stdin.Write(message); err == nil && h.first == 0 && stdin != nil {
+	if _, err := h.stdin.Write(message); err == nil && slices.Contains(h.ranks, 0) && stdin != nil {
 		io.Copy(h.stdin, stdin)
 	}
 }
@@ -241,11 +239,11 @@ func (h *host) begin(conn net.Conn) error {
 	switch {
 	case f.Kind == jobwire.StartFailed && len(numbers) > 0:
 		return fmt.Errorf("host %s: %s%w", h.name, f.Payload[4:], startError(numbers[0]))
-	case f.Kind == jobwire.StartFailed || len(numbers) != h.ranks:
+	case f.Kind == jobwire.StartFailed || len(numbers) != len(h.ranks):
 		return fmt.Errorf("host %s: malformed answer", h.name)
 	}
 	for i, pid := range numbers {
-		h.children = append(h.children, &child{rank: h.first + i, pid: pid, host: h, ended: make(chan struct{})})
+		h.children = append(h.children, &child{rank: h.ranks[i], pid: pid, host: h, ended: make(chan struct{})})
 	}
 	return nil
 }
@@ -263,16 +261,22 @@ func (startError) Error() string { return "" }
 
 func (u startError) Is(target error) bool { return u == notFound && target == fs.ErrNotExist }
 
+var errMalformed = errors.New("malformed message of its proxy")
+
 func (j *Job) hear(h *host, conn net.Conn) error {
 	f, err := jobwire.Read(conn, jobwire.Ended)
 	if err != nil {
 		return err
 	}
 	n := jobwire.UnpackNumbers(f.Payload)
-	if len(n) != 2 || n[0] < h.first || n[0] >= h.first+h.ranks || h.children[n[0]-h.first].dead() {
-		return errors.New("malformed message of its proxy")
+	if len(n) != 2 {
+		return errMalformed
 	}
-	c := h.children[n[0]-h.first]
+	at := slices.Index(h.ranks, n[0])
+	if at < 0 || h.children[at].dead() {
+		return errMalformed
+	}
+	c := h.children[at]
 	c.status = syscall.WaitStatus(n[1])
 	j.gone(c)
 	return nil

@@ -51,7 +51,27 @@ func (r *Remote) Slots() int {
 	return n
 }
 
-// place divides consecutive ranks among the hosts: how many each has.
+// deal says which ranks each host has: in blocks, or in turn as long as it takes more.
+func deal(counts []int, cyclic bool) [][]int {
+	ranks := make([][]int, len(counts))
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	for rank, i := 0, 0; rank < all; {
+		if len(ranks[i]) < counts[i] {
+			ranks[i] = append(ranks[i], rank)
+			rank++
+			if !cyclic {
+				continue
+			}
+		}
+		i = (i + 1) % len(counts)
+	}
+	return ranks
+}
+
+// place divides ranks among the hosts: how many each has.
 func (r *Remote) place(ranks int) ([]int, error) {
 	counts := make([]int, len(r.Hosts))
 	limited := r.PerHost > 0

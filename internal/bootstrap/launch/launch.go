@@ -20,16 +20,19 @@ import (
 // Options says what to start.
 type Options struct {
 	Ranks   int
-	Nodes   int      // pretended nodes, ranks in blocks; 0 is none pretended
+	Nodes   int      // pretended nodes; 0 is none pretended
 	PerNode int      // ranks of each of them but the last; 0: as equal as possible
+	Cyclic  bool     // ranks are dealt out to nodes or hosts in turn, not in blocks
 	Argv    []string // program and arguments; the program is looked up in PATH
 	Env     []string // added to the environment of this process
 	Stdin   *os.File // of rank 0, nil for /dev/null; the others have /dev/null
 	Stdout  *os.File // inherited by all, nil for /dev/null
 	Stderr  *os.File
-	Report  io.Writer // one line about how the job failed
-	Verbose bool      // report starts and ends too
-	Remote  Remote    // other hosts; none: this machine
+	Report  io.Writer     // one line about how the job failed
+	Verbose bool          // report starts and ends too
+	Label   bool          // output by whole lines that begin with the rank
+	Timeout time.Duration // the job is ended after that; 0: never
+	Remote  Remote        // other hosts; none: this machine
 	// Signals to us while the ranks are being started; nil: none.
 	Signals <-chan os.Signal
 }
@@ -41,7 +44,8 @@ type Job struct {
 	server   *jobserver.Server
 	children []*child
 	hosts    []*host
-	groups   bool // every rank leads a process group of its own
+	groups   bool    // every rank leads a process group of its own
+	lines    *output // nil: the ranks' output is left as it is
 
 	events  chan event     // in the order in which they happened
 	signals chan os.Signal // to us, for the job
@@ -54,6 +58,7 @@ type Job struct {
 	running int            // processes
 	first   *failure       // cause of the job's failure
 	stopped syscall.Signal // the signal to us that ends the job
+	expired bool           // its time is over
 
 	aborters map[int]bool // ranks that aborted the job
 }
@@ -83,6 +88,9 @@ func Start(o Options) (*Job, error) {
 		aborters: make(map[int]bool),
 	}
 	j.timer.Stop()
+	if o.Label {
+		j.lines = &output{}
+	}
 	err := j.openServer()
 	if err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 	"parent": parentOfSleep,
 	"stdin":  stdin,
 	"node":   node0,
+	"chat":   chat,
 }
 
 func TestMain(m *testing.M) {
@@ -178,6 +179,18 @@ func parentOfSleep(j bootstrap.Job, _ string) int {
 		syscall.Kill(syscall.Getpid(), syscall.SIGSEGV)
 	}
 	time.Sleep(aLongTime)
+	return 0
+}
+
+const chatLines = 3000
+
+// chat writes lines in two halves; the last has no end.
+func chat(j bootstrap.Job, _ string) int {
+	for n := range chatLines {
+		fmt.Printf("rank %d line ", j.Rank())
+		fmt.Printf("%d end\n", n)
+	}
+	fmt.Printf("rank %d line %d", j.Rank(), chatLines)
 	return 0
 }
 

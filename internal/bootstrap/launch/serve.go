@@ -130,11 +130,14 @@ func (s *proxy) startAll() error {
 		}
 	}
 	spec := spec{argv: o.Argv, stdout: os.Stdout, stderr: os.Stderr, group: true}
+	if o.Label {
+		spec.lines = &output{}
+	}
 	if o.Stdin {
 		spec.stdin = os.Stdin
 	}
 	pids := []int{}
-	for rank := o.First; rank < o.First+o.Ranks; rank++ {
+	for _, rank := range o.Ranks {
 		c, err := spec.start(rank, jobserver.Env(o.Address, s.secret, rank, o.Size)...)
 		if err != nil {
 			endAll(s.children, true)

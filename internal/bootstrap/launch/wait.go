@@ -47,6 +47,10 @@ const sweepPause = 20 * time.Millisecond
 // failed, 128 and its number if a signal killed it, or 0. It must be called
 // exactly once.
 func (j *Job) Wait() int {
+	var late <-chan time.Time
+	if j.options.Timeout > 0 {
+		late = time.After(j.options.Timeout)
+	}
 	for j.running > 0 && j.stage < givenUp {
 		select {
 		case e := <-j.events:
@@ -55,6 +59,8 @@ func (j *Job) Wait() int {
 			j.forward(s.(syscall.Signal))
 		case <-j.timer.C:
 			j.next()
+		case <-late:
+			j.expire()
 		}
 	}
 	if j.stage == judging {
@@ -66,12 +72,26 @@ func (j *Job) Wait() int {
 	close(j.over)
 	j.server.Close()
 	switch {
+	case j.expired:
+		return statusExpired
 	case j.stopped != 0:
 		return 128 + int(j.stopped)
 	case j.first != nil:
 		return j.first.status
 	}
 	return 0
+}
+
+// statusExpired is the exit status of a job whose time is over, as of timeout(1).
+const statusExpired = 124
+
+// expire ends a job that has taken too long, if nothing else ends it already.
+func (j *Job) expire() {
+	if j.stage == working {
+		j.expired = true
+		j.report("the job has not ended within %v", j.options.Timeout)
+		j.ask()
+	}
 }
 
 func (j *Job) happened(e event) {
