@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#define _GNU_SOURCE // on_exit
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,9 +15,11 @@ static struct {
 	pid_t owner; // not a process that it has forked; 0: nothing is to be done
 } leaving;
 
-static void leave(void)
+// A process that ends with another status than 0 has failed, and the job with it: its connection ends without a bye.
+static void leave(int status, void *unused)
 {
-	if (leaving.owner != getpid())
+	(void)unused;
+	if (leaving.owner != getpid() || status)
 		return;
 	char b;
 	if (send(leaving.fd, leaving.bye, (size_t)leaving.bytes, MSG_NOSIGNAL) == leaving.bytes && leaving.wait >= 0)
@@ -35,7 +38,7 @@ void boot_pmi_leave(int fd, const void *bye, int bytes, int wait)
 	memcpy(leaving.bye, bye, (size_t)bytes);
 	leaving.owner = getpid();
 	if (!registered++)
-		atexit(leave);
+		on_exit(leave, NULL);
 }
 
 void boot_pmi_left(void)

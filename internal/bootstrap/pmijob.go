@@ -136,6 +136,7 @@ func (j *pmiJob) Die(code int) {
 	j.finish(jobwire.Abort, jobwire.PackStatus(exitStatus(code)))
 	select {
 	case <-j.done:
+	case <-j.gone: // all notice that
 	default:
 		j.client.Abort(exitStatus(code), "libarmci: rank 0 does not answer")
 	}
@@ -154,22 +155,19 @@ func (j *pmiJob) Close() error {
 	return err
 }
 
-func (h *pmiHost) aborted(rank, status int, lost []int) {
-	text := ""
-	if len(lost) > 0 {
-		text = h.death(lost[0])
-	}
-	go h.end(status, text)
-}
+// aborted: the rank has printed why.
+func (h *pmiHost) aborted(_, status int, _ []int) { go h.end(status, "") }
+
+// tellTime is how long a rank may take to notice by itself that another has died: it says more about it.
+const tellTime = 200 * time.Millisecond
 
 func (h *pmiHost) lost(rank int) {
-	if !h.over.Load() {
-		go h.end(1, h.death(rank))
-	}
-}
-
-func (h *pmiHost) death(rank int) string {
-	return fmt.Sprintf("rank %d has died (its connection has ended): ending the job", rank)
+	go func() {
+		defer log.Guard()
+		if time.Sleep(tellTime); !h.over.Load() {
+			h.end(1, fmt.Sprintf("rank %d has died or ended without ARMCI_Finalize (its connection has ended): the job ends", rank))
+		}
+	}()
 }
 
 // end ends the job: all others exit, then this process. It does not return.
