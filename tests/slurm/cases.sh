@@ -39,6 +39,8 @@ endings() {
 	silent_but_launcher
 	ended "start again and again" 0 "" again
 	says out '4 ranks, all well'
+	ended "children that exit" 0 "" fork
+	says out '4 ranks, all well'
 }
 
 silent_but_launcher() { ! grep -q '^\[[0-9?]@' err || fail "the library complains"; }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int me;
@@ -19,6 +20,16 @@ static void again(void)
 			exit(5);
 	}
 	ARMCI_Barrier();
+}
+
+// Children end as if they were ranks.
+static void forked(void)
+{
+	pid_t child = fork();
+	if (child == 0)
+		exit(0);
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		ARMCI_Error("fork", 1);
 }
 
 // The job does not go on after it.
@@ -53,6 +64,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(way, "again"))
 		again();
+	else if (!strcmp(way, "fork"))
+		forked();
 	else if (me == who)
 		fail(way);
 	armci_msg_barrier();

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "pmi.h"
 
@@ -17,8 +19,16 @@ int pmi_find(void *library, const char *name, void *pointer)
 
 static const struct pmi_client *client(int which) { return which == PMI_X ? pmi_x() : pmi_2(); }
 
-static void close_2(void) { pmi_2()->close(); }
-static void close_x(void) { pmi_x()->close(); }
+static pid_t owner; // not a process that it has forked
+
+static void leave(int which)
+{
+	if (getpid() == owner)
+		client(which)->close();
+}
+
+static void leave_2(void) { leave(PMI_2); }
+static void leave_x(void) { leave(PMI_X); }
 
 // Some launchers take a process that ends without a word for one that has failed. A process that is told its rank by both
 // interfaces opens one of them.
@@ -31,7 +41,8 @@ const char *pmi_open(int which, struct pmi_place *place)
 		if (why)
 			return why;
 		opened[which] = 1;
-		atexit(which == PMI_X ? close_x : close_2);
+		owner = getpid();
+		atexit(which == PMI_X ? leave_x : leave_2);
 	}
 	*place = known[which];
 	return NULL;
