@@ -36,7 +36,7 @@ type armcirunJob struct {
 	ending     atomic.Bool        // Close, Abort or Die was called
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
-	server     string             // for messages
+	server     string             // for the message that it is gone; "": another rank prints that
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -92,7 +92,9 @@ func (j *armcirunJob) listen() {
 		case err != nil && j.ending.Load():
 			return
 		case err != nil:
-			log.Errorf("%s is gone (%v): ending", j.server, err)
+			if j.server != "" {
+				log.Errorf("%s is gone (%v): ending", j.server, err)
+			}
 			j.exit(1)
 			return
 		case f.Kind == jobwire.Done:

@@ -101,7 +101,9 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 	if err != nil {
 		return fmt.Errorf("connect to rank 0: %w", err)
 	}
-	j.armcirunJob.server = "rank 0"
+	if j.rank == 1 { // one line is enough
+		j.armcirunJob.server = "rank 0"
+	}
 	go j.listen()
 	return nil
 }

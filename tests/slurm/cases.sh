@@ -23,7 +23,7 @@ ended() {
 		run "$name" "$status" timeout -k 5 30 "$launcher" 4 ./ends "$@"
 	fi
 	[ $(($(date +%s) - before)) -le 10 ] || fail "took longer than 10 s"
-	[ -z "$pattern" ] || says err "^\\[[0-9]@[^]]*\\] .*$pattern"
+	[ -z "$pattern" ] || says err "^\\[[0-9?]@[^]]*\\] .*$pattern"
 }
 
 # Of several that fail at the same time, the launcher chooses whose status it returns.

@@ -18,9 +18,14 @@ cd "$WORK" || exit 1
 . "$here/../says.sh"
 . "$here/cluster.sh"
 . "$here/cases.sh"
+hosts=armci-slurm-$$
+remove_hosts() {
+	ip netns del $hosts-0 2>/dev/null
+	ip netns del $hosts-1 2>/dev/null
+}
 ls /dev/shm >shm
 cluster=$(mktemp -d)
-trap 'stop_cluster; rm -rf "$cluster"' EXIT
+trap 'stop_cluster; remove_hosts; rm -rf "$cluster"' EXIT
 trap 'exit 1' INT TERM HUP
 start_cluster "$cluster" || {
 	tail -n 5 "$cluster"/*.log "$cluster"/*.out
@@ -67,6 +72,33 @@ if srun --mpi=list 2>&1 | grep -q pmix && ldconfig -p | grep -q 'libpmix\.so\.2'
 else
 	echo "skip: this srun has no PMIx, or no libpmix.so.2"
 fi
+
+# Each namespace is a host, with ranks of the step: 0 and 2, 1 and 3.
+make_hosts() {
+	ip netns add $hosts-0 && ip netns add $hosts-1 &&
+		ip link add eth0 netns $hosts-0 type veth peer name eth0 netns $hosts-1 || return 1
+	for i in 0 1; do
+		ip -n $hosts-$i link set lo up && ip -n $hosts-$i addr add 10.79.0.$((i + 1))/24 dev eth0 &&
+			ip -n $hosts-$i link set eth0 up || return 1
+	done
+}
+if make_hosts 2>ip.err; then
+	launcher=./between
+	printf '#!/bin/sh\nn=$1; shift; exec srun -Q -O -n "$n" --mpi=pmi2 "%s/host" "$@"\n' "$PWD" >between
+	printf '#!/bin/sh\n$UNSET\nexec ip netns exec %s-$((SLURM_PROCID %% 2)) "$@"\n' "$hosts" >host
+	chmod +x between host
+	export UNSET="unset SLURM_STEP_NUM_NODES"
+	run "between hosts" 0 timeout -k 5 60 ./between 4 "$programs/c/none/message"
+	says out 'ok message (4 ranks)'
+	ended "between hosts, rank 3 killed" failure 'rank 3 .*died' kill 3
+	ended "between hosts, rank 0 killed" failure 'rank 0 ' kill 0
+	ended "between hosts, ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1
+	export UNSET=: # rank 0 takes them for one host
+	ended "no way to rank 0" failure 'rank [13] of 4 cannot join the job: connect to rank 0: it is on another host' again
+else
+	echo "skip: no network namespaces: $(cat ip.err)"
+fi
+remove_hosts
 
 mpi=none
 run "without PMI" 5 start 4 ./ends
