@@ -29,7 +29,9 @@ var allowed = map[string]string{
 	"internal/cores":   "", // lets others run on the core of a thread that polls, and moves it to another core
 	"internal/eventfd": "", // wakes threads that wait for descriptors, of tcp and of rdma
 
-	"internal/bootstrap":           "internal/bootstrap/jobwire internal/config internal/log",
+	"internal/bootstrap": "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi internal/config " +
+		"internal/log",
+	"internal/bootstrap/pmi":       "", // C
 	"internal/bootstrap/jobwire":   "internal/sock",
 	"internal/bootstrap/jobserver": "internal/bootstrap/jobwire internal/log",
 	"internal/bootstrap/leaktest":  "",
@@ -93,7 +95,7 @@ var headers = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }

@@ -36,6 +36,7 @@ type armcirunJob struct {
 	ending     atomic.Bool        // Close, Abort or Die was called
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
+	server     string             // for the message that it is gone; "": another rank prints that
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -57,19 +58,28 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	if err != nil {
 		return nil, err
 	}
+	j, err := greetServer(conn, secret, rank, size, exit)
+	if err != nil {
+		return nil, err
+	}
+	j.server = "armcirun"
+	go j.listen()
+	return j, nil
+}
+
+// greetServer joins the job of the server at the other end of a connection, which it owns; listen is still to be started.
+func greetServer(conn net.Conn, secret jobwire.Secret, rank, size int, exit func(int)) (*armcirunJob, error) {
 	if err := jobwire.Greet(conn, secret, jobwire.Hello, rank, size); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	j := &armcirunJob{
+	return &armcirunJob{
 		rank: rank, size: size, secret: secret, conn: conn,
 		answers: make(chan jobwire.Frame, 1),
 		done:    make(chan struct{}),
 		gone:    make(chan struct{}),
 		exit:    exit,
-	}
-	go j.listen()
-	return j, nil
+	}, nil
 }
 
 // listen passes answers to waiting callers until the connection ends.
@@ -77,17 +87,23 @@ func (j *armcirunJob) listen() {
 	defer log.Guard()
 	defer close(j.gone)
 	for {
-		f, err := jobwire.Read(j.conn, jobwire.Placed, jobwire.Collected, jobwire.Refused, jobwire.Done)
+		f, err := jobwire.Read(j.conn, jobwire.Placed, jobwire.Collected, jobwire.Refused, jobwire.Done, jobwire.Finish)
 		switch {
 		case err != nil && j.ending.Load():
 			return
 		case err != nil:
-			log.Errorf("armcirun is gone (%v): ending", err)
+			if j.server != "" {
+				log.Errorf("%s is gone (%v): ending", j.server, err)
+			}
 			j.exit(1)
 			return
 		case f.Kind == jobwire.Done:
 			close(j.done)
 			return // no answer follows
+		case f.Kind == jobwire.Finish:
+			j.ending.Store(true)
+			j.exit(jobwire.UnpackStatus(f.Payload))
+			return
 		default:
 			j.answers <- f
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The interface of a job, and the choice of its kind. The kinds are implemented
-// in mpijob.go, armcirun.go and single.go.
+// in mpijob.go, armcirun.go, pmijob.go and single.go.
 
 package bootstrap
 
@@ -20,7 +20,7 @@ import (
 // What all ranks must know of each other is exchanged in two levels, so that a large job
 // exchanges a string per node, not per rank. Strings may differ in length.
 type Job interface {
-	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "single".
+	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "srun (PMI-2)", "mpirun (PMIx)", "single".
 	Kind() string
 	Rank() int
 	Size() int
@@ -64,6 +64,7 @@ type Job interface {
 //   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
+//   - a launcher with PMI-2 or PMIx started it, without MPI: its job;
 //   - nothing of that: a job of one rank, unless a launcher started several (unconnected.go).
 func Start(s *config.Set, comm *uintptr) (Job, error) {
 	mpi := findMPI()
@@ -80,7 +81,7 @@ func Start(s *config.Set, comm *uintptr) (Job, error) {
 	if comm != nil {
 		return nil, errors.New("a communicator was given, but MPI is not initialised")
 	}
-	return startUninitialised(mpi, s.Launcher())
+	return startUninitialised(s, mpi)
 }
 
 // startInitialised is for a process in which MPI is running. It returns nil
@@ -114,28 +115,44 @@ func startInitialised(mpi *mpiLibrary, comm *uintptr, launch config.Launch) (Job
 }
 
 // startUninitialised is for a process in which MPI is absent or not running.
-func startUninitialised(mpi *mpiLibrary, launch config.Launch) (Job, error) {
+func startUninitialised(s *config.Set, mpi *mpiLibrary) (Job, error) {
+	launch := s.Launcher()
+	var noPMI error
+	mayHavePeers := launch.Size != 1 || launch.By == "PMIX_RANK" // whose size is not PMIx's
+	if launch.PMI != "" && mayHavePeers && !mpi.present() && !mpi.borrow(launch) {
+		job, err := startPMI(s, launch)
+		if !errors.As(err, new(*noPMIError)) {
+			return job, err
+		}
+		noPMI = err
+		mpi.borrowAnyway(launch)
+	}
 	mpi.borrow(launch)
 	switch {
 	case launch.Name == "":
 		return newSingleJob(), nil
 	case mpi.present() && !mpi.finalized():
-		if !mpi.usable() {
-			return nil, mpi.unusable()
-		}
-		if err := mpi.initialise(nil, nil); err != nil {
-			return nil, err
-		}
-		if err := mpi.unconnected(launch); err != nil {
-			return nil, err
-		}
-		return newMPIJob(mpi, mpi.world())
-	case !several(launch):
+		return startMPI(mpi, launch)
+	case !several(launch) && noPMI == nil:
 		return newSingleJob(), nil
 	case mpi.present():
 		return nil, errors.New("MPI is already finalized")
 	}
-	return nil, notLinked(launch)
+	return nil, notLinked(launch, noPMI)
+}
+
+// startMPI initialises the MPI in the process.
+func startMPI(mpi *mpiLibrary, launch config.Launch) (Job, error) {
+	if !mpi.usable() {
+		return nil, mpi.unusable()
+	}
+	if err := mpi.initialise(nil, nil); err != nil {
+		return nil, err
+	}
+	if err := mpi.unconnected(launch); err != nil {
+		return nil, err
+	}
+	return newMPIJob(mpi, mpi.world())
 }
 
 // Barrier waits until all ranks have called it, after Split.

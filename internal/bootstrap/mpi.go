@@ -32,13 +32,21 @@ func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
 var mayBorrow = true
 
 // borrow loads the launcher's MPI, for a program that was started as several
-// processes but from which the linker has dropped the unused MPI library.
-func (m *mpiLibrary) borrow(launch config.Launch) {
+// processes but from which the linker has dropped the unused MPI library. It tells whether there is an MPI then.
+func (m *mpiLibrary) borrow(launch config.Launch) bool {
 	switch {
-	case m.present() || launch.Size == 1 || !mayBorrow:
+	case m.present() || launch.Size == 1 || launch.PMIFirst || !mayBorrow:
 	case launch.Name == "mpirun":
 		m.flavour = C.boot_mpi_load(C.BOOT_MPI_OPEN)
 	case launch.Name == "mpiexec":
+		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
+	}
+	return m.present()
+}
+
+// borrowAnyway loads an MPI that can join the job of a launcher whose own interface cannot be used: MPICH speaks PMI itself.
+func (m *mpiLibrary) borrowAnyway(launch config.Launch) {
+	if !m.present() && launch.PMI == "pmi2" && launch.Size != 1 && mayBorrow {
 		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
 	}
 }

@@ -28,14 +28,21 @@ func place(launch config.Launch) string {
 	return fmt.Sprintf("%s started this as process %d%s (%s is set)", launch.Name, launch.Rank, of, launch.By)
 }
 
-// notLinked is the error of a process without MPI.
-func notLinked(launch config.Launch) error {
+// notLinked is the error of a process without MPI; noPMI is why the launcher's own interface cannot be used, if it offers one.
+func notLinked(launch config.Launch, noPMI error) error {
 	n := "N"
 	if launch.Size > 0 {
 		n = fmt.Sprint(launch.Size)
 	}
-	return fmt.Errorf("%w: %s, but the program is not linked with MPI and the library of that MPI is not found: link it with "+
-		"MPI, or start it with armcirun -n %s, or alone without that variable", ErrUnconnected, place(launch), n)
+	why := "the program is not linked with MPI and the library of that MPI is not found: link it with MPI"
+	switch {
+	case noPMI != nil:
+		why = fmt.Sprintf("%v: install %s on all hosts, or link the program with MPI", noPMI, pmiInterface(launch).Package())
+	case launch.Name == "srun":
+		why = "without PMI: use srun --mpi=pmi2 or --mpi=pmix (srun --mpi=list shows what there is)"
+	}
+	return fmt.Errorf("%w: %s, but %s, or start it with armcirun -n %s, or alone without that variable", ErrUnconnected,
+		place(launch), why, n)
 }
 
 // unconnected returns an error if several processes were started but MPI's world has size 1: the program's MPI is not the

@@ -175,23 +175,32 @@ func TestLauncher(t *testing.T) {
 		want    Launch
 	}{
 		{"", none},
-		{"PMI_RANK=3 PMI_SIZE=4", Launch{"mpiexec", "PMI_RANK", 3, 4, false}},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{"mpirun", "OMPI_COMM_WORLD_RANK", 1, 2, false}},
-		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{"mpiexec", "PMI_RANK", 3, 4, true}},
+		{"PMI_RANK=3 PMI_SIZE=4", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2}},
+		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4, Hydra: true}},
 		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2",
-			Launch{"armcirun", "ARMCI_JOB_RANK", 1, 2, false}},
-		{"PMIX_RANK=5", Launch{"mpiexec", "PMIX_RANK", 5, 0, false}},
-		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{"mpiexec", "PMIX_RANK", 5, 8, false}},
-		{"PMIX_RANK=5 SLURM_PROCID=0 SLURM_NTASKS=8", Launch{"mpiexec", "PMIX_RANK", 5, 0, false}},
+			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
+		{"PMIX_RANK=5", Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
+		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{Name: "srun", By: "PMIX_RANK", Rank: 5, Size: 8}},
+		{"PMIX_RANK=5 SLURM_PROCID=0 SLURM_NTASKS=8", Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
 		{"PMI_RANK=x", none},
 		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", none},
 		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 SLURM_PROCID=0 SLURM_NTASKS=4",
-			Launch{"armcirun", "ARMCI_JOB_RANK", 1, 2, false}},
-		{"SLURM_PROCID=1 SLURM_NTASKS=4", Launch{"srun", "SLURM_PROCID", 1, 4, false}},
-		{"SLURM_PROCID=0 SLURM_NTASKS=4", Launch{"srun", "SLURM_PROCID", 0, 4, false}},
+			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
+		{"SLURM_PROCID=1 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 1, Size: 4}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 4}},
 		{"SLURM_PROCID=0 SLURM_NTASKS=4 ENVIRONMENT=BATCH", none}, // the script of sbatch
-		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 ENVIRONMENT=BATCH", Launch{"srun", "SLURM_PROCID", 0, 4, false}},
-		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", Launch{"srun", "SLURM_PROCID", 0, 1, false}}, // salloc's shell
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 ENVIRONMENT=BATCH", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 4}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 1}}, // salloc's shell
+		{"PMIX_RANK=0 PMIX_NAMESPACE=x", Launch{Name: "prterun", By: "PMIX_RANK", PMI: "pmix", PMIFirst: true}},
+		{"PMIX_RANK=0 PMIX_NAMESPACE=x ARMCI_PMI=n", Launch{Name: "prterun", By: "PMIX_RANK"}},
+		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1",
+			Launch{Name: "srun", By: "PMI_RANK", Rank: 1, Size: 2, OneHost: true, PMI: "pmi2", PMIFirst: true}},
+		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 MPI_LOCALNRANKS=1", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 1, Size: 2, Hydra: true, PMI: "pmi2"}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMIX_NAMESPACE=x",
+			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2, PMI: "pmix"}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMIX_NAMESPACE=x ARMCI_PMI=pmix",
+			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2, PMI: "pmix", PMIFirst: true}},
 	} {
 		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
 			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)

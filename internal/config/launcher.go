@@ -9,12 +9,38 @@ import "os"
 
 // Launch is what the environment tells about the launcher.
 type Launch struct {
-	Name string // "armcirun", "mpirun", "mpiexec", "srun", or "" for none
+	Name string // "armcirun", "mpirun", "mpiexec", "srun", "prterun" (any launcher that speaks PMIx alone), or "" for none
 	By   string // the variable that tells the rank; "" for none
 	Rank int    // -1 if not told
 	Size int    // 0 if not told
 	// Hydra: MPICH's process manager or one of its kin, which kills all ranks the moment one has died.
 	Hydra bool
+	// OneHost: a launcher with PMI-2 says that all ranks are on this host.
+	OneHost bool
+	// PMI is the interface by which the launcher lets ranks find each other without MPI: "pmix", "pmi2", or "" for none.
+	PMI string
+	// PMIFirst: that comes before the launcher's MPI, which a program that is not linked with it would load.
+	PMIFirst bool
+}
+
+// pmiOf tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of two, or none.
+func pmiOf(env map[string]string) string {
+	chosen := env["ARMCI_PMI"]
+	offered := func(name string, has bool) bool { return has && (chosen == name || chosen == "" || chosen == "auto") }
+	switch {
+	case offered("pmix", env["PMIX_RANK"] != "" && env["PMIX_NAMESPACE"] != ""):
+		return "pmix"
+	case offered("pmi2", env["PMI_FD"] != ""):
+		return "pmi2"
+	}
+	return ""
+}
+
+// oneHost tells whether all ranks are on this host.
+func oneHost(env map[string]string, size int) bool {
+	here, _ := parseInt(env["MPI_LOCALNRANKS"])
+	nodes, _ := parseInt(env["SLURM_STEP_NUM_NODES"])
+	return size > 0 && int(here) == size || nodes == 1
 }
 
 // Launcher looks at the environment of the process as it was when Go started.
@@ -30,11 +56,20 @@ func (s *Set) Launcher() Launch {
 // launcherOf prefers armcirun: a job of its own that a rank of an MPI job
 // starts carries the variables of both.
 func launcherOf(env map[string]string) Launch {
+	l := startedBy(env)
+	if l.Name != "" && l.Name != "armcirun" {
+		l.PMI, l.OneHost = pmiOf(env), oneHost(env, l.Size)
+		l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" || env["ARMCI_PMI"] == l.PMI)
+	}
+	return l
+}
+
+func startedBy(env map[string]string) Launch {
 	for _, l := range []struct{ name, rank, size string }{
 		{"armcirun", "ARMCI_JOB_RANK", "ARMCI_JOB_SIZE"},
 		{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 		{"mpiexec", "PMI_RANK", "PMI_SIZE"},
-		{"mpiexec", "PMIX_RANK", ""},
+		{"prterun", "PMIX_RANK", ""},
 	} {
 		if l.name == "armcirun" && env["ARMCI_JOB_ADDR"] == "" {
 			continue
@@ -42,10 +77,13 @@ func launcherOf(env map[string]string) Launch {
 		if rank, ok := parseInt(env[l.rank]); ok {
 			size, _ := parseInt(env[l.size])
 			hydra := l.rank == "PMI_RANK" && env["MPI_LOCALNRANKS"] != ""
-			if slurm := slurmOf(env); size == 0 && slurm.Rank == int(rank) {
-				size = int64(slurm.Size)
+			if slurm := slurmOf(env); slurm.Rank == int(rank) && !hydra && l.name != "armcirun" && l.name != "mpirun" {
+				if size == 0 {
+					size = int64(slurm.Size)
+				}
+				l.name = slurm.Name
 			}
-			return Launch{l.name, l.rank, int(rank), int(size), hydra}
+			return Launch{Name: l.name, By: l.rank, Rank: int(rank), Size: int(size), Hydra: hydra}
 		}
 	}
 	return slurmOf(env)

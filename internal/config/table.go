@@ -146,6 +146,9 @@ var table = []Row{
 		Doc: "domain of the provider to use: an interface or device, as fi_info names it; unset = detected"},
 	{Name: "ARMCI_OFI_SYSFS", Kind: KindString, Class: ClassExpert,
 		Doc: "directory that tells which networks there are, for tests; unset = /sys/class"},
+	{Name: "ARMCI_PMI", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "pmix", "pmi2", "n"},
+		Doc: "interface to a launcher by which ranks without MPI find each other: PMIx, PMI-2, or none; a program that is not " +
+			"linked with MPI then does not load that of the launcher; auto = what the launcher offers"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,

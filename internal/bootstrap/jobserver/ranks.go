@@ -11,7 +11,7 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// slot is one rank. A rank may connect, say bye and connect again: a shell script
+// slot is one rank. A rank of armcirun may connect, say bye and connect again: a shell script
 // as a rank may run several programs one after the other.
 type slot struct {
 	session *session     // nil while it is not connected
@@ -39,9 +39,10 @@ func (s *Server) admit(se *session, rank, size int) error {
 func (s *Server) bye(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replace(se.rank, slot{left: s.ranks[se.rank].left, leads: -1})
+	s.replace(se.rank, slot{left: s.ranks[se.rank].left || s.within, leads: -1})
 	se.rank = -1
 	s.settle()
+	s.depart()
 }
 
 // Left tells the server that the process started as a rank has ended.

@@ -26,7 +26,7 @@ const (
 type Server struct {
 	size      int
 	secret    jobwire.Secret
-	listeners []net.Listener // one, or one for each host
+	listeners []net.Listener // one, or one for each host; in a rank, one for each way to it
 	onAbort   AbortFunc
 	onAttach  AttachFunc
 	sessions  sync.WaitGroup
@@ -40,6 +40,12 @@ type Server struct {
 	asking  map[jobwire.Kind]int // how many ranks wait for an answer to it
 	asked   int                  // bytes that the leaders have sent for the exchange under way
 	aborted bool
+
+	// In a rank of the job (within.go): who is told of a rank that has left without a bye; how many have left either way.
+	within   bool
+	onLost   func(rank int)
+	departed int
+	empty    chan struct{} // closed when all have
 }
 
 // AbortFunc is called when a rank aborts the job, from any goroutine and before
@@ -57,17 +63,17 @@ func New(size int, onAbort AbortFunc) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job server: %w", err)
 	}
-	return serve(size, onAbort, nil, []net.Listener{listener}), nil
+	return serve(newServer(size, onAbort, nil, []net.Listener{listener})), nil
 }
 
 // NewRemote starts a server for a job on several hosts: host i connects to
 // listeners[i]; several hosts may share one.
 func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
-	return serve(size, onAbort, onAttach, listeners)
+	return serve(newServer(size, onAbort, onAttach, listeners))
 }
 
-func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
-	s := &Server{
+func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
+	return &Server{
 		size:      size,
 		secret:    jobwire.NewSecret(),
 		listeners: listeners,
@@ -76,9 +82,14 @@ func serve(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Lis
 		open:      make(map[*session]struct{}),
 		ranks:     make([]slot, size),
 		asking:    make(map[jobwire.Kind]int),
+		onLost:    func(int) {},
+		empty:     make(chan struct{}),
 	}
+}
+
+func serve(s *Server) *Server {
 	started := map[net.Listener]bool{}
-	for _, l := range listeners {
+	for _, l := range s.listeners {
 		if !started[l] {
 			s.sessions.Go(func() { s.accept(l) })
 		}
@@ -178,10 +189,15 @@ func (s *Server) proved(se *session) {
 // ended removes a session; its rank, if any, has left.
 func (s *Server) ended(se *session) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.open, se)
-	if se.rank >= 0 && s.ranks[se.rank].session == se {
+	lost := se.rank >= 0 && s.ranks[se.rank].session == se
+	if lost {
 		s.replace(se.rank, slot{left: true, leads: -1})
 		s.settle()
+		s.depart()
+	}
+	s.mu.Unlock()
+	if lost {
+		s.onLost(se.rank)
 	}
 }

@@ -33,7 +33,8 @@
 //	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
 //	Ended       proxy   rank uint32, wait status uint32 (8)
 //	Signal      server  signal number uint32, for all ranks of the proxy (4)
-//	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4)
+//	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4); to ranks, of a server in rank 0: exit with
+//	                    that status, the reason has been printed
 //
 // A list is a count, as many lengths, and as many byte strings; count and
 // lengths are varints of package encoding/binary.

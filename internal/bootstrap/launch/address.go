@@ -10,11 +10,12 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"syscall"
+
+	"libarmci/internal/bootstrap/jobserver"
 )
 
-// Ports is a range to listen in, for firewalls; zero is any port.
-type Ports struct{ Low, High int }
+// Ports is a range to listen in.
+type Ports = jobserver.Ports
 
 // listeners opens one for each host; hosts on the same route share theirs.
 func (r *Remote) listeners() ([]net.Listener, error) {
@@ -23,7 +24,7 @@ func (r *Remote) listeners() ([]net.Listener, error) {
 	for i, h := range r.Hosts {
 		ip, err := r.source(h.Name)
 		if err == nil && byAddress[ip.String()] == nil {
-			byAddress[ip.String()], err = r.Ports.listen(ip)
+			byAddress[ip.String()], err = r.Ports.Listen(ip)
 		}
 		if err != nil {
 			for _, l := range byAddress {
@@ -57,37 +58,12 @@ func (r *Remote) source(host string) (net.IP, error) {
 
 // addressOf finds an address of this machine: of an interface, in a network, or the given one.
 func addressOf(what string) (net.IP, error) {
-	_, network, _ := net.ParseCIDR(what)
-	literal := net.ParseIP(what)
-	interfaces, err := net.Interfaces()
+	all, err := jobserver.Addresses(what)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("-interface %s: no interface, network or address of this host", what)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range interfaces {
-		addrs, err := i.Addrs()
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range addrs {
-			own, ok := a.(*net.IPNet)
-			if ok && !own.IP.IsLinkLocalUnicast() &&
-				(i.Name == what || network != nil && network.Contains(own.IP) || literal != nil && literal.Equal(own.IP)) {
-				return own.IP, nil
-			}
-		}
-	}
-	return nil, fmt.Errorf("-interface %s: no interface, network or address of this host", what)
-}
-
-func (p Ports) listen(ip net.IP) (l net.Listener, err error) {
-	for port := p.Low; port <= p.High; port++ {
-		l, err = net.ListenTCP("tcp", &net.TCPAddr{IP: ip, Port: port})
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen for other hosts: %w", err)
-	}
-	return l, nil
+	return all[0], nil
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A server in rank 0 of a job that another launcher has started. Nothing tells it whose process has ended but the connections.
+
+package jobserver
+
+import (
+	"net"
+
+	"libarmci/internal/bootstrap/jobwire"
+)
+
+// NewWithin starts a server in a rank of the job; the ranks may connect to any of the listeners. onLost is called when the
+// connection of a rank has ended without a bye, from any goroutine; it gets ranks again that leave when the server is closed.
+func NewWithin(size int, onAbort AbortFunc, onLost func(rank int), listeners []net.Listener) *Server {
+	s := newServer(size, onAbort, nil, listeners)
+	s.within, s.onLost = true, onLost
+	return serve(s)
+}
+
+// depart notes that a rank has said bye or was lost. With mu held.
+func (s *Server) depart() {
+	if s.departed++; s.departed == s.size {
+		close(s.empty)
+	}
+}
+
+// Empty is closed when all ranks have said bye, or were lost.
+func (s *Server) Empty() <-chan struct{} { return s.empty }
+
+// Others is how many ranks but 0 are connected.
+func (s *Server) Others() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, r := range s.ranks[1:] {
+		if r.session != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Finish has all ranks but 0 exit with that status.
+func (s *Server) Finish(status int) {
+	frame, _ := jobwire.Encode(jobwire.Finish, jobwire.PackNumbers(status)) // of few bytes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.ranks[1:] {
+		if r.session != nil {
+			r.session.post(frame)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two clients, alike for Go. One thread at a time calls them, except abort.
+#ifndef LIBARMCI_PMI_H
+#define LIBARMCI_PMI_H
+
+struct pmi_place {
+	int rank, size;
+	int local; // ranks on this host, 0 if unknown
+};
+
+struct pmi_client {
+	// Loads the library and joins the job: NULL, or why not. A job is joined once in the life of a process.
+	const char *(*open)(struct pmi_place *place);
+	int (*put)(const char *key, const char *value);
+	int (*fence)(void); // what was put before can be got afterwards; collective
+	int (*get)(int rank, const char *key, char *value, int bytes);
+	void (*abort)(int status, const char *message); // returns if the launcher cannot be asked
+	void (*close)(void);                            // at exit
+};
+
+enum { PMI_2, PMI_X };
+
+const struct pmi_client *pmi_2(void), *pmi_x(void);
+
+// The same for both; which is one of PMI_2 and PMI_X.
+const char *pmi_open(int which, struct pmi_place *place);
+int pmi_put(int which, const char *key, const char *value);
+int pmi_fence(int which);
+int pmi_get(int which, int rank, const char *key, char *value, int bytes);
+void pmi_abort(int which, int status, const char *message);
+
+// Finds a function of a library; false if it has none of that name.
+int pmi_find(void *library, const char *name, void *pointer);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The job of a program without MPI that a launcher with PMI-2 or PMIx has started: Slurm's srun, prterun, mpirun. The launcher
+// lets the ranks know where rank 0 listens; there a job server runs, to which all connect as those of armcirun do to theirs.
+
+package bootstrap
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"libarmci/internal/bootstrap/jobserver"
+	"libarmci/internal/bootstrap/jobwire"
+	"libarmci/internal/bootstrap/pmi"
+	"libarmci/internal/config"
+	"libarmci/internal/log"
+)
+
+// leaveTime is how long the ranks of a job that ends may take, before the launcher is asked to end them.
+const leaveTime = 2 * time.Second
+
+type pmiJob struct {
+	*armcirunJob
+	client *pmi.Client
+	kind   string
+	host   *pmiHost // of rank 0
+}
+
+// pmiHost is what rank 0 has for the others.
+type pmiHost struct {
+	server *jobserver.Server
+	client *pmi.Client
+	failed sync.Once
+	over   atomic.Bool // the job has ended well
+}
+
+// starts counts, for the keys: a process may join the job again after it has left it.
+var starts int
+
+// startPMI joins the job; all ranks of the launcher must.
+func startPMI(s *config.Set, launch config.Launch) (Job, error) {
+	client, err := pmi.Open(pmiInterface(launch))
+	if err != nil {
+		return nil, &noPMIError{err}
+	}
+	if client.Size == 1 {
+		return newSingleJob(), nil
+	}
+	j := &pmiJob{client: client, kind: fmt.Sprintf("%s (%v)", launch.Name, client.Interface)}
+	oneHost := client.Local == client.Size || client.Interface == pmi.PMI2 && launch.OneHost
+	if err := j.join(s, oneHost); err != nil {
+		j.giveUp(err)
+		return nil, fmt.Errorf("%s: %w", j.kind, err)
+	}
+	j.leaveAtExit()
+	return j, nil
+}
+
+// noPMIError is the error of a process that cannot talk to its launcher.
+type noPMIError struct{ error }
+
+func pmiInterface(launch config.Launch) pmi.Interface {
+	if launch.PMI == "pmix" {
+		return pmi.PMIx
+	}
+	return pmi.PMI2
+}
+
+// join lets rank 0 tell the others where its server is, and connects to that.
+func (j *pmiJob) join(s *config.Set, oneHost bool) error {
+	key := fmt.Sprintf("libarmci-%d", starts)
+	starts++
+	if j.client.Rank == 0 {
+		where, err := j.serve(s, oneHost)
+		if err != nil {
+			return err
+		}
+		if err := j.client.Put(key, where); err != nil {
+			return err
+		}
+	}
+	if err := j.client.Fence(); err != nil {
+		return err
+	}
+	text, err := j.client.Get(0, key)
+	if err != nil {
+		return err
+	}
+	var where meetingPoint
+	if err := where.read(text); err != nil {
+		return err
+	}
+	conn, err := where.connect()
+	if err == nil {
+		j.armcirunJob, err = greetServer(conn, where.secret, j.client.Rank, j.client.Size, os.Exit)
+	}
+	if err != nil {
+		return fmt.Errorf("connect to rank 0: %w", err)
+	}
+	if j.rank == 1 { // one line is enough
+		j.armcirunJob.server = "rank 0"
+	}
+	go j.listen()
+	return nil
+}
+
+// serve starts the job server in rank 0 and returns where it is.
+func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
+	listeners, err := listenFor(s, oneHost)
+	if err != nil {
+		return "", err
+	}
+	h := &pmiHost{client: j.client}
+	h.server = jobserver.NewWithin(j.client.Size, h.aborted, h.lost, listeners)
+	j.host = h
+	return tell(h.server.Secret(), listeners), nil
+}
+
+// giveUp ends the job because this rank cannot join it: the others would wait for it.
+func (j *pmiJob) giveUp(err error) {
+	log.Errorf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
+	log.AwaitReader(time.Second)
+	j.client.Abort(1, "libarmci: a rank cannot join the job")
+}
+
+func (j *pmiJob) Kind() string   { return j.kind }
+func (j *pmiJob) Abort(code int) { j.Die(code) }
+
+// Die lets all ranks end with the same status.
+func (j *pmiJob) Die(code int) {
+	if j.host != nil {
+		j.host.end(exitStatus(code), "")
+	}
+	j.finish(jobwire.Abort, jobwire.PackStatus(exitStatus(code)))
+	select {
+	case <-j.done:
+	case <-j.gone: // all notice that
+	default:
+		j.client.Abort(exitStatus(code), "libarmci: rank 0 does not answer")
+	}
+	j.exit(exitStatus(code))
+}
+
+// Close of rank 0 waits until all others have left, since the server is theirs, too.
+func (j *pmiJob) Close() error {
+	err := j.armcirunJob.Close()
+	stayAtExit()
+	if j.host != nil {
+		<-j.host.server.Empty()
+		j.host.over.Store(true)
+		err = errors.Join(err, j.host.server.Close())
+	}
+	return err
+}
+
+// aborted: the rank has printed why.
+func (h *pmiHost) aborted(_, status int, _ []int) { go h.end(status, "") }
+
+// tellTime is how long a rank may take to notice by itself that another has died: it says more about it.
+const tellTime = 200 * time.Millisecond
+
+func (h *pmiHost) lost(rank int) {
+	go func() {
+		defer log.Guard()
+		if time.Sleep(tellTime); !h.over.Load() {
+			h.end(1, fmt.Sprintf("rank %d has died or ended without ARMCI_Finalize (its connection has ended): the job ends", rank))
+		}
+	}()
+}
+
+// end ends the job: all others exit, then this process. It does not return.
+func (h *pmiHost) end(status int, text string) {
+	h.failed.Do(func() {
+		if text != "" {
+			log.Errorf("%s", text)
+		}
+		h.server.Finish(status)
+		for late := time.Now().Add(leaveTime); h.server.Others() > 0 && time.Now().Before(late); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if h.server.Others() > 0 {
+			h.client.Abort(status, "libarmci: ending the job")
+		}
+		os.Exit(status)
+	})
+}

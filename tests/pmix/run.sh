@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# run.sh - programs that are not linked with MPI under a launcher with PMIx: prterun, or Open MPI's mpirun, whose MPI they must
+# not load then.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+programs=$BUILD/tests
+skip() { echo "skip: $*"; exit 77; }
+prterun=$(command -v prterun || command -v mpirun.openmpi) || skip "neither prterun nor mpirun.openmpi"
+[ -n "${CC_none:-}" ] || skip "no C compiler"
+ldconfig -p | grep -q 'libpmix\.so\.2' || skip "no libpmix.so.2 (package libpmix2)"
+
+mkdir -p "$WORK"
+cd "$WORK" || exit 1
+. "$here/../says.sh"
+. "$here/../slurm/cases.sh"
+ls /dev/shm >shm
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export ARMCI_PMI=pmix
+$CC_none -I"$SOURCE/include" -o ends "$here/../slurm/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
+launcher=./start
+printf '#!/bin/sh\nn=$1; shift; exec "%s" --map-by :OVERSUBSCRIBE -n "$n" "$@"\n' "$prterun" >start
+chmod +x start
+start() { timeout -k 5 60 ./start "$@"; }
+
+correct contiguous "1 2 4"
+correct group 4
+correct message 2
+endings
+ARMCI_VERBOSE=y run "who has started it" 0 start 2 "$programs/c/none/contiguous"
+says err 'started by [a-z]*run (PMIx)'
+
+# Nobody answers: every rank says so.
+run "no server" 5 env PMIX_RANK=1 PMIX_NAMESPACE=nobody ./ends
+says err 'prterun started this as process 1 (PMIX_RANK is set), but the launcher does not answer to PMIx'
+run "no server, rank 0" 5 env PMIX_RANK=0 PMIX_NAMESPACE=nobody ./ends
+says err 'does not answer to PMIx'
+
+clean
+[ $failures -eq 0 ] || exit 1
+echo "ok pmix"

@@ -1,0 +1,7 @@
+# Programs without MPI under launchers of others: Slurm's srun, and those with PMIx. Labels slurm, pmix.
+# SPDX-License-Identifier: BSD-3-Clause
+
+if("none" IN_LIST ARMCI_CAN_CC)
+  armci_suite(slurm SCRIPT ${here}/slurm/run.sh LABEL slurm TIMEOUT 200)
+  armci_suite(pmix SCRIPT ${here}/pmix/run.sh LABEL pmix TIMEOUT 200)
+endif()
