@@ -42,7 +42,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     endforeach()
   endforeach()
   # Ranks of a node that are not neighbours: Global Arrays, and what is about nodes.
-  if("ga" IN_LIST rooms)
+  if("ga" IN_LIST rooms AND flavour STREQUAL openmpi)
     armci_suite(nodes/${launcher}/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
     set_tests_properties(nodes/${launcher}/cyclic PROPERTIES DEPENDS ga/${flavour})
   elseif(flavour STREQUAL none)

@@ -22,7 +22,8 @@ export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
 
 for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
-	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 \
+	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
+	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
 	share/doc/libarmci/github.com-mattn-go-pointer.txt \
@@ -59,12 +60,16 @@ with_pkg_config() {
 	LD_LIBRARY_PATH=$lib started $4 "$program"
 }
 
-# with_armcicc FLAVOUR COMPILER SOURCE LAUNCHER: in two steps, through a link to the wrapper, started without a search path.
+# with_armcicc FLAVOUR COMPILER SOURCE LAUNCHER: the wrapper of the source's language, in two steps, through a link to the wrapper, started without a search path.
 with_armcicc() {
 	program=$WORK/hello_wrapped_$1_${3##*.}
-	ln -sf "$prefix/bin/armcicc" "$WORK/armcicc"
-	"$WORK/armcicc" -cc="$2" -Wall -Werror -c -o "$program.o" "$here/$3" || fail "armcicc -cc=$2 -c $3"
-	"$WORK/armcicc" -cc="$2" -o "$program" "$program.o" || fail "armcicc -cc=$2 $3"
+	wrapper=armcicc option=-cc
+	case $3 in
+	*.f90) wrapper=armcifort option=-fc ;;
+	esac
+	ln -sf "$prefix/bin/$wrapper" "$WORK/$wrapper"
+	"$WORK/$wrapper" $option="$2" -Wall -Werror -c -o "$program.o" "$here/$3" || fail "$wrapper $option=$2 -c $3"
+	"$WORK/$wrapper" $option="$2" -o "$program" "$program.o" || fail "$wrapper $option=$2 $3"
 	started $4 "$program"
 }
 
