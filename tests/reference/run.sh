@@ -14,7 +14,7 @@ fail() {
 
 [ "$(find "$pages" -name '*.3' | wc -l)" -ge 245 ] || fail "only $(find "$pages" -name '*.3' | wc -l) pages"
 if command -v groff >/dev/null; then
-	for page in "$SOURCE"/docs/man/*.[137] $(grep -L '^\.so' "$pages"/*.3); do
+	for page in $(grep -L '^\.so' "$SOURCE"/docs/man/*.[137] "$pages"/*.3); do
 		groff -man -mandoc -Tutf8 -ww -z "$page" 2>"$WORK/roff.log" && [ ! -s "$WORK/roff.log" ] ||
 			fail "$page: $(head -n 3 "$WORK/roff.log")"
 	done
