@@ -124,6 +124,10 @@ func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 func (j *pmiJob) giveUp(err error) {
 	log.Errorf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
 	log.AwaitReader(time.Second)
+	if j.host != nil {
+		j.host.over.Store(true)
+		j.host.server.Close()
+	}
 	j.client.Abort(1, "libarmci: a rank cannot join the job")
 }
 
