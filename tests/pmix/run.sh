@@ -26,6 +26,8 @@ start() { timeout -k 5 60 ./start "$@"; }
 correct contiguous "1 2 4"
 correct group 4
 correct message 2
+of_several=failure
+its_line='noticed that process rank [02] with PID .* exited on signal 9'
 endings
 ARMCI_VERBOSE=y run "who has started it" 0 start 2 "$programs/c/none/contiguous"
 says err 'started by [a-z]*run (PMIx)'
