@@ -23,7 +23,7 @@ remove_hosts() {
 	ip netns del $hosts-0 2>/dev/null
 	ip netns del $hosts-1 2>/dev/null
 }
-ls /dev/shm >shm
+shared >shm
 cluster=$(mktemp -d)
 trap 'stop_cluster; remove_hosts; rm -rf "$cluster"' EXIT
 trap 'exit 1' INT TERM HUP
