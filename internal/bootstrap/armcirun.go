@@ -36,7 +36,7 @@ type armcirunJob struct {
 	ending     atomic.Bool        // Close, Abort or Die was called
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
-	server     string             // for the message that it is gone; "": another rank prints that
+	onGone     func(error)        // the server is: says so
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -62,7 +62,7 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	if err != nil {
 		return nil, err
 	}
-	j.server = "armcirun"
+	j.onGone = func(err error) { log.Errorf("armcirun is gone (%v): ending", err) }
 	go j.listen()
 	return j, nil
 }
@@ -92,9 +92,7 @@ func (j *armcirunJob) listen() {
 		case err != nil && j.ending.Load():
 			return
 		case err != nil:
-			if j.server != "" {
-				log.Errorf("%s is gone (%v): ending", j.server, err)
-			}
+			j.onGone(err)
 			j.exit(1)
 			return
 		case f.Kind == jobwire.Done:

@@ -27,7 +27,8 @@ type pmiJob struct {
 	*armcirunJob
 	client *pmi.Client
 	kind   string
-	host   *pmiHost // of rank 0
+	host   *pmiHost    // of rank 0
+	orphan atomic.Bool // rank 0 is gone
 }
 
 // pmiHost is what rank 0 has for the others.
@@ -101,9 +102,7 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 	if err != nil {
 		return fmt.Errorf("connect to rank 0: %w", err)
 	}
-	if j.rank == 1 { // one line is enough
-		j.armcirunJob.server = "rank 0"
-	}
+	j.onGone = j.alone
 	go j.listen()
 	return nil
 }
@@ -124,6 +123,10 @@ func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 func (j *pmiJob) giveUp(err error) {
 	log.Errorf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
 	log.AwaitReader(time.Second)
+	if j.host != nil {
+		j.host.over.Store(true)
+		j.host.server.Close()
+	}
 	j.client.Abort(1, "libarmci: a rank cannot join the job")
 }
 
@@ -138,11 +141,23 @@ func (j *pmiJob) Die(code int) {
 	j.finish(jobwire.Abort, jobwire.PackStatus(exitStatus(code)))
 	select {
 	case <-j.done:
-	case <-j.gone: // all notice that
 	default:
-		j.client.Abort(exitStatus(code), "libarmci: rank 0 does not answer")
+		if !j.orphan.Load() { // otherwise all notice that
+			j.client.Abort(exitStatus(code), "libarmci: rank 0 does not answer")
+		}
 	}
 	j.exit(exitStatus(code))
+}
+
+// alone says that rank 0 is gone, at one rank. The others leave time for that: many launchers end all with the first that ends.
+func (j *pmiJob) alone(err error) {
+	j.orphan.Store(true)
+	if j.rank == 1 {
+		log.Errorf("rank 0 is gone (%v): ending", err)
+		log.AwaitReader(tellTime)
+		return
+	}
+	time.Sleep(2 * tellTime)
 }
 
 // Close of rank 0 waits until all others have left, since the server is theirs, too.
@@ -178,6 +193,7 @@ func (h *pmiHost) end(status int, text string) {
 		if text != "" {
 			log.Errorf("%s", text)
 		}
+		time.Sleep(tellTime / 2) // so that the launcher notices first who failed first, whose status many return
 		h.server.Finish(status)
 		for late := time.Now().Add(leaveTime); h.server.Others() > 0 && time.Now().Before(late); {
 			time.Sleep(10 * time.Millisecond)

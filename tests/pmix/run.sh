@@ -14,7 +14,7 @@ mkdir -p "$WORK"
 cd "$WORK" || exit 1
 . "$here/../says.sh"
 . "$here/../slurm/cases.sh"
-ls /dev/shm >shm
+shared >shm
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export ARMCI_PMI=pmix
 $CC_none -I"$SOURCE/include" -o ends "$here/../slurm/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
@@ -26,6 +26,8 @@ start() { timeout -k 5 60 ./start "$@"; }
 correct contiguous "1 2 4"
 correct group 4
 correct message 2
+of_several=failure
+its_line='noticed that process rank [02] with PID .* exited on signal 9'
 endings
 ARMCI_VERBOSE=y run "who has started it" 0 start 2 "$programs/c/none/contiguous"
 says err 'started by [a-z]*run (PMIx)'

@@ -23,7 +23,7 @@ remove_hosts() {
 	ip netns del $hosts-0 2>/dev/null
 	ip netns del $hosts-1 2>/dev/null
 }
-ls /dev/shm >shm
+shared >shm
 cluster=$(mktemp -d)
 trap 'stop_cluster; remove_hosts; rm -rf "$cluster"' EXIT
 trap 'exit 1' INT TERM HUP
@@ -48,7 +48,7 @@ correct contiguous "1 2 4"
 correct strided 4
 correct group "1 4"
 correct message "2 4"
-correct model 2
+MODEL_SECONDS=1 correct model 2
 endings
 if [ -x "$programs/fortran/none/one_sided" ]; then
 	run "Fortran" 0 start 2 "$programs/fortran/none/one_sided"
@@ -104,6 +104,15 @@ mpi=none
 run "without PMI" 5 start 4 ./ends
 [ "$(grep -c 'srun started this as process [0-3] of 4 .*, but without PMI: use srun --mpi=pmi2' err)" -eq 4 ] ||
 	fail "not every rank says what to do"
+
+# Neither the client library nor the MPI that would do instead of it.
+mkdir -p nowhere
+: >nowhere/libpmi2.so.0
+: >nowhere/libmpich.so.12
+mpi=pmi2
+LD_LIBRARY_PATH=$PWD/nowhere run "no libpmi2" 5 start 2 ./ends
+[ "$(grep -c 'ARMCI_Init: .* libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0' err)" -eq 2 ] ||
+	fail "not every rank says what to install"
 
 # In a batch job armcirun starts the ranks on this host; the script itself is one process.
 cat >job <<-END
