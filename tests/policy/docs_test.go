@@ -34,24 +34,3 @@ func TestReadmeSettings(t *testing.T) {
 		t.Errorf("README.md lists %d settings; more than %d are too many to read: make it one for tests and measurements", rows, mostSettings)
 	}
 }
-
-// TestLinks follows the relative links of all documents.
-func TestLinks(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	root := filepath.Join("..", "..")
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("%d pages in docs: %v", len(pages), err)
-	}
-	documents := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"}
-	for _, page := range pages {
-		documents = append(documents, filepath.Join("docs", filepath.Base(page)))
-	}
-	for _, document := range documents {
-		for _, m := range link.FindAllStringSubmatch(read(t, document), -1) {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(document), strings.TrimSpace(m[1]))); err != nil {
-				t.Errorf("%s: link to %s: %v", document, m[1], err)
-			}
-		}
-	}
-}

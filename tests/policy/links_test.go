@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Links in the documents lead somewhere.
+
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	quoted  = regexp.MustCompile("`[^`\n]*`")
+)
+
+// TestLinks follows the relative links of all documents, to files and to headings in them.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages in docs: %v", len(pages), err)
+	}
+	documents := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"}
+	for _, page := range pages {
+		documents = append(documents, filepath.Join("docs", filepath.Base(page)))
+	}
+	for _, document := range documents {
+		for _, match := range link.FindAllStringSubmatch(quoted.ReplaceAllString(unfenced(t, document), ""), -1) {
+			if !strings.Contains(match[1], ":") {
+				checkLink(t, document, match[1])
+			}
+		}
+	}
+}
+
+// checkLink says so if target, a link in file, leads nowhere.
+func checkLink(t *testing.T, file, target string) {
+	path, anchor, _ := strings.Cut(target, "#")
+	goal := file
+	if path != "" {
+		goal = filepath.Join(filepath.Dir(file), path)
+	}
+	if _, err := os.Stat(filepath.Join("..", "..", goal)); err != nil {
+		t.Errorf("%s: link %s: no such file", file, target)
+		return
+	}
+	if anchor == "" || filepath.Ext(goal) != ".md" {
+		return
+	}
+	for _, match := range heading.FindAllStringSubmatch(unfenced(t, goal), -1) {
+		if slug(match[1]) == anchor {
+			return
+		}
+	}
+	t.Errorf("%s: link %s: no such heading", file, target)
+}
+
+// unfenced is the text of a file without its blocks of code, in which nothing is a link or a heading.
+func unfenced(t *testing.T, file string) string {
+	t.Helper()
+	return fenced.ReplaceAllString(read(t, file), "")
+}
+
+// slug is the anchor that a forge gives to a heading: small letters, digits, hyphens for spaces.
+func slug(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
