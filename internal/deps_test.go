@@ -27,15 +27,16 @@ var allowed = map[string]string{
 	"internal/sock":    "", // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/kernel":  "",
 	"internal/cores":   "", // lets others run on the core of a thread that polls, and moves it to another core
+	"internal/hostnet": "", // identity, addresses and ports of this host: for the start of jobs, and for tcp
 	"internal/eventfd": "", // wakes threads that wait for descriptors, of tcp and of rdma
 
 	"internal/bootstrap": "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi internal/config " +
-		"internal/log",
+		"internal/hostnet internal/log",
 	"internal/bootstrap/pmi":       "", // C
 	"internal/bootstrap/jobwire":   "internal/sock",
 	"internal/bootstrap/jobserver": "internal/bootstrap/jobwire internal/log",
 	"internal/bootstrap/leaktest":  "",
-	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/log",
+	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/hostnet internal/log",
 
 	"internal/transport":               "internal/kernel internal/log",
 	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
@@ -43,8 +44,8 @@ var allowed = map[string]string{
 	"internal/shm":                     "internal/transport internal/kernel internal/config internal/log internal/sock",
 
 	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/cores", // the transport between nodes, over any fabric
-	"internal/tcp":         "internal/tcp/rawsock internal/transport internal/kernel internal/log internal/eventfd internal/cores",
-	"internal/tcp/rawsock": "internal/kernel", // raw sockets: it must not know what travels over them
+	"internal/tcp":         "internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/cores",
+	"internal/tcp/rawsock": "internal/hostnet internal/kernel", // raw sockets: it must not know what travels over them
 
 	"internal/guest": "internal/log", // C: signals and crash reports; once, for every package main that becomes a shared library
 
@@ -76,7 +77,7 @@ var allowed = map[string]string{
 	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",
 	"mpirma":       "internal/startup internal/guest internal/window internal/core internal/transport internal/kernel internal/log", // one-sided MPI of unchanged programs
-	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/log",
+	"cmd/armcirun": "internal/bootstrap/launch internal/config internal/hostnet internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",
 	"cmd/armci_perf": "internal/figure internal/config",

@@ -13,6 +13,7 @@ import (
 
 	"libarmci/internal/bootstrap/launch"
 	"libarmci/internal/config"
+	"libarmci/internal/hostnet"
 )
 
 // serveFlag makes this program the proxy of a host; its launch message comes on
@@ -73,12 +74,12 @@ func readHosts(name string) ([]launch.Host, error) {
 	return hosts, nil
 }
 
-func parsePorts(text string, p *launch.Ports) error {
+func parsePorts(text string, p *hostnet.Ports) error {
 	if text == "" {
 		return nil
 	}
-	n, err := fmt.Sscanf(text, "%d-%d", &p.Low, &p.High)
-	if n != 2 || err != nil || fmt.Sprintf("%d-%d", p.Low, p.High) != text || p.Low < 1 || p.High > 65535 || p.Low > p.High {
+	var err error
+	if *p, err = hostnet.ParsePorts(text); err != nil || !strings.Contains(text, "-") {
 		return fmt.Errorf("-ports %s: must be LOW-HIGH, of 1..65535", text)
 	}
 	return nil

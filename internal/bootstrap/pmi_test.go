@@ -11,6 +11,7 @@ import (
 	"libarmci/internal/bootstrap/jobserver"
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/bootstrap/pmi"
+	"libarmci/internal/hostnet"
 )
 
 // rendezvous lets rank 0 listen with these settings, and returns what the others get to know.
@@ -93,7 +94,7 @@ func TestMalformedMeetingPoint(t *testing.T) {
 }
 
 func TestPortsForOtherHosts(t *testing.T) {
-	for text, want := range map[string]jobserver.Ports{
+	for text, want := range map[string]hostnet.Ports{
 		"": {}, "7000": {Low: 7000, High: 7000}, "7000-7100": {Low: 7000, High: 7100}, "70-7": {}, "x": {}, "1-70000": {},
 	} {
 		if got := portsOf(text); got != want {

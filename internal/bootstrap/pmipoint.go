@@ -6,18 +6,16 @@
 package bootstrap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
-	"libarmci/internal/bootstrap/jobserver"
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/bootstrap/pmi"
 	"libarmci/internal/config"
+	"libarmci/internal/hostnet"
 )
 
 // meetingPoint is what rank 0 tells: a line of words.
@@ -37,14 +35,10 @@ func listenFor(s *config.Set, oneHost bool) ([]net.Listener, error) {
 	if oneHost {
 		return all, nil
 	}
-	wanted := s.String("ARMCI_TCP_INTERFACE")
-	own, err := jobserver.Addresses(wanted)
-	if err == nil && len(own) == 0 && wanted != "" {
-		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", wanted)
-	}
+	own, err := hostnet.Named(s.String("ARMCI_TCP_INTERFACE"))
 	for i := 0; err == nil && i < len(own); i++ {
 		var l net.Listener
-		if l, err = portsOf(s.String("ARMCI_TCP_PORTS")).Listen(own[i]); err == nil {
+		if l, err = portsOf(s.String("ARMCI_TCP_PORTS")).Listen(own[i].Addr().AsSlice()); err == nil {
 			all = append(all, l)
 		}
 	}
@@ -56,20 +50,18 @@ func listenFor(s *config.Set, oneHost bool) ([]net.Listener, error) {
 	return all, err
 }
 
-// portsOf reads a port or a range. What is neither means any port; the transport complains about it.
-func portsOf(text string) (p jobserver.Ports) {
-	if n, _ := fmt.Sscanf(text, "%d-%d", &p.Low, &p.High); n == 1 {
-		p.High = p.Low
-	}
-	if p.Low < 1 || p.High > 65535 || p.Low > p.High {
-		return jobserver.Ports{}
-	}
+// portsOf reads the setting. What means nothing means any port; the transport complains about it.
+func portsOf(text string) hostnet.Ports {
+	p, _ := hostnet.ParsePorts(text)
 	return p
 }
 
+// hostID is this host's identity, as a word. Without /proc all hosts look alike, and TCP is tried second.
+func hostID() string { return cmp.Or(hostnet.Identity(), "unknown") }
+
 // tell makes the line, with as many addresses as there is room for.
 func tell(secret jobwire.Secret, listeners []net.Listener) string {
-	line := secret.String() + " " + ownHost()
+	line := secret.String() + " " + hostID()
 	for _, l := range listeners {
 		if longer := line + " " + l.Addr().String(); len(longer) <= pmi.MaxValue {
 			line = longer
@@ -88,19 +80,11 @@ func (m *meetingPoint) read(text string) (err error) {
 	return err
 }
 
-// ownHost names the running kernel and the network namespace, in which unix sockets of this kind are seen.
-func ownHost() string {
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	var st unix.Stat_t
-	_ = unix.Stat("/proc/self/ns/net", &st) // without /proc, all hosts look alike, and TCP is tried second
-	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(boot)), st.Dev, st.Ino)
-}
-
 // connect takes the first address that answers.
 func (m *meetingPoint) connect() (net.Conn, error) {
 	local, others := m.addresses[0], m.addresses[1:]
 	var refused error
-	if m.host == ownHost() {
+	if m.host == hostID() {
 		conn, err := jobwire.Dial(local, connectTime)
 		if err == nil || len(others) == 0 {
 			return conn, err

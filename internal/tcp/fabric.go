@@ -41,7 +41,7 @@ func Driver(o Options) transport.Driver {
 // probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
 // that mean nothing here. Opening can only fail for what others do meanwhile.
 func (o *Options) probe() error {
-	_, _, ports := rawsock.Ports(o.Ports)
+	_, ports := rawsock.Ports(o.Ports)
 	_, addresses := o.candidates()
 	return cmp.Or(ports, rawsock.TryCongestion(o.Congestion), addresses)
 }

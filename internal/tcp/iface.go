@@ -10,11 +10,9 @@ import (
 	"hash/fnv"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
-	"strings"
 
-	"golang.org/x/sys/unix"
+	"libarmci/internal/hostnet"
 )
 
 // hint is what each node tells the others about its host before they open their fabrics. All ranks get it of all nodes, so it is
@@ -28,8 +26,8 @@ const mostHinted = 16 // addresses of a host
 
 // makeHint describes this host.
 func makeHint() []byte {
-	own, _ := ownAddrs(notLoopback)
-	return encodeHint(hint{hashOf(hostIdentity()), own[:min(len(own), mostHinted)]})
+	own, _ := hostnet.Addresses(hostnet.NotLoopback)
+	return encodeHint(hint{hashOf(hostnet.Identity()), own[:min(len(own), mostHinted)]})
 }
 
 func encodeHint(h hint) []byte {
@@ -71,55 +69,8 @@ func hashOf(text string) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// hostIdentity names the running kernel and the network namespace.
-func hostIdentity() string {
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	var st unix.Stat_t
-	if unix.Stat("/proc/self/ns/net", &st) != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(boot)), st.Dev, st.Ino)
-}
-
-// ownAddrs lists the addresses of interfaces that are up and wanted, IPv4 first.
-func ownAddrs(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.Prefix, err error) {
-	all, err := net.Interfaces()
-	if err != nil {
-		return nil, fmt.Errorf("list the network interfaces: %w", err)
-	}
-	for _, i := range all {
-		addrs, err := i.Addrs()
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range addrs {
-			p, err := netip.ParsePrefix(a.String())
-			if err == nil && i.Flags&net.FlagUp != 0 && !p.Addr().IsLinkLocalUnicast() && wanted(i, p) {
-				out = append(out, p)
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
-	return out, nil
-}
-
-func notLoopback(i net.Interface, _ netip.Prefix) bool { return i.Flags&net.FlagLoopback == 0 }
-
-// candidates is the addresses that the setting names, by an interface or a network: it is an error if there are none.
-// Without the setting it is all but loopback.
-func (o *Options) candidates() ([]netip.Prefix, error) {
-	if o.Interface == "" {
-		return ownAddrs(notLoopback)
-	}
-	network, _ := netip.ParsePrefix(o.Interface) // contains nothing if it is the name of an interface
-	own, err := ownAddrs(func(i net.Interface, p netip.Prefix) bool {
-		return i.Name == o.Interface || network.Contains(p.Addr())
-	})
-	if err == nil && len(own) == 0 {
-		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", o.Interface)
-	}
-	return own, err
-}
+// candidates is the addresses that the setting names.
+func (o *Options) candidates() ([]netip.Prefix, error) { return hostnet.Named(o.Interface) }
 
 // chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are this host; else the
 // one in whose network most other nodes are; else the one from which the route to them starts.

@@ -9,13 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 
-	"libarmci/internal/bootstrap/jobserver"
+	"libarmci/internal/hostnet"
 )
-
-// Ports is a range to listen in.
-type Ports = jobserver.Ports
 
 // listeners opens one for each host; hosts on the same route share theirs.
 func (r *Remote) listeners() ([]net.Listener, error) {
@@ -58,12 +56,16 @@ func (r *Remote) source(host string) (net.IP, error) {
 
 // addressOf finds an address of this machine: of an interface, in a network, or the given one.
 func addressOf(what string) (net.IP, error) {
-	all, err := jobserver.Addresses(what)
-	if err == nil && len(all) == 0 {
+	network, _ := netip.ParsePrefix(what) // contains nothing, and is no address, if it is the name of an interface
+	literal, _ := netip.ParseAddr(what)
+	own, err := hostnet.Addresses(func(i net.Interface, p netip.Prefix) bool {
+		return i.Name == what || network.Contains(p.Addr()) || literal == p.Addr()
+	})
+	if err == nil && len(own) == 0 {
 		err = fmt.Errorf("-interface %s: no interface, network or address of this host", what)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return all[0], nil
+	return own[0].Addr().AsSlice(), nil
 }

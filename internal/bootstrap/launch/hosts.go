@@ -5,7 +5,11 @@
 
 package launch
 
-import "fmt"
+import (
+	"fmt"
+
+	"libarmci/internal/hostnet"
+)
 
 // Host is a machine that ranks may be started on. With Slots 0 it takes its
 // equal share.
@@ -18,12 +22,12 @@ type Host struct {
 // Remote says how ranks are started on other hosts.
 type Remote struct {
 	Hosts     []Host
-	PerHost   int      // ranks on every host, whatever the slots say; 0: as they say
-	Agent     []string // command that runs a command there: AGENT HOST COMMAND...
-	Proxy     []string // what it runs: a program there that calls Serve
-	Interface string   // where hosts connect to: an interface, an address or a network; "": by the route to them
-	Ports     Ports    // to listen on; zero: any
-	Env       []string // NAME=value for the ranks, besides what their login has
+	PerHost   int           // ranks on every host, whatever the slots say; 0: as they say
+	Agent     []string      // command that runs a command there: AGENT HOST COMMAND...
+	Proxy     []string      // what it runs: a program there that calls Serve
+	Interface string        // where hosts connect to: an interface, an address or a network; "": by the route to them
+	Ports     hostnet.Ports // to listen on; zero: any
+	Env       []string      // NAME=value for the ranks, besides what their login has
 }
 
 // slots is how many ranks a host takes.

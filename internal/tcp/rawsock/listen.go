@@ -6,11 +6,12 @@ package rawsock
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"libarmci/internal/hostnet"
 )
 
 const backlog = 1024
@@ -41,32 +42,22 @@ func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 	return fd, sa, err
 }
 
-// Ports reads a range such as "7000-7100" or a single port; nothing means any.
-func Ports(text string) (lo, hi int, err error) {
-	if text == "" {
-		return 0, 0, nil
+// Ports reads the setting.
+func Ports(text string) (hostnet.Ports, error) {
+	p, err := hostnet.ParsePorts(text)
+	if err != nil {
+		err = fmt.Errorf("ARMCI_TCP_PORTS=%q: %w", text, err)
 	}
-	first, second, isRange := strings.Cut(text, "-")
-	if !isRange {
-		second = first
-	}
-	lo, err = strconv.Atoi(strings.TrimSpace(first))
-	if err == nil {
-		hi, err = strconv.Atoi(strings.TrimSpace(second))
-	}
-	if err != nil || lo < 1 || hi > 65535 || hi < lo {
-		return 0, 0, fmt.Errorf("ARMCI_TCP_PORTS=%q: must be a port or a range such as 7000-7100", text)
-	}
-	return lo, hi, nil
+	return p, err
 }
 
 // Listen opens the first free port of the range at an address.
 func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err error) {
-	lo, hi, err := Ports(portRange)
+	ports, err := Ports(portRange)
 	if err != nil {
 		return -1, bound, err
 	}
-	for port := lo; port <= hi; port++ {
+	for port := ports.Low; port <= ports.High; port++ {
 		if fd, bound, err = listenAt(netip.AddrPortFrom(at, uint16(port))); err != unix.EADDRINUSE {
 			break
 		}
