@@ -59,6 +59,7 @@ PUBLIC int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc)
 	return event_add_unusual(event, n, proc);
 }
 
+#ifndef FRONT_INNER // waiting for an event is not recorded
 // Is it in live memory of any rank of this node?
 static bool is_event(const armcix_event_t *event)
 {
@@ -79,3 +80,4 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 		return armcigo_event_wait(event, seen, millis);
 	return shm_event_wait((struct shm_event *)event, seen, millis, "ARMCIX_Event_wait") ? 0 : 1;
 }
+#endif

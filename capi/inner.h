@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Turns a source of public functions into its inner copy (profile.h): functions get the names that profiled_NAME calls, the state
-// is front_inner, nothing is exported, and entering Go is noted. inner_*.c include it, then the source.
+// is front_inner, nothing is exported, and entering Go is noted. inner_*.c include it, then the source. What is not recorded is left
+// out of the copy, by #ifndef FRONT_INNER in the source.
 #define FRONT_INNER
 #include "front.h"
 #include "go.h"
@@ -72,59 +73,17 @@
 #define armci_msg_bcast_scope inner_bcast_scope
 #define armci_msg_group_bcast_scope inner_group_bcast_scope
 #define front_gop inner_gop
-// Not profiled, or by what they call.
+// Not recorded by itself, but with a state.
 bool inner_front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
-#define ARMCI_INIT_HANDLE inner_ARMCI_INIT_HANDLE
-#define ARMCI_SET_AGGREGATE_HANDLE inner_ARMCI_SET_AGGREGATE_HANDLE
-#define ARMCI_UNSET_AGGREGATE_HANDLE inner_ARMCI_UNSET_AGGREGATE_HANDLE
-#define PARMCI_Create_mutexes inner_PARMCI_Create_mutexes
-#define PARMCI_Destroy_mutexes inner_PARMCI_Destroy_mutexes
-#define ARMCIX_Create_mutexes_hdl inner_ARMCIX_Create_mutexes_hdl
-#define ARMCIX_Destroy_mutexes_hdl inner_ARMCIX_Destroy_mutexes_hdl
-#define ARMCIX_Event_wait inner_ARMCIX_Event_wait
 #define front_collect inner_front_collect
-#define armci_timer inner_armci_timer
-#define armci_msg_brdcst inner_armci_msg_brdcst
-#define armci_msg_clus_brdcst inner_armci_msg_clus_brdcst
-#define armci_grp_clus_brdcst inner_armci_grp_clus_brdcst
-#define armci_msg_clus_dgop_scope inner_armci_msg_clus_dgop_scope
-#define armci_msg_gop_scope inner_armci_msg_gop_scope
-#define armci_msg_group_gop_scope inner_armci_msg_group_gop_scope
-#define armci_msg_reduce inner_armci_msg_reduce
-#define armci_msg_reduce_scope inner_armci_msg_reduce_scope
-#define armci_msg_sel_scope inner_armci_msg_sel_scope
-#define armci_msg_sel inner_armci_msg_sel
-#define armci_msg_bintree inner_armci_msg_bintree
-#define armci_exchange_address inner_armci_exchange_address
-#define armci_exchange_address_grp inner_armci_exchange_address_grp
-#define armci_msg_igop inner_armci_msg_igop
-#define armci_msg_group_igop inner_armci_msg_group_igop
-#define armci_msg_clus_igop inner_armci_msg_clus_igop
-#define armci_msg_lgop inner_armci_msg_lgop
-#define armci_msg_group_lgop inner_armci_msg_group_lgop
-#define armci_msg_clus_lgop inner_armci_msg_clus_lgop
-#define armci_msg_llgop inner_armci_msg_llgop
-#define armci_msg_group_llgop inner_armci_msg_group_llgop
-#define armci_msg_clus_llgop inner_armci_msg_clus_llgop
-#define armci_msg_fgop inner_armci_msg_fgop
-#define armci_msg_group_fgop inner_armci_msg_group_fgop
-#define armci_msg_clus_fgop inner_armci_msg_clus_fgop
-#define armci_msg_dgop inner_armci_msg_dgop
-#define armci_msg_group_dgop inner_armci_msg_group_dgop
-#define armci_msg_clus_dgop inner_armci_msg_clus_dgop
 
 // What follows enters Go.
 #define armcigo_all_fence(...) (profile_entered_go = true, armcigo_all_fence(__VA_ARGS__))
 #define armcigo_atomic(...) (profile_entered_go = true, armcigo_atomic(__VA_ARGS__))
 #define armcigo_barrier(...) (profile_entered_go = true, armcigo_barrier(__VA_ARGS__))
 #define armcigo_bcast(...) (profile_entered_go = true, armcigo_bcast(__VA_ARGS__))
-#define armcigo_bintree(...) (profile_entered_go = true, armcigo_bintree(__VA_ARGS__))
 #define armcigo_check_flag(...) (profile_entered_go = true, armcigo_check_flag(__VA_ARGS__))
-#define armcigo_clus_bcast(...) (profile_entered_go = true, armcigo_clus_bcast(__VA_ARGS__))
-#define armcigo_create_mutexes(...) (profile_entered_go = true, armcigo_create_mutexes(__VA_ARGS__))
-#define armcigo_destroy_mutexes(...) (profile_entered_go = true, armcigo_destroy_mutexes(__VA_ARGS__))
 #define armcigo_event_add(...) (profile_entered_go = true, armcigo_event_add(__VA_ARGS__))
-#define armcigo_event_wait(...) (profile_entered_go = true, armcigo_event_wait(__VA_ARGS__))
 #define armcigo_fatal(...) (profile_entered_go = true, armcigo_fatal(__VA_ARGS__))
 #define armcigo_fence(...) (profile_entered_go = true, armcigo_fence(__VA_ARGS__))
 #define armcigo_gop(...) (profile_entered_go = true, armcigo_gop(__VA_ARGS__))
@@ -132,23 +91,17 @@ bool inner_front_collect(int kind, void *local, void *remote, int bytes, int pro
 #define armcigo_group_fence(...) (profile_entered_go = true, armcigo_group_fence(__VA_ARGS__))
 #define armcigo_lock(...) (profile_entered_go = true, armcigo_lock(__VA_ARGS__))
 #define armcigo_lock_hdl(...) (profile_entered_go = true, armcigo_lock_hdl(__VA_ARGS__))
-#define armcigo_mutex_set(...) (profile_entered_go = true, armcigo_mutex_set(__VA_ARGS__))
-#define armcigo_mutex_set_free(...) (profile_entered_go = true, armcigo_mutex_set_free(__VA_ARGS__))
 #define armcigo_notify(...) (profile_entered_go = true, armcigo_notify(__VA_ARGS__))
 #define armcigo_notify_wait(...) (profile_entered_go = true, armcigo_notify_wait(__VA_ARGS__))
 #define armcigo_op(...) (profile_entered_go = true, armcigo_op(__VA_ARGS__))
-#define armcigo_range_bcast(...) (profile_entered_go = true, armcigo_range_bcast(__VA_ARGS__))
 #define armcigo_rcv(...) (profile_entered_go = true, armcigo_rcv(__VA_ARGS__))
 #define armcigo_rmw(...) (profile_entered_go = true, armcigo_rmw(__VA_ARGS__))
-#define armcigo_sel(...) (profile_entered_go = true, armcigo_sel(__VA_ARGS__))
-#define armcigo_set_aggregate(...) (profile_entered_go = true, armcigo_set_aggregate(__VA_ARGS__))
 #define armcigo_snd(...) (profile_entered_go = true, armcigo_snd(__VA_ARGS__))
 #define armcigo_tell_notified(...) (profile_entered_go = true, armcigo_tell_notified(__VA_ARGS__))
 #define armcigo_test(...) (profile_entered_go = true, armcigo_test(__VA_ARGS__))
 #define armcigo_trylock_hdl(...) (profile_entered_go = true, armcigo_trylock_hdl(__VA_ARGS__))
 #define armcigo_unlock(...) (profile_entered_go = true, armcigo_unlock(__VA_ARGS__))
 #define armcigo_unlock_hdl(...) (profile_entered_go = true, armcigo_unlock_hdl(__VA_ARGS__))
-#define armcigo_unset_aggregate(...) (profile_entered_go = true, armcigo_unset_aggregate(__VA_ARGS__))
 #define armcigo_wait(...) (profile_entered_go = true, armcigo_wait(__VA_ARGS__))
 #define armcigo_wait_all(...) (profile_entered_go = true, armcigo_wait_all(__VA_ARGS__))
 #define armcigo_wait_get(...) (profile_entered_go = true, armcigo_wait_get(__VA_ARGS__))

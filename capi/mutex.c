@@ -77,6 +77,19 @@ void front_drop_all_mutexes(void)
 	clear(&of_job);
 	for (unsigned i = 0; i < SETS; i++) clear(&front_sets.all[i]);
 }
+
+int PARMCI_Create_mutexes(int num) { return armcigo_create_mutexes(num); }
+WEAK(ARMCI_Create_mutexes);
+
+int PARMCI_Destroy_mutexes(void) { return armcigo_destroy_mutexes(); }
+WEAK(ARMCI_Destroy_mutexes);
+
+PUBLIC armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
+{
+	return (armcix_mutex_hdl_t)armcigo_mutex_set(count, front_group(group));
+}
+
+PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_mutex_set_free(hdl); }
 #endif
 
 static inline struct shm_mutex *mutex_of(const struct set *s, int mutex, int proc)
@@ -115,19 +128,6 @@ void PARMCI_Unlock(int mutex, int proc)
 	armcigo_unlock(mutex, proc);
 }
 WEAK(ARMCI_Unlock);
-
-int PARMCI_Create_mutexes(int num) { return armcigo_create_mutexes(num); }
-WEAK(ARMCI_Create_mutexes);
-
-int PARMCI_Destroy_mutexes(void) { return armcigo_destroy_mutexes(); }
-WEAK(ARMCI_Destroy_mutexes);
-
-PUBLIC armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *group)
-{
-	return (armcix_mutex_hdl_t)armcigo_mutex_set(count, front_group(group));
-}
-
-PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_mutex_set_free(hdl); }
 
 PUBLIC void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 {

@@ -180,8 +180,10 @@ func reduce(rt *core.Runtime, x []int64, how kernel.Reduction) {
 }
 
 // longs is memory of Go as longs, for reductions.
-func longs[T any](p *T) []int64 {
-	return unsafe.Slice((*int64)(unsafe.Pointer(p)), unsafe.Sizeof(*p)/8)
+func longs[T any](p *T) []int64 { return longsOf(unsafe.Slice(p, 1)) }
+
+func longsOf[T any](s []T) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(s))), unsafe.Sizeof(s[0])/8*uintptr(len(s)))
 }
 
 // gather makes the summary of the job. Collective.
@@ -215,11 +217,7 @@ func gatherRanks(rt *core.Runtime, s *profile.Summary, me profile.Rank) {
 	if rt.N <= profile.MostRanks {
 		s.Ranks = make([]profile.Rank, rt.N)
 		s.Ranks[rt.Me] = me
-		for i := range s.Ranks {
-			reduce(rt, longs(&s.Ranks[i]), kernel.Sum)
-		}
-	}
-	if s.Ranks != nil {
+		reduce(rt, longsOf(s.Ranks), kernel.Sum)
 		return
 	}
 	for _, v := range me.Values() {
@@ -244,16 +242,10 @@ func gatherNodes(rt *core.Runtime, s *profile.Summary, by []profile.Cell) {
 	if n < 2 || n > profile.MostNodes {
 		return
 	}
-	s.Nodes = make([][]profile.Cell, n)
-	for i := range s.Nodes {
-		s.Nodes[i] = make([]profile.Cell, n)
-		if i == rt.Topo.MyNode() {
-			copy(s.Nodes[i], by)
-		}
-		for k := range s.Nodes[i] {
-			reduce(rt, longs(&s.Nodes[i][k]), kernel.Sum)
-		}
-	}
+	cells := make([]profile.Cell, n*n)
+	copy(cells[n*rt.Topo.MyNode():], by)
+	reduce(rt, longsOf(cells), kernel.Sum)
+	s.Nodes = slices.Collect(slices.Chunk(cells, n))
 }
 
 // C and Go have the same layouts.

@@ -4,6 +4,7 @@
 
 #include "go.h"
 
+#ifndef FRONT_INNER // not recorded
 PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
 {
 	if (hdl)
@@ -17,6 +18,7 @@ PUBLIC void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *hdl)
 }
 
 PUBLIC void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *hdl) { armcigo_unset_aggregate(hdl); }
+#endif
 
 static inline bool is_done(armci_hdl_t *hdl)
 {
