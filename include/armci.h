@@ -459,7 +459,8 @@ int ARMCI_AccS(int optype, void *scale, void *src_ptr, int src_stride_arr[], voi
  */
 int ARMCI_PutV(armci_giov_t darr[], int len, int proc);
 int ARMCI_GetV(armci_giov_t darr[], int len, int proc);
-/** Vector accumulate. @param op [in] ARMCI_ACC_*, scale [in]: as ARMCI_Acc; the rest and all rules as ARMCI_PutV. */
+/** Vector accumulate. @param op [in] ARMCI_ACC_*: the element type. @param scale [in] one element.
+ *  Done: as ARMCI_Acc. The rest, and all rules, as ARMCI_PutV. */
 int ARMCI_AccV(int op, void *scale, armci_giov_t darr[], int len, int proc);
 
 /**

@@ -1,11 +1,6 @@
 # Cross-compilation for Linux on aarch64 with Debian's compilers: cmake --toolchain cmake/toolchains/aarch64.cmake
-# Programs run under qemu-user, if that is installed. Other compilers: copy this file.
 # SPDX-License-Identifier: BSD-3-Clause
-set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(ARMCI_GOARCH arm64)
-set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-find_program(ARMCI_CROSS_FORTRAN aarch64-linux-gnu-gfortran)
-if(ARMCI_CROSS_FORTRAN)
-  set(CMAKE_Fortran_COMPILER ${ARMCI_CROSS_FORTRAN})
-endif()
+set(ARMCI_CROSS aarch64-linux-gnu)
+include(${CMAKE_CURRENT_LIST_DIR}/debian.cmake)

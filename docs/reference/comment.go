@@ -61,7 +61,8 @@ func parseComment(raw string) (c comment) {
 		if line == "" {
 			continue
 		}
-		if !indented && kind != "" && strings.HasSuffix(last, ".") && mark.FindStringIndex(line) == nil || kind != "" && !indented && strings.HasSuffix(last, ".") && mark.FindStringIndex(line)[0] > 0 {
+		begins := mark.FindStringIndex(line)
+		if kind != "" && !indented && strings.HasSuffix(last, ".") && (begins == nil || begins[0] > 0) {
 			put(kind, held)
 			kind, held = "", ""
 		}
@@ -124,6 +125,6 @@ func (c *comment) inherit(common comment) {
 		if i == 0 {
 			text = common.purpose + ". " + text
 		}
-		c.text = append(c.text, strings.TrimSuffix(strings.TrimSuffix(text, " All of these:"), " All of these:"))
+		c.text = append(c.text, strings.TrimSuffix(text, " All of these:"))
 	}
 }

@@ -68,7 +68,9 @@ func load(include, examples string) (*book, error) {
 		return nil, err
 	}
 	for _, p := range b.pages {
-		b.resolve(p)
+		if len(p.functions) > 0 {
+			b.resolve(p)
+		}
 	}
 	return b, b.readExamples(examples)
 }

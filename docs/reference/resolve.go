@@ -39,10 +39,6 @@ func (b *book) others(p *page, f function) (names []string) {
 }
 
 func (b *book) resolve(p *page) {
-	if p.params != nil || p.fields != [5]string{} || len(p.functions) == 0 {
-		return
-	}
-	p.fields[scope] = "-" // while this goes on
 	for _, f := range p.functions {
 		for _, name := range f.parameters {
 			if !slices.ContainsFunc(p.params, func(a argument) bool { return a.name == name }) {
@@ -95,48 +91,27 @@ func (b *book) elsewhere(p *page, f function, name string, depth int) string {
 	return ""
 }
 
-// parameterIn looks for a parameter in one @param, which may name several: "a, b [in] what", "a [in], b [out]: what".
+// parameterIn looks for a parameter in one @param: "a what", "a, b what" about both, or "a [in], b [out]: what" about each.
 func parameterIn(written, name string) (string, bool) {
-	names, text, shared := strings.Cut(written, ": ")
-	if strings.HasSuffix(written, ":") {
-		names, text, shared = written[:len(written)-1], "", true
-	}
-	if shared && (!plainList.MatchString(names) || !strings.Contains(names, ",") && !strings.HasPrefix(text, "as ")) {
-		shared = false
-	}
-	if shared {
-		for _, part := range splitList.FindAllStringSubmatch(names, -1) {
+	if names, text, found := strings.Cut(written, ":"); found && directed.MatchString(names) {
+		for _, part := range eachDirected.FindAllStringSubmatch(names, -1) {
 			if part[1] == name {
-				return strings.TrimSpace(strings.TrimSpace(part[2]) + " " + text), true
+				return strings.TrimSpace(part[2] + text), true
 			}
 		}
 		return "", false
 	}
-	m := listHead.FindStringSubmatch(written)
-	if m == nil {
+	head := listHead.FindString(written)
+	if !slices.Contains(strings.Split(head, ", "), name) {
 		return "", false
 	}
-	if !slices.Contains(strings.Split(strings.ReplaceAll(m[1], " ", ""), ","), name) {
-		for _, part := range splitList.FindAllStringSubmatch(written, -1) {
-			if part[1] == name {
-				return strings.TrimSpace(part[2]), true
-			}
-		}
-		return "", false
-	}
-	rest := written[len(m[1]):]
-	if next := regexp.MustCompile(`, \w+ \[`).FindStringIndex(rest); next != nil && strings.Contains(rest[:next[0]], "]") {
-		if cut := regexp.MustCompile(`^ ?\[[^\]]*\][^,.]*`).FindString(rest); cut != "" {
-			return strings.TrimSpace(cut), true
-		}
-	}
-	return strings.TrimSpace(rest), true
+	return strings.TrimLeft(written[len(head):], ": "), true
 }
 
 var (
-	plainList = regexp.MustCompile(`^\w+(?: \[[^\]]*\][\w ]*)?(?:, \w+(?: \[[^\]]*\][\w ]*)?)*$`)
-	splitList = regexp.MustCompile(`(?:^|, )(\w+)((?: \[[^\]]*\][^,]*)?)`)
-	listHead  = regexp.MustCompile(`^(\w+(?:, \w+)*)`)
+	directed     = regexp.MustCompile(`^\w+(?: \[[^\]]*\][\w ]*)?(?:, \w+(?: \[[^\]]*\][\w ]*)?)+$`)
+	eachDirected = regexp.MustCompile(`(?:^|, )(\w+)((?: \[[^\]]*\][^,]*)?)`)
+	listHead     = regexp.MustCompile(`^\w+(?:, \w+)*`)
 )
 
 // field is what is said under a label; what another page is named for is added from there.
@@ -145,9 +120,7 @@ func (b *book) field(p *page, i, depth int) string {
 	if depth > 4 || text != "" && !reference.MatchString(text) {
 		return text
 	}
-	var f function
-	f = p.functions[0]
-	candidates := b.others(p, f)
+	candidates := b.others(p, p.functions[0])
 	if m := reference.FindStringSubmatch(text); m != nil && b.byName[m[1]] != nil {
 		candidates = []string{m[1]}
 	} else if text == "" && (i == done || i == returns || i == errs) && p.comment.fields[scope] != "" && !reference.MatchString(p.comment.fields[scope]) {

@@ -12,15 +12,13 @@ ldconfig -p | grep -q 'libpmix\.so\.2' || skip "no libpmix.so.2 (package libpmix
 
 mkdir -p "$WORK"
 cd "$WORK" || exit 1
-. "$here/../says.sh"
-. "$here/../slurm/cases.sh"
+tests=$(dirname "$here")
+. "$tests/says.sh"
+. "$tests/slurm/cases.sh"
 shared >shm
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export ARMCI_PMI=pmix
-$CC_none -I"$SOURCE/include" -o ends "$here/../slurm/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
-launcher=./start
-printf '#!/bin/sh\nn=$1; shift; exec "%s" --map-by :OVERSUBSCRIBE -n "$n" "$@"\n' "$prterun" >start
-chmod +x start
+prepare "$prterun --map-by :OVERSUBSCRIBE"
 start() { timeout -k 5 60 ./start "$@"; }
 
 correct contiguous "1 2 4"

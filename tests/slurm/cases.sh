@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What must be the same under every launcher, for programs that are not linked with MPI. Sourced, in the test's own directory.
-# start N PROGRAM... is the launcher's; $programs is where the programs of tests/c and tests/fortran are, $here/ends the one of ends.c.
+# start N PROGRAM... is the launcher's; $programs is where the programs of tests/c and tests/fortran are, $tests the directory of all suites.
+
+# prepare WORDS: compiles ends.c, and writes ./start, which timeout can start: `./start N PROGRAM...` runs WORDS with these.
+prepare() {
+	$CC_none -I"$SOURCE/include" -o ends "$tests/slurm/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
+	printf '#!/bin/sh\nn=$1; shift; exec %s -n "$n" "$@"\n' "$1" >start
+	chmod +x start
+}
+launcher=./start
 
 # correct PROGRAM RANKS...
 correct() {

@@ -15,7 +15,8 @@ ldconfig -p | grep -q 'libpmi2\.so\.0' || skip "no libpmi2.so.0 (package libpmi2
 
 mkdir -p "$WORK"
 cd "$WORK" || exit 1
-. "$here/../says.sh"
+tests=$(dirname "$here")
+. "$tests/says.sh"
 . "$here/cluster.sh"
 . "$here/cases.sh"
 hosts=armci-slurm-$$
@@ -31,7 +32,6 @@ start_cluster "$cluster" || {
 	tail -n 5 "$cluster"/*.log "$cluster"/*.out
 	skip "no cluster could be started here: see above"
 }
-$CC_none -I"$SOURCE/include" -o ends "$here/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
 
 mpi=pmi2
 start() {
@@ -39,10 +39,7 @@ start() {
 	shift
 	timeout -k 5 60 srun -Q -O -n "$n" --mpi=$mpi "$@"
 }
-# What timeout can start.
-launcher=./start
-printf '#!/bin/sh\nn=$1; shift; exec srun -Q -O -n "$n" --mpi=${MPI:-pmi2} "$@"\n' >start
-chmod +x start
+prepare 'srun -Q -O --mpi=${MPI:-pmi2}'
 
 correct contiguous "1 2 4"
 correct strided 4
