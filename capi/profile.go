@@ -142,7 +142,7 @@ func reportAlone(why string) {
 	}
 	table, by := p.counters.Snapshot()
 	s := profile.Summary{Title: fmt.Sprintf("libarmci %s: statistics of rank %d alone, since %s", config.Version, rt.Me, why), Table: table, Size: 1}
-	splitNodes(&s, by, rt.Topo.MyNode())
+	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
 	s.Counts = countsOf(rt)
 	print(&s)
 }
@@ -151,16 +151,6 @@ func print(s *profile.Summary) {
 	var text bytes.Buffer
 	s.Write(&text)
 	os.Stderr.Write(text.Bytes())
-}
-
-func splitNodes(s *profile.Summary, by []profile.Cell, mine int) {
-	for node, c := range by {
-		if node == mine {
-			s.Here.Add(c)
-		} else {
-			s.There.Add(c)
-		}
-	}
 }
 
 func countsOf(rt *core.Runtime) (all []profile.Count) {
@@ -198,7 +188,7 @@ func gather(rt *core.Runtime, c *profile.Counters) *profile.Summary {
 	s.Title = fmt.Sprintf("libarmci %s: statistics of %d rank(s) on %d node(s), %v from init to finalize", config.Version, rt.N, len(rt.Topo.Nodes),
 		time.Duration(elapsed).Round(time.Microsecond))
 	mine := s.Table.All()
-	splitNodes(s, by, rt.Topo.MyNode())
+	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
 	me := profile.Rank{Calls: int64(mine.Calls), Here: int64(s.Here.Bytes), There: int64(s.There.Bytes), Nanos: int64(mine.Nanos),
 		InC: int64(mine.InC), Peak: profile.PeakMemory()}
 	gatherRanks(rt, s, me)

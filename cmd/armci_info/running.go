@@ -31,14 +31,7 @@ func showRunning(out io.Writer, pid int) error {
 		}
 		counted++
 		table, by := c.Snapshot()
-		var here, there profile.Cell
-		for node, cell := range by {
-			if node == int(c.Node) {
-				here.Add(cell)
-			} else {
-				there.Add(cell)
-			}
-		}
+		here, there := profile.Split(by, int(c.Node))
 		fmt.Fprintf(out, "rank %d of %d, node %d of %d, process %d (%s), %v after init: within the node %s, to others %s\n", c.Rank, c.Ranks,
 			c.Node, c.Nodes, p.Pid, p.Command, time.Duration(profile.Now()-c.Started).Round(time.Millisecond),
 			profile.Bytes(here.Bytes), profile.Bytes(there.Bytes))

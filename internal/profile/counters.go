@@ -38,6 +38,18 @@ func (c *Cell) Add(o Cell) {
 	c.Calls, c.Bytes, c.Nanos, c.InC = c.Calls+o.Calls, c.Bytes+o.Bytes, c.Nanos+o.Nanos, c.InC+o.InC
 }
 
+// Split adds the cells of a rank by node up: of its own node, and of all others.
+func Split(by []Cell, mine int) (here, there Cell) {
+	for node, c := range by {
+		if node == mine {
+			here.Add(c)
+		} else {
+			there.Add(c)
+		}
+	}
+	return here, there
+}
+
 // Table is all that is counted by operation.
 type Table [len(Operations)][len(Classes)]Cell
 
