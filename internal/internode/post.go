@@ -163,9 +163,15 @@ func (f *transfer) firstLocal() uintptr {
 	return f.list[0][0].Addrs[0]
 }
 
+// wholeBytes is the longest block that is one load and one store (rule 8 of docs/memory-model.md).
+const wholeBytes = 8
+
 // protocol chooses how a put or get travels to a target whose memory the device reaches.
 func (g *target) protocol(f *transfer) string {
 	get := f.h.kind == kindGet
+	if g.t.info.Bytewise && min(f.left.Row(), f.right.Row()) <= wholeBytes { // each may be a flag
+		return transport.ByPacking
+	}
 	if f.left.Contiguous() && f.right.Contiguous() { // however it was described
 		return transport.ByDevice
 	}

@@ -68,6 +68,7 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	d.descs.init()
 	d.limits = qp.Limits{Firmware: "libfabric " + libfabric.Version(), MaxWR: mostPosted, MaxSGE: i.Pieces, MaxCQE: 4 * mostPosted,
 		MaxSRQ: mostBuffers, OneWay: i.Modes&libfabric.ByEndpoint != 0}
+	d.limits.Bytewise = !inHardware(i.Provider)
 	d.limits.Unregistered = i.Modes&libfabric.RegisterLocal == 0
 	d.limits.OnDemand, d.limits.Lazy = d.limits.Unregistered, true
 	if lf.Atomics() {
@@ -98,6 +99,13 @@ func (d *device) tame() {
 	if rxd || shm {
 		d.limits.MaxMessage, d.keeps = d.Info.Inject, true
 	}
+}
+
+// inHardware tells whether a device reads and writes memory for a provider. Others copy by memcpy or by the kernel, where a block of 2
+// or 4 bytes may be several loads and stores.
+func inHardware(provider string) bool {
+	core, _, _ := strings.Cut(provider, ";")
+	return core == "cxi" || core == "verbs"
 }
 
 // reachesOthers tells whether the kernel lets a process read and write the memory of its siblings.

@@ -115,7 +115,7 @@ func (f *Fabric) openOrigins() (err error) {
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
-		Copies: true, Pulses: true}
+		Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
 }
 
 // Atomics tells whether the device has atomic operations.

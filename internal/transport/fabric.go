@@ -80,6 +80,7 @@ type FabricInfo struct {
 	Straight int           // rows of at least this many bytes are received straight to where they belong
 	Pulses   bool          // that a peer is gone is noticed by Pulse alone, which is called from time to time
 	Copies   bool          // Post copies what it is given, else it keeps that
+	Bytewise bool          // the device, being software, may read and write aligned blocks of up to 8 bytes in parts
 	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
 }
 

@@ -26,7 +26,7 @@ armci_ofi(udp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${li
 
 # Every program over tcp; over the others those that differ by the provider: what it orders, completes and has room for. The
 # rest by hand: over.sh udp sh ../hosts/run.sh hosts none 2x1 c, with the settings that ctest -V shows.
-set(most "HOSTS_PROGRAMS=contiguous strided accumulate fence order notify message model")
+set(most "HOSTS_PROGRAMS=contiguous flags strided accumulate fence order notify message model")
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_ofi(tcp/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x1 c ENV HOSTS_WITHOUT=idle)
   armci_ofi(udp/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ${most})

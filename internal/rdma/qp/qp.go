@@ -27,6 +27,7 @@ type Limits struct {
 	OnDemand          bool // memory need not be pinned: OnDemand
 	Unregistered      bool // local memory need not be registered, whatever it is: its key is 0
 	Lazy              bool // two ends meet when the first request is carried out, and both take part in that
+	Bytewise          bool // it may read and write an aligned block of up to 8 bytes in parts, as software does that copies by the kernel
 	OneWay            bool // others' writes reach memory of who serves them only: nothing can be lent to a target
 }
 
