@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"libarmci/internal/bootstrap/batch"
 	"libarmci/internal/bootstrap/launch"
 	"libarmci/internal/config"
 	"libarmci/internal/hostnet"
@@ -22,8 +23,9 @@ const serveFlag = "-serve"
 
 const agent = "ssh"
 
-// hostFlags defines the flags; the function it returns reads what they said.
-func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool) error {
+// hostFlags defines the flags; the function it returns reads what they said, or, if they name no host, what a batch system says.
+// slots is how many ranks that gives to this host, if to no other; 0: as many as are asked for.
+func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool) (slots int, err error) {
 	var names []string
 	list := flags.String("hosts", "", "")
 	file := flags.String("hostfile", "", "")
@@ -34,31 +36,58 @@ func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool
 		names = append(names, name)
 		return nil
 	})
-	return func(given map[string]bool) (err error) {
+	return func(given map[string]bool) (slots int, err error) {
 		switch {
 		case given["hosts"] && given["hostfile"]:
-			return errors.New("-hosts and -hostfile: only one of them")
+			return 0, errors.New("-hosts and -hostfile: only one of them")
 		case given["hosts"]:
 			r.Hosts, err = launch.ParseHosts(*list)
 		case given["hostfile"]:
 			r.Hosts, err = readHosts(*file)
-		default:
-			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("hosts: %w", err)
+			return 0, fmt.Errorf("hosts: %w", err)
 		}
-		if r.Agent = strings.Fields(*command); len(r.Agent) == 0 {
-			return errors.New("-agent: empty")
+		r.Agent = strings.Fields(*command)
+		if !given["nodes"] { // else they are pretended
+			slots, err = allocated(r, given["agent"])
+		}
+		if err != nil || len(r.Hosts) == 0 {
+			return slots, err
+		}
+		if len(r.Agent) == 0 {
+			return 0, errors.New("-agent: empty")
 		}
 		self, err := os.Executable()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r.Proxy = []string{self, serveFlag}
 		r.Env = config.Passed(names)
-		return parsePorts(*ports, &r.Ports)
+		return 0, parsePorts(*ports, &r.Ports)
 	}
+}
+
+// allocated takes the hosts of a batch job where none are named, and the agent of its batch system for hosts that are its.
+func allocated(r *launch.Remote, agentGiven bool) (slots int, err error) {
+	named := len(r.Hosts) > 0
+	a, err := batch.Current()
+	if err != nil && !named {
+		return 0, fmt.Errorf("%w (-hosts or -nodes says where ranks run)", err)
+	}
+	if a == nil || err != nil {
+		return 0, nil
+	}
+	if !named && a.Here() {
+		return a.Hosts[0].Slots, nil
+	}
+	if !named {
+		r.Hosts, r.Source = a.Hosts, a.Variable
+	}
+	if !agentGiven && a.Agent != nil && a.Has(r.Hosts) {
+		r.Agent, r.NoShell = a.Agent, a.NoShell
+	}
+	return 0, nil
 }
 
 func readHosts(name string) ([]launch.Host, error) {

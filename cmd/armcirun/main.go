@@ -22,30 +22,33 @@ import (
 
 const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
                 [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH]
-                [-map block|cyclic] [-label] [-timeout TIME] [-v]
+                [-map block|cyclic] [-bind none|core|socket] [-label] [-timeout TIME] [-gdb RANK] [-v]
                 [--] PROGRAM [ARGUMENT]...
        armcirun -version | -h
 
 Starts RANKS copies of PROGRAM as one ARMCI job: on this machine (default 1), or
-on other hosts (default as many as these take).
+on other hosts (default as many as these take). In a job of Slurm, PBS, LSF or Grid Engine
+the hosts are the job's, and the agent its own; -nodes keeps the ranks here.
 
   -n RANKS         number of ranks (also -np)
   -ppn RANKS       ranks for each node or host
   -nodes NODES     pretend NODES hosts: ARMCI_NODE=node0, node1, ...
   -hosts HOST,...  start the ranks on these hosts; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
   -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS] [max_slots=RANKS]"
-  -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh)
+  -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh, or the batch system's)
   -x NAME[=VALUE]  also give the ranks on hosts this variable (beside ARMCI_* and LD_LIBRARY_PATH)
   -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
   -ports LOW-HIGH  ports to listen on for that
   -map HOW         how ranks are dealt out to nodes or hosts: block (0 1 2 3 go to 0 0 1 1), or cyclic (0 1 0 1)
+  -bind HOW        where each rank may run: none (anywhere), core (on a core of its own), socket (ranks in blocks to sockets)
+  -gdb RANK        run this rank under gdb, which reads the standard input; Ctrl-C is gdb's
   -label           output by whole lines, each behind the rank that wrote it, as [3]
   -timeout TIME    end the job after that, with exit status 124: 90s, 5m, 1h30m
   -v               print when ranks start and end
   -version         print the version
   -h               print this
 
-Rank 0 reads the standard input; the output of all ranks is left as it is, unless -label is given. When
+Rank 0 reads the standard input (with -gdb, gdb); the output of all ranks is left as it is, unless -label is given. When
 a rank fails, the others are ended: they have 1 s to notice it, 2 s after
 SIGTERM, then SIGKILL. Signals are forwarded. The exit status is that of the
 rank that failed first, 128 and the number of the signal that killed it, 126 or
@@ -94,6 +97,8 @@ func parse(args []string) (launch.Options, error) {
 	flags.BoolVar(&o.Label, "label", false, "")
 	placement := flags.String("map", "block", "")
 	timeout := flags.String("timeout", "", "")
+	flags.StringVar(&o.Bind, "bind", launch.BindNone, "")
+	debug := flags.Int("gdb", 0, "")
 	version := flags.Bool("version", false, "")
 	hosts := hostFlags(flags, &o.Remote)
 	if err := flags.Parse(args); err != nil {
@@ -106,11 +111,16 @@ func parse(args []string) (launch.Options, error) {
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.Argv = flags.Args()
 	err := conduct(&o, given, *placement, *timeout)
+	slots := 0
 	if err == nil {
-		err = hosts(given)
+		slots, err = hosts(given)
 	}
 	if err == nil {
-		err = count(&o, given)
+		err = count(&o, given, slots)
+	}
+	if err == nil && given["gdb"] {
+		o.Debug = debug
+		err = debugs(&o)
 	}
 	if err == nil && len(o.Argv) == 0 {
 		err = errors.New("no program given")
@@ -124,6 +134,9 @@ func conduct(o *launch.Options, given map[string]bool, placement, timeout string
 		return fmt.Errorf("-map %s: must be block or cyclic", placement)
 	}
 	o.Cyclic = placement == "cyclic"
+	if o.Bind != launch.BindNone && o.Bind != launch.BindCore && o.Bind != launch.BindSocket {
+		return fmt.Errorf("-bind %s: must be none, core or socket", o.Bind)
+	}
 	if given["timeout"] {
 		if o.Timeout, err = time.ParseDuration(timeout); err != nil || o.Timeout <= 0 {
 			return fmt.Errorf("-timeout %q: must be a time such as 90s or 5m", timeout)
@@ -132,8 +145,25 @@ func conduct(o *launch.Options, given map[string]bool, placement, timeout string
 	return nil
 }
 
-// count settles how many ranks there are, and on how many nodes.
-func count(o *launch.Options, given map[string]bool) error {
+// debugs readies a job of which one rank is debugged. Its node does not answer while it is stopped: no other gives it up for that.
+func debugs(o *launch.Options) error {
+	switch rank := *o.Debug; {
+	case rank < 0 || rank >= o.Ranks:
+		return fmt.Errorf("-gdb %d: must be 0..%d, a rank", rank, o.Ranks-1)
+	case o.Label:
+		return errors.New("-gdb and -label: only one of them, since gdb's prompt is no line")
+	}
+	if os.Getenv("ARMCI_TIMEOUT") == "" {
+		o.Env = append(o.Env, "ARMCI_TIMEOUT="+debugTimeout)
+	}
+	return nil
+}
+
+// debugTimeout is longer than anybody looks at one place.
+const debugTimeout = "24h"
+
+// count settles how many ranks there are, and on how many nodes. A batch system may have given slots for ranks here.
+func count(o *launch.Options, given map[string]bool, slots int) error {
 	r := &o.Remote
 	switch {
 	case given["ppn"] && (r.PerHost < 1 || r.PerHost > mostRanks):
@@ -144,7 +174,7 @@ func count(o *launch.Options, given map[string]bool) error {
 	case given["ppn"]:
 		o.Ranks = max(o.Nodes, 1) * r.PerHost
 	default:
-		o.Ranks = 1
+		o.Ranks = max(slots, 1)
 	}
 	if o.Ranks < 1 || o.Ranks > mostRanks {
 		return fmt.Errorf("-n %d: must be 1..%d", o.Ranks, mostRanks)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/bootstrap/launch"
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 )
@@ -64,7 +65,10 @@ func TestParse(t *testing.T) {
 	if o, err = parse(strings.Fields("-n 4 -nodes 2 -map cyclic -label -timeout 1m30s p")); err != nil || !o.Cyclic || !o.Label || o.Timeout != 90*time.Second {
 		t.Errorf("%+v, error %v", o, err)
 	}
-	for _, line := range []string{"-nodes 2 -hosts a,b p", "-hosts a -hostfile b p", "-hostfile /nowhere p", "-hosts , p",
+	if o, err = parse(strings.Fields("-n 4 -bind core -gdb 3 p")); err != nil || o.Bind != launch.BindCore || *o.Debug != 3 {
+		t.Errorf("%+v, error %v", o, err)
+	}
+	for _, line := range []string{"-bind what p", "-gdb 1 p", "-gdb -1 p", "-gdb x p", "-gdb 0 -label p", "-nodes 2 -hosts a,b p", "-hosts a -hostfile b p", "-hostfile /nowhere p", "-hosts , p",
 		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p", "-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p",
 		"-map random p", "-timeout 5 p", "-timeout -5s p", "-timeout soon p"} {
 		if _, err := parse(strings.Fields(line)); err == nil {
@@ -75,6 +79,48 @@ func TestParse(t *testing.T) {
 		if _, err := parse(strings.Fields(line)); err == nil {
 			t.Errorf("%q is accepted", line)
 		}
+	}
+}
+
+// In a batch job the hosts are its, unless others are named or pretended; its agent reaches no others.
+func TestBatchJob(t *testing.T) {
+	self, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	path := t.TempDir()
+	if err := os.WriteFile(path+"/srun", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", path+":"+os.Getenv("PATH"))
+	for _, c := range []struct {
+		nodes, tasks, args string
+		ranks, hosts       int
+		agent              string // its first word
+	}{
+		{"n[1-2]", "3,1", "p", 4, 2, "srun"},
+		{"n[1-2]", "3,1", "-n 2 p", 2, 2, "srun"},
+		{"n[1-2]", "3,1", "-ppn 2 p", 4, 2, "srun"},
+		{"n[1-2]", "3,1", "-agent ssh p", 4, 2, "ssh"},
+		{"n[1-2]", "3,1", "-hosts n2 p", 1, 1, "srun"},
+		{"n[1-2]", "3,1", "-hosts n2,elsewhere p", 2, 2, "ssh"},
+		{"n[1-2]", "3,1", "-nodes 1 -n 3 p", 3, 0, "ssh"},
+		{"n[1-2", "3,1", "-hosts n2 p", 1, 1, "ssh"},
+		{self, "3", "p", 3, 0, "ssh"},
+		{self, "3", "-n 8 p", 8, 0, "ssh"},
+	} {
+		t.Setenv("SLURM_JOB_NODELIST", c.nodes)
+		t.Setenv("SLURM_TASKS_PER_NODE", c.tasks)
+		o, err := parse(strings.Fields(c.args))
+		if err != nil || o.Ranks != c.ranks || len(o.Remote.Hosts) != c.hosts || o.Remote.Agent[0] != c.agent ||
+			o.Remote.NoShell != (c.agent == "srun") {
+			t.Errorf("%s in a job of %s (%s): %d ranks, %d hosts, %v, error %v", c.args, c.nodes, c.tasks, o.Ranks, len(o.Remote.Hosts),
+				o.Remote.Agent, err)
+		}
+	}
+	t.Setenv("SLURM_JOB_NODELIST", "n[1-2")
+	if _, err := parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), "SLURM_JOB_NODELIST of Slurm: ") {
+		t.Errorf("a list that cannot be read: error %v", err)
 	}
 }
 

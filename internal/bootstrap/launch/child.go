@@ -20,6 +20,7 @@ type child struct {
 	cmd    *exec.Cmd
 	status syscall.WaitStatus // once it has ended
 	lost   string             // why its status is unknown
+	leads  bool               // a process group of its own
 	output func()             // writes what is left of its output; nil: that is not ours
 	ended  chan struct{}      // closed when the event of its end has been queued
 }
@@ -35,26 +36,33 @@ func (c *child) String() string {
 type spec struct {
 	argv           []string
 	env            []string // added to this process's
-	stdin          *os.File // of rank 0
+	stdin          *os.File // of the reader
+	reader         int      // a rank
+	debugged       bool     // the reader runs under a debugger
 	stdout, stderr *os.File
 	group          bool    // leads a process group, so that everything it starts can be ended with it
 	lines          *output // its output is written by lines with its rank; nil: left as it is
 }
 
-// start starts a rank. The calling thread must not end: the child is killed when
+// start starts a rank on some processors (nil: any). The calling thread must not end: the child is killed when
 // it does.
-func (s *spec) start(rank int, env ...string) (*child, error) {
-	cmd := exec.Command(s.argv[0], s.argv[1:]...)
+func (s *spec) start(rank int, cpus []int, env ...string) (*child, error) {
+	argv, reads := s.argv, rank == s.reader
+	if reads && s.debugged {
+		argv = underDebugger(argv)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(append(cmd.Environ(), s.env...), env...)
-	if rank == 0 && s.stdin != nil {
+	if reads && s.stdin != nil {
 		cmd.Stdin = s.stdin
 	}
 	output := s.lines.connect(cmd, label(rank), s.stdout, s.stderr)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: s.group, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	leads := s.group || s.debugged && !reads // so that Ctrl-C is for the debugger alone
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: leads, Pdeathsig: syscall.SIGKILL}
+	if err := bound(cpus, cmd.Start); err != nil {
 		return nil, err
 	}
-	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, output: output, ended: make(chan struct{})}, nil
+	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, leads: leads, output: output, ended: make(chan struct{})}, nil
 }
 
 // wait returns when the process has ended.
@@ -71,14 +79,15 @@ func (c *child) wait() {
 // startRank starts a rank here, in a process group of its own. At a terminal
 // that we read from, the ranks stay in our group instead: only the foreground
 // group may read, and Ctrl-C and Ctrl-Z reach all of it from the kernel.
-func (j *Job) startRank(rank int) (*child, error) {
+func (j *Job) startRank(rank int, cpus []int) (*child, error) {
 	o := &j.options
-	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, stdout: o.Stdout, stderr: o.Stderr, group: j.groups, lines: j.lines}
+	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, reader: o.reader(), debugged: o.Debug != nil, stdout: o.Stdout, stderr: o.Stderr,
+		group: j.groups, lines: j.lines}
 	env := j.server.Env(0, rank)
 	if name := nodeName(*o, rank); name != "" {
 		env = append(env, "ARMCI_NODE="+name)
 	}
-	return s.start(rank, env...)
+	return s.start(rank, cpus, env...)
 }
 
 // nodeName is the pretended node of a rank: ranks in blocks as equal as possible, or in turn.
@@ -105,10 +114,10 @@ func node(o Options, rank int) string {
 // signal reaches the process and, if it leads a group, all of the group. A
 // group can outlive its leader; an ended process is not signalled. Ranks on
 // other hosts are signalled host by host.
-func (c *child) signal(s os.Signal, group bool) {
+func (c *child) signal(s os.Signal) {
 	switch {
 	case c.host != nil:
-	case group:
+	case c.leads:
 		syscall.Kill(-c.pid, s.(syscall.Signal))
 	default:
 		c.cmd.Process.Signal(s)
@@ -117,12 +126,12 @@ func (c *child) signal(s os.Signal, group bool) {
 
 // groupAlive tells whether processes are left in the group that a rank led.
 func (c *child) groupAlive() bool {
-	return c.host == nil && syscall.Kill(-c.pid, 0) == nil
+	return c.host == nil && c.leads && syscall.Kill(-c.pid, 0) == nil
 }
 
-func signalAll(children []*child, s os.Signal, group bool) {
+func signalAll(children []*child, s os.Signal) {
 	for _, c := range children {
-		c.signal(s, group)
+		c.signal(s)
 	}
 }
 

@@ -59,9 +59,12 @@ type launchMessage struct {
 	Ranks           []int // of this host
 	Size            int   // of the job
 	Label           bool
+	Bind            string
+	Reader          int  // the rank that standard input is for
+	Debugged        bool // it runs under a debugger
 	Argv, Env       []string
 	Dir             string
-	Stdin           bool // what follows on standard input is for rank 0
+	Stdin           bool // what follows on standard input is for a rank here
 }
 
 // openRemote decides which ranks run where, and opens the server for them.
@@ -79,6 +82,7 @@ func (j *Job) openRemote() error {
 	if err != nil {
 		return err
 	}
+	j.verbosely("hosts%s, by %s", r.of(), r.Agent[0])
 	j.groups = true
 	for i, ranks := range deal(counts, j.options.Cyclic) {
 		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, ranks: ranks,
@@ -147,7 +151,10 @@ func (j *Job) send(h *host) (err error) {
 	o := &j.options
 	words := append(append([]string{}, o.Remote.Agent...), h.name)
 	for _, word := range o.Remote.Proxy {
-		words = append(words, quote(word))
+		if !o.Remote.NoShell {
+			word = quote(word)
+		}
+		words = append(words, word)
 	}
 	h.agent = exec.Command(words[0], words[1:]...)
 	if h.stdin, err = h.agent.StdinPipe(); err != nil {
@@ -163,9 +170,13 @@ func (j *Job) send(h *host) (err error) {
 	}
 	dir, _ := os.Getwd()
 	text, err := json.Marshal(launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
-		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label,
-		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: slices.Contains(h.ranks, 0) && o.Stdin != nil})
-	go h.write(append(text, '\n'), o.Stdin)
+		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label, Bind: o.Bind, Reader: o.reader(), Debugged: o.Debug != nil,
+		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: h.has(o.reader()) && o.Stdin != nil})
+	stdin := o.Stdin
+	if !h.has(o.reader()) {
+		stdin = nil
+	}
+	go h.write(append(text, '\n'), stdin)
 	go func() {
 		h.agent.Wait() // its process state is asked for
 		h.output()
@@ -173,6 +184,8 @@ func (j *Job) send(h *host) (err error) {
 	}()
 	return err
 }
+
+func (h *host) has(rank int) bool { return slices.Contains(h.ranks, rank) }
 
 // quote protects a word from the remote shell that an agent may use.
 func quote(word string) string {
@@ -184,7 +197,7 @@ func quote(word string) string {
 
 func (h *host) write(message []byte, stdin *os.File) {
 	defer h.stdin.Close()
-	if _, err := h.stdin.Write(message); err == nil && slices.Contains(h.ranks, 0) && stdin != nil {
+	if _, err := h.stdin.Write(message); err == nil && stdin != nil {
 		io.Copy(h.stdin, stdin)
 	}
 }

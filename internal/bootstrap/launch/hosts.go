@@ -23,7 +23,9 @@ type Host struct {
 type Remote struct {
 	Hosts     []Host
 	PerHost   int           // ranks on every host, whatever the slots say; 0: as they say
+	Source    string        // where Hosts are from, for messages; "": the command line
 	Agent     []string      // command that runs a command there: AGENT HOST COMMAND...
+	NoShell   bool          // the agent does not give the command to a shell
 	Proxy     []string      // what it runs: a program there that calls Serve
 	Interface string        // where hosts connect to: an interface, an address or a network; "": by the route to them
 	Ports     hostnet.Ports // to listen on; zero: any
@@ -53,6 +55,14 @@ func (r *Remote) Slots() int {
 		n += r.slots(h)
 	}
 	return n
+}
+
+// of names the source of the hosts.
+func (r *Remote) of() string {
+	if r.Source == "" {
+		return ""
+	}
+	return " of " + r.Source
 }
 
 // deal says which ranks each host has: in blocks, or in turn as long as it takes more.
@@ -98,7 +108,7 @@ func (r *Remote) place(ranks int) ([]int, error) {
 		all += r.most(h)
 	}
 	if ranks > all {
-		return nil, fmt.Errorf("%d ranks are more than the hosts take (%d)", ranks, all)
+		return nil, fmt.Errorf("%d ranks are more than the hosts%s take (%d)", ranks, r.of(), all)
 	}
 	for i := 0; left > 0; i = (i + 1) % len(counts) { // beyond the slots, in turn
 		if counts[i] < r.most(r.Hosts[i]) {

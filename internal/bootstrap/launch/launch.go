@@ -25,7 +25,9 @@ type Options struct {
 	Cyclic  bool     // ranks are dealt out to nodes or hosts in turn, not in blocks
 	Argv    []string // program and arguments; the program is looked up in PATH
 	Env     []string // added to the environment of this process
-	Stdin   *os.File // of rank 0, nil for /dev/null; the others have /dev/null
+	Bind    string   // BindCore, BindSocket; anything else: none
+	Debug   *int     // a rank that runs under gdb; nil: none
+	Stdin   *os.File // of rank 0, or Debug; nil for /dev/null; the others have /dev/null
 	Stdout  *os.File // inherited by all, nil for /dev/null
 	Stderr  *os.File
 	Report  io.Writer     // one line about how the job failed
@@ -44,7 +46,7 @@ type Job struct {
 	server   *jobserver.Server
 	children []*child
 	hosts    []*host
-	groups   bool    // every rank leads a process group of its own
+	groups   bool    // every rank leads a process group of its own; else at most those that are not debugged
 	lines    *output // nil: the ranks' output is left as it is
 
 	events  chan event     // in the order in which they happened
@@ -127,14 +129,18 @@ func (j *Job) parent(started chan<- error) {
 }
 
 func (j *Job) startAll() error {
-	for rank := range j.options.Ranks {
-		c, err := j.startRank(rank)
+	places, err := bindings(j.options.Bind, j.options.Ranks)
+	if err != nil {
+		return err
+	}
+	for rank, cpus := range places {
+		c, err := j.startRank(rank, cpus)
 		if err != nil {
-			endAll(j.children, j.groups)
+			endAll(j.children)
 			return err
 		}
 		j.children = append(j.children, c)
-		j.verbosely("%s started%s", c, node(j.options, rank))
+		j.verbosely("%s started%s%s", c, node(j.options, rank), on(cpus))
 	}
 	close(j.started)
 	j.running = len(j.children)
@@ -149,8 +155,8 @@ func (j *Job) startAll() error {
 }
 
 // endAll ends ranks that were started although the job cannot start.
-func endAll(children []*child, groups bool) {
-	signalAll(children, syscall.SIGKILL, groups)
+func endAll(children []*child) {
+	signalAll(children, syscall.SIGKILL)
 	for _, c := range children {
 		c.wait()
 	}

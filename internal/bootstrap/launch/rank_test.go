@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
 )
@@ -37,6 +39,7 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 	"stdin":  stdin,
 	"node":   node0,
 	"chat":   chat,
+	"bound":  boundTo,
 }
 
 func TestMain(m *testing.M) {
@@ -206,5 +209,21 @@ func node0(j bootstrap.Job, _ string) int {
 		return 1
 	}
 	fmt.Printf("rank %d is on %s\n", j.Rank(), s.String("ARMCI_NODE"))
+	return 0
+}
+
+// boundTo prints on which processors it may run.
+func boundTo(j bootstrap.Job, _ string) int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return 1
+	}
+	var cpus []int
+	for cpu := range 1024 {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	fmt.Printf("rank %d on %v\n", j.Rank(), cpus)
 	return 0
 }

@@ -77,7 +77,7 @@ func (s *proxy) join(stdin *os.File) (err error) {
 	return nil
 }
 
-// readLine reads no byte beyond the line: these are for rank 0.
+// readLine reads no byte beyond the line: these are for the rank that reads it.
 func readLine(f *os.File) (line []byte, err error) {
 	b := make([]byte, 1)
 	for len(line) < mostMessage {
@@ -129,7 +129,11 @@ func (s *proxy) startAll() error {
 			os.Setenv(name, value)
 		}
 	}
-	spec := spec{argv: o.Argv, stdout: os.Stdout, stderr: os.Stderr, group: true}
+	places, err := bindings(o.Bind, len(o.Ranks))
+	if err != nil {
+		return err
+	}
+	spec := spec{argv: o.Argv, reader: o.Reader, debugged: o.Debugged, stdout: os.Stdout, stderr: os.Stderr, group: true}
 	if o.Label {
 		spec.lines = &output{}
 	}
@@ -137,10 +141,10 @@ func (s *proxy) startAll() error {
 		spec.stdin = os.Stdin
 	}
 	pids := []int{}
-	for _, rank := range o.Ranks {
-		c, err := spec.start(rank, jobserver.Env(o.Address, s.secret, rank, o.Size)...)
+	for i, rank := range o.Ranks {
+		c, err := spec.start(rank, places[i], jobserver.Env(o.Address, s.secret, rank, o.Size)...)
 		if err != nil {
-			endAll(s.children, true)
+			endAll(s.children)
 			return err
 		}
 		s.children = append(s.children, c)
@@ -170,16 +174,16 @@ func (s *proxy) obey() (failed bool, err error) {
 		case f.Kind == jobwire.Finish:
 			return n[0] != 0, nil
 		}
-		signalAll(s.children, syscall.Signal(n[0]), true)
+		signalAll(s.children, syscall.Signal(n[0]))
 	}
 }
 
 // sweep ends what is left of a failed job; of a successful one nothing is left.
 func (s *proxy) sweep(failed bool) {
 	if failed {
-		signalAll(s.children, syscall.SIGTERM, true)
+		signalAll(s.children, syscall.SIGTERM)
 		awaitGroups(s.children, usual.asked)
-		signalAll(s.children, syscall.SIGKILL, true)
+		signalAll(s.children, syscall.SIGKILL)
 	}
 	s.waiting.Wait()
 }

@@ -40,6 +40,10 @@ func (j *Job) forward(s syscall.Signal) {
 		j.signalAll(s)
 	case syscall.SIGTSTP:
 		j.stop()
+	case syscall.SIGINT:
+		if j.options.Debug == nil { // else it is the debugger's
+			j.end(s)
+		}
 	default:
 		j.end(s)
 	}
@@ -60,7 +64,7 @@ func (j *Job) end(s syscall.Signal) {
 	}
 	j.stopped = s
 	j.report("received signal %d (%s)", int(s), s)
-	if j.groups || s == syscall.SIGTERM {
+	if j.groups || j.options.Debug != nil || s == syscall.SIGTERM {
 		j.signalAll(s)
 	}
 	if j.stage < asked {

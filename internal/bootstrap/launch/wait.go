@@ -159,7 +159,7 @@ func (j *Job) kill() {
 }
 
 func (j *Job) signalAll(s os.Signal) {
-	signalAll(j.children, s, j.groups)
+	signalAll(j.children, s)
 	for _, h := range j.hosts {
 		h.signal(s.(syscall.Signal))
 	}
@@ -167,7 +167,7 @@ func (j *Job) signalAll(s os.Signal) {
 
 // sweep ends processes that ranks of a failed job have started and left behind.
 func (j *Job) sweep() {
-	if !j.groups || j.stage == working {
+	if !slices.ContainsFunc(j.children, (*child).groupAlive) && len(j.hosts) == 0 || j.stage == working {
 		return
 	}
 	if j.stage < asked {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Two sockets of two cores of two threads, as the kernel may number them; processor 7 must not be used, of 8 nothing is known.
+func TestTopology(t *testing.T) {
+	dir := t.TempDir()
+	for cpu := range 8 {
+		at := filepath.Join(dir, fmt.Sprintf("cpu%d", cpu), "topology")
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		os.WriteFile(filepath.Join(at, "physical_package_id"), fmt.Appendf(nil, "%d\n", cpu%2), 0o644)
+		os.WriteFile(filepath.Join(at, "core_id"), fmt.Appendf(nil, "%d\n", cpu%4/2), 0o644)
+	}
+	cores, sockets := topology(dir, []int{0, 1, 2, 3, 4, 5, 6, 8})
+	if got, want := fmt.Sprint(cores), "[[0 4] [2 6] [8] [1 5] [3]]"; got != want {
+		t.Errorf("cores %s, not %s", got, want)
+	}
+	if got, want := fmt.Sprint(sockets), "[[0 2 4 6 8] [1 3 5]]"; got != want {
+		t.Errorf("sockets %s, not %s", got, want)
+	}
+}
+
+func TestBind(t *testing.T) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	places, err := bindings(BindCore, 1)
+	if err != nil || len(places) != 1 || len(places[0]) == 0 {
+		t.Fatalf("%v, error %v", places, err)
+	}
+	if places, err := bindings(BindNone, 2); err != nil || len(places) != 2 || places[0] != nil {
+		t.Errorf("unbound: %v, error %v", places, err)
+	}
+	if _, err := bindings(BindCore, set.Count()+1); err == nil || !strings.Contains(err.Error(), "cores may be used") {
+		t.Errorf("more ranks than cores: error %v", err)
+	}
+	places, err = bindings(BindSocket, 5)
+	if err != nil || len(places) != 5 || !slices.IsSortedFunc(places, func(a, b []int) int { return slices.Compare(a, b) }) {
+		t.Errorf("to sockets: %v, error %v", places, err)
+	}
+	for _, remote := range []Remote{{}, {Hosts: two().Hosts[:1], Agent: two().Agent, Proxy: two().Proxy, Env: two().Env}} {
+		want, err := bindings(BindCore, min(set.Count(), 2))
+		if err != nil {
+			t.Skip(err)
+		}
+		r := begin(t, Options{Ranks: len(want), Bind: BindCore, Remote: remote}, "bound")
+		r.ends(t, 0, "")
+		for rank, line := range r.lines(t) {
+			if line != fmt.Sprintf("rank %d on %v", rank, want[rank]) {
+				t.Errorf("rank %d of %d prints %q, not %v", rank, len(want), line, want[rank])
+			}
+		}
+	}
+	var after unix.CPUSet
+	if unix.SchedGetaffinity(0, &after) != nil || after != set {
+		t.Error("the launcher itself is bound")
+	}
+}
+
+// The debugged rank has the standard input and the debugger, here one that says what it has got.
+func TestDebugger(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\nread line\necho \"gdb has $line\"\nwhile [ \"$1\" != --args ]; do shift; done\nshift\nexec \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "gdb"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for _, remote := range []Remote{{}, two()} {
+		in, err := os.CreateTemp(dir, "in")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.WriteString("typed\nmore\n")
+		in.Seek(0, 0)
+		rank := 2
+		r := begin(t, Options{Ranks: 3, Debug: &rank, Stdin: in, Remote: remote}, "stdin")
+		r.ends(t, 0, "")
+		if got, want := strings.Join(r.lines(t), "; "), `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`; !strings.HasPrefix(got, want) {
+			t.Errorf("printed %q, not %q", got, want)
+		}
+		in.Close()
+	}
+}
