@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A Slurm of this machine alone, in a directory of its own: munged, slurmctld, slurmd. Sourced; say skip REASON first.
-#   start_cluster DIR   # afterwards srun and sbatch work, by SLURM_CONF
+# A Slurm in a directory of its own: munged, slurmctld, slurmd. Sourced; needs_slurm comes first.
+#   must_start DIR      # afterwards srun and sbatch work, by SLURM_CONF
 #   stop_cluster        # at the end, whatever happens
 
-# A name of this machine that leads to loopback.
-cluster_host=localhost
+# Its nodes, NAME=ADDRESS, and how a command runs on one: this machine alone, unless the caller says otherwise.
+cluster_nodes=localhost=127.0.0.1
+on_node() {
+	shift
+	exec "$@"
+}
 daemons=""
 
 cluster_conf() {
 	cat <<-END
 		ClusterName=armci
-		SlurmctldHost=$cluster_host(127.0.0.1)
+		SlurmctldHost=${cluster_first%=*}(${cluster_first#*=})
 		SlurmUser=root
 		SlurmdUser=root
 		AuthType=auth/munge
@@ -19,11 +23,11 @@ cluster_conf() {
 		SlurmctldPort=$2
 		SlurmdPort=$(($2 + 1))
 		SlurmctldPidFile=$1/slurmctld.pid
-		SlurmdPidFile=$1/slurmd.pid
+		SlurmdPidFile=$1/slurmd.%n.pid
 		SlurmctldLogFile=$1/slurmctld.log
-		SlurmdLogFile=$1/slurmd.log
+		SlurmdLogFile=$1/slurmd.%n.log
 		StateSaveLocation=$1/state
-		SlurmdSpoolDir=$1/spool
+		SlurmdSpoolDir=$1/spool.%n
 		ProctrackType=proctrack/linuxproc
 		TaskPlugin=task/none
 		SelectType=select/cons_tres
@@ -38,14 +42,17 @@ cluster_conf() {
 		KillWait=5
 		MinJobAge=30
 		SlurmdParameters=config_overrides
-		NodeName=$cluster_host NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
-		PartitionName=all Nodes=$cluster_host Default=YES State=UP MaxTime=INFINITE OverSubscribe=FORCE:4
 	END
+	for node in $cluster_nodes; do
+		echo "NodeName=${node%=*} NodeAddr=${node#*=} CPUs=4 State=UNKNOWN"
+	done
+	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE OverSubscribe=FORCE:4"
 }
 
 start_cluster() {
-	mkdir -p "$1/state" "$1/spool"
+	mkdir -p "$1/state"
 	chmod 700 "$1"
+	cluster_first=${cluster_nodes%% *}
 	head -c 128 /dev/urandom >"$1/munge.key"
 	chmod 400 "$1/munge.key"
 	munged --force --foreground --socket "$1/munge.socket" --key-file "$1/munge.key" --pid-file "$1/munge.pid" \
@@ -53,15 +60,40 @@ start_cluster() {
 	daemons=$!
 	export SLURM_CONF="$1/slurm.conf"
 	cluster_conf "$1" $((20000 + $$ % 5000 * 2)) >"$SLURM_CONF"
+	echo "CgroupPlugin=cgroup/v1" >"$1/cgroup.conf" # nothing uses it: by itself slurmd looks for a file system that hosts of tests lack
 	wait_for 10 test -S "$1/munge.socket" || return 1
-	slurmctld -D -c >"$1/slurmctld.out" 2>&1 &
+	on_node "${cluster_first%=*}" slurmctld -D -c >"$1/slurmctld.out" 2>&1 &
 	daemons="$! $daemons"
-	slurmd -D -N "$cluster_host" >"$1/slurmd.out" 2>&1 &
-	daemons="$! $daemons"
+	for node in $cluster_nodes; do
+		on_node "${node%=*}" slurmd -D -N "${node%=*}" >"$1/slurmd.${node%=*}.out" 2>&1 &
+		daemons="$! $daemons"
+	done
 	wait_for 20 idle
 }
 
-idle() { sinfo -h -o %T 2>/dev/null | grep -q idle; }
+# needs_slurm: says what is not here, and goes to the test's directory.
+skip() { echo "skip: $*"; exit 77; }
+needs_slurm() {
+	[ "$(id -u)" = 0 ] || skip "not root, whom slurmd needs to be"
+	for tool in srun sbatch sinfo slurmctld slurmd munged; do
+		command -v $tool >/dev/null || skip "no $tool (packages slurm-wlm, munge)"
+	done
+	[ -n "${CC_none:-}" ] || skip "no C compiler"
+	ldconfig -p | grep -q 'libpmi2\.so\.0' || skip "no libpmi2.so.0 (package libpmi2-0)"
+	programs=$BUILD/tests
+	mkdir -p "$WORK"
+	cd "$WORK" || exit 1
+}
+
+must_start() {
+	start_cluster "$1" || {
+		tail -n 5 "$1"/*.log "$1"/*.out
+		skip "no cluster could be started here: see above"
+	}
+}
+
+# idle: all nodes are.
+idle() { [ "$( (on_node "${cluster_first%=*}" sinfo -h -N -o %T) 2>/dev/null | grep -c idle)" -eq "$(echo "$cluster_nodes" | wc -w)" ]; }
 
 wait_for() {
 	tries=$(($1 * 10))

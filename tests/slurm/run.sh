@@ -4,21 +4,11 @@
 # of this machine is started in a directory of its own, and ended whatever happens.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-programs=$BUILD/tests
-skip() { echo "skip: $*"; exit 77; }
-[ "$(id -u)" = 0 ] || skip "not root, whom slurmd needs to be"
-for tool in srun sbatch sinfo slurmctld slurmd munged; do
-	command -v $tool >/dev/null || skip "no $tool (packages slurm-wlm, munge)"
-done
-[ -n "${CC_none:-}" ] || skip "no C compiler"
-ldconfig -p | grep -q 'libpmi2\.so\.0' || skip "no libpmi2.so.0 (package libpmi2-0)"
-
-mkdir -p "$WORK"
-cd "$WORK" || exit 1
 tests=$(dirname "$here")
 . "$tests/says.sh"
 . "$here/cluster.sh"
 . "$here/cases.sh"
+needs_slurm
 hosts=armci-slurm-$$
 remove_hosts() {
 	ip netns del $hosts-0 2>/dev/null
@@ -28,10 +18,7 @@ shared >shm
 cluster=$(mktemp -d)
 trap 'stop_cluster; remove_hosts; rm -rf "$cluster"' EXIT
 trap 'exit 1' INT TERM HUP
-start_cluster "$cluster" || {
-	tail -n 5 "$cluster"/*.log "$cluster"/*.out
-	skip "no cluster could be started here: see above"
-}
+must_start "$cluster"
 
 mpi=pmi2
 start() {
