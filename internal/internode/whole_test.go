@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Which way blocks take that may be flags.
 package internode
 
 import (

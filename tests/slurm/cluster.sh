@@ -2,6 +2,10 @@
 # A Slurm in a directory of its own: munged, slurmctld, slurmd. Sourced; needs_slurm comes first.
 #   must_start DIR      # afterwards srun and sbatch work, by SLURM_CONF
 #   stop_cluster        # at the end, whatever happens
+# The caller's own directory is $here; what all launchers' tests need comes with this.
+tests=$(dirname "$here")
+. "$tests/says.sh"
+. "$here/cases.sh"
 
 # Its nodes, NAME=ADDRESS, and how a command runs on one: this machine alone, unless the caller says otherwise.
 cluster_nodes=localhost=127.0.0.1

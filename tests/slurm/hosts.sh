@@ -4,10 +4,7 @@
 # the job's hosts and starts its ranks there by srun.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-tests=$(dirname "$here")
-. "$tests/says.sh"
 . "$here/cluster.sh"
-. "$here/cases.sh"
 needs_slurm
 prefix=armcisl
 cluster_nodes="${prefix}a=10.77.0.1 ${prefix}b=10.77.0.2"

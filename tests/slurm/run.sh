@@ -4,10 +4,7 @@
 # of this machine is started in a directory of its own, and ended whatever happens.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-tests=$(dirname "$here")
-. "$tests/says.sh"
 . "$here/cluster.sh"
-. "$here/cases.sh"
 needs_slurm
 hosts=armci-slurm-$$
 remove_hosts() {

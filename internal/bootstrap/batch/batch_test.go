@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// What batch systems say, rightly and wrongly, and what is read from it.
 package batch
 
 import (

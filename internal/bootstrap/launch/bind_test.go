@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Where ranks may run, and a rank under a debugger.
 package launch
 
 import (
