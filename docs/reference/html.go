@@ -8,6 +8,7 @@ import (
 	"html"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -57,7 +58,7 @@ func (b *book) index() string {
 		for _, f := range p.functions {
 			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(), f.name))
 		}
-		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "), html.EscapeString(p.comment.purpose))
+		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "), coded.ReplaceAllString(html.EscapeString(p.comment.purpose), "<code>$1</code>"))
 	}
 	s.WriteString("</ul>\n")
 	return s.String()
@@ -106,9 +107,13 @@ func (b *book) htmlPage(p *page) string {
 	return s.String()
 }
 
+// coded is what comments have between backquotes: names of parameters.
+var coded = regexp.MustCompile("`([^`]+)`")
+
 // linked is text in which other functions are links.
 func (b *book) linked(p *page, text string) string {
-	return named.ReplaceAllStringFunc(html.EscapeString(text), func(name string) string {
+	text = coded.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
+	return named.ReplaceAllStringFunc(text, func(name string) string {
 		if q := b.byName[name]; q != nil && q != p {
 			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.name(), name)
 		}

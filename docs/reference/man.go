@@ -32,7 +32,7 @@ func literal(text string) string {
 func sentences(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, ". ", ".\n"), "\n")
 	for i := range lines {
-		lines[i] = roff(lines[i])
+		lines[i] = coded.ReplaceAllString(roff(lines[i]), `\fI$1\fR`)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -70,7 +70,7 @@ func manPage(b *book, p *page) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, ".\\\" Written from the comments of %s. Do not change it here.\n", p.header)
 	fmt.Fprintf(&s, ".TH %s 3 \"%s\" \"libarmci %s\" \"ARMCI\"\n.SH NAME\n", p.name(), b.date, b.version)
-	fmt.Fprintf(&s, "%s \\- %s\n", strings.Join(p.names(), ", "), roff(p.comment.purpose))
+	fmt.Fprintf(&s, "%s \\- %s\n", strings.Join(p.names(), ", "), roff(coded.ReplaceAllString(p.comment.purpose, "$1")))
 	fmt.Fprintf(&s, ".SH LIBRARY\nARMCI (libarmci, \\-larmci)\n.SH SYNOPSIS\n")
 	s.WriteString(literal("#include <" + p.header + ">\n\n" + p.prototypes()))
 	if p.fortran != nil {

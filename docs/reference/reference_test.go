@@ -61,6 +61,18 @@ func TestEveryFunction(t *testing.T) {
 	}
 }
 
+// TestNoBackquotes: what comments have between backquotes is marked up, not printed as it is.
+func TestNoBackquotes(t *testing.T) {
+	b := loaded(t)
+	text := b.index()
+	for _, p := range b.pages {
+		text += b.htmlPage(p) + manPage(b, p)
+	}
+	if at := strings.IndexByte(text, '`'); at >= 0 {
+		t.Errorf("a backquote: %q", text[max(0, at-60):min(len(text), at+60)])
+	}
+}
+
 var (
 	direction = regexp.MustCompile(`\[(in|out|remote)`)
 	sizes     = regexp.MustCompile(`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|shmemlimit|offset|millis)$`)
