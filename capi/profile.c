@@ -22,8 +22,8 @@ struct profile_span profile_begin(const char *name, int proc, uint64_t bytes)
 	struct profile_span s = {.outer_go = profile_entered_go};
 	profile_entered_go = false;
 	s.start = now();
-	if (profile.traced)
-		s.traced = trace_event('B', name, s.start, proc, bytes);
+	if (profile.traced && trace_event('B', name, s.start, proc, bytes))
+		s.traced = name;
 	return s;
 }
 
@@ -50,7 +50,7 @@ void profile_end(const struct profile_span *s, enum profile_op op, int proc, uin
 	bool in_c = !profile_entered_go;
 	struct profile_counters *c = profile.counters;
 	if (s->traced)
-		trace_event('E', NULL, end, proc, bytes);
+		trace_event('E', s->traced, end, proc, bytes);
 	if (c) {
 		count(&c->table[op][class_of(bytes)], bytes, end - s->start, in_c);
 		if (proc >= 0 && proc < profile.ranks)

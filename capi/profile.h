@@ -47,7 +47,8 @@ extern struct profile profile;
 // A call that is being recorded.
 struct profile_span {
 	uint64_t start;
-	bool outer_go, traced;
+	const char *traced; // its name, if its beginning is in the trace
+	bool outer_go;
 };
 struct profile_span profile_begin(const char *name, int proc, uint64_t bytes);
 void profile_end(const struct profile_span *s, enum profile_op op, int proc, uint64_t bytes);

@@ -120,11 +120,9 @@ bool trace_event(char phase, const char *name, uint64_t ns, int proc, uint64_t b
 	at = decimal(at, thread_id());
 	at = word(at, ",\"ts\":");
 	at = stamp(at, ns);
-	if (name) {
-		at = word(at, ",\"name\":\"");
-		at = word(word(at, name), "\"");
-		at = arguments(at, proc, bytes);
-	}
+	at = word(at, ",\"name\":\"");
+	at = word(word(at, name), "\"");
+	at = arguments(at, proc, bytes); // of ends, too: some readers find the beginning by name and arguments
 	*at++ = '}';
 	pthread_mutex_lock(&trace.lock);
 	bool room = trace.piece && !trace.error && (phase == 'E' || trace.base + trace.used + RESERVE < trace.limit);

@@ -42,7 +42,7 @@ counts() {
 traced() {
 	[ "$(grep -c '"ph":"B"' "$1")" -eq "$2" ] && [ "$(grep -c '"ph":"E"' "$1")" -eq "$2" ] || fail "$1 has not $2 beginnings and ends"
 	if command -v python3 >/dev/null; then
-		python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1" || fail "$1 is no JSON"
+		python3 "$here/trace.py" "$1" || fail "$1 cannot be read"
 	fi
 }
 
