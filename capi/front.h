@@ -80,6 +80,18 @@ extern struct front *front_used; // the one that Go opens
 #define front front_inner
 #define PROFILED(name, ...) ((void)0)
 #else
+// RECORDED(op, public, proc, bytes, type, call): the value of a call that is Go's alone, recorded if calls are profiled.
+#define RECORDED(op, public, proc, bytes, type, call)                                                            \
+	do {                                                                                                     \
+		if (__builtin_expect(!front.profiled, 1))                                                        \
+			return call;                                                                             \
+		struct profile_span span_ = profile_begin(public, proc, bytes);                                  \
+		profile_entered_go = true;                                                                       \
+		type result_ = call;                                                                             \
+		profile_end(&span_, op, proc, bytes);                                                            \
+		return result_;                                                                                  \
+	} while (0)
+
 // Goes on in profiled_name if calls are profiled.
 #define PROFILED(name, ...)                                                                                      \
 	do {                                                                                                     \

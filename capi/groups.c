@@ -16,14 +16,27 @@ static void fill(ARMCI_Group *out, int id)
 	}
 }
 
+// Creating groups, which is recorded.
+static int group_create(const char *name, int n, int *pids, int parent)
+{
+	RECORDED(PROFILE_GROUP, name, -1, 0, int, armcigo_group_create((char *)name, n, pids, parent));
+}
+
+static int group_split(int parent, int color, int key)
+{
+	RECORDED(PROFILE_GROUP, "ARMCIX_Group_split", -1, 0, int, armcigo_group_split(parent, color, key));
+}
+
+static int group_dup(int parent) { RECORDED(PROFILE_GROUP, "ARMCIX_Group_dup", -1, 0, int, armcigo_group_dup(parent)); }
+
 PUBLIC void ARMCI_Group_create(int n, int *pids, ARMCI_Group *out)
 {
-	fill(out, armcigo_group_create((char *)"ARMCI_Group_create", n, pids, armcigo_default_group()));
+	fill(out, group_create("ARMCI_Group_create", n, pids, armcigo_default_group()));
 }
 
 PUBLIC void ARMCI_Group_create_child(int n, int *pids, ARMCI_Group *out, ARMCI_Group *parent)
 {
-	fill(out, armcigo_group_create((char *)"ARMCI_Group_create_child", n, pids, front_group(parent)));
+	fill(out, group_create("ARMCI_Group_create_child", n, pids, front_group(parent)));
 }
 
 PUBLIC void ARMCI_Group_free(ARMCI_Group *group) { armcigo_group_free(front_group(group)); }
@@ -48,14 +61,14 @@ PUBLIC int ARMCI_Absolute_id(ARMCI_Group *group, int rank) { return armcigo_abso
 
 PUBLIC int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *out)
 {
-	int id = armcigo_group_split(front_group(parent), color, key);
+	int id = group_split(front_group(parent), color, key);
 	fill(out, id);
 	return id < 0 ? FAIL : 0;
 }
 
 PUBLIC int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *out)
 {
-	int id = armcigo_group_dup(front_group(parent));
+	int id = group_dup(front_group(parent));
 	fill(out, id);
 	return id < 0 ? FAIL : 0;
 }

@@ -6,47 +6,58 @@
 
 int PARMCI_Malloc(void *ptrs[], armci_size_t bytes)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, FRONT_WORLD, NULL);
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc", -1, bytes, int, armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, FRONT_WORLD, NULL));
 }
 WEAK(ARMCI_Malloc);
 
 int PARMCI_Malloc_memdev(void *ptrs[], armci_size_t bytes, const char *device)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, FRONT_WORLD, (char *)device);
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_memdev", -1, bytes, int, armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, FRONT_WORLD, (char *)device));
 }
 WEAK(ARMCI_Malloc_memdev);
 
 PUBLIC int ARMCI_Malloc_group(void *ptrs[], armci_size_t bytes, ARMCI_Group *group)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group), NULL);
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group", -1, bytes, int, armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group), NULL));
 }
 
 int PARMCI_Malloc_group_memdev(void *ptrs[], armci_size_t bytes, ARMCI_Group *group, const char *device)
 {
-	return armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group), (char *)device);
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group_memdev", -1, bytes, int, armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group), (char *)device));
 }
 WEAK(ARMCI_Malloc_group_memdev);
 
-int PARMCI_Free(void *ptr) { return armcigo_free((char *)"ARMCI_Free", ptr, FRONT_WORLD); }
+int PARMCI_Free(void *ptr) { RECORDED(PROFILE_FREE, "ARMCI_Free", -1, 0, int, armcigo_free((char *)"ARMCI_Free", ptr, FRONT_WORLD)); }
 WEAK(ARMCI_Free);
 
-int PARMCI_Free_memdev(void *ptr) { return armcigo_free((char *)"ARMCI_Free_memdev", ptr, FRONT_WORLD); }
+int PARMCI_Free_memdev(void *ptr) { RECORDED(PROFILE_FREE, "ARMCI_Free_memdev", -1, 0, int, armcigo_free((char *)"ARMCI_Free_memdev", ptr, FRONT_WORLD)); }
 WEAK(ARMCI_Free_memdev);
 
 PUBLIC int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
 {
-	return armcigo_free((char *)"ARMCI_Free_group", ptr, front_group(group));
+	RECORDED(PROFILE_FREE, "ARMCI_Free_group", -1, 0, int, armcigo_free((char *)"ARMCI_Free_group", ptr, front_group(group)));
 }
 
-void *PARMCI_Malloc_local(armci_size_t bytes) { return armcigo_malloc_local((char *)"ARMCI_Malloc_local", bytes); }
+void *PARMCI_Malloc_local(armci_size_t bytes)
+{
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_local", -1, bytes, void *, armcigo_malloc_local((char *)"ARMCI_Malloc_local", bytes));
+}
 WEAK(ARMCI_Malloc_local);
 
-int PARMCI_Free_local(void *ptr) { return armcigo_free_local((char *)"ARMCI_Free_local", ptr); }
+int PARMCI_Free_local(void *ptr)
+{
+	RECORDED(PROFILE_FREE, "ARMCI_Free_local", -1, 0, int, armcigo_free_local((char *)"ARMCI_Free_local", ptr));
+}
 WEAK(ARMCI_Free_local);
+
+static void *memget(size_t bytes, armci_meminfo_t *info, int flags)
+{
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Memget", -1, bytes, void *, armcigo_memget(bytes, info, flags));
+}
 
 void PARMCI_Memget(size_t bytes, armci_meminfo_t *info, int flags)
 {
-	void *p = armcigo_memget(bytes, info, flags);
+	void *p = memget(bytes, info, flags);
 	memset(info, 0, sizeof *info);
 	info->armci_addr = info->addr = p;
 	info->size = bytes;
@@ -69,12 +80,17 @@ PUBLIC void ARMCI_Memdt(armci_meminfo_t *info, long offset)
 	(void)offset;
 }
 
+static int memctl(void *ptr)
+{
+	RECORDED(PROFILE_FREE, "ARMCI_Memctl", -1, 0, int, armcigo_free_local((char *)"ARMCI_Memctl", ptr));
+}
+
 void PARMCI_Memctl(armci_meminfo_t *info)
 {
 	if (armcigo_check_info((char *)"ARMCI_Memctl", info))
 		return;
 	if (info->cpid == armci_msg_me() && info->addr)
-		armcigo_free_local((char *)"ARMCI_Memctl", info->addr);
+		memctl(info->addr);
 	info->addr = info->armci_addr = NULL;
 }
 WEAK(ARMCI_Memctl);

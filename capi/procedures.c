@@ -41,7 +41,8 @@ PUBLIC int ARMCI_Gpc_trylock(int proc) { return armcigo_gpc_trylock(proc); }
 PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, void *rdata,
 	int rdlen, gpc_hdl_t *nbh)
 {
-	return armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh);
+	uint64_t bytes = (uint64_t)(hlen > 0 ? hlen : 0) + (uint64_t)(dlen > 0 ? dlen : 0);
+	RECORDED(PROFILE_CALL, "ARMCI_Gpc_exec", p, bytes, int, armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh));
 }
 
 PUBLIC int ARMCI_Get_gpc_hlen(void) { return FRONT_GPC_BYTES; }

@@ -20,7 +20,7 @@ import (
 var Operations = [...]string{"put", "get", "acc", "put strided", "get strided", "acc strided", "put vector", "get vector", "acc vector",
 	"nbput", "nbget", "nbacc", "nbput strided", "nbget strided", "nbacc strided", "nbput vector", "nbget vector", "nbacc vector",
 	"put with flag", "rmw", "atomic", "event add", "lock", "unlock", "wait", "test", "fence", "barrier", "notify", "notify wait",
-	"send", "receive", "broadcast", "reduction"}
+	"send", "receive", "broadcast", "reduction", "allocate", "free", "group", "procedure call"}
 
 // Classes are the columns: sizes up to a limit in bytes. Calls that move nothing are in the first.
 var (

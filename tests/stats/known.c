@@ -3,6 +3,7 @@
 // an argument it does them again and again until it is killed, or "abort" ends the job.
 #include <armci.h>
 #include <armcix.h>
+#include <gpc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +34,23 @@ static void one_of_each(double *remote)
 	ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &word, mine ? (void *)remote : NULL, 1, to);
 	ARMCI_Lock(0, to);
 	ARMCI_Unlock(0, to);
+	ARMCI_Free_local(ARMCI_Malloc_local(1000));
 	armci_msg_igop(&value, 1, "+");
 	ARMCI_Barrier();
+}
+
+static int nothing(void) { return GPC_DONE; }
+
+// What is done once: a group of all, and a procedure call.
+static void once(void)
+{
+	ARMCI_Group group;
+	int *all = calloc((size_t)np, sizeof *all), handle = ARMCI_Gpc_register((int (*)())nothing);
+	for (int i = 0; i < np; i++) all[i] = i;
+	ARMCI_Group_create(np, all, &group);
+	ARMCI_Gpc_exec(handle, to, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL);
+	ARMCI_Group_free(&group);
+	free(all);
 }
 
 int main(int argc, char **argv)
@@ -47,6 +63,7 @@ int main(int argc, char **argv)
 	ARMCI_Malloc(base, 4096);
 	mine = base[me];
 	ARMCI_Create_mutexes(1);
+	once();
 	for (int i = 0; i < TIMES || (argc > 1 && !strcmp(argv[1], "forever")); i++) one_of_each(base[to]);
 	if (argc > 1 && me == 1)
 		ARMCI_Error("on purpose", 3);

@@ -35,7 +35,11 @@ counts() {
 	done
 	row rmw 1-64 $((10 * $1)) "$((80 * $1)) B" "$2"
 	row reduction 1-64 $((10 * $1)) "$((40 * $1)) B" '[0-9.]*'
-	says err "^  all  *$((160 * $1)) "
+	row allocate -4K $((11 * $1)) '[0-9.]* KiB' '0.0'
+	row free 0 $((11 * $1)) '0 B' '0.0'
+	row group 0 "$1" '0 B' '0.0'
+	row 'procedure call' 0 "$1" '0 B' '0.0'
+	says err "^  all  *$((184 * $1)) "
 }
 
 # A trace has a beginning and an end of each call, of every rank.
@@ -50,18 +54,18 @@ run off 0 "$run" -n 2 "$KNOWN"
 silent err
 run node 0 env ARMCI_STATS=1 ARMCI_TRACE=node.json "$run" -n 2 "$KNOWN"
 counts 2 100.0
-says err '^within nodes 17.7 KiB in 260 calls, between nodes 0 B in 0 calls$'
-traced node.json 320
+says err '^within nodes 17.7 KiB in 262 calls, between nodes 0 B in 0 calls$'
+traced node.json 368
 [ ! -e node.json.0 ] || fail "the files of ranks are left"
 run nodes 0 env ARMCI_STATS=1 ARMCI_TRACE=nodes.json "$run" -n 4 -nodes 2 "$KNOWN"
 counts 4 50.0
 says err '^  node 0  *8.8 KiB  *8.8 KiB$'
-says err '^  3  *160  *0 B  *8.8 KiB '
-traced nodes.json 640
+says err '^  3  *184  *0 B  *8.8 KiB '
+traced nodes.json 736
 run slow 0 env ARMCI_STATS=1 ARMCI_FASTPATH=n "$run" -n 2 "$KNOWN"
 counts 2 0.0
 run many 0 env ARMCI_STATS=1 "$run" -n 17 "$KNOWN"
-says err '^  calls  *160 (0)  *160  *160 (0)$'
+says err '^  calls  *184 (0)  *184  *184 (0)$'
 if [ -x "$softverbs/softverbs-sysfs" ]; then
 	run verbs 0 env ARMCI_STATS=1 ARMCI_TRANSPORT=rdma sh "$here/../softverbs/with.sh" "$softverbs" "$run" -n 2 -nodes 2 "$KNOWN"
 	counts 2 '[0-9.]*'
