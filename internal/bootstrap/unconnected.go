@@ -37,7 +37,7 @@ func notLinked(launch config.Launch, noPMI error) error {
 	why := "the program is not linked with MPI and the library of that MPI is not found: link it with MPI"
 	switch {
 	case noPMI != nil:
-		why = fmt.Sprintf("%v: install %s on all hosts, or link the program with MPI", noPMI, pmiInterface(launch).Package())
+		why = fmt.Sprintf("%v, or link the program with MPI", noPMI)
 	case launch.Name == "srun":
 		why = "without PMI: use srun --mpi=pmi2 or --mpi=pmix (srun --mpi=list shows what there is)"
 	}

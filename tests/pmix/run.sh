@@ -33,6 +33,7 @@ says err 'started by [a-z]*run (PMIx)'
 # Nobody answers: every rank says so.
 run "no server" 5 env PMIX_RANK=1 PMIX_NAMESPACE=nobody ./ends
 says err 'prterun started this as process 1 (PMIX_RANK is set), but the launcher does not answer to PMIx'
+! grep -q 'install' err || fail "it says to install what is there"
 run "no server, rank 0" 5 env PMIX_RANK=0 PMIX_NAMESPACE=nobody ./ends
 says err 'does not answer to PMIx'
 

@@ -37,14 +37,6 @@ func (i Interface) String() string {
 	return "PMI-2"
 }
 
-// Package is the Debian package with the library.
-func (i Interface) Package() string {
-	if i == PMIx {
-		return "libpmix2"
-	}
-	return "libpmi2-0"
-}
-
 // Client is this process as a rank of the launcher's job. All methods but Abort are for one thread at a time.
 type Client struct {
 	Interface

@@ -19,7 +19,7 @@ static const char *open_client(struct pmi_place *place)
 {
 	void *l = dlopen("libpmi2.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
-		return "libpmi2.so.0 is not installed, or cannot be loaded";
+		return "libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0 on all hosts";
 	if (!pmi_find(l, "PMI2_Init", &p_init) || !pmi_find(l, "PMI2_Finalize", &p_finalize) ||
 	    !pmi_find(l, "PMI2_Abort", &p_abort) || !pmi_find(l, "PMI2_Job_GetId", &p_job_id) ||
 	    !pmi_find(l, "PMI2_KVS_Put", &p_put) || !pmi_find(l, "PMI2_KVS_Fence", &p_fence) ||
@@ -29,7 +29,7 @@ static const char *open_client(struct pmi_place *place)
 	}
 	int spawned, program;
 	if (p_init(&spawned, &place->size, &place->rank, &program) != P2_SUCCESS)
-		return "the launcher does not answer to PMI-2 (PMI2_Init)";
+		return "the launcher does not answer to PMI-2 (PMI2_Init): use one that does";
 	if (p_job_id(job, sizeof job) != P2_SUCCESS)
 		return "the launcher does not name the job (PMI2_Job_GetId)";
 	place->local = 0;

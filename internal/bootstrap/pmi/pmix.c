@@ -41,7 +41,7 @@ static const char *open_client(struct pmi_place *place)
 {
 	void *l = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
-		return "libpmix.so.2 is not installed, or cannot be loaded";
+		return "libpmix.so.2 is not installed, or cannot be loaded: install libpmix2 on all hosts";
 	if (!pmi_find(l, "PMIx_Init", &p_init) || !pmi_find(l, "PMIx_Finalize", &p_finalize) ||
 	    !pmi_find(l, "PMIx_Abort", &p_abort) || !pmi_find(l, "PMIx_Put", &p_put) ||
 	    !pmi_find(l, "PMIx_Commit", &p_commit) || !pmi_find(l, "PMIx_Fence", &p_fence) || !pmi_find(l, "PMIx_Get", &p_get)) {
@@ -49,7 +49,7 @@ static const char *open_client(struct pmi_place *place)
 		return "libpmix.so.2 lacks functions of PMIx";
 	}
 	if (p_init(&me, NULL, 0) != PX_SUCCESS)
-		return "the launcher does not answer to PMIx (PMIx_Init)";
+		return "the launcher does not answer to PMIx (PMIx_Init): use one that does";
 	place->rank = (int)me.rank;
 	place->size = number(PX_JOB_SIZE);
 	place->local = number(PX_LOCAL_SIZE);
