@@ -87,6 +87,23 @@ func TestFortranComplete(t *testing.T) {
 	}
 }
 
+// TestFortranGuide: docs/fortran.md lists every name, bound or not.
+func TestFortranGuide(t *testing.T) {
+	guide, err := os.ReadFile("../fortran.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := fortranNames(t, "../../include/armci.f90")
+	for name := range unbound {
+		names[name] = true
+	}
+	for name := range names {
+		if !strings.Contains(string(guide), "`"+name+"`") {
+			t.Errorf("docs/fortran.md does not list %s", name)
+		}
+	}
+}
+
 // TestFortranParts: no part is left out of a module, and those of an ABI are its own.
 func TestFortranParts(t *testing.T) {
 	present, err := filepath.Glob("../../include/armci-fortran/*.inc")
