@@ -152,6 +152,12 @@ func armcigo_group_comm(id C.int) C.uintptr_t {
 	return C.uintptr_t(g.Comm)
 }
 
+//export armcigo_comm_bytes
+func armcigo_comm_bytes() C.int {
+	defer guest.Guard(guest.Faults())
+	return C.int(bootstrap.CommBytes())
+}
+
 //export armcigo_domain_count
 func armcigo_domain_count() C.int {
 	defer guest.Guard(guest.Faults())

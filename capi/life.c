@@ -122,7 +122,13 @@ PUBLIC int armci_msg_nproc(void)
 
 PUBLIC front_comm armci_group_comm(ARMCI_Group *group) { return (front_comm)armcigo_group_comm(front_group(group)); }
 
-PUBLIC void ARMCIX_Get_world_comm(front_comm *comm) { *comm = (front_comm)armcigo_group_comm(0); }
+// The program's variable has the size of its MPI's communicators, which the classic ABI does not know.
+PUBLIC void ARMCIX_Get_world_comm(front_comm *comm)
+{
+	front_comm world = (front_comm)armcigo_group_comm(0);
+	size_t bytes = (size_t)armcigo_comm_bytes();
+	memcpy(comm, &world, bytes < sizeof world ? bytes : sizeof world);
+}
 
 PUBLIC void derr_printf(const char *format, ...)
 {

@@ -4,7 +4,7 @@
 
 set(ARMCI_REFERENCE ${PROJECT_BINARY_DIR}/reference)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/reference/*.go ${PROJECT_SOURCE_DIR}/docs/reference/examples/*.c
-  ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/armci.f90)
+  ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/armci-fortran/*.inc)
 # The date is that of the page armci(7), so that two builds of one source are equal.
 file(STRINGS ${PROJECT_SOURCE_DIR}/docs/man/armci.7 date REGEX "^\\.Dd ")
 string(REPLACE ".Dd " "" date "${date}")

@@ -31,7 +31,7 @@ endfunction()
 
 # programs_build(<room> <name> <flavour> <source> <result>): the program's path in <result>.
 function(programs_build room name flavour source result)
-  file(GLOB headers CONFIGURE_DEPENDS ${here}/${room}/*.h)
+  file(GLOB headers CONFIGURE_DEPENDS ${here}/${room}/*.h ${here}/${room}/*.inc)
   set(program ${out}/${room}/${flavour}/${name})
   armci_program(OUTPUT ${program} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source} DEPENDS ${headers})
   set(${result} ${program} PARENT_SCOPE)

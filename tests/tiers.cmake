@@ -7,7 +7,7 @@
 set(full
   "^nwchem$" "^package$" "^aarch64$"
   "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/" "^c/idle/"
-  "^fortran/.*/n1/"
+  "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"
   "^ga/"
   "^fault/"
   "^(nodes|hosts)/"

@@ -27,6 +27,9 @@ with_mpi() {
 	# shellcheck disable=SC2046
 	"mpicc.$flavour" "$programs/hello_mpi.c" -o "$out/abi" $(pkg-config --cflags --libs "armci-mpi-$flavour") "-Wl,-rpath,$libdir"
 	says_hello "$@" "$out/abi"
+	# shellcheck disable=SC2046
+	"mpifort.$flavour" -J "$out" "$programs/hello.f90" -o "$out/fabi" $(pkg-config --cflags --libs "armci-mpi-$flavour") "-Wl,-rpath,$libdir"
+	says_hello "$@" "$out/fabi"
 	"mpicc.$flavour" "$programs/hello_windows.c" -o "$out/windows"
 	says_hello "$@" armci-mpirma "$out/windows"
 }

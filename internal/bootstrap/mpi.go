@@ -149,6 +149,14 @@ func NullComm() uintptr {
 	return 0
 }
 
+// CommBytes returns the size of a communicator in C of the MPI in the process; without one, of the larger kind.
+func CommBytes() int {
+	if findMPI().flavour == C.BOOT_MPI_MPICH {
+		return int(unsafe.Sizeof(C.int(0)))
+	}
+	return int(unsafe.Sizeof(uintptr(0)))
+}
+
 // ThreadLevel returns the result of MPI_Query_thread (0 single .. 3 multiple), and
 // whether MPI is running.
 func ThreadLevel() (level int, running bool) {

@@ -52,6 +52,19 @@ foreach(flavour openmpi mpich)
       INCLUDE ${PROJECT_SOURCE_DIR}/include/armci-mpi SOURCES ${abi}/programs/mpi_abi.c)
     armci_run(abi/mpi-abi/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/mpi_abi_${flavour})
   endif()
+  # Fortran: the layouts of that ABI, and programs that are right for both.
+  if(NOT flavour IN_LIST ARMCI_FLAVOURS OR NOT flavour IN_LIST ARMCI_CAN_FC OR NOT TARGET armci_fortran)
+    armci_skip(abi/mpi-abi/fortran/${flavour} "no library, Fortran compiler wrapper or launcher of ${flavour}")
+    continue()
+  endif()
+  foreach(source ${abi}/programs/layouts.f90 ${CMAKE_CURRENT_SOURCE_DIR}/fortran/scopes.f90
+      ${CMAKE_CURRENT_SOURCE_DIR}/fortran/vectors.f90)
+    get_filename_component(name ${source} NAME_WE)
+    armci_program(OUTPUT ${out}/fortran_${flavour}/${name} FLAVOUR ${flavour} ABI ${flavour} TARGET armci_tests SOURCES ${source}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran/checks.inc)
+    armci_run(abi/mpi-abi/fortran/${flavour}/${name} LAUNCHER ${flavour} RANKS 2 LABELS abi
+      COMMAND ${out}/fortran_${flavour}/${name})
+  endforeach()
 endforeach()
 
 # What programs see of the library, types too, against the stored description; armci_abi_update writes that anew.

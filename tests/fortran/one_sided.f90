@@ -1,53 +1,25 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! one_sided.f90 - put, get, accumulate, strided patches, single values and nonblocking calls from Fortran through the
 ! module armci, results checked. What each call means in detail is tested in C; here only the binding.
+include 'checks.inc'
 program one_sided
   use, intrinsic :: iso_c_binding
   use armci
+  use checks
   implicit none
   integer, parameter :: n = 100, m = 40
-  integer(c_int) :: me, np, right, left
-  integer(armci_addr), allocatable :: addr(:)
   real(c_double), pointer :: mine(:, :)
 
-  call armci_msg_init(c_null_ptr, c_null_ptr)
-  call check(armci_init(), 'armci_init')
-  me = armci_msg_me()
-  np = armci_msg_nproc()
-  right = mod(me + 1, np)
-  left = mod(me + np - 1, np)
-  allocate (addr(0:np - 1))
-  call check(armci_malloc(addr, int(n * m * 8, c_long)), 'armci_malloc')
+  call start(n * m * 8)
   call c_f_pointer(transfer(addr(me), c_null_ptr), mine, [n, m])
   call contiguous()
   call strided()
   call accumulate()
   call values()
   call nonblocking()
-  call armci_barrier()
-  call check(armci_free(addr(me)), 'armci_free')
-  if (me == 0) print '(a,i0,a)', 'ok one_sided (', np, ' ranks)'
-  call check(armci_finalize(), 'armci_finalize')
-  call armci_msg_finalize()
+  call finish('one_sided')
 
 contains
-
-  ! A return code must be 0.
-  subroutine check(code, what)
-    integer(c_int), intent(in) :: code
-    character(*), intent(in) :: what
-    if (code /= 0) call armci_error(what // ' failed' // c_null_char, code)
-  end subroutine check
-
-  ! Two numbers must be equal.
-  subroutine equal(got, want, what)
-    real(c_double), intent(in) :: got, want
-    character(*), intent(in) :: what
-    if (abs(got - want) > 0) then
-      print *, 'rank', me, what, got, 'expected', want
-      call armci_error(what // ' is wrong' // c_null_char, 1_c_int)
-    end if
-  end subroutine equal
 
   subroutine contiguous()
     real(c_double) :: column(n), back(n)

@@ -1,20 +1,15 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! together.f90 - counters, mutexes, groups, messages and reductions from Fortran through the module armci, results
 ! checked. Transfers are in one_sided.f90.
+include 'checks.inc'
 program together
   use, intrinsic :: iso_c_binding
   use armci
+  use checks
   implicit none
-  integer(c_int) :: me, np
-  integer(armci_addr), allocatable :: addr(:)
   integer(c_long), pointer :: mine(:)
 
-  call armci_msg_init(c_null_ptr, c_null_ptr)
-  call check(armci_init(), 'armci_init')
-  me = armci_msg_me()
-  np = armci_msg_nproc()
-  allocate (addr(0:np - 1))
-  call check(armci_malloc(addr, 64_c_long), 'armci_malloc')
+  call start(64)
   call c_f_pointer(transfer(addr(me), c_null_ptr), mine, [8])
   mine = 0
   call armci_barrier()
@@ -23,30 +18,9 @@ program together
   call groups()
   call messages()
   call reductions()
-  call armci_barrier()
-  call check(armci_free(addr(me)), 'armci_free')
-  if (me == 0) print '(a,i0,a)', 'ok together (', np, ' ranks)'
-  call check(armci_finalize(), 'armci_finalize')
-  call armci_msg_finalize()
+  call finish('together')
 
 contains
-
-  ! A return code must be 0.
-  subroutine check(code, what)
-    integer(c_int), intent(in) :: code
-    character(*), intent(in) :: what
-    if (code /= 0) call armci_error(what // ' failed' // c_null_char, code)
-  end subroutine check
-
-  ! Two numbers must be equal.
-  subroutine equal(got, want, what)
-    integer(c_long), intent(in) :: got, want
-    character(*), intent(in) :: what
-    if (got /= want) then
-      print *, 'rank', me, what, got, 'expected', want
-      call armci_error(what // ' is wrong' // c_null_char, 1_c_int)
-    end if
-  end subroutine equal
 
   subroutine counter()
     integer(c_long) :: old, sum(1)

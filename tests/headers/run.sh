@@ -98,26 +98,31 @@ profiling_agrees() {
 	echo "checked: $(wc -l <"$dir/twins") profiling prototypes against their twins"
 }
 
-# fortran: the module compiles cleanly, is usable, links with nothing and has the values of the C header.
+# fortran ABI SUBDIRECTORY FLAGS: the module of this ABI compiles cleanly, is usable, links with nothing and has the values and
+# layouts of the C headers.
 fortran() {
+	abi=$1 sub=$2 flags=$3
 	if ! has "${FC%% *}"; then
-		skip "Fortran module: no Fortran compiler"
+		skip "Fortran module, $abi: no Fortran compiler"
 		return
 	fi
-	if [ ! -f "$include/armci.f90" ]; then
-		skip "Fortran module: $include holds no armci.f90"
+	if [ ! -f "$include/$sub/armci.f90" ]; then
+		skip "Fortran module, $abi: no armci.f90 in $include/$sub"
 		return
 	fi
-	strict="-std=f2018 $warn -J$dir"
-	check "Fortran module" $FC $strict -fsyntax-only "$include/armci.f90"
-	check "Fortran usage" $FC $strict -fsyntax-only "$here/usage.f90"
-	check "Fortran usage, 8-byte default integers" $FC $strict -fdefault-integer-8 -fsyntax-only "$here/usage.f90"
-	check "Fortran constants" $FC $strict -o "$dir/f" "$here/constants.f90"
-	check "C constants" $CC -std=c99 $warn -DARMCI_NO_MPI "-I$include" -o "$dir/c" "$here/constants.c"
+	mkdir "$dir/$abi"
+	strict="-std=f2018 $warn -J$dir/$abi"
+	check "Fortran module, $abi" $FC $strict -fsyntax-only "$include/$sub/armci.f90"
+	check "Fortran usage, $abi" $FC $strict -fsyntax-only "$here/usage.f90"
+	check "Fortran usage, $abi, 8-byte default integers" $FC $strict -fdefault-integer-8 -fsyntax-only "$here/usage.f90"
+	[ "$abi" != classic ] ||
+		check "Fortran usage, handles and groups as integers" $FC $strict -fsyntax-only "$here/usage_integers.f90"
+	check "Fortran constants, $abi" $FC $strict -o "$dir/f" "$here/constants.f90"
+	check "C constants, $abi" $CC -std=c99 $warn -DARMCI_NO_MPI $flags "-I$include" -o "$dir/c" "$here/constants.c"
 	"$dir/f" >"$dir/f.txt"
 	"$dir/c" >"$dir/c.txt"
-	check "Fortran and C constants are equal" diff "$dir/f.txt" "$dir/c.txt"
-	echo "checked: Fortran 2018, module and $(wc -l <"$dir/c.txt") values"
+	check "Fortran and C constants and layouts are equal, $abi" diff "$dir/f.txt" "$dir/c.txt"
+	echo "checked: Fortran 2018, $abi, module and $(wc -l <"$dir/c.txt") values"
 }
 
 has "${CC%% *}" || { skip "everything: no C compiler $CC"; exit 77; }
@@ -138,6 +143,8 @@ for stand_in in "OPENMPI -DOPEN_MPI" MPICH; do
 done
 symbols_agree
 profiling_agrees
-fortran
+fortran classic . -DARMCI_MPI_OPENMPI
+fortran openmpi armci-mpi/openmpi "-DARMCI_ABI_MPI -DARMCI_MPI_OPENMPI"
+fortran mpich armci-mpi/mpich "-DARMCI_ABI_MPI -DARMCI_MPI_MPICH"
 echo "headers: $checks checks, $failed failed"
 [ "$failed" -eq 0 ]

@@ -7,6 +7,7 @@ program hello
   implicit none
   integer(c_int) :: me, np, right, left, got
   integer(armci_addr), allocatable :: base(:)
+  type(armci_group) :: world
 
   call armci_msg_init(c_null_ptr, c_null_ptr)
   if (armci_init() /= 0) error stop 'armci_init'
@@ -20,6 +21,9 @@ program hello
   call armci_barrier()
   if (armci_get(base(me), got, 4_c_int, me) /= 0) error stop 'armci_get'
   if (got /= left) call armci_error('wrong neighbour' // c_null_char, got)
+  call armci_group_get_world(world)
+  call armci_group_size(world, got)
+  if (got /= np) call armci_error('wrong size of the world' // c_null_char, got)
   if (armci_free(base(me)) /= 0) error stop 'armci_free'
   if (me == 0) print '(a,i0)', 'ok hello of ', np
   got = armci_finalize()

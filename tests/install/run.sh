@@ -22,7 +22,7 @@ export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
 
 for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
-	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
+	include/armci-mpi/armci.h include/armci.f90 include/armci-fortran/types.inc include/armci-mpi/openmpi/armci.f90 bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
@@ -73,13 +73,20 @@ with_armcicc() {
 	started $4 "$program"
 }
 
-# The other ABI: its own include directory and library, chosen by the name of its .pc file.
+# with_mpi_abi FLAVOUR COMPILER SOURCE LAUNCHER. The other ABI: its own include directory and library, chosen by the name of its
+# .pc file.
 with_mpi_abi() {
-	program=$WORK/hello_abi_$1
+	program=$WORK/hello_abi_$1_${3##*.}
 	# shellcheck disable=SC2046
-	"$2" -o "$program" "$here/hello_mpi.c" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 with armci-mpi-$1"
+	"$2" -o "$program" "$here/$3" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 $3 with armci-mpi-$1"
 	# shellcheck disable=SC2086
-	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $3 "$program"
+	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $4 "$program"
+}
+
+# module_source DIRECTORY: the installed sources of the Fortran module are complete, for whoever has another compiler.
+module_source() {
+	mkdir -p "$WORK/module"
+	(cd "$WORK/module" && "$FC_none" -c "$1/armci.f90" -o armci.o && [ -s armci.mod ]) || fail "compiling $1/armci.f90"
 }
 
 # with_mpirma FLAVOUR COMPILER LAUNCHER: a program with windows, not linked with anything of ours, through the command, through
@@ -142,9 +149,14 @@ for flavour in none openmpi mpich; do
 	with_armcicc $flavour "$cc" hello.c "$run"
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
-	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
+	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" hello_mpi.c "$run"
+	[ -z "$fc" ] || [ ! -e "$prefix/include/armci-mpi/$flavour/armci.mod" ] || with_mpi_abi $flavour "$fc" hello.f90 "$run"
 	[ -z "$fc" ] || [ ! -e "$lib/pkgconfig/armci-caf.pc" ] || with_coarrays $flavour "$fc" "$run"
 	[ $flavour = none ] || [ ! -e "$lib/pkgconfig/armci-mpirma.pc" ] || with_mpirma $flavour "$cc" "$run"
+done
+
+[ -z "$FC_none" ] || for directory in "$prefix/include" "$prefix/include/armci-mpi/openmpi" "$prefix/include/armci-mpi/mpich"; do
+	module_source "$directory"
 done
 
 # In a place where the compiler looks anyway, -larmci is all.

@@ -29,7 +29,7 @@ const (
 // longBecause is how a file explains its length.
 var longBecause = regexp.MustCompile(`(?i)long (only )?because`)
 
-var sourceSuffixes = []string{".go", ".c", ".h", ".f90", ".sh", ".cmake", ".map"}
+var sourceSuffixes = []string{".go", ".c", ".h", ".f90", ".inc", ".sh", ".cmake", ".map"}
 
 // source is one file of ours: its path from the root and its text.
 type source struct {

@@ -1,7 +1,7 @@
 // comm_world.c - the communicators the classic ABI hands out under MPI: ARMCI_COMM_WORLD, which is data that a
-// program may hold a copy of, and armci_group_comm. Messages on them must not meet the library's own.
+// program may hold a copy of, armci_group_comm and ARMCIX_Get_world_comm. Messages on them must not meet the library's own.
 // SPDX-License-Identifier: BSD-3-Clause
-#include <armci.h>
+#include <armcix.h>
 #include <mpi.h>
 #include <stdio.h>
 
@@ -32,6 +32,16 @@ int main(int argc, char **argv)
 	ARMCI_Group_get_world(&world);
 	bad += check("ARMCI_COMM_WORLD", ARMCI_COMM_WORLD, me, np);
 	bad += check("armci_group_comm(world)", armci_group_comm(&world), me, np);
+	struct {
+		MPI_Comm comm;
+		int beside;
+	} got = {MPI_COMM_NULL, 12345};
+	ARMCIX_Get_world_comm(&got.comm);
+	bad += check("ARMCIX_Get_world_comm", got.comm, me, np);
+	if (got.beside != 12345) {
+		fprintf(stderr, "rank %d: ARMCIX_Get_world_comm wrote beside the communicator\n", me);
+		bad++;
+	}
 	if (bad)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	ARMCI_Finalize();
