@@ -18,7 +18,7 @@ inline constexpr bool is_atomic_v =
 
 namespace detail {
 
-template <class T> void atomic(int op, T *old, global_ptr<T> at, T operand, T compare = T())
+template <class T> void atomic(int op, std::remove_const_t<T> *old, global_ptr<T> at, T operand, T compare = T())
 {
 	static_assert(is_atomic_v<T>, "armci: atomics take integers and enumerations of 4 or 8 bytes, not const");
 	check(ARMCIX_Atomic(op, static_cast<int>(sizeof(T)), old, at.address(), &operand, &compare, at.rank()), "ARMCIX_Atomic",
@@ -27,8 +27,8 @@ template <class T> void atomic(int op, T *old, global_ptr<T> at, T operand, T co
 
 template <class T> T fetch(int op, global_ptr<T> at, T operand, T compare = T())
 {
-	T old;
-	atomic(op, &old, at, operand, compare);
+	std::remove_const_t<T> old;
+	atomic<T>(op, &old, at, operand, compare);
 	return old;
 }
 
@@ -38,18 +38,18 @@ template <class T> T fetch(int op, global_ptr<T> at, T operand, T compare = T())
  * to its size. Sums wrap. Scope: one-sided. Threads: any. Errors: throws error.
  * The first six return the value before. Done: on return, on both sides. */
 
-template <class T> T fetch_add(global_ptr<T> at, detail::as_is<T> n) { return detail::fetch(ARMCIX_ADD, at, n); }
-template <class T> T fetch_and(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch(ARMCIX_AND, at, bits); }
-template <class T> T fetch_or(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch(ARMCIX_OR, at, bits); }
-template <class T> T fetch_xor(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch(ARMCIX_XOR, at, bits); }
+template <class T> T fetch_add(global_ptr<T> at, detail::as_is<T> n) { return detail::fetch<T>(ARMCIX_ADD, at, n); }
+template <class T> T fetch_and(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch<T>(ARMCIX_AND, at, bits); }
+template <class T> T fetch_or(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch<T>(ARMCIX_OR, at, bits); }
+template <class T> T fetch_xor(global_ptr<T> at, detail::as_is<T> bits) { return detail::fetch<T>(ARMCIX_XOR, at, bits); }
 
 /** Stores a value. */
-template <class T> T swap(global_ptr<T> at, detail::as_is<T> value) { return detail::fetch(ARMCIX_SWAP, at, value); }
+template <class T> T swap(global_ptr<T> at, detail::as_is<T> value) { return detail::fetch<T>(ARMCIX_SWAP, at, value); }
 
 /** Stores `desired` if the value before was `expected`, which a result equal to `expected` says. */
 template <class T> T compare_swap(global_ptr<T> at, detail::as_is<T> expected, detail::as_is<T> desired)
 {
-	return detail::fetch(ARMCIX_CAS, at, desired, expected);
+	return detail::fetch<T>(ARMCIX_CAS, at, desired, expected);
 }
 
 /* These do not ask for the value before. Done: as a store: on the caller's node at once, elsewhere after a fence. */

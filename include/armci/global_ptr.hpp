@@ -25,6 +25,12 @@ template <class T> union room {
 	T value;
 };
 
+/* Asked where a T is used, so that a class may hold pointers to itself. */
+template <class T> constexpr void check_element() noexcept
+{
+	static_assert(std::is_trivially_copyable_v<T>, "armci: a T that is transferred must be trivially copyable");
+}
+
 /* The C interface takes local and remote sources without const, and leaves them alone. */
 template <class T> void *bare(T *p) noexcept { return const_cast<std::remove_cv_t<T> *>(p); }
 
@@ -38,7 +44,6 @@ template <class T> void *bare(T *p) noexcept { return const_cast<std::remove_cv_
  */
 template <class T> class global_ptr {
 public:
-	static_assert(std::is_trivially_copyable_v<T>, "armci: a T in shared memory must be trivially copyable");
 	using element_type = T;
 	using value_type = std::remove_cv_t<T>;
 	using difference_type = std::ptrdiff_t;
@@ -67,6 +72,7 @@ public:
 	/** The element, as one load if it has 1, 2, 4 or 8 bytes. Done: on return. Errors: throws error. */
 	value_type get() const
 	{
+		detail::check_element<T>();
 		detail::room<value_type> to;
 		detail::check(ARMCI_Get(detail::bare(address_), &to.value, static_cast<int>(sizeof(T)), rank_), "ARMCI_Get", "src",
 			address_, sizeof(T), rank_);
@@ -77,6 +83,7 @@ public:
 	 *  fence(rank()). Errors: throws error. */
 	void put(const value_type &value) const
 	{
+		detail::check_element<T>();
 		static_assert(!std::is_const_v<T>, "armci: a global_ptr<const T> reads only");
 		detail::check(ARMCI_Put(detail::bare(&value), detail::bare(address_), static_cast<int>(sizeof(T)), rank_), "ARMCI_Put",
 			"dst", address_, sizeof(T), rank_);

@@ -21,11 +21,18 @@ inline constexpr uninitialized_t uninitialized{};
 
 namespace detail {
 
-template <class T> armci_size_t bytes_of(std::size_t n, const char *function)
+/* Bytes of n elements; -1 if there are too many, which the C interface refuses: collectives on every rank. */
+template <class T> constexpr armci_size_t bytes_of(std::size_t n) noexcept
 {
-	if (n > static_cast<std::size_t>(std::numeric_limits<armci_size_t>::max()) / sizeof(T))
-		refuse(function, FAIL3, "argument bytes: " + std::to_string(n) + " elements of " + std::to_string(sizeof(T)) + " bytes");
-	return static_cast<armci_size_t>(n * sizeof(T));
+	constexpr std::size_t most = static_cast<std::size_t>(std::numeric_limits<armci_size_t>::max());
+	return n <= most / sizeof(T) ? static_cast<armci_size_t>(n * sizeof(T)) : -1;
+}
+
+inline void check_memory(int code, const char *function, std::size_t n, std::size_t size)
+{
+	if (code != 0)
+		refuse(function, code, "argument bytes, " + std::to_string(n) + " elements of " + std::to_string(size) +
+			" bytes: " + meaning(code) + "; or so at another rank");
 }
 
 } // namespace detail
@@ -64,14 +71,14 @@ public:
 	shared_array(std::size_t n, uninitialized_t)
 		: parts_(static_cast<std::size_t>(armci_msg_nproc())), size_(n), me_(armci_msg_me())
 	{
-		detail::check(ARMCI_Malloc(parts_.data(), detail::bytes_of<T>(n, "ARMCI_Malloc")), "ARMCI_Malloc");
+		detail::check_memory(ARMCI_Malloc(parts_.data(), detail::bytes_of<T>(n)), "ARMCI_Malloc", n, sizeof(T));
 	}
 	shared_array(std::size_t n, const group &members, uninitialized_t)
 		: parts_(static_cast<std::size_t>(members.size())), size_(n), me_(members.rank()), group_(*members.native()),
 		  grouped_(true)
 	{
-		const armci_size_t bytes = detail::bytes_of<T>(n, "ARMCI_Malloc_group");
-		detail::check(ARMCI_Malloc_group(parts_.data(), bytes, &group_), "ARMCI_Malloc_group");
+		const int code = ARMCI_Malloc_group(parts_.data(), detail::bytes_of<T>(n), &group_);
+		detail::check_memory(code, "ARMCI_Malloc_group", n, sizeof(T));
 	}
 
 	shared_array(shared_array &&other) noexcept { take(other); }
@@ -170,9 +177,8 @@ public:
 	{
 		if (n == 0)
 			return;
-		data_.reset(static_cast<T *>(ARMCI_Malloc_local(detail::bytes_of<T>(n, "ARMCI_Malloc_local"))));
-		if (!data_)
-			detail::refuse("ARMCI_Malloc_local", FAIL6, std::to_string(n * sizeof(T)) + " bytes: " + detail::meaning(FAIL6));
+		data_.reset(static_cast<T *>(ARMCI_Malloc_local(detail::bytes_of<T>(n))));
+		detail::check_memory(data_ ? 0 : FAIL6, "ARMCI_Malloc_local", n, sizeof(T));
 	}
 
 	T *data() const noexcept { return data_.get(); }

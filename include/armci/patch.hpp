@@ -17,14 +17,15 @@ namespace detail {
 /* A number of elements: from any integer type, without warnings about narrowing in braces. */
 class index {
 public:
-	template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
+	constexpr index() noexcept = default;
+	template <class I, class = std::enable_if_t<std::is_integral_v<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>)>>
 	constexpr index(I i) noexcept : value_(static_cast<long long>(i))
 	{
 	}
 	constexpr operator long long() const noexcept { return value_; }
 
 private:
-	long long value_;
+	long long value_ = 0;
 };
 
 } // namespace detail
@@ -57,8 +58,9 @@ public:
 	/** @param extent [in] elements. @param local, remote [in] strides of either side, in elements. */
 	constexpr patch(const dims<N> &extent, const dims<N> &local, const dims<N> &remote)
 	{
-		const bool rows = extent[N - 1] == 1 || (local[N - 1] == 1 && remote[N - 1] == 1);
-		count_[0] = fit(rows ? extent[N - 1] : 1, sizeof(T), "count");
+		const long long last = extent[N - 1];
+		const bool rows = last == 1 || (local[N - 1] == 1 && remote[N - 1] == 1);
+		count_[0] = fit(rows ? last : 1, sizeof(T), "count");
 		for (std::size_t i = rows ? N - 1 : N; i-- > 0; levels_++) {
 			if (levels_ == ARMCI_MAX_STRIDE_LEVEL)
 				detail::refuse("patch", FAIL4, "argument extent: 9 dimensions of single elements");

@@ -21,23 +21,25 @@ template <class T> class pieces {
 public:
 	static_assert(!std::is_const_v<T>, "armci: pieces<T> of a T without const");
 
-	/** Adds a piece. @param local, remote its first element on either side. @param n [in] elements. */
+	/** Adds a piece. @param local, remote its first element on either side. @param n [in] elements; 0 adds nothing. */
 	void add(T *local, global_ptr<T> remote, std::size_t n = 1)
 	{
+		detail::check_element<T>();
+		if (n == 0)
+			return;
 		if (n > INT_MAX / sizeof(T))
 			detail::refuse("pieces::add", FAIL4, "argument n: " + std::to_string(n) + " elements are more than an int of bytes");
-		if (!runs_.empty() && remote.rank() != rank_)
+		if (!remote_.empty() && remote.rank() != rank_)
 			detail::refuse("pieces::add", FAIL5, "argument remote: of rank " + std::to_string(remote.rank()) +
 				", earlier pieces of rank " + std::to_string(rank_));
 		const int bytes = static_cast<int>(n * sizeof(T));
-		local_.reserve(local_.size() + 1); // so that nothing is added by halves
-		remote_.reserve(remote_.size() + 1);
+		local_.resize(remote_.size()); // after an add that found no memory halfway
 		if (runs_.empty() || runs_.back().bytes != bytes)
 			runs_.push_back({bytes, 0});
-		rank_ = remote.rank();
 		local_.push_back(local);
 		remote_.push_back(remote.address());
 		runs_.back().pieces++;
+		rank_ = remote.rank();
 	}
 
 	/** Forgets all pieces. */
@@ -49,14 +51,14 @@ public:
 	}
 
 	/** Number of pieces. */
-	std::size_t size() const noexcept { return local_.size(); }
+	std::size_t size() const noexcept { return remote_.size(); }
 	/** The rank they are at; -1 without pieces. */
-	int rank() const noexcept { return runs_.empty() ? -1 : rank_; }
+	int rank() const noexcept { return remote_.empty() ? -1 : rank_; }
 
 	/* For the functions below: the descriptors of the C interface, one for neighbours of equal length. */
 	template <class Call> void call(bool get, const char *function, Call &&call)
 	{
-		if (runs_.empty())
+		if (remote_.empty())
 			return;
 		std::vector<armci_giov_t> list(runs_.size());
 		std::size_t first = 0, bytes = 0;

@@ -33,6 +33,7 @@ template <class T> constexpr void check_acc() noexcept
 
 template <class T> constexpr void check_store() noexcept
 {
+	check_element<T>();
 	static_assert(!std::is_const_v<T>, "armci: a global_ptr<const T> reads only");
 }
 
@@ -73,6 +74,7 @@ template <class T> void put(detail::as_is<span<const T>> src, global_ptr<T> dst)
  *  @param dst [out] elements. Done: on return. */
 template <class T> void get(global_ptr<T> src, detail::as_is<span<std::remove_const_t<T>>> dst)
 {
+	detail::check_element<T>();
 	detail::in_parts(dst.size() * sizeof(T), sizeof(T), [&](std::size_t from, int bytes) {
 		detail::check(ARMCI_Get(detail::at(src.address(), from), detail::at(dst.data(), from), bytes, src.rank()), "ARMCI_Get",
 			"src", detail::at(src.address(), from), static_cast<std::size_t>(bytes), src.rank());
@@ -126,6 +128,7 @@ template <class T> void nb_put(detail::as_is<span<const T>> src, global_ptr<T> d
 /** Nonblocking get. */
 template <class T> void nb_get(global_ptr<T> src, detail::as_is<span<std::remove_const_t<T>>> dst, detail::slot to)
 {
+	detail::check_element<T>();
 	detail::in_parts(dst.size() * sizeof(T), sizeof(T), [&](std::size_t from, int bytes) {
 		detail::check(ARMCI_NbGet(detail::at(src.address(), from), detail::at(dst.data(), from), bytes, src.rank(), to),
 			"ARMCI_NbGet", "src", detail::at(src.address(), from), static_cast<std::size_t>(bytes), src.rank());

@@ -51,6 +51,23 @@ one() {
 	echo "checked: $label"
 }
 
+# cxx_header LABEL STANDARD HEADER FLAGS: one of armci.hpp and its parts, first and again, with every warning.
+cxx_header() {
+	printf '#include <%s>\n#include <%s>\n' "$3" "$3" >"$dir/alone.cc"
+	# shellcheck disable=SC2086 # words
+	check "$1, $2: $3" $CXX "-std=$2" $warn -Wshadow -Wconversion $4 -fsyntax-only "$dir/alone.cc"
+}
+
+# cxx_parts: armci.hpp and each part of it alone; under C++20 only the whole, as with each MPI below.
+cxx_parts() {
+	has "${CXX%% *}" || return 0
+	for part in "$include"/armci.hpp "$include"/armci/*.hpp; do
+		cxx_header "without MPI" c++17 "${part#"$include"/}" "-DARMCI_NO_MPI -I$include"
+	done
+	cxx_header "without MPI" c++20 armci.hpp "-DARMCI_NO_MPI -I$include"
+	echo "checked: armci.hpp and its parts, C++17; armci.hpp, C++20"
+}
+
 # languages LABEL FLAGS: C99, C11 and C++17 with these include flags.
 languages() {
 	env=$1 flags=$2
@@ -58,6 +75,7 @@ languages() {
 	one "C11, $env" c $CC -std=c11 $warn $flags
 	if has "${CXX%% *}"; then
 		one "C++17, $env" c++ $CXX -std=c++17 $warn $flags
+		cxx_header "$env" c++17 armci.hpp "$flags"
 	else
 		skip "C++17, $env: no C++ compiler $CXX"
 	fi
@@ -122,6 +140,7 @@ fortran() {
 
 has "${CC%% *}" || { skip "everything: no C compiler $CC"; exit 77; }
 languages "without MPI" "-DARMCI_NO_MPI -I$include"
+cxx_parts
 languages "whatever the compiler finds" "-I$include"
 for mpi in openmpi mpich; do
 	if ! has mpicc.$mpi; then
