@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into a fresh prefix, moves it elsewhere, and uses it as a user would: pkg-config, find_package and plain
-# -larmci, in C and Fortran, under each launcher that is here. It must not see the build tree, only the prefix.
-# Input: BUILD WORK CMAKE, and per flavour F in none openmpi mpich: CC_F FC_F RUN_F (launcher with its rank count).
+# -larmci, in C, C++ and Fortran, under each launcher that is here. It must not see the build tree, only the prefix.
+# Input: BUILD WORK CMAKE, and per flavour F in none openmpi mpich: CC_F CXX_F FC_F RUN_F (launcher with its rank count).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,8 @@ PKG_CONFIG_PATH=$lib/pkgconfig
 export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
 
-for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
+for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h include/armci.hpp \
+	include/armci/memory.hpp include/armci-mpi/armci.hpp \
 	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
@@ -66,6 +67,7 @@ with_armcicc() {
 	wrapper=armcicc option=-cc
 	case $3 in
 	*.f90) wrapper=armcifort option=-fc ;;
+	*.cc) wrapper=armcicxx option=-cxx ;;
 	esac
 	ln -sf "$prefix/bin/$wrapper" "$WORK/$wrapper"
 	"$WORK/$wrapper" $option="$2" -Wall -Werror -c -o "$program.o" "$here/$3" || fail "$wrapper $option=$2 -c $3"
@@ -73,11 +75,12 @@ with_armcicc() {
 	started $4 "$program"
 }
 
-# The other ABI: its own include directory and library, chosen by the name of its .pc file.
+# with_mpi_abi FLAVOUR COMPILER LAUNCHER SOURCE: the other ABI: its own include directory and library, chosen by the name of its
+# .pc file.
 with_mpi_abi() {
-	program=$WORK/hello_abi_$1
+	program=$WORK/hello_abi_$1_${4##*.}
 	# shellcheck disable=SC2046
-	"$2" -o "$program" "$here/hello_mpi.c" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 with armci-mpi-$1"
+	"$2" -o "$program" "$here/$4" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 $4 with armci-mpi-$1"
 	# shellcheck disable=SC2086
 	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $3 "$program"
 }
@@ -131,7 +134,7 @@ with_cmake() {
 }
 
 for flavour in none openmpi mpich; do
-	eval "cc=\$CC_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
+	eval "cc=\$CC_$flavour cxx=\$CXX_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
 	if [ -z "$cc" ] || [ -z "$run" ]; then
 		say "skipped: no compiler or launcher of $flavour"
 		continue
@@ -141,8 +144,10 @@ for flavour in none openmpi mpich; do
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_pkg_config $flavour "$fc" hello.f90 "$run"
 	with_armcicc $flavour "$cc" hello.c "$run"
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
+	[ -z "$cxx" ] || with_armcicc $flavour "$cxx" hello.cc "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
-	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run"
+	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" "$run" hello_mpi.c
+	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || [ -z "$cxx" ] || with_mpi_abi $flavour "$cxx" "$run" hello.cc
 	[ -z "$fc" ] || [ ! -e "$lib/pkgconfig/armci-caf.pc" ] || with_coarrays $flavour "$fc" "$run"
 	[ $flavour = none ] || [ ! -e "$lib/pkgconfig/armci-mpirma.pc" ] || with_mpirma $flavour "$cc" "$run"
 done
