@@ -28,7 +28,7 @@ private:
 	{
 		const std::size_t all = slots_.size() * static_cast<std::size_t>(armci::size());
 		for (std::size_t i = 0, at = std::hash<long>()(key * 2654435761L) % all; i < all; i++, at = (at + 1) % all) {
-			const auto there = slots_.on(static_cast<int>(at / slots_.size())) + static_cast<long>(at % slots_.size());
+			const auto there = slots_.on(static_cast<int>(at / slots_.size())) + at % slots_.size();
 			const long owner = compare_swap(there.member(&slot::key), 0, key);
 			if (owner == 0 || owner == key)
 				return there;

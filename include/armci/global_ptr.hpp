@@ -31,6 +31,10 @@ template <class T> constexpr void check_element() noexcept
 	static_assert(std::is_trivially_copyable_v<T>, "armci: a T that is transferred must be trivially copyable");
 }
 
+/* A number of elements: of any integer type, or an enumerator, as with plain pointers. */
+template <class I>
+using if_index = std::enable_if_t<std::is_integral_v<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>)>;
+
 /* The C interface takes local and remote sources without const, and leaves them alone. */
 template <class T> void *bare(T *p) noexcept { return const_cast<std::remove_cv_t<T> *>(p); }
 
@@ -91,7 +95,10 @@ public:
 
 	/** A reference to an element: reading it is get(), assigning to it is put(). */
 	constexpr global_ref<T> operator*() const noexcept { return global_ref<T>(*this); }
-	constexpr global_ref<T> operator[](difference_type i) const noexcept { return global_ref<T>(*this + i); }
+	template <class I, class = detail::if_index<I>> constexpr global_ref<T> operator[](I i) const noexcept
+	{
+		return global_ref<T>(*this + i);
+	}
 
 	/** The address of a member of a class: p.member(&node::next). */
 	template <class M, class C> auto member(M C::*field) const noexcept
@@ -108,15 +115,30 @@ public:
 		return global_ptr<U>(rank_, reinterpret_cast<U *>(address_));
 	}
 
-	constexpr global_ptr &operator+=(difference_type n) noexcept { return address_ += n, *this; }
-	constexpr global_ptr &operator-=(difference_type n) noexcept { return address_ -= n, *this; }
+	template <class I, class = detail::if_index<I>> constexpr global_ptr &operator+=(I n) noexcept
+	{
+		return address_ += n, *this;
+	}
+	template <class I, class = detail::if_index<I>> constexpr global_ptr &operator-=(I n) noexcept
+	{
+		return address_ -= n, *this;
+	}
 	constexpr global_ptr &operator++() noexcept { return ++address_, *this; }
 	constexpr global_ptr &operator--() noexcept { return --address_, *this; }
 	constexpr global_ptr operator++(int) noexcept { return global_ptr(rank_, address_++); }
 	constexpr global_ptr operator--(int) noexcept { return global_ptr(rank_, address_--); }
-	friend constexpr global_ptr operator+(global_ptr p, difference_type n) noexcept { return p += n; }
-	friend constexpr global_ptr operator+(difference_type n, global_ptr p) noexcept { return p += n; }
-	friend constexpr global_ptr operator-(global_ptr p, difference_type n) noexcept { return p -= n; }
+	template <class I, class = detail::if_index<I>> friend constexpr global_ptr operator+(global_ptr p, I n) noexcept
+	{
+		return p += n;
+	}
+	template <class I, class = detail::if_index<I>> friend constexpr global_ptr operator+(I n, global_ptr p) noexcept
+	{
+		return p += n;
+	}
+	template <class I, class = detail::if_index<I>> friend constexpr global_ptr operator-(global_ptr p, I n) noexcept
+	{
+		return p -= n;
+	}
 
 	/** Elements between two pointers into one array of one rank. */
 	friend constexpr difference_type operator-(global_ptr a, global_ptr b) noexcept { return a.address_ - b.address_; }

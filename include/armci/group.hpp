@@ -50,6 +50,14 @@ public:
 		return part;
 	}
 
+	/** A group of the same members in the same order. Scope: collective over this group. Errors: throws error. */
+	group dup() const
+	{
+		group same(true);
+		detail::check(ARMCIX_Group_dup(native(), &same.group_), "ARMCIX_Group_dup");
+		return same;
+	}
+
 	group(group &&other) noexcept : group_(other.group_), owned_(std::exchange(other.owned_, false)) {}
 	group &operator=(group &&other) noexcept
 	{

@@ -18,7 +18,7 @@ namespace detail {
 class index {
 public:
 	constexpr index() noexcept = default;
-	template <class I, class = std::enable_if_t<std::is_integral_v<I> || (std::is_enum_v<I> && std::is_convertible_v<I, int>)>>
+	template <class I, class = if_index<I>>
 	constexpr index(I i) noexcept : value_(static_cast<long long>(i))
 	{
 	}

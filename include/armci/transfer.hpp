@@ -57,7 +57,8 @@ template <class T> char *at(T *p, std::size_t offset) noexcept { return static_c
 template <class T> inline constexpr bool is_accumulable_v = detail::acc_code<T> != 0;
 
 /* In what follows: a span is local and may be given as a vector, an array or (pointer, elements) in braces; a global_ptr is
- * [remote], the first of as many elements. No elements: nothing to do. Scope: one-sided. Threads: any. Errors: throws error. */
+ * [remote], the first of as many elements. No elements: nothing to do. More than 2 GiB are moved by several calls; if one of them
+ * fails, what earlier ones moved stays. Scope: one-sided. Threads: any. Errors: throws error. */
 
 /** Stores elements at a rank. @param src [in] elements. @param dst [remote] where. Done: locally on return, remotely after
  *  fence(dst.rank()). */
@@ -113,7 +114,7 @@ void put_flag(detail::as_is<span<const T>> src, global_ptr<T> dst, global_ptr<in
 /* Nonblocking: as the blocking functions, with a handle, an aggregate or `implicit`, or with none, then they return a handle.
  * Done: locally after wait() of the handle; until then sources must not be changed, nor destinations of gets be read. Stores
  * are remotely done after a fence as well. No order among open calls. An error starts nothing and leaves the handle as it was;
- * where elements of more than 2 GiB are moved by several calls, earlier ones of them stay open. */
+ * of several calls for more than 2 GiB, earlier ones stay open. */
 
 /** Nonblocking put. */
 template <class T> void nb_put(detail::as_is<span<const T>> src, global_ptr<T> dst, detail::slot to)

@@ -100,7 +100,7 @@ static void lists()
 	std::size_t at = 0;
 	for (std::size_t i = 0, n = 1; i < 100; i += n, n = i % 7 < 3 ? 2 : 3) {
 		n = n < 100 - i ? n : 100 - i;
-		list.add(&from[i], a.on(right()) + long(at), n);
+		list.add(&from[i], a.on(right()) + at, n);
 		at += n + 1; // a gap after each piece
 	}
 	CHECK(list.rank() == right() && list.size() > 30);

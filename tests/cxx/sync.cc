@@ -20,6 +20,8 @@ static void groups()
 	std::vector<long> sums(3, turned.rank());
 	all_reduce(sums, armci::op::sum, turned);
 	CHECK_EQ(sums[2], armci::size() * (armci::size() - 1L) / 2);
+	const armci::group same = turned.dup();
+	CHECK(same.rank() == turned.rank() && same.size() == turned.size());
 	armci::group moved = std::move(turned), back = world.split(0);
 	back = std::move(moved);
 	CHECK_EQ(back.rank(), armci::size() - 1 - armci::rank());
@@ -97,12 +99,42 @@ static void messages()
 	CHECK(in[0] == left() && in[2] == left() + 2 && in[3] == -1);
 }
 
-int main(int argc, char **argv)
+static int all()
 {
-	armci::job job(argc, argv);
 	groups();
 	order();
 	events();
 	messages();
 	return check_end("sync");
 }
+
+// MPI belongs to the program: it is there before and after the job, which is over a communicator in another order.
+#ifdef MPI_VERSION
+int main(int argc, char **argv)
+{
+	int rank, size, over;
+	MPI_Comm turned;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+	{
+		armci::job job(turned);
+		MPI_Comm_free(&turned);
+		CHECK_EQ(armci::rank(), size - 1 - rank);
+		all();
+	}
+	MPI_Finalized(&over);
+	return MPI_Finalize() + over;
+}
+#else
+int main(int argc, char **argv)
+{
+	{
+		armci::job whole(argc, argv);
+		armci::job inner(armci::thread_level::multiple); // counted, as in C
+	}
+	armci::job again;
+	return all();
+}
+#endif

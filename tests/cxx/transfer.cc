@@ -89,17 +89,17 @@ static void collected()
 	for (int round = 0; round < 3; round++) {
 		armci::aggregate together;
 		for (std::size_t i = 0; i < N; i += 2)
-			nb_put({&from[i], 1}, a.on(right()) + long(i), together);
+			nb_put({&from[i], 1}, a.on(right()) + i, together);
 		together.wait();
 		for (std::size_t i = 1; i < N; i += 2)
-			nb_put({&from[i], 1}, a.on(right()) + long(i), together);
+			nb_put({&from[i], 1}, a.on(right()) + i, together);
 	} // the rest is sent here
 	for (std::size_t i = 0; i < N; i++)
-		nb_get(a.here() + long(i), {&to[i], 1}, armci::implicit);
+		nb_get(a.here() + i, {&to[i], 1}, armci::implicit);
 	armci::wait_all();
 	armci::barrier();
 	for (std::size_t i = 0; i < N; i++)
-		nb_get(a.on(right()) + long(i), {&to[i], 1}, armci::implicit);
+		nb_get(a.on(right()) + i, {&to[i], 1}, armci::implicit);
 	armci::wait_all(right());
 	CHECK(from == to);
 	armci::barrier();

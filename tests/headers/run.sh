@@ -58,14 +58,16 @@ cxx_header() {
 	check "$1, $2: $3" $CXX "-std=$2" $warn -Wshadow -Wconversion $4 -fsyntax-only "$dir/alone.cc"
 }
 
-# cxx_parts: armci.hpp and each part of it alone; under C++20 only the whole, as with each MPI below.
+# cxx_parts: each part of armci.hpp alone, and how it is used; with each MPI below, the whole is enough.
 cxx_parts() {
 	has "${CXX%% *}" || return 0
-	for part in "$include"/armci.hpp "$include"/armci/*.hpp; do
+	for part in "$include"/armci/*.hpp; do
 		cxx_header "without MPI" c++17 "${part#"$include"/}" "-DARMCI_NO_MPI -I$include"
 	done
-	cxx_header "without MPI" c++20 armci.hpp "-DARMCI_NO_MPI -I$include"
-	echo "checked: armci.hpp and its parts, C++17; armci.hpp, C++20"
+	for standard in c++17 c++20; do
+		check "usage.cc, $standard" $CXX -std=$standard $warn -Wshadow -Wconversion -DARMCI_NO_MPI "-I$include" -fsyntax-only "$here/usage.cc"
+	done
+	echo "checked: armci.hpp and its parts, C++17; usage.cc, C++17 and C++20"
 }
 
 # languages LABEL FLAGS: C99, C11 and C++17 with these include flags.
