@@ -15,7 +15,7 @@ TIER     = BUILD="$(BUILD)" JOBS="$(JOBS)" CTEST="$(CTEST)" sh tests/tier.sh
 
 # Left alone when not given: CMake keeps what a build directory was configured with.
 OPTIONS  = $(if $(BUILD_TYPE),-DCMAKE_BUILD_TYPE=$(BUILD_TYPE)) $(if $(WERROR),-DARMCI_WERROR=$(WERROR)) \
-	$(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)") $(if $(FFLAGS),-DCMAKE_Fortran_FLAGS="$(FFLAGS)") \
+	$(if $(CFLAGS),-DCMAKE_C_FLAGS="$(CFLAGS)") $(if $(CXXFLAGS),-DCMAKE_CXX_FLAGS="$(CXXFLAGS)") $(if $(FFLAGS),-DCMAKE_Fortran_FLAGS="$(FFLAGS)") \
 	$(if $(LDFLAGS),-DCMAKE_SHARED_LINKER_FLAGS="$(LDFLAGS)")
 
 .PHONY: all configure tests run quick check check-all install dist clean

@@ -76,6 +76,11 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
+# What armci.hpp adds to a call.
+if("none" IN_LIST ARMCI_CAN_CXX)
+  armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench SOURCES ${here}/cxx/calls.cc)
+endif()
+
 # The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with OpenCoarrays over Open MPI.
 set(caf "")
 foreach(file task direct measure transfers objects together main)

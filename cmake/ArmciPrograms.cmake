@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 file(GLOB ARMCI_PUBLIC_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
+file(GLOB ARMCI_CXX_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/armci/*.hpp)
 add_custom_target(armci_examples)
 add_custom_target(armci_tests)
 add_dependencies(armci_tests armci_examples)
 
-# Which flavours can be compiled in a language (CC or FC), and started.
-foreach(language CC FC)
+# Which flavours can be compiled in a language (CC, CXX or FC), and started.
+foreach(language CC CXX FC)
   set(ARMCI_CAN_${language} "")
   foreach(flavour none openmpi mpich)
     if(ARMCI_${language}_${flavour} AND ARMCI_RUN_${flavour})
@@ -33,6 +34,9 @@ function(armci_program)
   if("${A_SOURCES}" MATCHES "\\.f90")
     set(command ${ARMCI_FC_${A_FLAVOUR}} ${ARMCI_FFLAGS} -I${ARMCI_MODULE_DIR_${A_ABI}} -J${A_OUTPUT}.mods)
     set(extra ${ARMCI_MODULE_DIR_${A_ABI}}/armci.mod)
+  elseif("${A_SOURCES}" MATCHES "\\.cc")
+    set(command ${ARMCI_CXX_${A_FLAVOUR}} ${ARMCI_CXXFLAGS} -I${A_INCLUDE})
+    set(extra ${ARMCI_PUBLIC_HEADERS} ${ARMCI_CXX_HEADERS})
   else()
     set(command ${ARMCI_CC_${A_FLAVOUR}} ${ARMCI_CFLAGS} -I${A_INCLUDE})
     set(extra ${ARMCI_PUBLIC_HEADERS})

@@ -5,11 +5,12 @@
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
 
-# How the scripts are told about compilers, launchers and the build: CC_F FC_F RUN_F per flavour F.
+# How the scripts are told about compilers, launchers and the build: CC_F CXX_F FC_F RUN_F per flavour F.
 set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}" "GO=${ARMCI_GO}"
   "WERROR=${ARMCI_WERROR_FLAG}")
 foreach(flavour none openmpi mpich)
   set(cc "")
+  set(cxx "")
   set(fc "")
   set(run "")
   if(flavour IN_LIST ARMCI_CAN_CC)
@@ -17,10 +18,13 @@ foreach(flavour none openmpi mpich)
     armci_launcher(run ${flavour} 2)
     string(REPLACE ";" " " run "${run}")
   endif()
+  if(flavour IN_LIST ARMCI_CAN_CXX)
+    set(cxx ${ARMCI_CXX_${flavour}})
+  endif()
   if(flavour IN_LIST ARMCI_CAN_FC)
     set(fc ${ARMCI_FC_${flavour}})
   endif()
-  list(APPEND toolbox "CC_${flavour}=${cc}" "FC_${flavour}=${fc}" "RUN_${flavour}=${run}")
+  list(APPEND toolbox "CC_${flavour}=${cc}" "CXX_${flavour}=${cxx}" "FC_${flavour}=${fc}" "RUN_${flavour}=${run}")
 endforeach()
 
 # armci_suite(<name> SCRIPT <file> LABEL <label> TIMEOUT <seconds> [ARGS <argument>...] [ENV NAME=value...])

@@ -51,6 +51,25 @@ one() {
 	echo "checked: $label"
 }
 
+# cxx_header LABEL STANDARD HEADER FLAGS: one of armci.hpp and its parts, first and again, with every warning.
+cxx_header() {
+	printf '#include <%s>\n#include <%s>\n' "$3" "$3" >"$dir/alone.cc"
+	# shellcheck disable=SC2086 # words
+	check "$1, $2: $3" $CXX "-std=$2" $warn -Wshadow -Wconversion $4 -fsyntax-only "$dir/alone.cc"
+}
+
+# cxx_parts: each part of armci.hpp alone, and how it is used; with each MPI below, the whole is enough.
+cxx_parts() {
+	has "${CXX%% *}" || return 0
+	for part in "$include"/armci/*.hpp; do
+		cxx_header "without MPI" c++17 "${part#"$include"/}" "-DARMCI_NO_MPI -I$include"
+	done
+	for standard in c++17 c++20; do
+		check "usage.cc, $standard" $CXX -std=$standard $warn -Wshadow -Wconversion -DARMCI_NO_MPI "-I$include" -fsyntax-only "$here/usage.cc"
+	done
+	echo "checked: armci.hpp and its parts, C++17; usage.cc, C++17 and C++20"
+}
+
 # languages LABEL FLAGS: C99, C11 and C++17 with these include flags.
 languages() {
 	env=$1 flags=$2
@@ -58,6 +77,7 @@ languages() {
 	one "C11, $env" c $CC -std=c11 $warn $flags
 	if has "${CXX%% *}"; then
 		one "C++17, $env" c++ $CXX -std=c++17 $warn $flags
+		cxx_header "$env" c++17 armci.hpp "$flags"
 	else
 		skip "C++17, $env: no C++ compiler $CXX"
 	fi
@@ -127,6 +147,7 @@ fortran() {
 
 has "${CC%% *}" || { skip "everything: no C compiler $CC"; exit 77; }
 languages "without MPI" "-DARMCI_NO_MPI -I$include"
+cxx_parts
 languages "whatever the compiler finds" "-I$include"
 for mpi in openmpi mpich; do
 	if ! has mpicc.$mpi; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
-# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, ga, rma or caf (what the
-# other tests have built there; rma_check and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few:
+# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, cxx, ga, rma or caf (what
+# the other tests have built there; rma_check and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few:
 # those of c that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that
 # HOSTS_WITHOUT names are left out.
 #
@@ -37,8 +37,8 @@ listed() {
 	c) sed -n 's/^[a-z]/c &/p' "$tests/c/programs.txt" ;;
 	few) for one in $few; do few_of "$one"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
-	rma | caf) sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt" ;;
-	rma_* | caf_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" "$tests/${1%_*}/programs.txt" ;;
+	cxx | rma | caf) sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt" ;;
+	cxx_* | rma_* | caf_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" "$tests/${1%_*}/programs.txt" ;;
 	fortran) for f in "$tests"/fortran/*.f90; do echo "fortran $(basename "$f" .f90) 1,2,4"; done ;;
 	esac
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs into a fresh prefix, moves it elsewhere, and uses it as a user would: pkg-config, find_package and plain
-# -larmci, in C and Fortran, under each launcher that is here. It must not see the build tree, only the prefix.
-# Input: BUILD WORK CMAKE, and per flavour F in none openmpi mpich: CC_F FC_F RUN_F (launcher with its rank count).
+# -larmci, in C, C++ and Fortran, under each launcher that is here. It must not see the build tree, only the prefix.
+# Input: BUILD WORK CMAKE, and per flavour F in none openmpi mpich: CC_F CXX_F FC_F RUN_F (launcher with its rank count).
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,8 +21,9 @@ PKG_CONFIG_PATH=$lib/pkgconfig
 export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion armci)" = "0.1.0" ] || fail "version of armci.pc"
 
-for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h \
-	include/armci-mpi/armci.h include/armci.f90 include/armci-fortran/types.inc include/armci-mpi/openmpi/armci.f90 bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
+for file in include/armci.h include/message.h include/parmci.h include/gpc.h include/armcix.h include/armci.hpp \
+	include/armci/memory.hpp include/armci-mpi/armci.hpp include/armci.f90 include/armci-fortran/types.inc include/armci-mpi/openmpi/armci.f90 \
+	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
@@ -66,6 +67,7 @@ with_armcicc() {
 	wrapper=armcicc option=-cc
 	case $3 in
 	*.f90) wrapper=armcifort option=-fc ;;
+	*.cc) wrapper=armcicxx option=-cxx ;;
 	esac
 	ln -sf "$prefix/bin/$wrapper" "$WORK/$wrapper"
 	"$WORK/$wrapper" $option="$2" -Wall -Werror -c -o "$program.o" "$here/$3" || fail "$wrapper $option=$2 -c $3"
@@ -138,7 +140,7 @@ with_cmake() {
 }
 
 for flavour in none openmpi mpich; do
-	eval "cc=\$CC_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
+	eval "cc=\$CC_$flavour cxx=\$CXX_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
 	if [ -z "$cc" ] || [ -z "$run" ]; then
 		say "skipped: no compiler or launcher of $flavour"
 		continue
@@ -148,8 +150,10 @@ for flavour in none openmpi mpich; do
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_pkg_config $flavour "$fc" hello.f90 "$run"
 	with_armcicc $flavour "$cc" hello.c "$run"
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci.mod" ] || with_armcicc $flavour "$fc" hello.f90 "$run"
+	[ -z "$cxx" ] || with_armcicc $flavour "$cxx" hello.cc "$run"
 	with_cmake $flavour "$cc" "$fc" "$run"
 	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || with_mpi_abi $flavour "$cc" hello_mpi.c "$run"
+	[ ! -e "$lib/pkgconfig/armci-mpi-$flavour.pc" ] || [ -z "$cxx" ] || with_mpi_abi $flavour "$cxx" hello.cc "$run"
 	[ -z "$fc" ] || [ ! -e "$prefix/include/armci-mpi/$flavour/armci.mod" ] || with_mpi_abi $flavour "$fc" hello.f90 "$run"
 	[ -z "$fc" ] || [ ! -e "$lib/pkgconfig/armci-caf.pc" ] || with_coarrays $flavour "$fc" "$run"
 	[ $flavour = none ] || [ ! -e "$lib/pkgconfig/armci-mpirma.pc" ] || with_mpirma $flavour "$cc" "$run"

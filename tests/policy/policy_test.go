@@ -29,7 +29,7 @@ const (
 // longBecause is how a file explains its length.
 var longBecause = regexp.MustCompile(`(?i)long (only )?because`)
 
-var sourceSuffixes = []string{".go", ".c", ".h", ".f90", ".inc", ".sh", ".cmake", ".map"}
+var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake", ".map"}
 
 // source is one file of ours: its path from the root and its text.
 type source struct {
@@ -160,7 +160,7 @@ func TestGoFunctionLength(t *testing.T) {
 // TestCFunctionLength relies on the house's layout: a function's braces stand alone in the first column.
 func TestCFunctionLength(t *testing.T) {
 	for _, s := range sources(t) {
-		if ext := filepath.Ext(s.path); ext != ".c" && ext != ".h" {
+		if !slices.Contains([]string{".c", ".h", ".cc", ".hpp"}, filepath.Ext(s.path)) {
 			continue
 		}
 		number, begin := 0, 0
