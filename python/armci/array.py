@@ -42,19 +42,20 @@ class Array:
         nbytes = np.array([int(np.prod(shape, dtype=np.int64)) * dtype.itemsize for shape in shapes], np.int64)
         self._memory = Memory(group, nbytes, self._token)
         self._blocks: dict[int, Remote] = {}
-        self._local: np.ndarray | None = self._memory.view(group.rank, self.shape, dtype)
         return self
 
     @property
     def local(self) -> np.ndarray:
         """The own block. Other ranks' stores are seen after their fence and a barrier or notification."""
-        if self._local is None or not self._token.alive:
-            raise Error("local", "the array has been freed, or its job has ended")
-        return self._local
+        token = self._token
+        if token.local is None:
+            self._require("local")
+            token.local = self._memory.view(self.group.rank, self.shape, self.dtype)
+        return token.local
 
     def on(self, rank: int) -> Remote:
         """One-sided access to the block of a rank of the job, which may be the caller. Costs nothing the second time."""
-        block = self._blocks.get(rank)
+        block = self._blocks.get(rank) if type(rank) is int else None
         if block is None:
             self._require("on")
             place = self.group._place("on", rank)
@@ -81,8 +82,7 @@ class Array:
         """
         self._require("free")
         self.group.fence()
-        self._token.alive = False
-        self._local = None
+        self._token.end()
         self._blocks = {}
         sweep(self.group)
 

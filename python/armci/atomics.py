@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import operator
+import sys
 from typing import Any
 
-import numpy as np
-
-from . import library, values as checked
+from . import library
 from .errors import Error, check
 from .library import lib
 from .slices import address, select
@@ -54,15 +54,14 @@ class Atomics:
         remote = select(function, self._block, index)
         if remote.size != 1:
             raise Error(function, f"index: selects {remote.size} elements, not one")
-        words = np.empty(3, self.dtype)  # the value before, the operand, what is compared
-        for place, word in ((1, value), (2, expected)):
-            if type(word) is not int:
-                word = checked.of_shape(function, word, self.dtype, ())
+        signed = self.dtype.kind == "i"
+        words = bytearray()  # the value before, the operand, what is compared
+        for word in (0, value, expected):
             try:
-                words[place] = word
-            except OverflowError:
-                raise Error(function, f"value: {word} is out of range of {self.dtype}") from None
+                words += operator.index(word).to_bytes(size, sys.byteorder, signed=signed)
+            except (TypeError, OverflowError):
+                raise Error(function, f"value: {word!r} is no integer in the range of {self.dtype}") from None
         local = ctypes.addressof(ctypes.c_char.from_buffer(words))
         check("ARMCIX_Atomic", lib.ARMCIX_Atomic(
             operation, size, local, address(remote), local + size, local + 2 * size, self.rank))  # fmt: skip
-        return int(words[0])
+        return int.from_bytes(words[:size], sys.byteorder, signed=signed)

@@ -126,7 +126,7 @@ class Group:
 
     def _place(self, function: str, rank: int) -> int:
         """Place of a rank of the job in the group."""
-        place = self._places.get(rank) if not isinstance(rank, bool) else None
+        place = self._places.get(rank) if job.is_integer(rank) else None
         if place is None:
             self._require(function)
             raise Error(function, f"rank: {rank!r} is not one of {_some(self.ranks)}")

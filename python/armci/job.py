@@ -110,10 +110,14 @@ def same_node(rank: int) -> bool:
     return bool(_leaders[world_rank("same_node", rank)] == _leaders[_rank])
 
 
+def is_integer(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def world_rank(function: str, rank: int) -> int:
     """The argument, if it is a rank of the job."""
     require(function)
-    if isinstance(rank, (int, np.integer)) and not isinstance(rank, bool) and 0 <= rank < _size:
+    if is_integer(rank) and 0 <= rank < _size:
         return int(rank)
     raise Error(function, f"rank: {rank!r} is not one of 0..{_size - 1}")
 

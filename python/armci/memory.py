@@ -23,12 +23,17 @@ _all: weakref.WeakSet[Memory] = weakref.WeakSet()
 
 
 class Token:
-    """Right to make one-sided calls on memory; alive until free() or the end of the job."""
+    """Right to make one-sided calls on memory; alive until free() or the end of the job. local: the Array's own view, or None."""
 
-    __slots__ = ("alive", "__weakref__")
+    __slots__ = ("alive", "local", "__weakref__")
 
     def __init__(self) -> None:
         self.alive = True
+        self.local: np.ndarray | None = None
+
+    def end(self) -> None:
+        self.alive = False
+        self.local = None
 
 
 class Memory:
@@ -58,10 +63,15 @@ class Memory:
         token = self._token()
         return bool(token is not None and token.alive) or len(self.users) > 0
 
+    def forget_view(self) -> None:
+        token = self._token()
+        if token is not None:
+            token.local = None
+
     def close(self) -> None:
         token = self._token()
         if token is not None:
-            token.alive = False
+            token.end()
 
     def release(self) -> None:
         own = self.addresses[self.group.rank]
@@ -82,7 +92,9 @@ def sweep(group: Group) -> int:
 
 
 def views() -> int:
-    """How many views and unfinished calls of this rank there are."""
+    """How many views of the program and unfinished calls of this rank there are."""
+    for memory in list(_all):
+        memory.forget_view()
     return sum(len(memory.users) for memory in _all)
 
 

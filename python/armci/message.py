@@ -91,6 +91,6 @@ def _buffer(function: str, values: Any, is_written: bool) -> np.ndarray:
 
 
 def _tag(function: str, tag: int) -> int:
-    if isinstance(tag, bool) or not isinstance(tag, (int, np.integer)) or not -INT_MAX - 1 <= tag <= INT_MAX:
+    if not job.is_integer(tag) or not -INT_MAX - 1 <= tag <= INT_MAX:
         raise Error(function, f"tag: {tag!r} is no C int")
     return int(tag)

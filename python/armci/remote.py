@@ -181,7 +181,7 @@ class Remote(Atomics, Lists):
         """The element type of ARMCI, and the scale as one element."""
         if self._acc is None:
             raise Error(function, f"elements of {self.dtype} cannot be accumulated: {', '.join(ACCUMULATE)} can")
-        element = checked.of_type(function, scale, self.dtype)
+        element = checked.of_type(function, scale, self.dtype, "scale")
         if element.size != 1:
             raise Error(function, "scale: is not one number")
         return self._acc, (ctypes.c_char * self.dtype.itemsize).from_buffer_copy(element)

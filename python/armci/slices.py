@@ -2,7 +2,8 @@
 """From NumPy's slices to ARMCI's strides and counts. Nothing here communicates.
 
 NumPy itself translates an index: a remote block is described by an array that has the block's address, shape and strides. Its
-memory is never read or written, since it may be that of another node; so an index that would make NumPy read it is refused.
+memory is never read or written, since it may be that of another node; so an index that would make NumPy read it is refused,
+and every index gets an Ellipsis, since without one NumPy reads where a single element is selected.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def address(array: np.ndarray) -> int:
 def upright(remote: np.ndarray) -> tuple[tuple, bool]:
     """The index that turns negative strides around, for both sides, and whether there are any."""
     turns = tuple(slice(None, None, -1 if stride < 0 else None) for stride in remote.strides)
-    return turns, any(stride < 0 for stride in remote.strides)
+    return (*turns, ...), any(stride < 0 for stride in remote.strides)
 
 
 def is_upright(local: np.ndarray) -> bool:
@@ -107,7 +108,7 @@ def transfers(remote: np.ndarray, local: np.ndarray, int_max: int = INT_MAX) -> 
     axis = max((stride, axis) for axis, stride in enumerate(remote.strides) if remote.shape[axis] > 1)[1]
     half = remote.shape[axis] // 2
     for part in (slice(None, half), slice(half, None)):
-        index = (slice(None),) * axis + (part,)
+        index = (slice(None),) * axis + (part, ...)
         yield from transfers(remote[index], local[index], int_max)
 
 

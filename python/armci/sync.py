@@ -59,7 +59,7 @@ class Mutexes:
 
     def __init__(self, count: int = 1, group: Group | None = None):
         self.group = groups.of("Mutexes", group)
-        is_count = isinstance(count, (int, np.integer)) and not isinstance(count, bool) and 0 <= count < INT_MAX
+        is_count = job.is_integer(count) and 0 <= count < INT_MAX
         counts = np.zeros(self.group.size, np.int64)
         counts[self.group.rank] = count if is_count else -1
         self.group._reduce(counts, "+")
@@ -117,7 +117,7 @@ class Mutexes:
     def _key(self, function: str, mutex: int, rank: int) -> tuple[int, int]:
         self._require(function)
         count = self._counts[self.group._place(function, rank)]
-        if isinstance(mutex, bool) or not isinstance(mutex, (int, np.integer)) or not 0 <= mutex < count:
+        if not job.is_integer(mutex) or not 0 <= mutex < count:
             raise Error(function, f"mutex: {mutex!r} is not one of the {count} of rank {rank}")
         return int(mutex), int(rank)
 

@@ -10,11 +10,11 @@ import numpy as np
 from .errors import Error
 
 
-def of_type(function: str, values: Any, dtype: np.dtype) -> np.ndarray:
+def of_type(function: str, values: Any, dtype: np.dtype, argument: str = "values") -> np.ndarray:
     """Values as an array of a type. An array must have that type; numbers and lists are converted if nothing is lost."""
     if isinstance(values, np.ndarray) and values.ndim:
         if values.dtype != dtype:
-            raise Error(function, f"values: dtype {values.dtype} is not {dtype}; convert them by astype")
+            raise Error(function, f"{argument}: dtype {values.dtype} is not {dtype}; convert them by astype")
         return values
     try:
         given = np.asarray(values)
@@ -25,7 +25,7 @@ def of_type(function: str, values: Any, dtype: np.dtype) -> np.ndarray:
             raise OverflowError(f"a value is out of range of {dtype}")
         return converted
     except (TypeError, ValueError, OverflowError) as error:
-        raise Error(function, f"values: {error}") from None
+        raise Error(function, f"{argument}: {error}") from None
 
 
 def _is_same(given: np.ndarray, dtype: np.dtype) -> bool:
