@@ -48,8 +48,8 @@ class Atomics:
 
     def _atomic(self, function: str, operation: int, index: Any, value: Any, expected: Any = 0) -> int:
         self._require(function)
-        size = self.dtype.itemsize
-        if self.dtype.kind not in "iu" or size not in (4, 8) or not self.dtype.isnative:
+        size = self._word
+        if not size:
             raise Error(function, f"elements of {self.dtype} have no atomic operations: int32, int64, uint32 and uint64 have")
         remote = select(function, self._block, index)
         if remote.size != 1:

@@ -27,7 +27,7 @@ class Handle:
         self._buffer = buffer
         self._result = result
         self._done = False
-        memory.users.add(self)
+        memory.unfinished.add(id(self))
 
     def wait(self) -> Any:
         """Wait until the call is locally done. Returns: the array of a get, else None. May be called again."""
@@ -52,11 +52,12 @@ class Handle:
     def _finish(self) -> None:
         self._done = True
         self._buffer = None
-        self._memory.users.discard(self)
+        self._memory.unfinished.discard(id(self))
 
     def __del__(self) -> None:
-        if not self._done and job.running():
-            lib.ARMCI_Wait(ctypes.addressof(self._hdl))
+        if not self._done:
+            if job.running():
+                lib.ARMCI_Wait(ctypes.addressof(self._hdl))
             self._finish()
 
     def __repr__(self) -> str:

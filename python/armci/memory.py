@@ -42,7 +42,8 @@ class Memory:
     def __init__(self, group: Group, nbytes: np.ndarray, token: Token):
         self.group = group
         self.nbytes = nbytes
-        self.users: weakref.WeakSet = weakref.WeakSet()  # owners of views, and handles in progress
+        self.owners: weakref.WeakSet[Owner] = weakref.WeakSet()  # of views
+        self.unfinished: set[int] = set()  # handles of nonblocking calls, by id
         self._token = weakref.ref(token)
         pointers = (ctypes.c_void_p * group.size)()
         check("ARMCI_Malloc_group", lib.ARMCI_Malloc_group(pointers, int(nbytes[group.rank]), group._pointer))
@@ -55,13 +56,17 @@ class Memory:
         if not self.nbytes[place]:
             return np.empty(shape, dtype)
         owner = Owner(self.addresses[place], shape, dtype)
-        self.users.add(owner)
+        self.owners.add(owner)
         array = np.asarray(owner)
         return array if array.dtype == dtype else array.view(dtype)
 
+    def held(self) -> int:
+        """How many views and unfinished calls of this rank there are."""
+        return len(self.owners) + len(self.unfinished)
+
     def in_use(self) -> bool:
         token = self._token()
-        return bool(token is not None and token.alive) or len(self.users) > 0
+        return bool(token is not None and token.alive) or self.held() > 0
 
     def forget_view(self) -> None:
         token = self._token()
@@ -95,7 +100,7 @@ def views() -> int:
     """How many views of the program and unfinished calls of this rank there are."""
     for memory in list(_all):
         memory.forget_view()
-    return sum(len(memory.users) for memory in _all)
+    return sum(memory.held() for memory in _all)
 
 
 def close_all() -> None:

@@ -30,7 +30,7 @@ class Remote(Atomics, Lists):
     They are seen by all ranks after fence() or a barrier. A get sees all earlier stores of the caller to that rank. Any thread.
     """
 
-    __slots__ = ("rank", "shape", "dtype", "_memory", "_token", "_block", "_acc")
+    __slots__ = ("rank", "shape", "dtype", "_memory", "_token", "_block", "_acc", "_one", "_word")
 
     def __init__(self, memory: Memory, token: Token, place: int, shape: tuple[int, ...], dtype: np.dtype):
         self.rank = memory.group.ranks[place]
@@ -40,6 +40,8 @@ class Remote(Atomics, Lists):
         self._token = token
         self._block = slices.describe(memory.addresses[place], shape, dtype)
         self._acc = ACCUMULATE.get(dtype.name) if dtype.isnative else None
+        self._one = (ctypes.c_char * dtype.itemsize).from_buffer_copy(np.ones(1, dtype)) if self._acc else None
+        self._word = dtype.itemsize if dtype.kind in "iu" and dtype.itemsize in (4, 8) and dtype.isnative else 0
 
     def _require(self, function: str) -> None:
         if not self._token.alive:
@@ -66,19 +68,19 @@ class Remote(Atomics, Lists):
             self._get(remote, result)
         else:
             if nbytes <= INT_MAX:
-                check("ARMCI_Get", lib.ARMCI_Get(source, target, nbytes, self.rank))
+                code = lib.ARMCI_Get(source, target, nbytes, self.rank)
+                if code:
+                    check("ARMCI_Get", code)
             else:
                 self._get(remote, result)
         return result if out is not None or result.ndim else result[()]
 
     def _get(self, remote: np.ndarray, result: np.ndarray) -> None:
-        turns, _ = slices.upright(remote)
-        remote, target = remote[turns], result[turns]
+        remote, target = slices.upright(remote, result)
         direct = slices.is_upright(target)
         buffer = target if direct else np.empty(remote.shape, self.dtype)
-        for t in slices.transfers(remote, buffer):
-            check("ARMCI_GetS", lib.ARMCI_GetS(
-                t.remote, t.remote_strides, t.local, t.local_strides, t.counts, t.levels, self.rank))  # fmt: skip
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, buffer):
+            check("ARMCI_GetS", lib.ARMCI_GetS(r, r_strides, l, l_strides, counts, levels, self.rank))
         if not direct:
             target[...] = buffer
 
@@ -88,20 +90,19 @@ class Remote(Atomics, Lists):
         """
         self._require("nbget")
         remote = select("nbget", self._block, index)
-        turns, turned = slices.upright(remote)
         if out is None:
-            target = np.empty(remote.shape, self.dtype)
-            result = target[turns] if turned else target
+            result = np.empty(remote.shape, self.dtype)
+            if min(remote.strides, default=0) < 0:  # the data arrives the other way round
+                result = slices.upright(remote, result)[1]
         else:
             result = checked.destination("nbget", out, self.dtype, remote.shape)
-            target = result[turns]
-            if not slices.is_upright(target):
-                raise Error("nbget", "out: a stride is negative where that of the slice is not, or the reverse")
+        remote, target = slices.upright(remote, result)
+        if not slices.is_upright(target):
+            raise Error("nbget", "out: a stride is negative where that of the slice is not, or the reverse")
         handle = Handle(self._memory, target, result)
-        for t in slices.transfers(remote[turns], target):
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, target):
             check("ARMCI_NbGetS", lib.ARMCI_NbGetS(
-                t.remote, t.remote_strides, t.local, t.local_strides, t.counts, t.levels, self.rank,
-                _addressof(handle._hdl)))  # fmt: skip
+                r, r_strides, l, l_strides, counts, levels, self.rank, _addressof(handle._hdl)))  # fmt: skip
         return handle
 
     # ---- put
@@ -124,9 +125,8 @@ class Remote(Atomics, Lists):
             check("ARMCI_Put", lib.ARMCI_Put(source, target, nbytes, self.rank))
             return
         remote, values = self._upright(remote, values)
-        for t in slices.transfers(remote, values):
-            check("ARMCI_PutS", lib.ARMCI_PutS(
-                t.local, t.local_strides, t.remote, t.remote_strides, t.counts, t.levels, self.rank))  # fmt: skip
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, values):
+            check("ARMCI_PutS", lib.ARMCI_PutS(l, l_strides, r, r_strides, counts, levels, self.rank))
 
     def nbput(self, index: Any, values: Any) -> Handle:
         """Nonblocking put. Do not change the values before wait() or test() says that it is done."""
@@ -135,17 +135,15 @@ class Remote(Atomics, Lists):
         values = checked.of_shape("nbput", values, self.dtype, remote.shape)
         remote, values = self._upright(remote, values)
         handle = Handle(self._memory, values, None)
-        for t in slices.transfers(remote, values):
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, values):
             check("ARMCI_NbPutS", lib.ARMCI_NbPutS(
-                t.local, t.local_strides, t.remote, t.remote_strides, t.counts, t.levels, self.rank,
-                _addressof(handle._hdl)))  # fmt: skip
+                l, l_strides, r, r_strides, counts, levels, self.rank, _addressof(handle._hdl)))  # fmt: skip
         return handle
 
     @staticmethod
     def _upright(remote: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Both sides turned so that all strides are positive; the values are copied where that needs it."""
-        turns, _ = slices.upright(remote)
-        remote, values = remote[turns], values[turns]
+        remote, values = slices.upright(remote, values)
         return remote, values if slices.is_upright(values) else np.ascontiguousarray(values).reshape(remote.shape)
 
     # ---- accumulate
@@ -155,19 +153,17 @@ class Remote(Atomics, Lists):
         int32, int64, float32, float64, complex64 and complex128. Values and completion as put.
         """
         kind, factor, remote, values = self._accumulate("add", index, values, scale)
-        for t in slices.transfers(remote, values):
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, values):
             check("ARMCI_AccS", lib.ARMCI_AccS(
-                kind, factor, t.local, t.local_strides, t.remote, t.remote_strides, t.counts, t.levels,
-                self.rank))  # fmt: skip
+                kind, factor, l, l_strides, r, r_strides, counts, levels, self.rank))  # fmt: skip
 
     def nbadd(self, index: Any, values: Any, scale: Any = 1) -> Handle:
         """Nonblocking add. Do not change the values before wait() or test() says that it is done."""
         kind, factor, remote, values = self._accumulate("nbadd", index, values, scale)
         handle = Handle(self._memory, values, None)
-        for t in slices.transfers(remote, values):
+        for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, values):
             check("ARMCI_NbAccS", lib.ARMCI_NbAccS(
-                kind, factor, t.local, t.local_strides, t.remote, t.remote_strides, t.counts, t.levels, self.rank,
-                _addressof(handle._hdl)))  # fmt: skip
+                kind, factor, l, l_strides, r, r_strides, counts, levels, self.rank, _addressof(handle._hdl)))  # fmt: skip
         return handle
 
     def _accumulate(self, function: str, index: Any, values: Any, scale: Any) -> tuple:
@@ -181,6 +177,8 @@ class Remote(Atomics, Lists):
         """The element type of ARMCI, and the scale as one element."""
         if self._acc is None:
             raise Error(function, f"elements of {self.dtype} cannot be accumulated: {', '.join(ACCUMULATE)} can")
+        if type(scale) is int and scale == 1:
+            return self._acc, self._one
         element = checked.of_type(function, scale, self.dtype, "scale")
         if element.size != 1:
             raise Error(function, "scale: is not one number")

@@ -9,7 +9,8 @@ and every index gets an Ellipsis, since without one NumPy reads where a single e
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator, NamedTuple
+from functools import lru_cache
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -62,48 +63,45 @@ def _plain(function: str, index: Any) -> Any:
     raise Error(function, f"index: {index!r} is no integer, slice, Ellipsis or None; lists of indices are for take and put_at")
 
 
+_char, _addressof = ctypes.c_char.from_buffer, ctypes.addressof
+_origins = [(*(0,) * n, ...) for n in range(65)]
+
+
 def address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
+    """Address of the first element."""
+    try:  # several times faster than asking NumPy
+        return _addressof(_char(array[_origins[array.ndim]]))
+    except (TypeError, ValueError, IndexError, BufferError):  # read-only, empty, or of a type without a buffer
+        return array.__array_interface__["data"][0]
 
 
-def upright(remote: np.ndarray) -> tuple[tuple, bool]:
-    """The index that turns negative strides around, for both sides, and whether there are any."""
-    turns = tuple(slice(None, None, -1 if stride < 0 else None) for stride in remote.strides)
-    return (*turns, ...), any(stride < 0 for stride in remote.strides)
+def upright(remote: np.ndarray, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both sides turned around where the remote strides are negative."""
+    if min(remote.strides, default=0) >= 0:
+        return remote, local
+    turns = (*(slice(None, None, -1 if stride < 0 else None) for stride in remote.strides), ...)
+    return remote[turns], local[turns]
 
 
 def is_upright(local: np.ndarray) -> bool:
     """Whether all strides that count are positive, so that ARMCI can take the array from where it is."""
+    if local.size == 0 or min(local.strides, default=1) > 0:
+        return True
     return all(stride > 0 for stride, n in zip(local.strides, local.shape) if n > 1)
 
 
-class Transfer(NamedTuple):
-    """Arguments of one strided call. The three arrays are C ints."""
-
-    remote: int
-    remote_strides: ctypes.Array
-    local: int
-    local_strides: ctypes.Array
-    counts: ctypes.Array
-    levels: int
-
-
-def transfers(remote: np.ndarray, local: np.ndarray, int_max: int = INT_MAX) -> Iterator[Transfer]:
-    """The strided calls that move between two arrays of one shape, all of whose strides are positive.
+def transfers(remote: np.ndarray, local: np.ndarray, int_max: int = INT_MAX) -> Iterator[tuple]:
+    """The strided calls that move between two arrays of one shape, all of whose strides are positive: tuples of remote address,
+    remote strides, local address, local strides, counts, and number of stride levels.
 
     It is one call, unless a stride, a count or a row is beyond a C int, or there are too many levels.
     """
     if remote.size == 0:
         return
-    row, levels = _levels(remote, local, int_max)
-    if _fits(row, levels, int_max):
-        count = len(levels)
-        ints = ctypes.c_int * max(count, 1)
-        yield Transfer(
-            address(remote), ints(*(level[0] for level in levels)),
-            address(local), ints(*(level[1] for level in levels)),
-            (ctypes.c_int * (count + 1))(row, *(level[2] for level in levels)), count,
-        )  # fmt: skip
+    call = _call(remote.shape, remote.strides, local.strides, remote.itemsize, int_max)
+    if call:
+        remote_strides, local_strides, counts, levels = call
+        yield address(remote), remote_strides, address(local), local_strides, counts, levels
         return
     axis = max((stride, axis) for axis, stride in enumerate(remote.strides) if remote.shape[axis] > 1)[1]
     half = remote.shape[axis] // 2
@@ -112,11 +110,22 @@ def transfers(remote: np.ndarray, local: np.ndarray, int_max: int = INT_MAX) -> 
         yield from transfers(remote[index], local[index], int_max)
 
 
-def _levels(remote: np.ndarray, local: np.ndarray, int_max: int) -> tuple[int, list[list[int]]]:
+@lru_cache(maxsize=1024)
+def _call(shape: tuple, remote: tuple, local: tuple, itemsize: int, int_max: int) -> tuple | None:
+    """Strides, counts and levels of one call, the first three as C ints; None if one call cannot do it."""
+    row, levels = _levels(shape, remote, local, itemsize)
+    if row > int_max or len(levels) > MAX_STRIDE_LEVELS or any(max(level) > int_max for level in levels):
+        return None
+    ints = ctypes.c_int * max(len(levels), 1)
+    counts = (ctypes.c_int * (len(levels) + 1))(row, *(level[2] for level in levels))
+    return ints(*(level[0] for level in levels)), ints(*(level[1] for level in levels)), counts, len(levels)
+
+
+def _levels(shape: tuple, remote: tuple, local: tuple, itemsize: int) -> tuple[int, list[list[int]]]:
     """Bytes of a row that is contiguous on both sides, and levels of [remote stride, local stride, count], merged."""
-    row = remote.itemsize
+    row = itemsize
     levels: list[list[int]] = []
-    for r, l, n in sorted(zip(remote.strides, local.strides, remote.shape)):
+    for r, l, n in sorted(zip(remote, local, shape)):
         if n == 1:
             continue
         if not levels and r == row and l == row:
@@ -126,7 +135,3 @@ def _levels(remote: np.ndarray, local: np.ndarray, int_max: int) -> tuple[int, l
         else:
             levels.append([r, l, n])
     return row, levels
-
-
-def _fits(row: int, levels: list[list[int]], int_max: int) -> bool:
-    return row <= int_max and len(levels) <= MAX_STRIDE_LEVELS and all(max(level) <= int_max for level in levels)

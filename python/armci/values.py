@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,13 @@ def of_type(function: str, values: Any, dtype: np.dtype, argument: str = "values
         if values.dtype != dtype:
             raise Error(function, f"{argument}: dtype {values.dtype} is not {dtype}; convert them by astype")
         return values
+    kind = type(values)
+    if (kind is float or kind is int) and dtype.kind in "fc" or kind is int and dtype.kind in "iu" and values in _range(dtype):
+        return np.array(values, dtype)
     try:
         given = np.asarray(values)
-        if not np.can_cast(given.dtype, dtype, "same_kind") and not _is_same(given, dtype):
+        both_integers = given.dtype.kind in "iu" and dtype.kind in "iu"  # whose sign may differ: each value is checked
+        if not both_integers and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"{given.dtype} cannot become {dtype} without loss")
         converted = np.array(values, dtype)
         if dtype.kind in "iu" and not np.array_equal(converted, given):
@@ -28,16 +33,19 @@ def of_type(function: str, values: Any, dtype: np.dtype, argument: str = "values
         raise Error(function, f"{argument}: {error}") from None
 
 
-def _is_same(given: np.ndarray, dtype: np.dtype) -> bool:
-    """Whether integers of another sign are all in range."""
-    return given.dtype.kind in "iu" and dtype.kind in "iu"
+@lru_cache
+def _range(dtype: np.dtype) -> range:
+    limits = np.iinfo(dtype)
+    return range(int(limits.min), int(limits.max) + 1)
 
 
 def of_shape(function: str, values: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Values as an array of a type and shape; they are repeated by NumPy's rules of broadcasting."""
-    array = of_type(function, values, dtype)
+    array = values if type(values) is np.ndarray and values.dtype is dtype else of_type(function, values, dtype)
     if array.shape == shape:
         return array
+    if array.ndim == 0:
+        return np.full(shape, array)
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
@@ -46,6 +54,8 @@ def of_shape(function: str, values: Any, dtype: np.dtype, shape: tuple[int, ...]
 
 def destination(function: str, out: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """An array of the user's that results can be stored into."""
+    if type(out) is np.ndarray and out.dtype is dtype and out.shape == shape and out.flags.writeable:
+        return out
     if not isinstance(out, np.ndarray):
         raise Error(function, f"out: {type(out).__name__} is no NumPy array")
     if out.dtype != dtype or out.shape != shape:

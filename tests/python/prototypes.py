@@ -58,13 +58,13 @@ def constants():
 def copied(remote, local, limit):
     """Do what the calls say, byte by byte; returns how many there were."""
     calls = 0
-    for t in slices.transfers(remote, local, limit):
+    for r, r_strides, l, l_strides, counts, levels in slices.transfers(remote, local, limit):
         calls += 1
-        assert max(*t.counts, *t.remote_strides[: t.levels], *t.local_strides[: t.levels], 0) <= limit
-        for place in itertools.product(*(range(n) for n in t.counts[1 : t.levels + 1])):
-            r = t.remote + sum(i * s for i, s in zip(place, t.remote_strides))
-            l = t.local + sum(i * s for i, s in zip(place, t.local_strides))
-            ctypes.memmove(l, r, t.counts[0])
+        assert max(*counts, *r_strides[:levels], *l_strides[:levels], 0) <= limit
+        for place in itertools.product(*(range(n) for n in counts[1 : levels + 1])):
+            source = r + sum(i * s for i, s in zip(place, r_strides))
+            target = l + sum(i * s for i, s in zip(place, l_strides))
+            ctypes.memmove(target, source, counts[0])
     return calls
 
 
