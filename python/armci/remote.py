@@ -189,5 +189,14 @@ class Remote(Atomics, Lists):
         self._require("fence")
         lib.ARMCI_Fence(self.rank)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """numpy.asarray(block) is a copy of the block."""
+        return np.asarray(self.get(), dtype)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a block without dimensions")
+        return self.shape[0]
+
     def __repr__(self) -> str:
         return f"<armci block of rank {self.rank}: {self.dtype}{list(self.shape)}>"

@@ -15,7 +15,7 @@ def shapes():
     assert a.local.shape == (me, 3) and a.local.dtype == np.int32
     for r in range(size):
         assert a.shape_of(r) == (r, 3) == a.on(r).shape
-        assert a.on(r)[...].shape == (r, 3)
+        assert a.on(r)[...].shape == (r, 3) == np.asarray(a.on(r)).shape and len(a.on(r)) == r
     a.on(right)[...] = right + 1
     armci.barrier()
     assert (a.local == me + 1).all()
