@@ -48,6 +48,7 @@ none)
 		program $name "4 -nodes 2"
 	done
 	program together 4
+	program docs 2 "$SOURCE/docs/python.md"
 	run alone 0 "$PYTHON" "$here/arrays.py"
 	says out '^ok arrays on 1 ranks'
 	ends raise 1 3 'ValueError: told to fail$'
@@ -71,6 +72,7 @@ openmpi)
 mpich)
 	program arrays 2
 	program together 4
+	program docs 2 "$SOURCE/docs/python.md"
 	ends raise 1 2 'ValueError: told to fail$'
 	;;
 esac
