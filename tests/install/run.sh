@@ -139,6 +139,26 @@ with_cmake() {
 	[ $coarrays = OFF ] || started $4 "$tree/hello_coarrays"
 }
 
+# The Python package finds the library of its own prefix, without a search path; so does a copy by pip, with one.
+with_python() {
+	. "$here/../python/which.sh"
+	[ -n "$PYTHON" ] || { say "skipped: no Python with NumPy"; return 0; }
+	export PYTHONDONTWRITEBYTECODE=1
+	[ -e "$prefix/share/libarmci/python/armci/py.typed" ] || fail "the Python package is not installed"
+	PYTHONPATH=$prefix/share/libarmci/python started "$prefix/bin/armcirun" -n 2 "$PYTHON" "$here/hello.py"
+	! PYTHONPATH=$prefix/share/libarmci/python ARMCI_TIMEOUT=nonsense "$PYTHON" "$here/hello.py" >"$WORK/out.log" 2>&1 ||
+		fail "a job that cannot start goes on"
+	grep -q 'armci.errors.Error: init: ' "$WORK/out.log" || { cat "$WORK/out.log"; fail "no Error of init"; }
+	for module in pip setuptools wheel; do
+		"$PYTHON" -c "import $module" 2>/dev/null || { say "skipped: Python has no $module"; return 0; }
+	done
+	cp -r "$here/../../python" "$WORK/python"
+	"$PYTHON" -m pip install --quiet --no-index --no-deps --no-build-isolation --target "$WORK/site" "$WORK/python" >"$WORK/pip.log" 2>&1 ||
+		{ cat "$WORK/pip.log"; fail "pip install"; }
+	PYTHONPATH=$WORK/site LD_LIBRARY_PATH=$lib started "$prefix/bin/armcirun" -n 2 "$PYTHON" "$here/hello.py"
+}
+
+with_python
 for flavour in none openmpi mpich; do
 	eval "cc=\$CC_$flavour cxx=\$CXX_$flavour fc=\$FC_$flavour run=\$RUN_$flavour"
 	if [ -z "$cc" ] || [ -z "$run" ]; then

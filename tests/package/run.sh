@@ -34,7 +34,7 @@ make_system() {
 	exec unshare --mount --pid --fork --kill-child --mount-proc $fast mmdebstrap --mode=root --variant=apt --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--include=gcc,libc6-dev,gfortran,pkg-config,libopenmpi-dev,openmpi-bin,libmpich-dev,mpich,libarmci-mpi-dev \
+		--include=gcc,libc6-dev,gfortran,pkg-config,libopenmpi-dev,openmpi-bin,libmpich-dev,mpich,libarmci-mpi-dev,python3-numpy \
 		"$suite" "$system" "$WORK/sources.list" >"$WORK/system.log" 2>&1
 }
 

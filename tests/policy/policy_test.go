@@ -29,7 +29,7 @@ const (
 // longBecause is how a file explains its length.
 var longBecause = regexp.MustCompile(`(?i)long (only )?because`)
 
-var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake", ".map"}
+var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake", ".map", ".py"}
 
 // source is one file of ours: its path from the root and its text.
 type source struct {
@@ -92,7 +92,7 @@ func head(text []byte) []byte {
 
 // TestFirstComment wants the licence line and at least one sentence of purpose before the first line of code.
 func TestFirstComment(t *testing.T) {
-	comment := regexp.MustCompile(`^\s*(//|#|/\*|\*|!)`)
+	comment := regexp.MustCompile(`^\s*(//|#|/\*|\*|!|""")`)
 	for _, s := range sources(t) {
 		words, licensed := 0, false
 		for line := range strings.Lines(string(s.text)) {
@@ -153,6 +153,33 @@ func TestGoFunctionLength(t *testing.T) {
 			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > maxFunction {
 				t.Errorf("%s: function %s has %d lines, the limit is %d", s.path, fn.Name.Name, n, maxFunction)
 			}
+		}
+	}
+}
+
+// TestPythonFunctionLength: a function ends before the next line that is indented no more than its first.
+func TestPythonFunctionLength(t *testing.T) {
+	function := regexp.MustCompile(`^(\s*)def (\w+)`)
+	for _, s := range sources(t) {
+		if filepath.Ext(s.path) != ".py" {
+			continue
+		}
+		name, begin, indent, last := "", 0, 0, 0
+		for number, line := range strings.Split(string(s.text)+"\nend", "\n") {
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			within := len(line) - len(strings.TrimLeft(line, " "))
+			if name != "" && within <= indent && !strings.HasPrefix(strings.TrimSpace(line), ")") {
+				if last-begin+1 > maxFunction {
+					t.Errorf("%s:%d: function %s has %d lines, the limit is %d", s.path, begin+1, name, last-begin+1, maxFunction)
+				}
+				name = ""
+			}
+			if found := function.FindStringSubmatch(line); found != nil && name == "" {
+				name, begin, indent = found[2], number, len(found[1])
+			}
+			last = number
 		}
 	}
 }

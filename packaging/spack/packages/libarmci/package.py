@@ -49,6 +49,10 @@ class Libarmci(CMakePackage):
             self.define_from_variant("ARMCI_MPI_ABI", "mpiabi"),
         ]
 
+    def setup_run_environment(self, env):
+        # The Python package is found by any Python; NumPy is the user's.
+        env.prepend_path("PYTHONPATH", self.prefix.share.libarmci.python)
+
     @property
     def libs(self):
         # Not those in armci-mpi/, which have another interface.

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What puts and gets of the Python package cost beside a copy by NumPy and beside mpi4py's windows, in the same two processes.
+
+    mpirun -n 2 python3 bench/python.py
+    mpirun -n 2 --mca btl tcp,self --mca osc pt2pt python3 bench/python.py -nodes    # pretended nodes, both over TCP
+
+A figure is the median of repetitions; those of the ways alternate. Rank 0 measures, rank 1 waits in a barrier of MPI, whose
+windows between nodes need that; ARMCI needs nothing of it. A put is measured with its fence (Flush). With -nodes the ranks are nodes to ARMCI (setting ARMCI_NODE).
+"""
+
+import argparse
+import os
+import statistics
+import time
+
+import mpi4py
+
+mpi4py.rc.thread_level = "single"  # with which all ways of Open MPI work
+from mpi4py import MPI  # noqa: E402
+
+parser = argparse.ArgumentParser(description="Puts and gets beside NumPy and mpi4py")
+parser.add_argument("-nodes", action="store_true", help="the two ranks are nodes")
+parser.add_argument("-reps", type=int, default=101)
+options = parser.parse_args()
+if options.nodes:
+    os.environ["ARMCI_NODE"] = f"node{MPI.COMM_WORLD.rank}"
+
+import armci  # noqa: E402 (after the setting)
+import numpy as np  # noqa: E402
+
+
+def ways(nbytes):
+    """Name and function of each way to move nbytes; all collective to make."""
+    array = armci.zeros(nbytes // 8)
+    block, out = array.on(1), np.zeros(nbytes // 8)
+    far = np.zeros(nbytes // 8)
+    window = MPI.Win.Allocate(nbytes, comm=MPI.COMM_WORLD)
+    window.Lock_all()
+
+    def armci_put():
+        block[:] = out
+        block.fence()
+
+    def mpi_get():
+        window.Get(out, 1)
+        window.Flush(1)
+
+    def mpi_put():
+        window.Put(out, 1)
+        window.Flush(1)
+
+    return {
+        "numpy copy": lambda: np.copyto(out, far),
+        "armci get": lambda: block[:],
+        "armci get, out=": lambda: block.get(..., out),
+        "armci put and fence": armci_put,
+        "mpi4py Put and Flush": mpi_put,
+        "mpi4py Get and Flush": mpi_get,
+    }
+
+
+def seconds(call, count):
+    began = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - began) / count
+
+
+for size, count in ((8, 200), (1 << 20, 5)):
+    calls = ways(size)
+    MPI.COMM_WORLD.Barrier()
+    if armci.rank() == 0:
+        found = {name: [] for name in calls}
+        for _ in range(options.reps):
+            for name, call in calls.items():
+                found[name].append(seconds(call, count))
+        for name, samples in found.items():
+            print(f"{size:8} bytes  {name:22} {statistics.median(samples) * 1e6:10.2f} us")
+    MPI.COMM_WORLD.Barrier()  # where rank 1 waits meanwhile
+if armci.rank() == 0:
+    print(f"{armci.nodes()} nodes, {MPI.Get_library_version().split(',')[0]}, numpy {np.__version__}")
