@@ -77,7 +77,7 @@ var allowed = map[string]string{
 	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",
 	"mpirma":                   "internal/startup internal/guest internal/window internal/core internal/transport internal/kernel internal/log", // one-sided MPI of unchanged programs
-	"internal/bootstrap/batch": "internal/bootstrap/launch",                                                                                     // what batch systems tell of hosts
+	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config",                                                                     // what batch systems tell of hosts
 
 	"cmd/armcirun": "internal/bootstrap/batch internal/bootstrap/launch internal/config internal/hostnet internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +

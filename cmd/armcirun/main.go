@@ -153,7 +153,7 @@ func debugs(o *launch.Options) error {
 	case o.Label:
 		return errors.New("-gdb and -label: only one of them, since gdb's prompt is no line")
 	}
-	if os.Getenv("ARMCI_TIMEOUT") == "" {
+	if !config.Given("ARMCI_TIMEOUT") {
 		o.Env = append(o.Env, "ARMCI_TIMEOUT="+debugTimeout)
 	}
 	return nil

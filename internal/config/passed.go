@@ -29,3 +29,6 @@ func Passed(names []string) []string {
 	}
 	return entries
 }
+
+// Given tells whether a setting is in this process's environment, and not empty.
+func Given(name string) bool { return os.Getenv(name) != "" }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"libarmci/internal/bootstrap/launch"
+	"libarmci/internal/config"
 )
 
 // Allocation is the hosts of a batch job, each with the ranks that it should have.
@@ -50,7 +51,7 @@ var systems = []system{
 // Current is the allocation of this process; nil where it is in no batch job.
 func Current() (*Allocation, error) {
 	for _, s := range systems {
-		value := os.Getenv(s.variable)
+		value := config.Batch(s.variable)
 		if value == "" {
 			continue
 		}
@@ -96,10 +97,10 @@ func slurm(value string) ([]launch.Host, error) {
 		return nil, err
 	}
 	name := "SLURM_TASKS_PER_NODE"
-	if os.Getenv(name) == "" {
+	if config.Batch(name) == "" {
 		name = "SLURM_JOB_CPUS_PER_NODE"
 	}
-	list := os.Getenv(name)
+	list := config.Batch(name)
 	if list == "" {
 		return hosts, nil
 	}
