@@ -48,6 +48,10 @@ def types():
             assert np.array_equal(b.local[1:4], np.array([1, 0, 1]).astype(dtype)), dtype
             armci.barrier()
     with armci.zeros(3, "u4") as c:
+        c.on(me)[:] = [1, 2, 3]
+        assert np.array_equal(c.on(me).take([[-1, 0], [-3, 2]]), [[3, 1], [1, 3]])
+        c.on(me).put_at(-2, np.int64(9))
+        assert c.local[1] == 9
         c.on(me)[0] = 2**32 - 1
         assert c.on(me).fetch_add(0, 1) == 2**32 - 1 and c.on(me)[0] == 0
 

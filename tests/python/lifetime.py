@@ -3,6 +3,7 @@
 
 import gc
 import os
+import weakref
 
 import armci
 import numpy as np
@@ -19,6 +20,8 @@ def allocations():
 # One-sided calls after free are refused; a view stays as it was, on the one rank that has it.
 a = armci.array(np.full(1000, me + 1.0))
 block, view = a.on(last), a.local[10:20] if me == last else None
+if me == 0:
+    block[10:20] = 5.0
 a.free()
 refuses("get", "freed", lambda: block[0])
 refuses("put", "freed", block.put, 0, 1)
@@ -32,7 +35,7 @@ refuses("local", "freed", lambda: a.local)
 assert "freed" in repr(a) and allocations() == 1
 b = armci.zeros(1000)
 if me == last:
-    assert (view == last + 1).all()
+    assert (view == 5.0).all()  # free has waited for it
     view[:] = 7
 assert not b.local.any() and allocations() == 2
 view = None
@@ -62,8 +65,16 @@ e = armci.zeros(100000)
 handle = e.on(last).nbput(..., np.full(100000, 2.0))
 found = e.on(last).nbget(slice(5))
 e.free()
+assert allocations() == 2
 assert found.wait().shape == (5,)
 handle.wait()
+values = np.full(50000, 3.0)
+still = weakref.ref(values)
+handle = d.on(last).nbput(slice(3), values[:3])
+del values
+assert still() is not None
+handle.wait()
+assert still() is None
 d.free()
 assert allocations() == 0
 

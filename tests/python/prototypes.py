@@ -77,6 +77,8 @@ def transfers():
                 calls = copied(remote, local, limit)
                 assert np.array_equal(remote, local)
                 assert calls == (remote.size > 0) or limit < 500
+    turned = list(slices.transfers(big.T, np.zeros_like(big).T))
+    assert len(turned) == 1 and list(turned[0][4]) == [big.nbytes], "contiguous on both sides is one row"
     deep = np.arange(2**12, dtype=np.int8).reshape((2,) * 12)
     local = np.zeros((4,) * 12, np.int8)[(slice(None, None, 2),) * 12]  # 12 levels, none of which can be merged
     assert copied(deep, local, library.INT_MAX) == 2**4

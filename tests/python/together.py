@@ -24,7 +24,8 @@ def collectives(group):
     assert armci.gop(1 << group.rank, "|", group) == 2**n - 1 and armci.gop(1, "&&", group) == 1
     assert armci.gop(np.array([-me, me]), "absmax", group)[1] == max(group.ranks)
     assert armci.gop(np.zeros((0, 3)), "+", group).shape == (0, 3)
-    assert np.array_equal(armci.gop(np.asfortranarray([[1, 2], [3, 4]]), "max", group), [[1, 2], [3, 4]])
+    values = np.asfortranarray([[1, 2], [3, 4]]) * (group.rank + 1)
+    assert np.array_equal(armci.gop(values, "max", group), np.array([[1, 2], [3, 4]]) * n)
 
 
 def groups():
@@ -47,11 +48,12 @@ def groups():
     some = armci.Group.create(range(0, size, 2))
     assert (some is None) == (me % 2 == 1)
     if some:
-        with some, armci.zeros((2, 2), group=some) as b:
-            b.on(0).add(..., 1)
-            some.barrier()
-            assert (b.on(0)[...] == some.size).all()
-            some.barrier()
+        with some, armci.zeros((200, 20), group=some) as b:
+            for step in range(1, 21):
+                b.on(0).add(..., 1)
+                some.barrier()
+                assert me or (b.local == step * some.size).all()
+                some.barrier()
 
 
 def messages():
