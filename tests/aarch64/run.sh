@@ -1,11 +1,12 @@
 #!/bin/sh
 # Another processor: cross-compiles the library for aarch64 and runs C programs under qemu-user, on one node and on two
-# pretended ones over TCP, and the node's litmus tests. ppc64le and riscv64: their C is compiled.
+# pretended ones over TCP, kills, and the node's litmus tests. ppc64le and riscv64: their C is compiled.
 # It must not need more than Debian's cross-compilers and qemu-user, and is skipped without them.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 cross=aarch64-linux-gnu
-programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order message fence nonblocking flags"}
+programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order message fence nonblocking flags
+	accumulate_contention concurrent model"}
 for tool in $cross-gcc qemu-aarch64; do
 	command -v $tool >/dev/null || { echo "SKIP: no $tool"; exit 77; }
 done
@@ -34,15 +35,47 @@ one() {
 	fi
 }
 
+# compile PROGRAM SOURCE
+compile() {
+	$cross-gcc -std=gnu11 -O2 -I"$SOURCE/include" -I"$SOURCE/tests/c" -o "$WORK/$1" "$2" -L"$lib" -Wl,-rpath,"$lib" -larmci -lm -lpthread
+}
+
+# killed [OPTION OF ARMCIRUN...]: rank 1 of 4 dies while all want a lock; another says so, and all end.
+killed() {
+	rm -rf "$WORK/pids"
+	mkdir "$WORK/pids"
+	ARMCI_SHM_ARENA=4g timeout 60 "$BUILD/bin/armcirun" -n 4 "$@" "$WORK/run" "$WORK/victim" "$WORK/pids" lock 1 >"$WORK/killed.log" 2>&1 &
+	job=$!
+	tries=0
+	until [ "$(ls "$WORK/pids" | wc -l)" -eq 4 ] || [ $tries -eq 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	kill -9 "$(cat "$WORK/pids/1")"
+	status=0
+	wait $job || status=$?
+	if [ $status -eq 137 ] && grep -q '] rank 1 (pid .*) has died' "$WORK/killed.log"; then
+		echo "ok killed, 4 ranks $*"
+	else
+		echo "FAILED killed, 4 ranks $*: status $status"
+		cat "$WORK/killed.log"
+		bad=1
+	fi
+}
+
+export MODEL_SECONDS=1
 for p in $programs; do
-	$cross-gcc -std=gnu11 -O2 -I"$SOURCE/include" -I"$SOURCE/tests/c" -o "$WORK/$p" "$SOURCE/tests/c/$p.c" \
-		-L"$lib" -Wl,-rpath,"$lib" -larmci -lm -lpthread
+	compile "$p" "$SOURCE/tests/c/$p.c"
 	one "$p" 2
 done
-for p in strided rmw mutex notify; do
+for p in strided rmw mutex notify accumulate_contention concurrent model; do
+	case " "$(echo $programs)" " in *" $p "*) ;; *) continue ;; esac
 	one "$p" 4
 	one "$p" 4 -nodes 2
 done
+compile victim "$SOURCE/tests/fault/victim.c"
+killed
+killed -nodes 2
 
 for other in powerpc64le riscv64; do
 	command -v $other-linux-gnu-gcc >/dev/null || { echo "no $other-linux-gnu-gcc: not compiled"; continue; }
