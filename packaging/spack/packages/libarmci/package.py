@@ -54,8 +54,12 @@ class Libarmci(CMakePackage):
         env.prepend_path("PYTHONPATH", self.prefix.share.libarmci.python)
 
     @property
-    def libs(self):
+    def headers(self):
         # Not those in armci-mpi/, which have another interface.
+        return find_headers("armci", root=self.prefix.include, recursive=False)
+
+    @property
+    def libs(self):
         for directory in (self.prefix.lib, self.prefix.lib64):
             found = find_libraries("libarmci", root=directory, shared=True, recursive=False)
             if found:
