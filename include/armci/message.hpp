@@ -36,17 +36,21 @@ inline char *name(op which) noexcept
 	return const_cast<char *>(names[static_cast<int>(which)]);
 }
 
-template <class T> void check_reduce()
-{
-	static_assert(message_code<T> != 0, "armci: reductions take int, long, long long, float, double");
-}
-
 /* For the int of the C interface. */
 inline int as_int(std::size_t n, const char *function)
 {
 	if (n > INT_MAX)
 		refuse(function, FAIL4, std::to_string(n) + " bytes or elements: more than an int");
 	return static_cast<int>(n);
+}
+
+/* What all reductions have in common; call is the rest: a function of C with its scope or group. */
+template <class C, class Call> void reduction(C &elements, op what, const char *function, Call call)
+{
+	const span view(elements);
+	using T = element_of<decltype(view)>;
+	static_assert(message_code<T> != 0, "armci: reductions take int, long, long long, float, double");
+	call(view.data(), as_int(view.size(), function), name(what), message_code<T>);
 }
 
 template <class T> using if_element = std::enable_if_t<!is_contiguous<T> && std::is_trivially_copyable_v<T>, T>;
@@ -87,21 +91,14 @@ template <class T, class Where = scope> detail::if_element<T> broadcast(T value,
  *  long long, float or double. */
 template <class C> detail::if_elements<C> all_reduce(C &&elements, op what, scope in = scope::all)
 {
-	const span view(elements);
-	using T = detail::element_of<decltype(view)>;
-	detail::check_reduce<T>();
-	armci_msg_gop_scope(static_cast<int>(in), view.data(), detail::as_int(view.size(), "all_reduce"), detail::name(what),
-		detail::message_code<T>);
+	detail::reduction(elements, what, "all_reduce", [&](auto... all) { armci_msg_gop_scope(static_cast<int>(in), all...); });
 }
 
 /** Within a group. */
 template <class C> detail::if_elements<C> all_reduce(C &&elements, op what, const group &members)
 {
-	const span view(elements);
-	using T = detail::element_of<decltype(view)>;
-	detail::check_reduce<T>();
-	armci_msg_group_gop_scope(SCOPE_ALL, view.data(), detail::as_int(view.size(), "all_reduce"), detail::name(what),
-		detail::message_code<T>, members.native());
+	detail::reduction(elements, what, "all_reduce",
+		[&](auto... all) { armci_msg_group_gop_scope(SCOPE_ALL, all..., members.native()); });
 }
 
 /** A value, where: a scope or a group. */
@@ -114,11 +111,7 @@ template <class T, class Where = scope> detail::if_element<T> all_reduce(T value
 /** As all_reduce, with the result at the first rank of the scope only; elsewhere the elements are not defined afterwards. */
 template <class C> detail::if_elements<C> reduce(C &&elements, op what, scope in = scope::all)
 {
-	const span view(elements);
-	using T = detail::element_of<decltype(view)>;
-	detail::check_reduce<T>();
-	armci_msg_reduce_scope(static_cast<int>(in), view.data(), detail::as_int(view.size(), "reduce"), detail::name(what),
-		detail::message_code<T>);
+	detail::reduction(elements, what, "reduce", [&](auto... all) { armci_msg_reduce_scope(static_cast<int>(in), all...); });
 }
 
 /* Point to point. Threads: any. Errors: end the job (a message that is longer than the receiver's span). */

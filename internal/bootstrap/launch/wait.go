@@ -167,7 +167,7 @@ func (j *Job) signalAll(s os.Signal) {
 
 // sweep ends processes that ranks of a failed job have started and left behind.
 func (j *Job) sweep() {
-	if !slices.ContainsFunc(j.children, (*child).groupAlive) && len(j.hosts) == 0 || j.stage == working {
+	if j.stage == working {
 		return
 	}
 	if j.stage < asked {
