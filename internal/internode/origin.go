@@ -186,7 +186,7 @@ func (o *origin) Lost(err error) {
 	o.s.origins.CompareAndDelete(o.from, o)
 	o.s.bound.leave(o)
 	o.c = nil // a direct write may still use it
-	if o.bye.Load() || o.s.closing.Load() {
+	if o.s.closing.Load() || o.bye.Load() && !errors.Is(err, errProtocol) {
 		return
 	}
 	reason := err.Error()

@@ -105,13 +105,14 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 		return true
 	}
 	defer g.mu.Unlock()
+	state := l.state.Load() // once: who polls may make it parted at any moment
 	switch wait := g.t.quietTime(&g.quiet); {
 	case g.link.Load() != l || g.broken.Load() != nil || g.t.closing.Load():
 		return false
-	case l.state.Load() == parted:
+	case state == parted:
 		g.detach(l)
 		return false
-	case l.state.Load() == parting:
+	case state == parting:
 	case l.until.IsZero():
 		l.seen, l.since, l.until, l.due = g.uses, now, now.Add(askAgain), now.Add(wait)
 	case now.After(l.until): // whoever wants it back asks again
@@ -147,12 +148,12 @@ func (g *target) idle() bool {
 	return (g.t.fast == nil || !g.t.fast.GetOpen()) && (g.direct == nil || g.direct.Reached(g.direct.Mark()))
 }
 
-// part tells the node that nothing follows on a connection. The caller has the lock.
+// part tells the node that nothing follows on a connection, once. The caller has the lock.
 func (g *target) part(l *link) {
-	if g.credit() != nil {
+	if l.state.Load() != linked || g.credit() != nil {
 		return
 	}
-	l.state.Store(parting)
+	l.state.Store(parting) // only who has the lock changes linked
 	l.poller.asleep.Add(1) // the thread polls until the answer has come
 	g.t.counts.parted.Add(1)
 	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {

@@ -162,6 +162,7 @@ func violations(at uint64) map[string]violation {
 		"two messages":          {h: header{kind: kindSend, arg: 100}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
 		"a push of nothing":     {h: header{kind: kindPush, addr: at, bytes: 8}},
 		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8}, body: make([]byte, 48)},
+		"behind the last one":   {h: header{kind: kindPart}, before: []header{{kind: kindPart}}},
 		"cut header":            {h: header{kind: 200}},
 	}
 }
