@@ -68,3 +68,32 @@ func expectParted(t *testing.T, e *transporttest.Ends) {
 		t.Error("no connection was given back and made again")
 	}
 }
+
+// TestPartsOnce: a connection that has been given back meanwhile is not given back a second time: the node would take that for a frame
+// behind the last one.
+func TestPartsOnce(t *testing.T) {
+	_, ends, u := newUser(t, pipe.Options{}, nil)
+	if err := u.once(1); err != nil {
+		t.Fatal(err)
+	}
+	g := u.tr.(*Transport).targets[1]
+	if err := g.lock(); err != nil {
+		t.Fatal(err)
+	}
+	l := g.link.Load()
+	g.part(l)
+	for end := time.Now().Add(patience); l.state.Load() != parted && time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+		l.poller.pollOnce()
+	}
+	sent := g.sent
+	if g.part(l); g.sent != sent || l.state.Load() != parted {
+		t.Errorf("%d frames follow the last one, and the connection is in state %d, not %d", g.sent-sent, l.state.Load(), parted)
+	}
+	g.mu.Unlock()
+	if err := u.once(2); err != nil {
+		t.Error(err)
+	}
+	if l := ends.Losses(); len(l) > 0 {
+		t.Error(l)
+	}
+}
