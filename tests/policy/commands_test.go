@@ -93,17 +93,7 @@ func (c *command) wrong(words []string, groups map[string]bool) string {
 
 func TestCommandsInDocuments(t *testing.T) {
 	all := commands(t)
-	labels := ""
-	for _, pattern := range []string{"../../tests/*.cmake", "../../tests/*/*.cmake"} {
-		files, _ := filepath.Glob(pattern)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			labels += string(text)
-		}
-	}
+	labels := cmakeTexts(t)
 	found := 0
 	for _, document := range documents(t) {
 		for _, line := range commandLines(read(t, document)) {
@@ -132,6 +122,31 @@ func TestCommandsInDocuments(t *testing.T) {
 	if found < 50 {
 		t.Errorf("only %d commands found", found)
 	}
+}
+
+// TestLabels: CONTRIBUTING.md lists what `ctest -L` selects.
+func TestLabels(t *testing.T) {
+	list := " " + strings.Join(strings.Fields(group(t, "CONTRIBUTING.md", "(?s)those with one label \\(`([^`]*)`\\)")), " ") + " "
+	for _, m := range regexp.MustCompile(`\bLABEL ([a-z]\w+)`).FindAllStringSubmatch(cmakeTexts(t), -1) {
+		if !strings.Contains(list, " "+m[1]+" ") {
+			t.Errorf("CONTRIBUTING.md does not list the label %s", m[1])
+		}
+	}
+}
+
+// cmakeTexts are the files that add tests.
+func cmakeTexts(t *testing.T) (all string) {
+	for _, pattern := range []string{"../../tests/*.cmake", "../../tests/*/*.cmake"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all += string(text)
+		}
+	}
+	return all
 }
 
 // commandLines are the lines of blocks of code, and what is between backquotes, without comments.
