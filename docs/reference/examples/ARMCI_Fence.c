@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 			value[i] = i;
 			ARMCI_Put(&value[i], (double *)base[owner] + i, sizeof(double), owner);
 		}
-		ARMCI_Fence(owner); /* once, for all of them; ARMCI_AllFence() after stores at several ranks */
+		ARMCI_Fence(owner); /* once; ARMCI_AllFence() after stores at several ranks */
 		armci_msg_snd(1, &ready, sizeof ready, reader);
 	}
 	if (me == reader) { /* a third rank finds them there */

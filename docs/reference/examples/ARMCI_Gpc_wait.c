@@ -2,10 +2,10 @@
 // The example on the pages of ARMCI_Gpc_wait and ARMCI_Gpc_init_handle.
 #include <gpc.h>
 
-static int answer(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,
-	void *rdata, int rdlen, int *rdsize, int rtype)
+static int answer(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	(void)to, (void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdata, (void)rdlen,
+	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdlen,
 		(void)rtype;
 	*(int *)rdata = to;
 	*rhsize = 0;

@@ -20,7 +20,8 @@ int main(int argc, char **argv)
 		ARMCI_Group_rank(&group, &rank);
 		ARMCI_Group_size(&group, &size);
 		int next = (rank + 1) % size;
-		ARMCI_PutValueInt(rank, base[next], ARMCI_Absolute_id(&group, next)); /* operations name ranks of the world */
+		int to = ARMCI_Absolute_id(&group, next); /* operations name ranks of the world */
+		ARMCI_PutValueInt(rank, base[next], to);
 		ARMCI_GroupFence(&group);
 		armci_msg_group_barrier(&group); /* every member's put has arrived */
 		wrong = *(int *)base[rank] != (rank + size - 1) % size;

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	int all, wrong;
 	MPI_Comm_size(MPI_COMM_WORLD, &all);
-	armci_msg_init_comm(MPI_COMM_WORLD); /* only where messages are wanted before ARMCI_Init_mpi_comm */
+	armci_msg_init_comm(MPI_COMM_WORLD); /* only for messages before ARMCI_Init_mpi_comm */
 	ARMCI_Init_mpi_comm(MPI_COMM_WORLD); /* or any other intracommunicator: its ranks are ARMCI's */
 	ARMCI_Group world;
 	ARMCI_Group_get_world(&world);

@@ -8,7 +8,8 @@ int main(int argc, char **argv)
 	ARMCI_Init();
 	int me = armci_msg_me(), np = armci_msg_nproc(), wrong = 0;
 	void **counter = malloc(np * sizeof *counter);
-	ARMCI_Malloc_memdev(counter, me == 0 ? sizeof(long) : 0, "rdma-atomics"); /* the network's devices add, where they can */
+	/* The network's devices add, where they can. */
+	ARMCI_Malloc_memdev(counter, me == 0 ? sizeof(long) : 0, "rdma-atomics");
 	if (me == 0)
 		*(long *)counter[0] = 0;
 	ARMCI_Barrier();

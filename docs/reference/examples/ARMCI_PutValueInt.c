@@ -15,7 +15,9 @@ int main(int argc, char **argv)
 	ARMCI_NbPutValueDouble(1.5, (double *)base[to] + 1, to, &handle);
 	ARMCI_Wait(&handle);
 	ARMCI_Barrier();
-	wrong = ARMCI_GetValueDouble(base[to], to) + ARMCI_GetValueDouble((double *)base[to] + 1, to) != 2;
+	double sum = ARMCI_GetValueDouble(base[to], to);
+	sum += ARMCI_GetValueDouble((double *)base[to] + 1, to);
+	wrong = sum != 2;
 	ARMCI_Barrier();
 	ARMCI_Free(base[me]);
 	free(base);

@@ -11,9 +11,11 @@ int main(int argc, char **argv)
 	int ranks = 0, mine = armci_domain_my_id(ARMCI_DOMAIN_SMP);
 	for (int d = 0; d < armci_domain_count(ARMCI_DOMAIN_SMP); d++)
 		ranks += armci_domain_nprocs(ARMCI_DOMAIN_SMP, d);
-	int leader = armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, mine, 0); /* the first rank of the caller's domain */
+	/* The first rank of the caller's domain. */
+	int leader = armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, mine, 0);
 	int there = armci_domain_id(ARMCI_DOMAIN_SMP, leader);
-	wrong = ranks != np || there != mine || !armci_domain_same_id(ARMCI_DOMAIN_SMP, leader) || leader > me;
+	int same = armci_domain_same_id(ARMCI_DOMAIN_SMP, leader);
+	wrong = ranks != np || there != mine || !same || leader > me;
 	ARMCI_Finalize();
 	armci_msg_finalize();
 	return wrong;

@@ -7,7 +7,7 @@ int main(int argc, char **argv)
 	armci_msg_init(&argc, &argv);
 	ARMCI_Init();
 	int me = armci_msg_me(), np = armci_msg_nproc(), wrong = 0;
-	/* A sum over all ranks by hand: within each node, between the nodes' first ranks, and back into the nodes. */
+	/* A sum over all ranks by hand: within each node, between their first ranks, and back. */
 	int sum = me, root = 0;
 	armci_msg_clus_igop(&sum, 1, "+");
 	armci_msg_gop_scope(SCOPE_MASTERS, &sum, 1, "+", ARMCI_INT); /* others return at once */

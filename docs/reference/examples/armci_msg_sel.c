@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 		double error;
 		int rank, row;
 	} best = {1.0 / (me + 1), me, 10 * me};
-	armci_msg_sel(&best, sizeof best, "min", ARMCI_DOUBLE, 1); /* everybody has the smallest one's struct */
+	/* Afterwards everybody has the struct whose error is the smallest. */
+	armci_msg_sel(&best, sizeof best, "min", ARMCI_DOUBLE, 1);
 	wrong = best.rank != np - 1 || best.row != 10 * (np - 1);
 	ARMCI_Finalize();
 	armci_msg_finalize();
