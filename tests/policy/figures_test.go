@@ -48,7 +48,7 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/validation.md", `an accumulate lock covers (\d+ KiB)`, "internal/kernel/kernel.h", `K_STRIPE_SHIFT (\d+) `},
 	{"docs/validation.md", `(\d+) programs of ours in`, "tests/ga/programs.txt", `rows`},
 	{"docs/performance.md", `by locks that cover (\d+ KiB) each`, "internal/kernel/kernel.h", `K_STRIPE_SHIFT (\d+) `},
-	{"docs/performance.md", `the last (\d+) allocations`, "capi/front.h", `FRONT_HITS (\d+)`},
+	{"docs/performance.md", `remembers up to (\d+) allocations`, "capi/front.h", `FRONT_HITS (\d+)`},
 	{"docs/performance.md", `collected in C, (\d+) at a time`, "capi/front.h", `FRONT_BATCH +(\d+)`},
 	{"docs/performance.md", `under up to (\d+) handles`, "capi/front.h", `FRONT_BATCHES (\d+)`},
 	{"docs/performance.md", `of more than (\d+) rows stays`, "internal/core/aggregate.go", `mostBlocks = (\d+)`},
