@@ -58,6 +58,7 @@ func TestExamplesCall(t *testing.T) {
 }
 
 func TestWrongExamples(t *testing.T) {
+	b := loaded(t)
 	const head = "// SPDX-License-Identifier: BSD-3-Clause\n"
 	for text, want := range map[string]string{
 		head + "int main;\n": "does not say on which pages",
@@ -66,7 +67,8 @@ func TestWrongExamples(t *testing.T) {
 		head + "// The example on the pages of ARMCI_Copy and ARMCI_GetS.\nint main;\n": "no page is called ARMCI_GetS",
 		head + "// The example on the pages of ARMCI_Copy and ARMCI_Put.\nint main;\n":  "two examples",
 	} {
-		if err := loaded(t).show(text, "ARMCI_Copy"); err == nil || !strings.Contains(err.Error(), want) {
+		b.byName["ARMCI_Copy"].example = ""
+		if err := b.show(text, "ARMCI_Copy"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, wanted %q", text, err, want)
 		}
 	}
