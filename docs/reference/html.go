@@ -94,7 +94,7 @@ func (b *book) htmlPage(p *page) string {
 		}
 	}
 	if p.example != "" {
-		fmt.Fprintf(&s, "<h2>Example</h2>\n<pre>%s</pre>\n", html.EscapeString(body(p.example)))
+		fmt.Fprintf(&s, "<h2>Example</h2>\n<pre>%s</pre>\n", html.EscapeString(p.example))
 	}
 	s.WriteString("<h2>See also</h2>\n<p>")
 	for i, name := range b.seeAlso(p) {

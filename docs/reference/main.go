@@ -26,7 +26,7 @@ type book struct {
 
 func main() {
 	include := flag.String("include", "include", "directory of the headers and of armci.f90")
-	examples := flag.String("examples", "docs/reference/examples", "directory of the programs, NAME.c for the page of NAME")
+	examples := flag.String("examples", "docs/reference/examples", "directory of the programs that pages show")
 	man := flag.String("man", "", "directory for manual pages")
 	html := flag.String("html", "", "directory for HTML pages")
 	date := flag.String("date", "", "date of the pages")
@@ -73,28 +73,6 @@ func load(include, examples string) (*book, error) {
 		}
 	}
 	return b, b.readExamples(examples)
-}
-
-// readExamples gives each page the program that is named like it.
-func (b *book) readExamples(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.c"))
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		name := filepath.Base(file)
-		name = name[:len(name)-2]
-		p := b.byName[name]
-		if p == nil || p.name() != name {
-			return fmt.Errorf("%s: no page has this name", file)
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		p.example = string(text)
-	}
-	return nil
 }
 
 func write(b *book, man, html string) error {

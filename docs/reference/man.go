@@ -89,7 +89,7 @@ func manPage(b *book, p *page) string {
 		}
 	}
 	if p.example != "" {
-		s.WriteString(".SH EXAMPLES\n" + literal(body(p.example)))
+		s.WriteString(".SH EXAMPLES\n" + literal(p.example))
 	}
 	s.WriteString(".SH SEE ALSO\n")
 	for _, name := range b.seeAlso(p) {

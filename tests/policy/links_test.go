@@ -22,15 +22,7 @@ var (
 
 // TestLinks follows the relative links of all documents, to files and to headings in them.
 func TestLinks(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("%d pages in docs: %v", len(pages), err)
-	}
-	documents := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"}
-	for _, page := range pages {
-		documents = append(documents, filepath.Join("docs", filepath.Base(page)))
-	}
-	for _, document := range documents {
+	for _, document := range documents(t) {
 		for _, match := range link.FindAllStringSubmatch(quoted.ReplaceAllString(unfenced(t, document), ""), -1) {
 			if !strings.Contains(match[1], ":") {
 				checkLink(t, document, match[1])

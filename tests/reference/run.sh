@@ -32,20 +32,31 @@ if command -v man >/dev/null && man --version >/dev/null 2>&1; then
 fi
 
 [ -n "$CC_none" ] || { echo "no C compiler: the programs are not compiled"; exit $bad; }
+compile() { # compile COMPILER NAME
+	# shellcheck disable=SC2086
+	$1 -std=c11 -Wall -Wextra -Werror -O1 -pthread -I"$SOURCE/include" -o "$WORK/$2" "$SOURCE/docs/reference/examples/$2.c" \
+		-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || fail "$2 is not compiled"
+}
+run() { # run NAME LAUNCHER...
+	name=$1
+	shift
+	timeout 60 "$@" "$WORK/$name" >"$WORK/$name.log" 2>&1 || {
+		fail "$*: $name"
+		cat "$WORK/$name.log"
+	}
+}
 for source in "$SOURCE"/docs/reference/examples/*.c; do
 	name=$(basename "$source" .c)
-	# shellcheck disable=SC2086
-	$CC_none -std=c11 -Wall -Wextra -Werror -O1 -I"$SOURCE/include" -o "$WORK/$name" "$source" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || {
-		fail "$name is not compiled"
-		continue
-	}
-	for how in "" "-nodes 2"; do
+	if ! grep -q '<mpi.h>' "$source"; then
+		compile "$CC_none" "$name"
+		run "$name" "$BUILD/bin/armcirun" -n 3 -nodes 2 # two ranks of one node, and one of another
+	elif [ -n "$CC_mpich$CC_openmpi" ]; then
+		compile "${CC_mpich:-$CC_openmpi}" "$name"
 		# shellcheck disable=SC2086
-		timeout 60 "$BUILD/bin/armcirun" -n 3 $how "$WORK/$name" >"$WORK/$name.log" 2>&1 || {
-			fail "$name $how"
-			cat "$WORK/$name.log"
-		}
-	done
+		run "$name" ${RUN_mpich:-$RUN_openmpi}
+	else
+		echo "no MPI: $name is not compiled"
+	fi
 done
 echo "$(find "$WORK" -name '*.log' | wc -l) programs"
 exit $bad

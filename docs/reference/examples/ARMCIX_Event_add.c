@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCIX_Event_add.
+// The example on the pages of ARMCIX_Event_add and ARMCIX_Event_wait.
 #include <armcix.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_Gpc_exec.
+// The example on the pages of ARMCI_Gpc_exec, ARMCI_Gpc_register, ARMCI_Gpc_release and armci_gpc_handler_t.
 #include <gpc.h>
 
 static int square(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_Lock.
+// The example on the pages of ARMCI_Lock, ARMCI_Create_mutexes and ARMCI_Destroy_mutexes.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_Malloc.
+// The example on the pages of ARMCI_Malloc, ARMCI_Free and ARMCI_Get.
 #include <armci.h>
 
 int main(int argc, char **argv)

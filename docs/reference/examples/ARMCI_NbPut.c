@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_NbPut.
+// The example on the pages of ARMCI_NbPut, ARMCI_Wait and ARMCI_INIT_HANDLE.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_Put.
+// The example on the pages of ARMCI_Put and ARMCI_Barrier.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of ARMCI_SET_AGGREGATE_HANDLE.
+// The example on the pages of ARMCI_SET_AGGREGATE_HANDLE and ARMCI_UNSET_AGGREGATE_HANDLE.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of armci_msg_snd.
+// The example on the pages of armci_msg_snd and armci_msg_rcv.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the page of armci_notify.
+// The example on the pages of armci_notify and armci_notify_wait.
 #include <armci.h>
 
 int main(int argc, char **argv)

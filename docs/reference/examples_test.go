@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Every page has an example, or is listed here with the reason why it needs none. tests/reference compiles and runs them.
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// needless are the pages without an example, by the reason.
+var needless = map[string]string{
+	"one call without an argument that could be wrong": "ARMCI_Initialized ARMCI_Cleanup ARMCI_Uses_shm ARMCI_Uses_shm_grp " +
+		"ARMCIX_Progress armci_timer armci_msg_barrier armci_msg_abort",
+	"nothing happens: kept for programs that call it": "ARMCI_Set_shm_limit ARMCI_Ckpt_create_ds ARMCI_Ckpt_init ARMCI_Ckpt " +
+		"ARMCI_Ckpt_Recover ARMCI_Ckpt_finalize armci_irecover armci_set_spare_procs ARMCI_Get_ft_group",
+	"another name of a call that has one": "armci_stride_info_size",
+	"memmove":                             "ARMCI_Copy",
+	"a call that has an example, with a group, scope or main's arguments besides": "ARMCI_Init_args ARMCI_Init_thread_comm " +
+		"ARMCI_Malloc_group_memdev armci_msg_group_bcast_scope armci_msg_group_gop_scope " +
+		"armci_grp_clus_brdcst armci_exchange_address_grp",
+}
+
+func TestExampleOrReason(t *testing.T) {
+	b := loaded(t)
+	excused := map[string]bool{}
+	for _, list := range needless {
+		for _, name := range strings.Fields(list) {
+			excused[name] = true
+			if p := b.byName[name]; p == nil || p.name() != name {
+				t.Errorf("%s needs no example, but has no page either", name)
+			}
+		}
+	}
+	for _, p := range b.pages {
+		switch {
+		case p.example == "" && !excused[p.name()]:
+			t.Errorf("%s has no example: add it to one of docs/reference/examples, or to the list here with a reason", p.name())
+		case p.example != "" && excused[p.name()]:
+			t.Errorf("%s has an example and is listed as needing none", p.name())
+		}
+	}
+}
+
+// TestExamplesCall: a program that is shown on a page calls one of the functions of the page.
+func TestExamplesCall(t *testing.T) {
+	for _, p := range loaded(t).pages {
+		if p.example == "" || p.name() == "armci_gpc_handler_t" || p.name() == "dassertp_fail" { // a type; called by macros
+			continue
+		}
+		called := identifier.FindAllString(p.example, -1)
+		calls := func(f function) bool { return slices.Contains(called, f.name) }
+		if !slices.ContainsFunc(p.functions, calls) {
+			t.Errorf("%s: its example calls no function of the page", p.name())
+		}
+	}
+}
+
+func TestWrongExamples(t *testing.T) {
+	b := loaded(t)
+	const head = "// SPDX-License-Identifier: BSD-3-Clause\n"
+	for text, want := range map[string]string{
+		head + "int main;\n": "does not say on which pages",
+		head + "// The example on the page of ARMCI_Get.\nint main;\n":                  "not called like the first page",
+		head + "// The example on the pages of ARMCI_Copy and ARMCI_Pot.\nint main;\n":  "no page is called ARMCI_Pot",
+		head + "// The example on the pages of ARMCI_Copy and ARMCI_GetS.\nint main;\n": "no page is called ARMCI_GetS",
+		head + "// The example on the pages of ARMCI_Copy and ARMCI_Put.\nint main;\n":  "two examples",
+	} {
+		b.byName["ARMCI_Copy"].example = ""
+		if err := b.show(text, "ARMCI_Copy"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, wanted %q", text, err, want)
+		}
+	}
+}
