@@ -207,7 +207,7 @@ func (e *End) serve(c command) (a answer, err error) {
 
 // fill gives memory contents that depend on the seed only. They repeat after a length that no transfer is a multiple of.
 func fill(b []byte, seed uint64) {
-	const period = 64<<10 + 24
+	const period = 8<<10 + 24
 	r, begin := rand.NewPCG(seed, 7), b[:min(len(b), period)]
 	rest := begin
 	for ; len(rest) >= 8; rest = rest[8:] {
