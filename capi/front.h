@@ -22,9 +22,9 @@
 #include <stdint.h>
 
 #include "../internal/kernel/kernel.h"
+#include "../internal/recorder/profile.h"
 #include "../internal/shm/shm.h"
 #include "../internal/transport/fast.h"
-#include "profile.h"
 
 // PUBLIC: exported under its own name. WEAK(name): the public name `name` of the strong P`name`, open to interposition.
 #define PUBLIC     __attribute__((visibility("default")))
@@ -58,7 +58,7 @@ struct notified {
 };
 
 // Published by Go. ranks is 0 while the fast path is off (before init, after finalize, ARMCI_FASTPATH=n, ARMCI_TRACE=y), and for
-// `front` while calls are profiled: then front_inner is open, which the inner copies of the sources use (profile.h).
+// `front` while calls are profiled: then front_inner is open, which the inner copies of the sources use (profile_calls.h).
 struct front {
 	_Atomic unsigned ranks;
 	int me;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The inner copy of vector.c, for calls that are profiled: see profile.h.
+// The inner copy of vector.c, for calls that are profiled: see profile_calls.h.
 #include "inner.h"
 
 #include "vector.c"

@@ -35,7 +35,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 		return core.CodeInternal
 	}
 	if lib.inits.Add(1) == 1 {
-		startProfile(lib.rt.Load())
+		C.front.profiled = C.bool(lib.profile.Start(lib.rt.Load()))
 		openFastPath(lib.rt.Load())
 	}
 	return 0
@@ -84,7 +84,8 @@ func armcigo_finalize() C.int {
 	}
 	C.front_close()
 	C.front_drop_all_mutexes()
-	endProfile(rt)
+	C.front.profiled = false
+	lib.profile.End(rt)
 	if lib.messages {
 		rt.AllFence()
 		rt.Liveness.Ending(true)
@@ -119,7 +120,8 @@ func armcigo_msg_finalize() {
 	defer lib.mu.Unlock()
 	if rt := lib.rt.Load(); rt != nil {
 		C.front_close()
-		endProfile(rt)
+		C.front.profiled = false
+		lib.profile.End(rt)
 		lib.inits.Store(0)
 		must("armci_msg_finalize", shut(rt))
 	}
@@ -133,7 +135,7 @@ func armcigo_msg_finalize() {
 func armcigo_leave() {
 	defer guest.Guard(guest.Faults())
 	if rt := lib.rt.Load(); rt != nil {
-		reportAlone("this rank exits without ARMCI_Finalize")
+		lib.profile.Alone(rt, "this rank exits without ARMCI_Finalize")
 		rt.Leave()
 	}
 }

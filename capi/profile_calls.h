@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// How calls of ARMCI are recorded (../internal/recorder). While ARMCI_STATS or ARMCI_TRACE=FILE is on, the state `front` of the fast
+// path stays closed, so that every public function gets to the line PROFILED before it would enter Go, and goes on in profiled_NAME.
+// That takes the time and calls inner_NAME: the same source compiled once more (inner_*.c) with a state of its own, which is open.
+// So a call that is completed in C pays nothing for this while it is off.
+//
 // The functions that are profiled, once as PROFILE_CALLS(CALL, VOID_CALL): name after profiled_ and inner_, public name in a trace,
 // row of the table, rank it is about (-1: none or all), bytes, parameters and arguments. No code is here.
 #ifndef ARMCI_PROFILE_CALLS_H

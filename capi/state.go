@@ -29,6 +29,7 @@ import (
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/log"
+	"libarmci/internal/recorder"
 	"libarmci/internal/startup"
 	"libarmci/internal/transport"
 )
@@ -41,7 +42,7 @@ var lib struct {
 	messages bool
 	abort    bool // mistakes end the job instead of returning a code
 	trace    bool // one line per call
-	profile  profiling
+	profile  recorder.Recorder
 	rt       atomic.Pointer[core.Runtime]
 	shared   runtime.Pinner // of Go's memory that C reads
 }
@@ -68,14 +69,14 @@ func start(name string, comm *uintptr) error {
 		return nil
 	}
 	s := startup.Load(library)
-	lib.trace, lib.profile = tracing(s.Cfg)
+	lib.trace, lib.profile = recorder.New(library.Name, s.Cfg)
 	lib.abort = s.Cfg.String("ARMCI_ERRORS") == "abort" || s.Cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	rt, err := s.Start(name, comm)
 	if err != nil {
 		return err
 	}
 	open := &C.front.open
-	if lib.profile.wanted() {
+	if lib.profile.Wanted() {
 		open = &C.front_inner.open
 	}
 	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(open)))
@@ -196,7 +197,7 @@ func awaitEnd(name string, err error) {
 
 func end(name string, err error) {
 	awaitEnd(name, err)
-	reportAlone("the job is aborted")
+	lib.profile.Alone(lib.rt.Load(), "the job is aborted")
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {
 		rt.AbortQuietly(-core.CodeOf(err))
 	}
@@ -209,7 +210,7 @@ func end(name string, err error) {
 
 // abort ends every rank; a status of 0 becomes -1, since an aborted job has failed.
 func abort(text string, status int) {
-	reportAlone("the job is aborted")
+	lib.profile.Alone(lib.rt.Load(), "the job is aborted")
 	if status == 0 {
 		status = -1
 	}

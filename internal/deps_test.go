@@ -74,10 +74,13 @@ var allowed = map[string]string{
 	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
 		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
 
-	"capi": "internal/startup internal/guest internal/core internal/msg internal/transport internal/bootstrap internal/kernel " +
-		"internal/config internal/log internal/profile",
-	"mpirma":                   "internal/startup internal/guest internal/window internal/core internal/transport internal/kernel internal/log", // one-sided MPI of unchanged programs
-	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config",                                                                     // what batch systems tell of hosts
+	"internal/recorder": "internal/profile internal/core internal/transport internal/kernel internal/config internal/log", // C: records calls; once, for every package main that becomes a shared library
+
+	"capi": "internal/startup internal/guest internal/recorder internal/core internal/msg internal/transport internal/bootstrap " +
+		"internal/kernel internal/config internal/log",
+	"mpirma": "internal/startup internal/guest internal/recorder internal/window internal/core internal/transport internal/kernel " +
+		"internal/log", // one-sided MPI of unchanged programs
+	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config", // what batch systems tell of hosts
 
 	"cmd/armcirun": "internal/bootstrap/batch internal/bootstrap/launch internal/config internal/hostnet internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
@@ -99,7 +102,7 @@ var headers = map[string]string{
 
 // cgo lists who may import "C".
 var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
-	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest",
+	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest", "internal/recorder",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks every operation before a byte is touched: rank, counts, types, epoch, range. What it lets through is within the
 // window, so the engine is told not to ask again.
-#include "window.h"
+#include "record.h"
 
 // The locks of MPI_Win_lock_all are taken when a target is first accessed.
 static bool lock_late(struct rma_win *w, int target)
@@ -114,6 +114,7 @@ int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 
 int rma_go_error(struct rma_win *w, const char *function, int result, const char *text)
 {
+	profile_entered_go = true;
 	if (result == GO_OK)
 		return RMA_OK;
 	int class = result == GO_RANGE ? abi.err_rma_range : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;

@@ -3,6 +3,7 @@
 // window's own; afterwards nobody asks anybody. The handle that the program gets is a real window of its MPI (handle.c), so that
 // conversion to Fortran, names, attributes and error handlers stay MPI's.
 #include "create.h"
+#include "record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,11 +226,13 @@ int rma_create(const struct making *m, void *win, void *base)
 PUBLIC int PMPI_Win_free(void *win)
 {
 	static const char function[] = "MPI_Win_free";
-	struct rma_win *w = rma_find(rma_get_handle(win));
+	struct rma_win *w = rma_known(rma_get_handle(win));
 	if (!w)
 		return real.Win_free(win);
 	if (w->locks > 0 || w->locked_all != LOCK_NONE || w->started || w->exposing)
 		return rma_error(w, function, abi.err_rma_sync, "win: an epoch is open");
+	struct profile_span s = rma_begin(function, 0);
+	profile_entered_go = true;
 	int failed = rma_flush_all(w, function);
 	forget(w);
 	int met = rma_meet(w, function);
@@ -240,6 +243,7 @@ PUBLIC int PMPI_Win_free(void *win)
 	int freed = real.Win_free(&h);
 	rma_set_handle(win, abi.win_null);
 	discard(w);
+	rma_end(&s, PROFILE_MPI_FREE, 0);
 	return failed ? failed : met ? met : freed;
 }
 RMA_ALIAS(Win_free)

@@ -37,7 +37,7 @@ static int attach(struct rma_win *w, void *base, aint size)
 PUBLIC int PMPI_Win_attach(handle win, void *base, aint size)
 {
 	static const char function[] = "MPI_Win_attach";
-	struct rma_win *w = rma_find(rma_handle(win));
+	struct rma_win *w = rma_known(rma_handle(win));
 	if (!w)
 		return real.Win_attach(win, base, size);
 	if (w->flavor != FLAVOR_DYNAMIC)
@@ -66,7 +66,7 @@ PUBLIC int PMPI_Win_detach(handle win, const void *base)
 {
 	static const char function[] = "MPI_Win_detach";
 	char text[200];
-	struct rma_win *w = rma_find(rma_handle(win));
+	struct rma_win *w = rma_known(rma_handle(win));
 	if (!w)
 		return real.Win_detach(win, base);
 	if (w->flavor != FLAVOR_DYNAMIC)

@@ -2,11 +2,13 @@
 // Raises errors of one-sided communication as the program's MPI would, through the error handler that the program has set. A
 // line of ours says what is wrong where the handler ends the job; the MPI's own message knows only the class.
 #define _GNU_SOURCE
-#include "rma.h"
+#include "record.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#include "_cgo_export.h"
 
 // A handler that ends the job: it may be the default. w NULL: a communicator's.
 static bool is_fatal(struct rma_win *w, handle comm)
@@ -34,8 +36,11 @@ static void print(const char *function, const char *format, va_list arguments)
 
 static int raise(struct rma_win *w, handle comm, const char *function, int error_class, const char *format, va_list arguments)
 {
-	if (is_fatal(w, comm))
+	if (is_fatal(w, comm)) {
 		print(function, format, arguments);
+		if (rma_recording)
+			mpirmago_aborting();
+	}
 	if (w)
 		real.Win_call_errhandler(w->win, error_class);
 	else

@@ -29,7 +29,7 @@ static void by_open_mpi(const char *name, const int *win, const int *keyval, ain
 		return;
 	}
 	mpi(win, keyval, value, flag, ierror);
-	struct rma_win *w = abi.pointers && real.Win_f2c ? rma_find(real.Win_f2c(*win)) : NULL;
+	struct rma_win *w = abi.pointers && real.Win_f2c ? rma_known(real.Win_f2c(*win)) : NULL;
 	if (w)
 		predefined(w, *keyval, value);
 }
@@ -54,7 +54,7 @@ int MPII_Win_get_attr(int win, int keyval, void *value, int *flag, int kind)
 	if (!mpi)
 		return function_missing("MPII_Win_get_attr");
 	int failed = mpi(win, keyval, value, flag, kind);
-	struct rma_win *w = failed ? NULL : rma_find(rma_handle((handle)win));
+	struct rma_win *w = failed ? NULL : rma_known(rma_handle((handle)win));
 	if (w)
 		predefined(w, keyval - 1, value);
 	return failed;

@@ -5,6 +5,8 @@ package main
 
 // #include "window.h"
 // void life_open(int me, int fast, int vm);
+// void record_operations(bool on);
+// bool record_beside(void);
 import "C"
 
 import (
@@ -14,25 +16,38 @@ import (
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/log"
+	"libarmci/internal/recorder"
 	"libarmci/internal/startup"
 )
 
 // lib is the state behind the C files.
 var lib struct {
-	rt atomic.Pointer[core.Runtime]
+	rt       atomic.Pointer[core.Runtime]
+	recorder recorder.Recorder
 }
 
 //export mpirmago_start
 func mpirmago_start() {
 	defer guest.Guard(guest.Faults())
-	s := startup.Load(startup.Library{Name: "libarmci-mpirma", Access: "MPI_Get"})
+	library := startup.Library{Name: "libarmci-mpirma", Access: "MPI_Get"}
+	s := startup.Load(library)
 	rt, err := s.Start("MPI_Init", nil)
 	if err != nil {
 		return // the reason has been printed; every call passes through
 	}
 	lib.rt.Store(rt)
 	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
+	record(library.Name, rt)
 	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")), flag(s.Cfg.Bool("ARMCI_SHM_VM")))
+}
+
+// record begins to record, if that is wanted.
+func record(name string, rt *core.Runtime) {
+	_, lib.recorder = recorder.New(name, rt.Cfg)
+	if C.record_beside() {
+		lib.recorder.Beside(".windows")
+	}
+	C.record_operations(C.bool(lib.recorder.Start(rt)))
 }
 
 func flag(yes bool) C.int {
@@ -45,7 +60,10 @@ func flag(yes bool) C.int {
 //export mpirmago_stop
 func mpirmago_stop() {
 	defer guest.Guard(guest.Faults())
-	rt := lib.rt.Swap(nil)
+	rt := lib.rt.Load()
+	C.record_operations(false)
+	lib.recorder.End(rt)
+	lib.rt.Store(nil)
 	if err := rt.Finalize(); err != nil {
 		log.Errorf("MPI_Finalize: %v", err)
 	}
@@ -57,9 +75,20 @@ func mpirmago_passed_through() {
 	log.WarnOnce("passed through", "MPI_Win_*: a window has members that are not of this job, or not of one node: it is the MPI's own")
 }
 
+const aborted = "the job is aborted"
+
+// mpirmago_aborting is called before an error handler ends the job.
+//
+//export mpirmago_aborting
+func mpirmago_aborting() {
+	defer guest.Guard(guest.Faults())
+	lib.recorder.Alone(lib.rt.Load(), aborted)
+}
+
 // ended ends the job: a request has failed, which its MPI cannot be told.
 func ended(err error) {
 	rt := lib.rt.Load()
 	rt.AwaitEnd("MPI_Wait", err)
+	lib.recorder.Alone(rt, aborted)
 	rt.AbortInTurn(fmt.Sprintf("a request of one-sided communication: %v: the job ends", err), 1)
 }

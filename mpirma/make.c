@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions that make windows: arguments are checked here, create.c does the rest.
 #include "create.h"
+#include "record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "_cgo_export.h"
 
-static int make(struct making *m, void *win, void *base)
+static int checked(struct making *m, void *win, void *base)
 {
 	int inter = 0;
-	rma_start(m->comm);
 	if (m->comm == abi.comm_null)
 		return RMA_PASS; // the MPI knows how to complain
 	if (job.running && !real.Comm_test_inter(m->comm, &inter) && inter)
@@ -24,6 +24,17 @@ static int make(struct making *m, void *win, void *base)
 	if (m->flavor == FLAVOR_CREATE && !m->base && m->size > 0)
 		return rma_comm_error(m->comm, m->function, abi.err_arg, "base: null pointer, though size is %ld", (long)m->size);
 	return rma_create(m, win, base);
+}
+
+static int make(struct making *m, void *win, void *base)
+{
+	uint64_t bytes = m->size > 0 ? (uint64_t)m->size : 0;
+	rma_start(m->comm);
+	struct profile_span s = rma_begin(m->function, bytes);
+	profile_entered_go = true;
+	int done = checked(m, win, base);
+	rma_end(&s, PROFILE_MPI_CREATE, bytes);
+	return done;
 }
 
 static bool asks_for(handle info, const char *key)

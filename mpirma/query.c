@@ -22,7 +22,7 @@ bool rma_attribute(struct rma_win *w, int keyval, void **value)
 
 PUBLIC int PMPI_Win_get_attr(handle win, int keyval, void *value, int *flag)
 {
-	struct rma_win *w = rma_find(rma_handle(win));
+	struct rma_win *w = rma_known(rma_handle(win));
 	if (!w || !rma_attribute(w, keyval, value))
 		return real.Win_get_attr(win, keyval, value, flag);
 	*flag = 1;
@@ -32,7 +32,7 @@ RMA_ALIAS(Win_get_attr)
 
 PUBLIC int PMPI_Win_get_group(handle win, void *group)
 {
-	struct rma_win *w = rma_find(rma_handle(win));
+	struct rma_win *w = rma_known(rma_handle(win));
 	handle made = 0;
 	if (!w)
 		return real.Win_get_group(win, group);
@@ -60,7 +60,7 @@ static int shared_query(struct rma_win *w, int rank, const struct rma_target **f
 #define SHARED_QUERY(name, number) \
 	PUBLIC int PMPI_##name(handle win, int rank, aint *size, number *unit, void *base) \
 	{ \
-		struct rma_win *w = rma_find(rma_handle(win)); \
+		struct rma_win *w = rma_known(rma_handle(win)); \
 		if (!w) \
 			return real.name(win, rank, size, unit, base); \
 		const struct rma_target *t = NULL; \

@@ -173,8 +173,12 @@ struct rma_win {
 	_Atomic uint32_t all_posted, all_flushed; // the same for all members together
 };
 
-// The window of a handle; NULL: not one of ours (then it is the MPI's, and the call passes through).
+// The window of a handle, for an operation; NULL: not one of ours (then it is the MPI's, and the call passes through), or hidden,
+// since operations are recorded (record.c) and this one not yet.
 struct rma_win *rma_find(handle win);
+struct rma_win *rma_known(handle win); // for everything else: hidden ones, too
+void rma_hide_windows(bool hide);
+extern _Thread_local bool rma_recorded __attribute__((tls_model("initial-exec"))); // the operation of this thread is being recorded
 // A predefined attribute as C has it: the base, or the address of what it is. False: it is none of these (query.c).
 bool rma_attribute(struct rma_win *w, int keyval, void **value);
 

@@ -20,15 +20,14 @@ struct table {
 
 static const uintptr_t GONE = ~(uintptr_t)0;
 static struct table *_Atomic table;
+static struct table *_Atomic visible; // the same; NULL while operations are recorded
+static bool hidden;
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t hash(uintptr_t key) { return (size_t)((key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 40); }
 
-struct rma_win *rma_find(handle win)
+static inline struct rma_win *search(struct table *t, handle win)
 {
-	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
-	if (!t)
-		return NULL;
 	for (size_t i = hash(win);; i++) {
 		struct slot *s = &t->slot[i & t->mask];
 		uintptr_t key = atomic_load_explicit(&s->key, memory_order_acquire);
@@ -37,6 +36,28 @@ struct rma_win *rma_find(handle win)
 		if (key == 0)
 			return NULL;
 	}
+}
+
+struct rma_win *rma_find(handle win)
+{
+	struct table *t = atomic_load_explicit(&visible, memory_order_acquire);
+	if (unlikely(!t))
+		return rma_recorded ? rma_known(win) : NULL;
+	return search(t, win);
+}
+
+struct rma_win *rma_known(handle win)
+{
+	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
+	return t ? search(t, win) : NULL;
+}
+
+void rma_hide_windows(bool hide)
+{
+	pthread_mutex_lock(&changing);
+	hidden = hide;
+	atomic_store_explicit(&visible, hide ? NULL : atomic_load(&table), memory_order_release);
+	pthread_mutex_unlock(&changing);
 }
 
 static void put(struct table *t, handle key, struct rma_win *w)
@@ -61,6 +82,8 @@ static bool grow(struct table *old)
 		if (old->slot[i].key != 0 && old->slot[i].key != GONE)
 			put(t, old->slot[i].key, old->slot[i].win);
 	atomic_store_explicit(&table, t, memory_order_release);
+	if (!hidden)
+		atomic_store_explicit(&visible, t, memory_order_release);
 	return true;
 }
 

@@ -102,3 +102,13 @@ func TestPortsForOtherHosts(t *testing.T) {
 		}
 	}
 }
+
+func TestTooFewDescriptors(t *testing.T) {
+	if err := enoughFiles(4096, 4096-otherFiles); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	err := enoughFiles(4096, 4096)
+	if err == nil || !strings.Contains(err.Error(), "each of 4096 ranks") || !strings.Contains(err.Error(), "ulimit") {
+		t.Errorf("error %v", err)
+	}
+}

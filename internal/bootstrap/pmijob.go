@@ -11,6 +11,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"libarmci/internal/bootstrap/jobserver"
@@ -109,6 +110,12 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 
 // serve starts the job server in rank 0 and returns where it is.
 func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
+	var files syscall.Rlimit // Go has raised it as far as the process may
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil {
+		if err := enoughFiles(files.Cur, j.client.Size); err != nil {
+			return "", err
+		}
+	}
 	listeners, err := listenFor(s, oneHost)
 	if err != nil {
 		return "", err
@@ -117,6 +124,18 @@ func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 	h.server = jobserver.NewWithin(j.client.Size, h.aborted, h.lost, listeners)
 	j.host = h
 	return tell(h.server.Secret(), listeners), nil
+}
+
+// otherFiles are the descriptors that rank 0 needs beside those of the ranks, at least.
+const otherFiles = 64
+
+// enoughFiles: rank 0 has a descriptor for each rank.
+func enoughFiles(limit uint64, ranks int) error {
+	if limit >= uint64(ranks)+otherFiles {
+		return nil
+	}
+	return fmt.Errorf("rank 0 needs a descriptor for each of %d ranks, and %d more, but may open %d: raise the limit of open files (ulimit -Hn)",
+		ranks, otherFiles, limit)
 }
 
 // giveUp ends the job because this rank cannot join it: the others would wait for it.

@@ -190,6 +190,18 @@ func (r *Runtime) GroupFree(id int) error {
 	return nil
 }
 
+// releaseGroups gives back what this process has for groups that the application has not freed. Nobody calls a collective any more.
+func (r *Runtime) releaseGroups() {
+	r.groups.mu.Lock()
+	defer r.groups.mu.Unlock()
+	for _, g := range r.groups.all[World+1:] {
+		if g != nil && g.team != nil {
+			g.team.Release(g.Me == 0)
+		}
+	}
+	r.groups.all = r.groups.all[:World+1]
+}
+
 // GroupSplit creates a group of the members of parent with the same color, ordered by key, then by parent rank.
 // Collective over the parent. With a negative color the caller gets a handle of a group without members.
 func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {

@@ -228,3 +228,16 @@ func TestGroupWithoutComm(t *testing.T) {
 		wantArg(r, "its handle", r.GroupFree(1), "group", CodeArgument, fmt.Sprint(1))
 	})
 }
+
+// Groups that nobody has freed are given back by Finalize.
+func TestGroupsAtTheEnd(t *testing.T) {
+	var cluster *transporttest.Cluster
+	worldOf(t, 3, func(c *transporttest.Cluster) { cluster = c }, func(r *tr) {
+		r.create(r.group(World), 2, 0)
+		r.must(r.GroupFree(r.create(r.group(World), 1, 0).ID))
+		r.create(r.group(World), 0, 1, 2)
+	})
+	if n := cluster.Teams(); n != 0 {
+		t.Errorf("%d collective contexts are in use", n)
+	}
+}

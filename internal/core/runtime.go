@@ -193,6 +193,7 @@ func (r *Runtime) Finalize() error {
 	r.Barrier()
 	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
 	r.twoSided.close()
+	r.releaseGroups()
 	r.closeTransports()
 	r.twoSided.running.Wait()
 	r.Liveness.Leave(true)

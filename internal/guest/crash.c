@@ -290,3 +290,15 @@ void crash_end(int sig)
 	raise(sig);
 	_exit(1);
 }
+
+void __real_cgoSymbolizerInit(char *program) __attribute__((weak)); // strong where cgosymbolizer is linked in
+void __wrap_cgoSymbolizerInit(char *program);
+
+// cgosymbolizer keeps the program's name where checkers of leaks do not look.
+static char *kept __attribute__((used));
+
+void __wrap_cgoSymbolizerInit(char *program)
+{
+	kept = program;
+	__real_cgoSymbolizerInit(program);
+}

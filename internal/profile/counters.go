@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package profile is what ARMCI_STATS counts and ARMCI_TRACE=FILE writes, without how it is recorded: the layout of a process's
-// counters, the tables that are printed, the counters of running processes, merging files of a trace. capi/profile.h has the
-// layout as C; C writes the counters. It must not import core: who talks to other ranks is for capi to say.
+// counters, the tables that are printed, the counters of running processes, merging files of a trace. internal/recorder has the
+// layout as C; C writes the counters. It must not import core: who talks to other ranks is for internal/recorder to say.
 //
 // This file: the counters, in memory without a name that other processes of the user can read through /proc.
 package profile
@@ -20,7 +20,11 @@ import (
 var Operations = [...]string{"put", "get", "acc", "put strided", "get strided", "acc strided", "put vector", "get vector", "acc vector",
 	"nbput", "nbget", "nbacc", "nbput strided", "nbget strided", "nbacc strided", "nbput vector", "nbget vector", "nbacc vector",
 	"put with flag", "rmw", "atomic", "event add", "lock", "unlock", "wait", "test", "fence", "barrier", "notify", "notify wait",
-	"send", "receive", "broadcast", "reduction", "allocate", "free", "group", "procedure call"}
+	"send", "receive", "broadcast", "reduction", "allocate", "free", "group", "procedure call",
+	"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Rput", "MPI_Rget",
+	"MPI_Raccumulate", "MPI_Rget_accumulate", "MPI_Win_fence", "MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait",
+	"MPI_Win_test", "MPI_Win_lock", "MPI_Win_unlock", "MPI_Win_lock_all", "MPI_Win_unlock_all", "MPI_Win_flush", "MPI_Win_flush_all",
+	"MPI_Win_flush_local", "MPI_Win_flush_local_all", "MPI_Win_sync", "making a window", "MPI_Win_free"}
 
 // Classes are the columns: sizes up to a limit in bytes. Calls that move nothing are in the first.
 var (
@@ -64,7 +68,7 @@ type Counters struct {
 
 const (
 	memoryName = "armci-stats"
-	magic      = "armci stats 1\n"
+	magic      = "armci stats 2\n"
 )
 
 // By is what is counted for each node.

@@ -69,20 +69,32 @@ func (s *Summary) Write(w io.Writer) {
 
 // Write prints the operations that were called, by size.
 func (t *Table) Write(w io.Writer) {
-	fmt.Fprintf(w, "  %-14s %8s %12s %12s %10s %10s %9s\n", "operation", "size", "calls", "bytes", "time", "mean", "fast path")
+	width := t.width()
+	fmt.Fprintf(w, "  %-*s %8s %12s %12s %10s %10s %9s\n", width, "operation", "size", "calls", "bytes", "time", "mean", "fast path")
 	for row := range t {
 		for k, c := range t[row] {
 			if c.Calls > 0 {
-				line(w, Operations[row], Classes[k], c)
+				line(w, width, Operations[row], Classes[k], c)
 			}
 		}
 	}
-	line(w, "all", "", t.All())
+	line(w, width, "all", "", t.All())
 }
 
-func line(w io.Writer, name, size string, c Cell) {
-	fmt.Fprintf(w, "  %-14s %8s %12d %12s %10s %10s %9s\n", name, size, c.Calls, Bytes(c.Bytes), Time(c.Nanos), Time(c.Nanos/max(c.Calls, 1)),
-		share(c.InC, c.Calls))
+// width is that of the column of names: as the longest that is printed.
+func (t *Table) width() int {
+	width := 14
+	for row := range t {
+		if t.Total(row).Calls > 0 {
+			width = max(width, len(Operations[row]))
+		}
+	}
+	return width
+}
+
+func line(w io.Writer, width int, name, size string, c Cell) {
+	fmt.Fprintf(w, "  %-*s %8s %12d %12s %10s %10s %9s\n", width, name, size, c.Calls, Bytes(c.Bytes), Time(c.Nanos),
+		Time(c.Nanos/max(c.Calls, 1)), share(c.InC, c.Calls))
 }
 
 func share(part, all uint64) string {

@@ -327,14 +327,14 @@ struct shm_context {
 struct shm_team {
 	struct shm_context *context;
 	uint8_t *bulk;
-	int n, me;
-	int id;          // of the context
+	int n, me, id;   // id: of the context
 	int *local;      // local numbers of the members, malloc'ed
 	uint64_t phase;  // barriers I have entered
 	uint64_t step;   // steps I have begun
 	uint64_t known;  // every member is known to have finished this step
 	uint64_t uses;   // bulk slots used so far
 	uint64_t freed[SHM_BULK_SLOTS]; // a bulk slot may be overwritten once every member has finished this step
+	struct shm_team *next; uint8_t *room; // all teams of the process; of Go: SHM_SMALL bytes for it and each member, malloc'ed
 };
 int shm_context_alloc(void);   // a free context, -1 when none is left
 void shm_context_free(int id); // by one process, after a barrier of the members

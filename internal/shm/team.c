@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "team.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,30 +44,58 @@ void shm_context_free(int id)
 	atomic_fetch_and(&shm.head->context_used[id / 64], ~(1ull << (id % 64)));
 }
 
+// All teams of this process. Go's memory, which has the only pointers to them, is not looked at by checkers of leaks.
+static struct {
+	pthread_mutex_t lock;
+	struct shm_team *first;
+} teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void enter(struct shm_team *h)
+{
+	pthread_mutex_lock(&teams.lock);
+	h->next = teams.first;
+	teams.first = h;
+	pthread_mutex_unlock(&teams.lock);
+}
+
+static void take_out(struct shm_team *h)
+{
+	pthread_mutex_lock(&teams.lock);
+	struct shm_team **at = &teams.first;
+	while (*at != h) at = &(*at)->next;
+	*at = h->next;
+	pthread_mutex_unlock(&teams.lock);
+}
+
 struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase, uint64_t step)
 {
 	struct shm_context *t = context_at(id);
 	struct shm_team *h = malloc(sizeof *h);
 	int *members = malloc((size_t)n * sizeof *members);
-	if (!h || !members) {
+	uint8_t *room = malloc((size_t)(n + 1) * SHM_SMALL);
+	if (!h || !members || !room) {
 		free(h);
 		free(members);
+		free(room);
 		return NULL;
 	}
 	memcpy(members, local, (size_t)n * sizeof *members);
-	*h = (struct shm_team){.context = t, .n = n, .me = me, .id = id, .local = members};
+	*h = (struct shm_team){.context = t, .n = n, .me = me, .id = id, .local = members, .room = room};
 	h->phase = phase;
 	h->step = h->known = step;
 	h->bulk = (uint8_t *)t + shm.head->context_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
 	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);
+	enter(h);
 	return h;
 }
 
 void shm_team_detach(struct shm_team *h)
 {
+	take_out(h);
 	free(h->local);
+	free(h->room);
 	free(h);
 }
 

@@ -51,8 +51,7 @@ func (m *Node) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	if h == nil {
 		panic("out of memory for a group")
 	}
-	n := (len(members) + 1) * C.SHM_SMALL
-	return &team{h, unsafe.Slice((*byte)(C.malloc(C.size_t(n))), n)}
+	return &team{h, unsafe.Slice((*byte)(h.room), (len(members)+1)*C.SHM_SMALL)}
 }
 
 // World is the team of all ranks of the node.
@@ -83,7 +82,6 @@ func (t *team) Release(last bool) {
 		C.shm_context_free(t.h.id)
 	}
 	C.shm_team_detach(t.h)
-	C.free(unsafe.Pointer(&t.room[0]))
 	*t = team{}
 }
 

@@ -65,6 +65,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour} ${faults})
 endforeach()
 
+armci_suite(nodes/unbuilt SCRIPT ${here}/hosts/unbuilt.sh LABEL nodes TIMEOUT 60) # what these tests say of programs that are not built
+
 # Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8; a start of 512 ranks on 64 nodes. An MPI's own connections would be among those
 # counted.
 if("none" IN_LIST ARMCI_CAN_CC)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh - ARMCI_STATS, ARMCI_TRACE=FILE and armci_info -s, -m: what they tell of programs whose operations are known.
 #
-#   BUILD=... CC_none=... [FC_none=...] WORK=... sh run.sh
+#   BUILD=... CC_none=... [FC_none=...] [CC_openmpi=... RUN_openmpi="... -n 2", the same of mpich] WORK=... sh run.sh
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 [ -n "$CC_none" ] || { echo "SKIP: no C compiler"; exit 77; }
@@ -104,5 +104,6 @@ if command -v python3 >/dev/null; then
 fi
 run nobody 1 "$info" -s 1999999999
 says err 'process 1999999999 does not run'
+. "$here/windows.sh"
 [ $failures -eq 0 ] || exit 1
 echo "ok stats"

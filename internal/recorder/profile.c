@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records calls: counts them by operation, size and node, and hands them to the trace. What each public function is counted as
-// is in profile_calls.c.
+// is said by its library (capi/profile_calls.h, mpirma/record.c).
 #define _GNU_SOURCE
-#include "front.h"
+#include "profile.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -59,18 +60,16 @@ void profile_end(const struct profile_span *s, enum profile_op op, int proc, uin
 	profile_entered_go = s->outer_go;
 }
 
-// Called by Go before the fast path is opened. node_of is malloc'ed and owned by C from now on.
+// Called by Go. node_of is malloc'ed and owned by C from now on.
 void profile_start(struct profile_counters *counters, int *node_of, int me, int ranks, bool traced)
 {
 	free(profile.node_of);
 	profile = (struct profile){.counters = counters, .node_of = node_of, .me = me, .ranks = ranks, .traced = traced};
-	front.profiled = true;
 }
 
 // Called by Go when nothing is to be recorded any more.
 void profile_stop(void)
 {
-	front.profiled = false;
 	profile.counters = NULL;
 	profile.traced = false;
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package recorder carries out ARMCI_STATS and ARMCI_TRACE=FILE for every shared library: when recording begins and ends, and whose
+// counters are put together. C records (profile.h); package profile prints. How a call gets to C's recording is its library's.
+package recorder
+
+// #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
+// #include <stdlib.h>
+// #include "profile.h"
+// void profile_start(struct profile_counters *counters, int *node_of, int me, int ranks, bool traced);
+// void profile_stop(void);
+import "C"
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"libarmci/internal/config"
+	"libarmci/internal/core"
+	"libarmci/internal/log"
+	"libarmci/internal/profile"
+	"libarmci/internal/transport"
+)
+
+// Recorder is what is wanted, and the counters while there are some.
+type Recorder struct {
+	library  string // its name, for the title
+	stats    bool
+	file     string // of ARMCI_TRACE, "" for none
+	counters *profile.Counters
+	running  bool
+}
+
+// New is what ARMCI_TRACE and ARMCI_STATS ask a library for: a line per call, or recording.
+func New(library string, cfg *config.Set) (lines bool, r Recorder) {
+	on, file := cfg.BoolOrText("ARMCI_TRACE")
+	return on && file == "", Recorder{library: library, stats: cfg.Bool("ARMCI_STATS"), file: file}
+}
+
+// Wanted says whether calls are to be recorded.
+func (r *Recorder) Wanted() bool { return r.stats || r.file != "" }
+
+// Beside gives the trace another name, because another library in the process writes the file.
+func (r *Recorder) Beside(suffix string) {
+	if r.file != "" {
+		r.file += suffix
+	}
+}
+
+// Start begins to record, before the library completes calls in C; false: nothing is. Collective.
+func (r *Recorder) Start(rt *core.Runtime) bool {
+	if !r.Wanted() {
+		return false
+	}
+	topo := rt.Topo
+	if r.stats {
+		var err error
+		if r.counters, err = profile.Create(int(rt.Me), rt.N, topo.MyNode(), len(topo.Nodes), topo.Hosts[topo.MyNode()]); err != nil {
+			log.Errorf("nothing is counted: %v", err)
+		}
+	}
+	traced := r.file != "" && openTrace(rt, profile.Part(r.file, int(rt.Me)))
+	nodeOf := unsafe.Slice((*C.int)(C.malloc(C.size_t(rt.N)*C.sizeof_int)), rt.N)
+	for i := range nodeOf {
+		nodeOf[i] = C.int(topo.Node(transport.Rank(i)))
+	}
+	C.profile_start((*C.struct_profile_counters)(unsafe.Pointer(r.counters)), &nodeOf[0], C.int(rt.Me), C.int(rt.N), C.bool(traced))
+	r.running = true
+	return true
+}
+
+// openTrace is collective: the clocks of all nodes are compared.
+func openTrace(rt *core.Runtime, path string) bool {
+	zero, err := rt.CommonClock(profile.Now)
+	if err != nil {
+		log.Errorf("ARMCI_TRACE: the clocks of the nodes cannot be compared: %v", err)
+	}
+	name, host := C.CString(path), C.CString(rt.Topo.Hosts[rt.Topo.MyNode()])
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(host))
+	if e := C.trace_open(name, C.int(rt.Me), host, C.int64_t(zero), C.uint64_t(rt.Cfg.Size("ARMCI_TRACE_LIMIT"))); e != 0 {
+		log.Errorf("ARMCI_TRACE: nothing is traced: %s: %v", path, syscall.Errno(e))
+		return false
+	}
+	return true
+}
+
+// End ends recording and prints. Collective; no call is completed in C any more.
+func (r *Recorder) End(rt *core.Runtime) {
+	if !r.running {
+		return
+	}
+	r.running = false
+	C.profile_stop()
+	if r.file != "" {
+		closeTrace()
+		rt.Barrier()
+		if rt.Me == 0 {
+			mergeTrace(r.file, rt.N)
+		}
+	}
+	if r.stats {
+		if s, err := r.gather(rt); err != nil {
+			log.Errorf("ARMCI_STATS: %v", err)
+		} else if rt.Me == 0 {
+			print(s)
+		}
+	}
+	if r.counters != nil {
+		r.counters.Close()
+		r.counters = nil
+	}
+}
+
+func closeTrace() {
+	left := C.trace_close()
+	if e := C.trace_error(); e != 0 {
+		log.Errorf("ARMCI_TRACE: the trace ends early: %v", syscall.Errno(e))
+	} else if left > 0 {
+		log.Warnf("ARMCI_TRACE: %d calls were left out beyond ARMCI_TRACE_LIMIT", uint64(left))
+	}
+}
+
+func mergeTrace(file string, ranks int) {
+	missing, err := profile.Merge(file, ranks)
+	if err != nil {
+		log.Errorf("ARMCI_TRACE: %v", err)
+	} else if missing > 0 {
+		log.Warnf("ARMCI_TRACE: %d of %d files are not on this host: bring %s.* together and run armci_info -m %s", missing, ranks, file, file)
+	}
+}
+
+// Alone prints what this rank has counted, when the job will not finalise. rt is nil if the library does not run.
+func (r *Recorder) Alone(rt *core.Runtime, why string) {
+	if !r.running || rt == nil {
+		return
+	}
+	r.running = false
+	if r.file != "" {
+		closeTrace()
+	}
+	if r.counters == nil {
+		return
+	}
+	table, by := r.counters.Snapshot()
+	s := profile.Summary{Title: fmt.Sprintf("%s %s: statistics of rank %d alone, since %s", r.library, config.Version, rt.Me, why), Table: table, Size: 1}
+	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
+	s.Counts = countsOf(rt)
+	print(&s)
+}
+
+func print(s *profile.Summary) {
+	var text bytes.Buffer
+	s.Write(&text)
+	os.Stderr.Write(text.Bytes())
+}
+
+// C and Go have the same layouts.
+var (
+	_ [unsafe.Sizeof(profile.Counters{})]byte           = [C.sizeof_struct_profile_counters]byte{}
+	_ [unsafe.Sizeof(profile.Table{})]byte              = [C.PROFILE_OPS * C.PROFILE_CLASSES * C.sizeof_struct_profile_cell]byte{}
+	_ [unsafe.Offsetof(profile.Counters{}.Started)]byte = [unsafe.Offsetof(C.struct_profile_counters{}.started)]byte{}
+)
