@@ -144,8 +144,7 @@ static int put_far(const char *name, void *src, void *dst, int bytes, int proc)
 // Stores the flag after the data: blocking stores of one rank at another take effect in order.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
-	if (front_reach(proc, flag, sizeof value)) {
-		atomic_thread_fence(memory_order_release); // and a relaxed store: a store that is itself a release must be aligned on aarch64
+	if (front_reach(proc, flag, sizeof value)) { // whose fence orders the data before the store
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_relaxed);
 		return 0;
 	}

@@ -29,7 +29,7 @@ file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/include/*.h)
 list(FILTER ARMCI_SOURCES EXCLUDE REGEX "_test\\.go$|/testdata/")
 list(APPEND ARMCI_SOURCES ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
-  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake)
+  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 
 # armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name> MAP <version script> [CFLAGS <flags>])
 function(armci_go_library target)

@@ -27,8 +27,9 @@ endif()
 if(MODE STREQUAL "test")
   set(command test -c)
 endif()
+include(${CMAKE_CURRENT_LIST_DIR}/go_ppc64le.cmake)
 execute_process(
-  COMMAND ${GO} ${command} -trimpath -buildvcs=false -tags netgo,osusergo
+  COMMAND ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags netgo,osusergo
     "-ldflags=${ldflags}" -o ${WORK}/${name} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

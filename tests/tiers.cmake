@@ -5,7 +5,7 @@
 
 # Patterns of names: these tests are full,
 set(full
-  "^nwchem$" "^package$" "^aarch64$"
+  "^nwchem$" "^package$" "^(aarch64|ppc64le|riscv64)$" "^unit/litmus/weaken$"
   "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"
   "^ga/"

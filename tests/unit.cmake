@@ -41,9 +41,16 @@ add_test(NAME unit/gofmt WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     ${ARMCI_GOFMT})
 set_tests_properties(unit/gofmt PROPERTIES LABELS unit TIMEOUT 60)
 
-add_test(NAME unit/litmus COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus.sh ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/internal
+add_test(NAME unit/litmus COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/threads.sh ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/internal
   ${PROJECT_BINARY_DIR}/tests/litmus)
 set_tests_properties(unit/litmus PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+if(CMAKE_CXX_COMPILER)
+  foreach(what cases weaken)
+    add_test(NAME unit/litmus/${what} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/run.sh ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
+      ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests/litmus-${what} ${what})
+    set_tests_properties(unit/litmus/${what} PROPERTIES LABELS unit TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
 
 set(kernel ${PROJECT_SOURCE_DIR}/internal/kernel)
 if(EXISTS ${kernel}/testdata/sanitize.c)

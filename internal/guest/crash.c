@@ -110,6 +110,10 @@ static uintptr_t context_pc(const ucontext_t *u)
 {
 #if defined(__x86_64__)
 	return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__powerpc64__)
+	return (uintptr_t)u->uc_mcontext.gp_regs[PT_NIP];
+#elif defined(__riscv)
+	return (uintptr_t)u->uc_mcontext.__gregs[REG_PC];
 #else
 	return (uintptr_t)u->uc_mcontext.pc;
 #endif
@@ -119,6 +123,10 @@ static uintptr_t context_sp(const ucontext_t *u)
 {
 #if defined(__x86_64__)
 	return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
+#elif defined(__powerpc64__)
+	return (uintptr_t)u->uc_mcontext.gp_regs[PT_R1];
+#elif defined(__riscv)
+	return (uintptr_t)u->uc_mcontext.__gregs[REG_SP];
 #else
 	return (uintptr_t)u->uc_mcontext.sp;
 #endif

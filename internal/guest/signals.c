@@ -187,10 +187,10 @@ static void check_sometimes(void)
 
 static __attribute__((noinline, cold)) void enter_first(void)
 {
-	static _Atomic bool known;
+	static _Atomic int known; // not bool: riscv64 has no exchange of one byte without libatomic
 	uint64_t mask = change_mask(SIG_BLOCK, 0);
 	entered = true;
-	if (!atomic_exchange(&known, true))
+	if (!atomic_exchange(&known, 1))
 		atomic_store(&application, mask);
 	give_stack();
 	keep_blocked(mask);

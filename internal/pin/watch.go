@@ -131,16 +131,16 @@ func (w *watch) add(lo, hi uintptr) error {
 	return nil
 }
 
-func (w *watch) register(lo, hi uintptr, mode C.ulonglong) syscall.Errno {
+func (w *watch) register(lo, hi uintptr, mode C.__u64) syscall.Errno {
 	r := C.struct_uffdio_register{mode: mode}
-	r._range.start, r._range.len = C.ulonglong(lo), C.ulonglong(hi-lo)
+	r._range.start, r._range.len = C.__u64(lo), C.__u64(hi-lo)
 	return ioctl(w.w.fd, C.UFFDIO_REGISTER, unsafe.Pointer(&r))
 }
 
 // remove ends watching. The memory may have been unmapped.
 func (w *watch) remove(lo, hi uintptr) {
 	if lo < hi {
-		r := C.struct_uffdio_range{start: C.ulonglong(lo), len: C.ulonglong(hi - lo)}
+		r := C.struct_uffdio_range{start: C.__u64(lo), len: C.__u64(hi - lo)}
 		ioctl(w.w.fd, C.UFFDIO_UNREGISTER, unsafe.Pointer(&r))
 	}
 }

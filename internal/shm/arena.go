@@ -50,9 +50,9 @@ func places(bytes int64, base uintptr) []place {
 	return all
 }
 
-// lowPlaces are for kernels with addresses of 42 and of 39 bits, where the others do not exist: below executables, and
-// the second below Go's heap on aarch64 (256 GiB), too.
-var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}}
+// lowPlaces are for kernels with addresses of 42, 39 and 38 bits (riscv64 with Sv39), where the others do not exist: below
+// executables, and the second below Go's heap on aarch64 (256 GiB), too.
+var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}, {1 << 36, 1 << 36}}
 
 // moreSpace advises what to do about too little address space: the arena takes a part of what the limit allows.
 func moreSpace() string {

@@ -104,8 +104,9 @@ func TestPlaces(t *testing.T) {
 	if len(all) < 8 || all[0] != (place{1 << 40, testBase}) {
 		t.Fatalf("%+v", all)
 	}
-	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) || low[1].base+uintptr(low[1].bytes) > 1<<38 {
-		t.Errorf("where addresses have 42 and 39 bits: %+v", low)
+	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) || low[1].base+uintptr(low[1].bytes) > 1<<38 ||
+		low[2].base+uintptr(low[2].bytes) > 1<<37 {
+		t.Errorf("where addresses have 42, 39 and 38 bits: %+v", low)
 	}
 	last := int64(math.MaxInt64)
 	for _, p := range all[:len(all)-len(lowPlaces)] {

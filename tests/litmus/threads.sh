@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the node's C code with its litmus tests, plainly and under the thread sanitizer, and runs both:
-# litmus.sh CC INTERNAL OUTPUT [RUN...]. With RUN, an emulator of another processor, only the plain one: the sanitizer does not run there.
+# threads.sh CC INTERNAL OUTPUT [RUN...]. With RUN, an emulator of another processor, only the plain one: the sanitizer does not run there.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 cc=$1 internal=$2 output=$3

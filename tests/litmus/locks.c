@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Mutexes, reader/writer locks and the locks of accumulates: exclusion, what the last holder stored, and that who sleeps is woken.
+// HELD: so long a holder keeps others waiting that they go to sleep.
+#include "cases.h"
+#include "../../internal/kernel/kernel.h"
+
+enum { HELD = 60 };
+
+struct guarded {
+	struct shm_mutex mutex;
+	struct shm_rwlock rw;
+	SHM_ALIGNED long value, pair[2];
+	struct k_stripes stripes;
+	SHM_ALIGNED uint32_t word[64];
+};
+static struct guarded *g(void) { return litmus_data(0); }
+static uint32_t who(int me) { return (uint32_t)me + 1; }
+
+static void increment(int me, int held)
+{
+	shm_lock(&g()->mutex, who(me));
+	g()->value++;
+	litmus_pause(held);
+	shm_unlock(&g()->mutex);
+}
+static void lock(int me) { increment(me, 0), increment(me, 0); }
+static void lock_sleep(int me) { increment(me, HELD); }
+static void lock_try(int me)
+{
+	if (me == 0)
+		increment(me, 1);
+	else if (shm_trylock(&g()->mutex, who(me))) {
+		g()->value++;
+		shm_unlock(&g()->mutex);
+	}
+}
+static void lock_soon(int me)
+{
+	uint32_t ticket;
+	if (me == 0) {
+		increment(me, HELD);
+		return;
+	}
+	if (!shm_lock_soon(&g()->mutex, who(me), &ticket))
+		shm_lock_queued(&g()->mutex, who(me), ticket);
+	g()->value++;
+	shm_unlock(&g()->mutex);
+}
+// The head of the queue comes late, and finds the lock free while the next in the queue sleeps.
+static void lock_next(int me)
+{
+	uint32_t ticket;
+	if (me == 0) {
+		increment(me, HELD / 2);
+	} else if (me == 2) {
+		litmus_pause(HELD / 4);
+		increment(me, 0);
+	} else {
+		if (!shm_lock_soon(&g()->mutex, who(me), &ticket)) {
+			litmus_pause(HELD);
+			shm_lock_queued(&g()->mutex, who(me), ticket);
+		}
+		g()->value++;
+		shm_unlock(&g()->mutex);
+	}
+}
+static void counted(void) { litmus_expect("a lost increment", g()->value == shm.nlocal || g()->value == 2 * shm.nlocal); }
+
+static void write_pair(int me, int held)
+{
+	shm_exclude(&g()->rw, who(me));
+	g()->pair[0]++;
+	litmus_pause(held);
+	g()->pair[1]++;
+	shm_unexclude(&g()->rw);
+}
+static void read_pair(int me, int held)
+{
+	shm_share(&g()->rw, who(me));
+	long first = g()->pair[0];
+	litmus_pause(held);
+	litmus_expect("a writer among readers", g()->pair[1] == first);
+	shm_unshare(&g()->rw);
+}
+static void rwlock(int me)
+{
+	if (me == 0)
+		write_pair(me, 0), write_pair(me, 0);
+	else
+		read_pair(me, 0), read_pair(me, 0);
+}
+static void rwlock_read_long(int me)
+{
+	if (me == 0)
+		write_pair(me, 0);
+	else
+		read_pair(me, HELD);
+}
+static void rwlock_write_long(int me)
+{
+	if (me == 0)
+		write_pair(me, HELD);
+	else
+		read_pair(me, 0);
+}
+
+static void stripes(void) { g()->stripes = (struct k_stripes){.word = g()->word, .mask = 0, .pitch_words = 16}; }
+static void add(int me)
+{
+	struct k_stripes st = {.word = g()->word, .mask = 0, .pitch_words = 16, .owner = who(me)};
+	for (int i = 0; i < 2; i++) {
+		uint32_t *word = k_stripe_word(&st, &g()->value);
+		if (!k_try_lock(word, st.owner))
+			k_lock_wait(word, st.owner);
+		g()->value++;
+		k_unlock(word);
+	}
+}
+
+const struct litmus case_lock = {"lock", 2, nothing, lock, counted, 3000};
+const struct litmus case_lock_sleep = {"lock-sleep", 2, nothing, lock_sleep, counted, 3000};
+const struct litmus case_lock_queue = {"lock-queue", 3, nothing, lock_sleep, counted, 3000};
+const struct litmus case_lock_next = {"lock-next", 3, nothing, lock_next, counted, 5000};
+const struct litmus case_lock_try = {"lock-try", 2, nothing, lock_try, NULL, 2000};
+const struct litmus case_lock_soon = {"lock-soon", 2, nothing, lock_soon, counted, 2000};
+const struct litmus case_rwlock = {"rwlock", 2, nothing, rwlock, NULL, 5000};
+const struct litmus case_rwlock_reader = {"rwlock-reader", 2, nothing, rwlock_read_long, NULL, 3000};
+const struct litmus case_rwlock_writer = {"rwlock-writer", 3, nothing, rwlock_write_long, NULL, 3000};
+const struct litmus case_stripe = {"stripe", 2, stripes, add, counted, 3000};
