@@ -87,18 +87,6 @@ func TestSectionsAndUsage(t *testing.T) {
 	}
 }
 
-func TestManualAgreesWithUsage(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/man/armci_info.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`(?m)^  -(\w)  `).FindAllStringSubmatch(usage, -1) {
-		if !bytes.Contains(manual, []byte(".It Fl "+m[1])) {
-			t.Errorf("the manual page has no -%s", m[1])
-		}
-	}
-}
-
 func TestSettings(t *testing.T) {
 	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node", "ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n",
 		"ARMCI_RDMA_EAGER=1k"}, "-c")

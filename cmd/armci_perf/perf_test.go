@@ -71,16 +71,3 @@ func TestGroupsAreTheWorkers(t *testing.T) {
 		t.Errorf("got %v, the worker has %v", got, want)
 	}
 }
-
-// The manual page must have every option.
-func TestManual(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "man", "armci_perf.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`(?m)^  -([a-z]+)`).FindAllStringSubmatch(usage, -1) {
-		if !regexp.MustCompile(`(?m)^\.It Fl ` + m[1] + `\b`).Match(page) {
-			t.Errorf("the manual page has no -%s", m[1])
-		}
-	}
-}
