@@ -1,5 +1,5 @@
-# What `make install` puts where: libraries, headers, Fortran module, commands, manual pages, licences, pkg-config
-# files and the CMake package. Everything installed finds its neighbours relative to itself, so a prefix may be moved.
+# What `make install` puts where: libraries, headers, Fortran module, commands, manual pages, guides, examples, licences,
+# pkg-config files and the CMake package. Everything installed finds its neighbours relative to itself, so a prefix may be moved.
 # SPDX-License-Identifier: BSD-3-Clause
 include(CMakePackageConfigHelpers)
 
@@ -59,7 +59,13 @@ if(TARGET armci_caf)
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/caf-armci DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(DIRECTORY ${PROJECT_BINARY_DIR}/licences/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libarmci)
+# Guides and examples lie beside each other as in the source, so that links between them hold.
+set(docdir ${CMAKE_INSTALL_DATAROOTDIR}/doc/libarmci)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/licences/ DESTINATION ${docdir})
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${docdir})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${docdir}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.c" PATTERN "*.cc" PATTERN "*.f90" PATTERN "*.py"
+  PATTERN man EXCLUDE PATTERN reference EXCLUDE PATTERN __pycache__ EXCLUDE)
 foreach(section 1 3 7)
   file(GLOB pages ${PROJECT_SOURCE_DIR}/docs/man/*.${section})
   if(NOT TARGET armci_mpirma)
@@ -78,12 +84,14 @@ file(RELATIVE_PATH ARMCI_UP /prefix/${pcdir} /prefix)
 string(REGEX REPLACE "/$" "" ARMCI_UP "${ARMCI_UP}")
 set(ARMCI_PC_CFLAGS "-I\${includedir}")
 set(ARMCI_PC_LIBDIR ${ARMCI_INSTALL_PRIVATEDIR})
+set(ARMCI_PC_RPATH "")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/armci.pc DESTINATION ${pcdir})
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     set(ARMCI_PC_CFLAGS "-I\${includedir}/armci-mpi -I\${includedir}/armci-mpi/${flavour}") # headers, Fortran module
     set(ARMCI_PC_LIBDIR ${CMAKE_INSTALL_LIBDIR}/armci-mpi/${flavour})
+    set(ARMCI_PC_RPATH " -Wl,-rpath,\${libdir}") # no system searches that directory
     configure_file(${PROJECT_SOURCE_DIR}/cmake/armci.pc.in ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/armci-mpi-${flavour}.pc DESTINATION ${pcdir})
   endif()

@@ -23,12 +23,11 @@ with_mpi() {
 	# shellcheck disable=SC2046
 	"mpifort.$flavour" -J "$out" "$programs/hello.f90" -o "$out/f" $(pkg-config --cflags --libs armci)
 	says_hello "$@" "$out/f"
-	libdir=$(pkg-config --variable=libdir "armci-mpi-$flavour")
 	# shellcheck disable=SC2046
-	"mpicc.$flavour" "$programs/hello_mpi.c" -o "$out/abi" $(pkg-config --cflags --libs "armci-mpi-$flavour") "-Wl,-rpath,$libdir"
+	"mpicc.$flavour" "$programs/hello_mpi.c" -o "$out/abi" $(pkg-config --cflags --libs "armci-mpi-$flavour")
 	says_hello "$@" "$out/abi"
 	# shellcheck disable=SC2046
-	"mpifort.$flavour" -J "$out" "$programs/hello.f90" -o "$out/fabi" $(pkg-config --cflags --libs "armci-mpi-$flavour") "-Wl,-rpath,$libdir"
+	"mpifort.$flavour" -J "$out" "$programs/hello.f90" -o "$out/fabi" $(pkg-config --cflags --libs "armci-mpi-$flavour")
 	says_hello "$@" "$out/fabi"
 	"mpicc.$flavour" "$programs/hello_windows.c" -o "$out/windows"
 	says_hello "$@" armci-mpirma "$out/windows"

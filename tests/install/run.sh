@@ -26,6 +26,7 @@ for file in include/armci.h include/message.h include/parmci.h include/gpc.h inc
 	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 share/doc/libarmci/html/index.html \
+	share/doc/libarmci/README.md share/doc/libarmci/docs/tutorial.md share/doc/libarmci/examples/c/hello.c \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt share/doc/libarmci/golang.org-x-sys.txt \
 	share/doc/libarmci/github.com-mattn-go-pointer.txt \
 	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt share/doc/libarmci/libbacktrace.txt; do
@@ -76,13 +77,13 @@ with_armcicc() {
 }
 
 # with_mpi_abi FLAVOUR COMPILER SOURCE LAUNCHER. The other ABI: its own include directory and library, chosen by the name of its
-# .pc file.
+# .pc file, and found without a search path.
 with_mpi_abi() {
 	program=$WORK/hello_abi_$1_${3##*.}
 	# shellcheck disable=SC2046
 	"$2" -o "$program" "$here/$3" $(pkg-config --cflags --libs "armci-mpi-$1") || fail "$2 $3 with armci-mpi-$1"
 	# shellcheck disable=SC2086
-	LD_LIBRARY_PATH=$lib/armci-mpi/$1 started $4 "$program"
+	started $4 "$program"
 }
 
 # module_source DIRECTORY: the installed sources of the Fortran module are complete, for whoever has another compiler.
@@ -92,7 +93,7 @@ module_source() {
 }
 
 # with_mpirma FLAVOUR COMPILER LAUNCHER: a program with windows, not linked with anything of ours, through the command, through
-# a link to it, and by what pkg-config says.
+# a link to it, and by what pkg-config says, preloaded and linked.
 with_mpirma() {
 	program=$WORK/hello_windows_$1
 	"$2" -Wall -Werror -o "$program" "$here/hello_windows.c" || fail "$2 hello_windows.c"
@@ -100,6 +101,9 @@ with_mpirma() {
 	started $3 "$prefix/bin/armci-mpirma" "$program"
 	started $3 "$WORK/armci-mpirma" "$program"
 	started $3 env LD_PRELOAD="$(pkg-config --variable=preload armci-mpirma)" "$program"
+	# shellcheck disable=SC2046
+	"$2" "$here/hello_windows.c" $(pkg-config --cflags --libs armci-mpirma) -o "$program" || fail "$2 hello_windows.c with armci-mpirma"
+	started $3 "$program"
 }
 
 # with_coarrays FLAVOUR FC LAUNCHER: through a link to the command, started without a search path; statically and by what
