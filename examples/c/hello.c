@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hello.c - the smallest program: start, say who and where we are, end. For newcomers; no data moves here.
 //
-//   cc hello.c -larmci && armcirun -n 4 ./a.out
+//   armcicc hello.c -o hello && armcirun -n 4 ./hello
 #include <armci.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 ! put.f90 - one-sided transfer in Fortran: every rank writes a column into the memory of its right neighbour. For
 ! newcomers; addresses of remote memory are integers that count bytes.
 !
-!   gfortran put.f90 -larmci && armcirun -n 4 ./a.out
+!   armcifort put.f90 -o put && armcirun -n 4 ./put
 program put
   use, intrinsic :: iso_c_binding
   use armci

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh - what a user of the Debian packages gets: builds them from the release tarball, where nothing can be fetched; lets lintian
-# look at them; installs them into a fresh Debian, beside libarmci-mpi-dev; and runs debian/tests there. That Debian is made by
+# look at them; installs them into a fresh Debian, beside libarmci-mpi-dev; and runs debian/tests there, which also do what the
+# installed guides say (guides.py). That Debian is made by
 # mmdebstrap meanwhile, from where this machine's apt has its packages. It mounts in a namespace of its own only, so that nothing
 # stays mounted, and must not install anything on this machine.
 #
@@ -34,7 +35,7 @@ make_system() {
 	exec unshare --mount --pid --fork --kill-child --mount-proc $fast mmdebstrap --mode=root --variant=apt --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--include=gcc,libc6-dev,gfortran,pkg-config,libopenmpi-dev,openmpi-bin,libmpich-dev,mpich,libarmci-mpi-dev,python3-numpy \
+		--include=gcc,g++,libc6-dev,gfortran,pkg-config,libopenmpi-dev,openmpi-bin,libmpich-dev,mpich,libarmci-mpi-dev,python3-numpy \
 		"$suite" "$system" "$WORK/sources.list" >"$WORK/system.log" 2>&1
 }
 
@@ -67,7 +68,7 @@ judge=$!
 wait "$maker" || { judged; skip "no system to install into: $(tail -n 1 "$WORK/system.log")"; }
 rm -f "$system"/etc/dpkg/dpkg.cfg.d/99mmdebstrap
 mkdir -p "$system/packages" "$system/source/tests"
-cp "$WORK"/build/*.deb "$system/packages" && cp -r "$tree/debian" "$system/source" && cp -r "$tree/tests/install" "$system/source/tests" ||
+cp "$WORK"/build/*.deb "$system/packages" && cp -r "$tree/debian" "$system/source" && cp -r "$tree/tests/install" "$tree/tests/package" "$system/source/tests" ||
 	fail "copy"
 inside sh -c 'apt-get install -y -qq --no-install-recommends /packages/*.deb' >"$WORK/install.log" 2>&1 ||
 	fail "the packages cannot be installed" "$WORK/install.log"
@@ -77,7 +78,7 @@ for test in $(sed -n 's/^Tests: //p' "$tree/debian/tests/control"); do
 	inside sh -c 'cd /source && "debian/tests/$0"' "$test" >"$WORK/$test.log" 2>&1 || fail "debian/tests/$test" "$WORK/$test.log"
 	echo "ok debian/tests/$test"
 done
-for page in man1/armcirun.1 man1/armcicc.1 man7/armci.7; do
+for page in man1/armcirun.1 man1/armcicc.1 man3/ARMCI_PutS.3 man7/armci.7; do
 	[ -s "$system/usr/share/man/$page.gz" ] || fail "no manual page $page"
 done
 judged
