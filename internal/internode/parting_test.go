@@ -21,12 +21,18 @@ import (
 // to wait.
 func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 	t.Helper()
-	u := tr.(*Transport)
-	u.restless.Store(true)
-	l := u.targets[node].link.Load()
+	l := tr.(*Transport).targets[node].link.Load()
 	if l == nil {
 		t.Fatal("there is no connection")
 	}
+	giveLinkBack(t, tr, l, until)
+}
+
+// giveLinkBack is giveBack of a connection that may have been given back before.
+func giveLinkBack(t testing.TB, tr transport.Transport, l *link, until int32) {
+	t.Helper()
+	u := tr.(*Transport)
+	u.restless.Store(true)
 	u.thread.release(l)
 	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(50 * time.Microsecond) {
 		if u.thread.release(l); time.Now().After(end) {
