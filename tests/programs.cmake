@@ -72,7 +72,7 @@ add_test(NAME c/list COMMAND sh -c "echo \"programs.txt and the directory differ
 set_tests_properties(c/list PROPERTIES LABELS c)
 
 # The model test for longer than the matrix runs it.
-set(ARMCI_MODEL_SECONDS 30 CACHE STRING "seconds of random operations in the test c/model_long")
+set(ARMCI_MODEL_SECONDS 15 CACHE STRING "seconds of random operations in the test c/model_long")
 math(EXPR model_limit "${ARMCI_MODEL_SECONDS} + 120")
 foreach(path fast slow)
   if("none" IN_LIST ARMCI_CAN_CC)

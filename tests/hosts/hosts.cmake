@@ -3,7 +3,7 @@
 # ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 # SPDX-License-Identifier: BSD-3-Clause
 
-set(shapes_nodes 2x2 4x1 8x1)
+set(shapes_nodes 2x2 8x1)
 set(shapes_hosts 2x1 2x2 4x1)
 
 # The namespaces are the same for all.
@@ -20,13 +20,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     foreach(shape IN LISTS shapes_${mode})
       set(here_rooms ${rooms})
       # Under an MPI every program runs on two hosts. Elsewhere those run that do most between nodes: an MPI's ranks poll on few
-      # processors, and what happens between four hosts is the library's, which armcirun shows. On eight nodes that are pretended
-      # those are enough: Fortran and Global Arrays have run on four ranks of two nodes.
+      # processors, and what happens between four hosts and more is the library's, which armcirun shows.
       if(NOT flavour STREQUAL none)
-        if(shape STREQUAL 4x1)
+        if(shape MATCHES "^[48]x1$")
           continue()
-        elseif("${mode} ${shape}" STREQUAL "nodes 8x1")
-          set(here_rooms few)
         elseif(NOT "${mode} ${shape}" STREQUAL "hosts 2x1")
           list(TRANSFORM here_rooms REPLACE "^c$" few)
         endif()
