@@ -2,4 +2,4 @@
 # is held by tests/policy.
 # SPDX-License-Identifier: BSD-3-Clause
 
-armci_suite(package SCRIPT ${CMAKE_CURRENT_SOURCE_DIR}/package/run.sh LABEL package TIMEOUT 900)
+armci_suite(package SCRIPT ${CMAKE_CURRENT_SOURCE_DIR}/package/run.sh LABEL package TIMEOUT 900 COMPILES)
