@@ -334,7 +334,8 @@ struct shm_team {
 	uint64_t known;  // every member is known to have finished this step
 	uint64_t uses;   // bulk slots used so far
 	uint64_t freed[SHM_BULK_SLOTS]; // a bulk slot may be overwritten once every member has finished this step
-	struct shm_team *next; uint8_t *room; // all teams of the process; of Go: SHM_SMALL bytes for it and each member, malloc'ed
+	uint8_t *room;   // of Go: SHM_SMALL bytes for it and each member, malloc'ed
+	struct shm_team *next; // of all teams of the process
 };
 int shm_context_alloc(void);   // a free context, -1 when none is left
 void shm_context_free(int id); // by one process, after a barrier of the members
@@ -394,7 +395,6 @@ static inline bool shm_any_declared(void)
 {
 	return atomic_load_explicit(&shm.head->declared, memory_order_relaxed) != 0;
 }
-
 static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }
 
 #endif
