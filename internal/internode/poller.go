@@ -110,11 +110,9 @@ func (p *poller) tryAcquire() bool {
 	return true
 }
 
-// release passes the poller on: to one who waits, else to the progress thread if something is to come.
+// release passes the poller on: to a caller that waits, else to the progress thread if something is to come.
 func (p *poller) release() {
-	next := p.waiting.Load() > 0
-	p.handOver()
-	if !next {
+	if !p.handOver() {
 		p.leaveToThread()
 	}
 }
@@ -126,12 +124,16 @@ func (p *poller) leaveToThread() {
 	}
 }
 
-// handOver is release for the progress thread, which has asked the fabric for attention already.
-func (p *poller) handOver() {
+// handOver ends the ownership and wakes a caller that waits; false if none does. The callers are counted under mu: one that
+// still waits then finds the poller free and sees to it, even if it does not need it. One that was counted before may have
+// left by now, because the poller was still owned. The progress thread calls handOver alone, since it has asked the fabric
+// for attention already.
+func (p *poller) handOver() (passed bool) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.owned = false
 	p.turn.Signal()
-	p.mu.Unlock()
+	return p.waiting.Load() > 0
 }
 
 // tell wakes those who wait for what may have been found.

@@ -40,3 +40,41 @@ func TestPollerIsPassedOn(t *testing.T) {
 		t.Error("nobody polls")
 	}
 }
+
+// A caller that leaves while the owner releases the poller found it owned, so it passes nothing on. The owner must not count on it.
+// done runs under the poller's lock, where it holds the caller until the owner waits for that lock.
+func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
+	tr := &Transport{}
+	p := tr.pollerOf(&nothing{})
+	if !p.tryAcquire() {
+		t.Fatal("the new poller has an owner")
+	}
+	p.asleep.Add(1) // a thread waits for a message
+	var calls int
+	counted, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(left)
+		p.await(func() bool {
+			if calls++; calls == 2 { // the caller has counted itself and holds the lock
+				close(counted)
+				<-leave
+			}
+			return calls > 1
+		})
+	}()
+	<-counted
+	released := make(chan struct{})
+	go func() {
+		defer close(released)
+		p.release()
+	}()
+	time.Sleep(50 * time.Millisecond) // until release waits for the lock
+	close(leave)
+	<-left
+	<-released
+	tr.thread.mu.Lock()
+	defer tr.thread.mu.Unlock()
+	if !p.listed {
+		t.Error("the poller is free, a message is to come, and the progress thread was not told")
+	}
+}
