@@ -110,7 +110,8 @@ func (p *poller) tryAcquire() bool {
 	return true
 }
 
-// release passes the poller on: to a caller that waits, else to the progress thread if something is to come.
+// release passes the poller on: to a caller that waits, else to the progress thread if something is
+// to come.
 func (p *poller) release() {
 	if !p.handOver() {
 		p.leaveToThread()
@@ -124,10 +125,10 @@ func (p *poller) leaveToThread() {
 	}
 }
 
-// handOver ends the ownership and wakes a caller that waits; false if none does. The callers are counted under mu: one that
-// still waits then finds the poller free and sees to it, even if it does not need it. One that was counted before may have
-// left by now, because the poller was still owned. The progress thread calls handOver alone, since it has asked the fabric
-// for attention already.
+// handOver ends the ownership and wakes a caller that waits; false if none does. The callers are
+// counted under mu: one that still waits then finds the poller free and sees to it, even if it does
+// not need it. One that was counted before may have left by now, because the poller was still
+// owned. The progress thread calls handOver alone, since it has asked the fabric for attention.
 func (p *poller) handOver() (passed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

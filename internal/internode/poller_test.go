@@ -41,8 +41,9 @@ func TestPollerIsPassedOn(t *testing.T) {
 	}
 }
 
-// A caller that leaves while the owner releases the poller found it owned, so it passes nothing on. The owner must not count on it.
-// done runs under the poller's lock, where it holds the caller until the owner waits for that lock.
+// A caller that leaves while the owner releases the poller found it owned, so it passes nothing on.
+// The owner must not count on it. done runs under the poller's lock, where it holds the caller until
+// the owner waits for that lock.
 func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	tr := &Transport{}
 	p := tr.pollerOf(&nothing{})
@@ -75,6 +76,6 @@ func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
 	if !p.listed {
-		t.Error("the poller is free, a message is to come, and the progress thread was not told")
+		t.Error("the poller is free, a message is to come, and no thread was told")
 	}
 }

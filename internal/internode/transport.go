@@ -104,7 +104,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	t.costs.Store(c)
 	t.outgoing = newBound(o.Connections, usesOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings, Serves: o.serves(),
-		Await: t.await, Fatal: t.failAll})
+		Await: t.await, Receive: t.receive, Fatal: t.failAll})
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,17 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 // await is for an endpoint that has to wait for room.
 func (t *Transport) await(e transport.OriginEndpoint, done func() bool) {
 	t.pollerOf(e.Source()).await(done)
+}
+
+// receive is for an endpoint that is sending; false: another thread polls.
+func (t *Transport) receive(e transport.OriginEndpoint) bool {
+	p := t.pollerOf(e.Source())
+	if !p.tryAcquire() {
+		return false
+	}
+	p.poll(1)
+	p.release()
+	return true
 }
 
 // failAll is for when nothing goes any more. The first loss is the one that is told: of a node that there is a connection to.

@@ -96,13 +96,22 @@ func (e *endpoint) err() error {
 	return nil
 }
 
-// flush sends everything. What the socket has taken is sent, even if the peer, which may have acted on it, has left since.
+// flush sends everything. What the socket has taken is sent, even if the peer, which may have acted
+// on it, has left since. It receives meanwhile: a server whose answers nothing reads does not read
+// on either, and both sides would wait until the connection is given up.
 func (e *endpoint) flush() error {
 	for e.Flush() {
-		rawsock.WaitFor(e.fd, unix.POLLOUT, time.Now().Add(time.Second))
+		events, limit := int16(unix.POLLOUT), otherReceives
+		if e.f.Receive(e) {
+			events, limit = unix.POLLOUT|unix.POLLIN, time.Second
+		}
+		rawsock.WaitFor(e.fd, events, time.Now().Add(limit))
 	}
 	return e.failed
 }
+
+// otherReceives is how long a sender leaves it to another thread to receive before it tries itself.
+const otherReceives = time.Millisecond
 
 // Flush sends what the socket takes, and gives the buffer back as soon as it is not needed.
 func (e *endpoint) Flush() (left bool) {

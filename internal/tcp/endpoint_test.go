@@ -59,6 +59,43 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// An origin that sends for long receives what comes meanwhile: this server does not read on before
+// its answers have left, and no other thread reads them.
+func TestReceivesWhileItSends(t *testing.T) {
+	const times, n, buffer = 16, 1 << 20, 64 << 10
+	s := newServer(t, nil)
+	c := newClient(t, 2, func(f *fabric) {
+		f.Receive = func(e transport.OriginEndpoint) bool {
+			e.Source().Poll(1)
+			return true
+		}
+	})
+	e, err := c.f.Dial(0, s.f.Info().Addr, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.e = e.(*endpoint)
+	for _, fd := range []int{c.e.fd, s.ends(t, 1)[0].c.fd} { // so that little is on its way
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, buffer)
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
+	}
+	late := time.AfterFunc(5*time.Second, c.e.Break)
+	body, sent := make([]byte, n), 0
+	for ; sent < times && err == nil; sent++ {
+		err = c.send([]byte{opEcho, byte(sent)}, body)
+	}
+	late.Stop()
+	go c.run() // closing the client waits for it
+	if err != nil {
+		t.Fatalf("echo %d of %d: %v", sent, times, err)
+	}
+	for i := range times {
+		if got := c.answer(t); len(got) != 2+n || got[1] != byte(i) {
+			t.Fatalf("answer %d has %d bytes", i, len(got))
+		}
+	}
+}
+
 // allowedCore is the first core that this process may use.
 func allowedCore(t *testing.T) int {
 	var all unix.CPUSet

@@ -49,7 +49,8 @@ func config(me transport.Rank, node int) transport.FabricConfig {
 	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes, MyNode: node,
 		Hosts: []string{"here", "there"}, Hints: loopbackHints, Secret: []byte("secret")},
 		Settings: transport.Settings{Timeout: 10 * time.Second, Buffer: 16 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
-			Unbind: func() {}}}
+			Unbind: func() {}},
+		Receive: func(transport.OriginEndpoint) bool { return false }} // a client's own goroutine polls
 }
 
 // server is a data server, and the thread that polls it.

@@ -67,6 +67,9 @@ type FabricConfig struct {
 	// Await blocks until done() and drives progress meanwhile, if nobody else does. For an Endpoint of an origin that has to
 	// wait for room. done must become true when the endpoint breaks.
 	Await func(e OriginEndpoint, done func() bool)
+	// Receive deals once with what has come for an Endpoint of an origin; false: another thread
+	// does. It is for a Send that waits: a server reads on only when its answers leave.
+	Receive func(e OriginEndpoint) bool
 	// Fatal tells that the device is gone, and all connections with it.
 	Fatal func(err error)
 }

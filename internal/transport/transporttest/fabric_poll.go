@@ -115,3 +115,19 @@ func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
 		}
 	}
 }
+
+// receive is FabricConfig.Receive.
+func (p *fabricProcess) receive(e transport.OriginEndpoint) bool {
+	s := e.Source()
+	p.mu.Lock()
+	l := p.loops[s]
+	p.mu.Unlock()
+	if l != nil {
+		if !l.mu.TryLock() {
+			return false
+		}
+		defer l.mu.Unlock()
+	}
+	s.Poll(1)
+	return true
+}

@@ -134,7 +134,7 @@ func (j *fabricJob) open() {
 // configure is what a process is told.
 func (p *fabricProcess) configure() transport.FabricConfig {
 	j, memory := p.j, &Memory{}
-	cfg := transport.FabricConfig{Serves: true, Await: p.await,
+	cfg := transport.FabricConfig{Serves: true, Await: p.await, Receive: p.receive,
 		Settings: transport.Settings{Timeout: 5 * time.Second, Buffer: 4 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
 			Unbind: func() {}},
 		Fatal: func(err error) {
