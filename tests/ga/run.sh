@@ -77,14 +77,18 @@ fail() {
 	failed=$((failed + 1))
 }
 
+lines() { # STATUS: how much of a failed program's output is shown; behind a time limit come the stacks
+	[ "$1" -eq 124 ] && echo 3000 || echo 20
+}
+
 run() { # NAME RANKS
 	log=$work/$1.$2.log
 	status=0
 	# shellcheck disable=SC2086
-	timeout -k 10 "$limit" $start "$2" "$work/$1" >"$log" 2>&1 </dev/null || status=$?
+	sh "$here/../limited.sh" "$limit" $start "$2" "$work/$1" >"$log" 2>&1 || status=$?
 	if [ $status -ne 0 ] || ! grep -q "^ok ga/$1 on $2 ranks" "$log"; then
 		fail "$1 on $2 ranks: exit $status"
-		tail -n 20 "$log"
+		tail -n "$(lines $status)" "$log"
 	else
 		grep "^ok ga/" "$log"
 	fi
@@ -108,11 +112,11 @@ placed() { # NAME PLACEMENT
 	log=$work/$1.$2.log
 	status=0
 	# shellcheck disable=SC2016,SC2086
-	timeout -k 10 "$limit" $start 4 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
-		ARMCI_NODE=$(echo "$0" | cut -c $((rank + 1))) exec "$@"' "$2" "$work/$1" >"$log" 2>&1 </dev/null || status=$?
+	sh "$here/../limited.sh" "$limit" $start 4 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+		ARMCI_NODE=$(echo "$0" | cut -c $((rank + 1))) exec "$@"' "$2" "$work/$1" >"$log" 2>&1 || status=$?
 	if [ $status -ne 0 ] || ! grep -q "^ok ga/$1 on 4 ranks" "$log"; then
 		fail "$1 with ranks on nodes $2: exit $status"
-		tail -n 20 "$log"
+		tail -n "$(lines $status)" "$log"
 	else
 		echo "ok ga/$1 with ranks on nodes $2"
 	fi

@@ -60,7 +60,7 @@ limit=120 fewer=1
 [ $mode-$flavour != hosts-mpich ] || limit=40
 stuck() { [ $mode-$flavour = hosts-mpich ] && grep -q '^ok ' "$1"; }
 
-# hurry PID LOG: a program that has said ok has eight seconds to end; then timeout, which is PID, is told that time is up.
+# hurry PID LOG: a program that has said ok has eight seconds to end; then limited.sh, which is PID, is told that time is up.
 hurry() {
 	[ $mode-$flavour = hosts-mpich ] || return 0
 	looks=40
@@ -106,7 +106,7 @@ run() { # ROOM NAME SETTING...
 	status=0
 	began=$(uptime_s)
 	# shellcheck disable=SC2086 # words
-	timeout -k 10 $limit $launch env "$@" ROUNDS_DIVISOR=$fewer $preload "$program" >"$log" 2>&1 </dev/null &
+	sh "$SOURCE/tests/limited.sh" $limit $launch env "$@" ROUNDS_DIVISOR=$fewer $preload "$program" >"$log" 2>&1 &
 	hurry $! "$log"
 	wait $! || status=$?
 	if [ $status -eq 77 ]; then
@@ -116,7 +116,8 @@ run() { # ROOM NAME SETTING...
 		passed=$((passed + 1))
 	elif [ $status -ne 0 ] || ! said_ok "$room" "$name" "$log"; then
 		echo "FAIL $room/$name on $nodes nodes with $per ranks each: exit $status"
-		tail -n 20 "$log" | sed 's/^/    | /'
+		[ $status -eq 124 ] && shown=3000 || shown=20 # behind the limit come the stacks
+		tail -n $shown "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))
 	else
 		echo "ok $room/$name $(uptime_s | awk -v began="$began" '{ printf "%.1f s", $1 - began }')"
