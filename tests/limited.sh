@@ -1,10 +1,10 @@
 #!/bin/sh
 # limited.sh SECONDS COMMAND [ARGUMENT]... - runs a command for so long at most.
 #
-# Afterwards it prints where each thread of the command and of its descendants stands: in the kernel, and
-# by gdb, where there is one, in C and Go. Then it ends them, and its exit status is 124. So a hang that
-# happens once in a thousand runs explains itself. SIGALRM, SIGTERM and SIGINT end it at once, without
-# stacks. Needs Linux's /proc; the command reads no input.
+# Afterwards it prints where each thread of the command and of its descendants stands: in the
+# kernel, and by gdb, where there is one, in C and Go. Then it ends them, and its exit status is 124.
+# So a hang that happens once in a thousand runs explains itself. SIGALRM, SIGTERM and SIGINT end it
+# at once, without stacks. Needs Linux's /proc; the command reads no input.
 # SPDX-License-Identifier: BSD-3-Clause
 [ $# -ge 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 limit=$1
@@ -18,10 +18,11 @@ descendants() { # PID: it, and those below it
 stacks() { # PID
 	echo "--- process $1: $(tr '\0' ' ' <"/proc/$1/cmdline" | cut -c 1-200)"
 	for thread in "/proc/$1/task/"*; do
-		echo "thread ${thread##*/} $(cat "$thread/comm"): $(cut -d ' ' -f 3 "$thread/stat") in $(cat "$thread/wchan")"
+		state=$(sed 's/.*) \(.\).*/\1/' "$thread/stat")
+		echo "thread ${thread##*/} $(cat "$thread/comm"): $state in $(cat "$thread/wchan")"
 	done
 	command -v gdb >/dev/null || return 0
-	timeout -k 1 60 gdb -q -nx -p "$1" -batch -ex 'thread apply all backtrace 30' 2>&1 </dev/null |
+	timeout -k 1 60 gdb -q -nx -p "$1" -batch -ex 'thread apply all bt 30' 2>&1 </dev/null |
 		grep -E '^(Thread|#)' | cut -c 1-200
 }
 
@@ -31,7 +32,10 @@ end() { # each has up to 2 s, since a launcher may have to end its ranks first
 	kill $all 2>/dev/null
 	for pid in $all; do
 		tries=20
-		while kill -0 "$pid" 2>/dev/null && [ $tries -gt 0 ]; do sleep 0.1; tries=$((tries - 1)); done
+		while kill -0 "$pid" 2>/dev/null && [ $tries -gt 0 ]; do
+			sleep 0.1
+			tries=$((tries - 1))
+		done
 	done
 	# shellcheck disable=SC2046,SC2086
 	kill -s KILL $all $(descendants "$command") 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh - tests limited.sh: what it runs keeps its output and status; after the limit it says where each
-# process stands, and none is left.
+# run.sh - tests limited.sh: what it runs keeps its output and status; after the limit it says where
+# each process stands, and none is left.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
 here=$(dirname "$(realpath "$0")")
@@ -12,7 +12,8 @@ rm -f child command
 run status 3 sh "$limited" 60 sh -c 'echo output; exit 3'
 [ "$(cat out)" = output ] || fail "the output is not the command's"
 
-run 'past the limit' 124 sh "$limited" 1 sh -c 'sleep 61 & echo $! >child; trap "" TERM; sleep 62; sleep 63'
+stay='sleep 61 & echo $! >child; trap "" TERM; sleep 62; sleep 63'
+run 'past the limit' 124 sh "$limited" 1 sh -c "$stay"
 grep -q '^limited: 1 seconds have passed' out || fail "no word about the limit"
 for process in 'sh -c' 'sleep 61' 'sleep 62'; do
 	grep -q -e "^--- process [0-9]*: $process" out || fail "nothing about $process"
