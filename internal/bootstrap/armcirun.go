@@ -20,14 +20,13 @@ import (
 	"libarmci/internal/log"
 )
 
-const (
-	connectTime = 10 * time.Second
-	answerTime  = time.Second // how long to wait for the answer to Abort and Bye
-)
+// answerTime is how long to wait for the answer to Abort and Bye.
+const answerTime = time.Second
 
 type armcirunJob struct {
 	rank, size int
 	secret     jobwire.Secret
+	timeout    time.Duration // how long a connection that is dropped before it has proved itself is made again
 	conn       net.Conn
 	node       nodeLinks
 	answers    chan jobwire.Frame // to what ask sends
@@ -44,8 +43,8 @@ func startArmcirun(s *config.Set) (Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
 	}
-	addr, rank, size := s.String("ARMCI_JOB_ADDR"), s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE")
-	j, err := dialArmcirun(addr, secret, rank, size, os.Exit)
+	rank, size, timeout := s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE"), s.Duration("ARMCI_TIMEOUT")
+	j, err := dialArmcirun(s.String("ARMCI_JOB_ADDR"), timeout, secret, rank, size, os.Exit)
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
 	}
@@ -53,33 +52,27 @@ func startArmcirun(s *config.Set) (Job, error) {
 }
 
 // dialArmcirun joins the job; exit is what ends this process.
-func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(int)) (*armcirunJob, error) {
-	conn, err := jobwire.Dial(addr, connectTime)
+func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, rank, size int, exit func(int)) (
+	*armcirunJob, error) {
+	conn, err := jobwire.Join(addr, timeout, secret, jobwire.Hello, rank, size)
 	if err != nil {
 		return nil, err
 	}
-	j, err := greetServer(conn, secret, rank, size, exit)
-	if err != nil {
-		return nil, err
-	}
+	j := newArmcirunJob(conn, timeout, secret, rank, size, exit)
 	j.onGone = func(err error) { log.Errorf("armcirun is gone (%v): ending", err) }
 	go j.listen()
 	return j, nil
 }
 
-// greetServer joins the job of the server at the other end of a connection, which it owns; listen is still to be started.
-func greetServer(conn net.Conn, secret jobwire.Secret, rank, size int, exit func(int)) (*armcirunJob, error) {
-	if err := jobwire.Greet(conn, secret, jobwire.Hello, rank, size); err != nil {
-		conn.Close()
-		return nil, err
-	}
+// newArmcirunJob is the job of the server at the other end of a connection, which it owns; listen is still to be started.
+func newArmcirunJob(conn net.Conn, timeout time.Duration, secret jobwire.Secret, rank, size int, exit func(int)) *armcirunJob {
 	return &armcirunJob{
-		rank: rank, size: size, secret: secret, conn: conn,
+		rank: rank, size: size, secret: secret, timeout: timeout, conn: conn,
 		answers: make(chan jobwire.Frame, 1),
 		done:    make(chan struct{}),
 		gone:    make(chan struct{}),
 		exit:    exit,
-	}, nil
+	}
 }
 
 // listen passes answers to waiting callers until the connection ends.

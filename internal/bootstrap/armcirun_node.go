@@ -12,12 +12,16 @@ import (
 	"net"
 	"time"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/log"
 )
 
 // linkTime is how long the ranks of a node may take to connect to each other, all having asked for their node.
 const linkTime = 60 * time.Second
+
+// linkPlaces is for the children of a rank, a few, and for other processes of the user.
+const linkPlaces = 64
 
 // nodeLinks are the connections of a rank within its node.
 type nodeLinks struct {
@@ -57,9 +61,7 @@ func (j *armcirunJob) Split(key string) (local, size int, err error) {
 		return 0, 0, err
 	}
 	if n.local > 0 {
-		if n.parent, err = jobwire.Dial(link, connectTime); err == nil {
-			err = jobwire.Greet(n.parent, j.secret, jobwire.Link, n.local, n.size)
-		}
+		n.parent, err = jobwire.Join(link, j.timeout, j.secret, jobwire.Link, n.local, n.size)
 	}
 	if err == nil {
 		err = n.accept(listener.(*net.UnixListener), j.secret)
@@ -85,13 +87,16 @@ func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 	defer close(enough)
 	go func() {
 		defer log.Guard()
+		waiting := acceptqueue.NewWaiting(linkPlaces)
 		for {
-			conn, err := l.Accept()
+			conns, err := waiting.Accept(l)
 			if err != nil {
 				ended <- err
 				return
 			}
-			go meet(conn, secret, n.size, met, enough)
+			for _, conn := range conns {
+				go meet(conn, secret, n.size, met, enough, waiting)
+			}
 		}
 	}()
 	for missing := count; missing > 0; {
@@ -111,9 +116,10 @@ func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 }
 
 // meet passes on who has connected, unless that is nobody of this node.
-func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enough <-chan struct{}) {
+func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enough <-chan struct{},
+	waiting *acceptqueue.Waiting) {
 	defer log.Guard()
-	local, of, err := jobwire.Meet(conn, secret, jobwire.Link)
+	local, of, err := jobwire.Meet(conn, secret, jobwire.Link, func() bool { return waiting.Leave(conn) })
 	if err == nil && of == size {
 		select {
 		case met <- child{local, conn}:
@@ -121,6 +127,7 @@ func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enou
 		case <-enough:
 		}
 	}
+	waiting.Leave(conn)
 	conn.Close()
 }
 

@@ -206,7 +206,8 @@ func TestArmcirunGoneEndsTheRank(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := make(chan int, 1)
-	j, err := dialArmcirun(settings(t, s.Env(0, 0)...).String("ARMCI_JOB_ADDR"), secret, 0, 1, func(status int) { left <- status })
+	addr := settings(t, s.Env(0, 0)...).String("ARMCI_JOB_ADDR")
+	j, err := dialArmcirun(addr, time.Second, secret, 0, 1, func(status int) { left <- status })
 	if err != nil {
 		t.Fatal(err)
 	}

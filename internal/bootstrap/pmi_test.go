@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"libarmci/internal/bootstrap/jobserver"
 	"libarmci/internal/bootstrap/jobwire"
@@ -37,7 +38,7 @@ func rendezvous(t *testing.T, oneHost bool, environ ...string) meetingPoint {
 // join connects a rank and returns by which network.
 func (m *meetingPoint) join(t *testing.T, rank int) string {
 	t.Helper()
-	conn, err := m.connect()
+	conn, err := m.connect(time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestMeetingOnOneHost(t *testing.T) {
 		t.Errorf("met by %s", by)
 	}
 	m.host = "another"
-	if _, err := m.connect(); err == nil {
+	if _, err := m.connect(time.Second); err == nil {
 		t.Error("met from another host")
 	}
 }

@@ -96,13 +96,12 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 	if err := where.read(text); err != nil {
 		return err
 	}
-	conn, err := where.connect()
-	if err == nil {
-		j.armcirunJob, err = greetServer(conn, where.secret, j.client.Rank, j.client.Size, os.Exit)
-	}
+	timeout := s.Duration("ARMCI_TIMEOUT")
+	conn, err := jobwire.JoinBy(where.connect, timeout, where.secret, jobwire.Hello, j.client.Rank, j.client.Size)
 	if err != nil {
 		return fmt.Errorf("connect to rank 0: %w", err)
 	}
+	j.armcirunJob = newArmcirunJob(conn, timeout, where.secret, j.client.Rank, j.client.Size, os.Exit)
 	j.onGone = j.alone
 	go j.listen()
 	return nil

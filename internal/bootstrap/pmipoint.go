@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/bootstrap/pmi"
@@ -80,12 +81,12 @@ func (m *meetingPoint) read(text string) (err error) {
 	return err
 }
 
-// connect takes the first address that answers.
-func (m *meetingPoint) connect() (net.Conn, error) {
+// connect takes the first address that answers, and waits so long for each.
+func (m *meetingPoint) connect(wait time.Duration) (net.Conn, error) {
 	local, others := m.addresses[0], m.addresses[1:]
 	var refused error
 	if m.host == hostID() {
-		conn, err := jobwire.Dial(local, connectTime)
+		conn, err := jobwire.Dial(local, wait)
 		if err == nil || len(others) == 0 {
 			return conn, err
 		}
@@ -101,7 +102,7 @@ func (m *meetingPoint) connect() (net.Conn, error) {
 	results := make(chan result, len(others))
 	for _, a := range others {
 		go func() {
-			conn, err := jobwire.Dial(a, connectTime)
+			conn, err := jobwire.Dial(a, wait)
 			results <- result{conn, err}
 		}()
 	}

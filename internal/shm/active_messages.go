@@ -11,6 +11,7 @@ import (
 	"net"
 	"sync"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/log"
 	"libarmci/internal/sock"
 	"libarmci/internal/transport"
@@ -36,16 +37,18 @@ const messageHead = 5
 func (m *Node) accept() {
 	defer log.Guard()
 	for {
-		c, err := m.listener.l.AcceptUnix()
+		conns, err := acceptqueue.AcceptUser(m.listener.l)
 		if err != nil {
 			return // closed
 		}
-		f, err := admit(c, m.opt.Secret, len(m.opt.Ranks))
-		if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
-			c.Close()
-			continue
+		for _, c := range conns {
+			f, err := admit(c.(*net.UnixConn), m.opt.Secret, len(m.opt.Ranks))
+			if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
+				c.Close()
+				continue
+			}
+			go m.receive(c, int(f.from))
 		}
-		go m.receive(c, int(f.from))
 	}
 }
 

@@ -11,11 +11,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/sock"
 )
 
@@ -74,7 +72,7 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 
 // admit reads a caller's hello and checks user and secret. A stranger's connection is closed without an answer.
 func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
-	if err := sameUser(c); err != nil {
+	if err := sock.SameUser(c); err != nil {
 		return frame{}, err
 	}
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -93,36 +91,17 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-// peer tells which process of which user made a connection.
-func peer(c *net.UnixConn) (cred *unix.Ucred, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	ask := func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }
-	if bad := raw.Control(ask); bad != nil {
-		return nil, bad
-	}
-	return cred, err
-}
-
-func sameUser(c *net.UnixConn) error {
-	cred, err := peer(c)
-	if err != nil {
+// dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the socket, which makes
+// connecting fail until the rank accepts: dial connects again until then.
+func dial(name string, purpose uint64, self int, secret []byte) (c *net.UnixConn, err error) {
+	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
+		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 		return err
-	}
-	if int(cred.Uid) != os.Geteuid() {
-		return fmt.Errorf("connection from user %d", cred.Uid)
-	}
-	return nil
-}
-
-func dial(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
-	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := sameUser(c); err != nil {
+	if err := sock.SameUser(c); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/config"
 	"libarmci/internal/sock"
 	"libarmci/internal/transport"
@@ -110,17 +111,20 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, error) {
 	d.l.SetDeadline(time.Now().Add(joinTimeout))
 	defer d.l.SetDeadline(time.Time{})
 	for n := 1; n < len(o.Ranks); {
-		c, err := d.l.AcceptUnix()
+		come, err := acceptqueue.AcceptUser(d.l)
 		if err != nil {
 			return conns, fmt.Errorf("wait for the ranks of this node: %w", err)
 		}
-		f, err := admit(c, o.Secret, len(o.Ranks))
-		if err != nil || f.a != purposeJoin || conns[f.from] != nil {
-			c.Close()
-			continue
+		for _, conn := range come {
+			c := conn.(*net.UnixConn)
+			f, err := admit(c, o.Secret, len(o.Ranks))
+			if err != nil || f.a != purposeJoin || conns[f.from] != nil {
+				c.Close()
+				continue
+			}
+			conns[f.from] = c
+			n++
 		}
-		conns[f.from] = c
-		n++
 	}
 	return conns, nil
 }

@@ -127,7 +127,7 @@ func (m *Node) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
-	cred, err := peer(m.member[local])
+	cred, err := sock.Peer(m.member[local])
 	if err != nil {
 		return 0
 	}

@@ -4,15 +4,17 @@
 package tcp
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -45,7 +47,7 @@ func TestStrangers(t *testing.T) {
 		}
 		rawsock.ReceiveAll(fd, junk[:helloBytes], soon())
 		if rawsock.SendAll(fd, junk, soon()); n > 0 {
-			refused(t, fd)
+			refused(t, fd, junk)
 		} else {
 			unix.Close(fd)
 		}
@@ -67,7 +69,7 @@ func TestReplayedHello(t *testing.T) {
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
 	sealed := h.Seal([]byte("secret"), byOrigin, first)
 	rawsock.SendAll(other, sealed, soon())
-	refused(t, other)
+	refused(t, other, sealed)
 	rawsock.SendAll(fd, sealed, soon())
 	var theirs transport.Hello
 	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil || theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
@@ -80,52 +82,119 @@ func TestReplayedHello(t *testing.T) {
 	(&raw{t, fd}).bye()
 }
 
-// Many connections that say nothing keep nobody waiting, whenever they come, and are closed in the end.
-func TestIdleConnections(t *testing.T) {
-	s := newServer(t, nil)
-	c := s.raw(2)
-	var idle []int
-	defer func() {
-		for _, fd := range idle {
-			unix.Close(fd)
-		}
-	}()
-	for range 8 {
-		for range 2 * maxPeers {
-			idle = append(idle, s.connect())
-		}
-		c.check() // who is in is not disturbed
-		begin := time.Now()
-		s.raw(3).bye()
-		if took := time.Since(begin); took > 900*time.Millisecond {
-			t.Errorf("with %d idle connections a hello takes %v", len(idle), took)
-		}
-	}
-	c.bye()
-	for _, fd := range idle[:len(idle)-maxPeers] {
-		if err := rawsock.ReceiveAll(fd, make([]byte, helloBytes+1), soon()); err == nil || err == rawsock.ErrTimeout {
-			t.Fatalf("an idle connection is not closed when others come: %v", err)
-		}
+// Connections that prove nothing keep no client waiting, whatever they say, and are closed in the end.
+func TestStrangersDoNotDelay(t *testing.T) {
+	for _, say := range []int{0, 1, helloBytes - 1} {
+		t.Run(fmt.Sprint(say), func(t *testing.T) {
+			s := newServer(t, nil)
+			c := s.raw(2)
+			var held []int
+			defer func() {
+				for _, fd := range held {
+					unix.Close(fd)
+				}
+			}()
+			for range 4 {
+				for range 2 * maxPeers {
+					held = append(held, s.connect())
+					rawsock.SendAll(held[len(held)-1], make([]byte, say), soon())
+				}
+				c.check() // a connection that has proved itself is not disturbed
+				begin := time.Now()
+				s.raw(3).bye()
+				if took := time.Since(begin); took > 900*time.Millisecond {
+					t.Errorf("with %d strangers a hello takes %v", len(held), took)
+				}
+			}
+			c.bye()
+			for _, fd := range held[:len(held)-maxPeers] {
+				if err := rawsock.ReceiveAll(fd, make([]byte, helloBytes+1), soon()); err == nil || err == rawsock.ErrTimeout {
+					t.Fatalf("a stranger's connection is not closed when others come: %v", err)
+				}
+			}
+		})
 	}
 }
 
-// Who says something before its place is needed keeps it.
-func TestHalfAHello(t *testing.T) {
+// A client is silent until it has the challenge: strangers that have said all but the last byte of a hello do not
+// outlive it.
+func TestSilentClientAmongTalkers(t *testing.T) {
+	s := newServer(t, nil)
+	talk := func(n int) {
+		for range n {
+			fd := s.connect()
+			t.Cleanup(func() { unix.Close(fd) })
+			rawsock.SendAll(fd, make([]byte, helloBytes-1), soon())
+		}
+	}
+	talk(maxPeers)
+	fd := s.connect()
+	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
+	rawsock.ReceiveAll(fd, challenge, soon())
+	talk(maxPeers / 2)
+	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
+	sealed := h.Seal([]byte("secret"), byOrigin, challenge)
+	rawsock.SendAll(fd, sealed, soon())
+	var theirs transport.Hello
+	err := rawsock.ReceiveAll(fd, answer, soon())
+	if err != nil || theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
+		t.Errorf("the client was dropped before connections that were there before it: %v", err)
+	}
+	(&raw{t, fd}).bye()
+}
+
+// A proof that has arrived counts, though it has not been read when its place is needed.
+func TestProofInTheBuffer(t *testing.T) {
 	s := newServer(t, nil)
 	fd := s.connect()
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
 	rawsock.ReceiveAll(fd, challenge, soon())
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
 	sealed := h.Seal([]byte("secret"), byOrigin, challenge)
-	rawsock.SendAll(fd, sealed[:20], soon())
+	rawsock.SendAll(fd, sealed, soon())
 	for range 3 * maxPeers {
 		defer unix.Close(s.connect())
 	}
-	rawsock.SendAll(fd, sealed[20:], soon())
-	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil || bytes.Equal(answer, make([]byte, helloBytes)) {
-		t.Errorf("half a hello was sent away: %v", err)
+	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil {
+		t.Errorf("a proof was dropped: %v", err)
 	}
 	(&raw{t, fd}).bye()
+}
+
+// A client whose connections are dropped before they have proved themselves connects again.
+func TestDroppedClientConnectsAgain(t *testing.T) {
+	leaktest.Check(t)
+	var dropped atomic.Int32
+	addr := impostor(t, func(fd int) {
+		stage := dropped.Add(1) % 3
+		if stage > 0 {
+			rawsock.SendAll(fd, challengeOf(0), soon())
+		}
+		if stage > 1 {
+			rawsock.ReceiveAll(fd, make([]byte, helloBytes), soon())
+		}
+	})
+	me := newClient(t, 2, func(f *fabric) { f.Timeout = 2 * time.Second })
+	begin := time.Now()
+	err := me.connect(addr, 0)
+	if took := time.Since(begin); err == nil || dropped.Load() < 10 || took < time.Second || took > 5*time.Second {
+		t.Errorf("gave up after %d connections and %v: %v", dropped.Load(), took, err)
+	}
+}
+
+// A refusal is final.
+func TestRefusalEndsDial(t *testing.T) {
+	s := newServer(t, nil)
+	other := newClient(t, 2, func(f *fabric) { f.Secret = []byte("guess") })
+	begin := time.Now()
+	err := other.connect(s.f.addr, 0)
+	if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "no proof") || took > 3*time.Second {
+		t.Errorf("another secret: %v after %v", err, took)
+	}
+	stray := newClient(t, 4, nil)
+	if err := stray.connect(s.f.addr, 0); err == nil || !strings.Contains(err.Error(), "refused by rank 0") {
+		t.Errorf("a rank that does not exist: %v", err)
+	}
 }
 
 // A silent host is noticed by the kernel, which has been told when, at both ends.

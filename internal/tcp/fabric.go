@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/eventfd"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
@@ -93,6 +94,7 @@ func (f *fabric) openSocket() error {
 		return err
 	}
 	f.ln, f.addr = fd, []byte(bound.String())
+	rawsock.Tune(fd, f.Timeout)                        // connections inherit this, too
 	return rawsock.SetCongestion(fd, f.opt.Congestion) // connections inherit it
 }
 
@@ -102,27 +104,42 @@ func (f *fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true}
 }
 
-// Dial connects to the data server of a rank.
+// Dial connects to the data server of a rank: again, until the timeout, while connections are dropped before they have
+// proved themselves.
 func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
 	at, err := netip.ParseAddrPort(string(addr))
 	if err != nil {
 		return nil, err
 	}
 	deadline := time.Now().Add(f.Timeout)
-	fd, err := rawsock.Connect(at, f.opt.Congestion, f.Timeout, deadline)
-	if err == nil {
-		e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
-			rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
-		if err = f.introduce(fd, to, deadline); err == nil {
-			err = f.ends.add(fd, e, forLoss)
-		}
-		if err == nil {
-			return e, nil
-		}
+	var e *endpoint
+	err = acceptqueue.Redial(f.Timeout, nil, func(patience time.Time) (err error) {
+		e, err = f.dial(to, at, r, patience, deadline)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", at, err)
+	}
+	return e, nil
+}
+
+// dial is one attempt, which waits for the server's first word until patience.
+func (f *fabric) dial(to transport.Rank, at netip.AddrPort, r transport.Receiver, patience, deadline time.Time) (*endpoint, error) {
+	fd, err := rawsock.Connect(at, f.opt.Congestion, f.Timeout, patience)
+	if err != nil {
+		return nil, err
+	}
+	e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
+		rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
+	if err = f.introduce(fd, to, patience, deadline); err == nil {
+		err = f.ends.add(fd, e, forLoss)
+	}
+	if err != nil {
 		f.ends.remove(fd)
 		unix.Close(fd)
+		return nil, err
 	}
-	return nil, fmt.Errorf("connect to %s: %w", at, err)
+	return e, nil
 }
 
 // Close ends what is left.

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -34,7 +35,7 @@ type listener struct {
 	running sync.WaitGroup
 
 	// Of the thread that polls.
-	peers   []*peer    // the accept queue, oldest first
+	peers   *acceptqueue.Queue[*peer]
 	paused  bool       // there was no descriptor for another connection
 	space   *workspace // of the connection at hand
 	current *conn      // in the middle of something: it has space
@@ -47,7 +48,7 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, accept: accept, jobs: make(chan *conn)}
+	l := &listener{f: f, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
@@ -61,10 +62,11 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return l, nil
 }
 
-// adopt takes over the connected socket of an origin if it has proved itself.
+// adopt takes over the connected socket of an origin if it has proved itself, and refuses it otherwise.
 func (l *listener) adopt(p *peer) error {
 	from, answer, err := l.f.admit(p.hello, p.challenge)
 	if err != nil {
+		rawsock.Send(p.fd, answer) // it fits into an empty buffer
 		return err
 	}
 	c := &conn{socket: socket{fd: p.fd}, tx: sender{fd: p.fd, straight: l.f.straight}}
@@ -100,7 +102,7 @@ func (l *listener) Poll(looks int) (moved int) {
 	if l.hasMore() {
 		moved += l.serve(l.current)
 	}
-	if l.queued() {
+	if l.lookAt() >= 0 {
 		l.expire(time.Now())
 	}
 	return moved
@@ -111,8 +113,8 @@ func (l *listener) hasMore() bool { return l.current != nil && l.current.status 
 
 // Sleep waits until something happens.
 func (l *listener) Sleep(limit time.Duration) {
-	if l.queued() && (limit < 0 || lookTime < limit) {
-		limit = lookTime
+	if look := l.lookAt(); look >= 0 && (limit < 0 || look < limit) {
+		limit = look
 	}
 	if l.hasMore() {
 		return
@@ -196,8 +198,8 @@ func (l *listener) Close() {
 	for _, c := range l.all {
 		c.close()
 	}
-	for _, p := range l.peers {
-		unix.Close(p.fd)
+	for p, _, ok := l.peers.Oldest(); ok; p, _, ok = l.peers.Oldest() {
+		l.leave(p)
 	}
 	l.poller.close()
 	unix.Close(l.f.ln)

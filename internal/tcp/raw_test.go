@@ -35,7 +35,7 @@ func (s *server) connect() int {
 func hello(fd int, secret string, server, client transport.Rank) error {
 	c := config(client, 1)
 	c.Secret = []byte(secret)
-	return (&fabric{FabricConfig: c}).introduce(fd, server, soon())
+	return (&fabric{FabricConfig: c}).introduce(fd, server, soon(), soon())
 }
 
 // raw gives a client that has proved itself.
@@ -89,12 +89,27 @@ func (r *raw) bye() {
 	unix.Close(r.fd)
 }
 
-// refused tells that the server closes a connection without another word.
-func refused(t testing.TB, fd int) {
+// refused checks that the server closes a connection behind a refusal of what was said, which proves nothing else.
+func refused(t testing.TB, fd int, said []byte) {
+	t.Helper()
+	b := make([]byte, helloBytes+1)
+	var h transport.Hello
+	if err := rawsock.ReceiveAll(fd, b[:helloBytes], soon()); err == rawsock.ErrTimeout {
+		t.Error("a stranger gets no answer")
+	} else if err == nil { // else the connection was reset, since more had been said than is read
+		if h.Unseal(b[:helloBytes], []byte("secret"), asRefusal, said[:helloBytes]) != nil {
+			t.Errorf("a stranger is answered: %x", b)
+		}
+	}
+	closedBy(t, fd)
+}
+
+// closedBy checks that the server closes a connection without another word.
+func closedBy(t testing.TB, fd int) {
 	t.Helper()
 	var b [1]byte
 	if err := rawsock.ReceiveAll(fd, b[:], soon()); err == nil || err == rawsock.ErrTimeout {
-		t.Errorf("a stranger is answered: %v %v", b, err)
+		t.Errorf("the server says more, or does not close the connection: %v %v", b, err)
 	}
 	unix.Close(fd)
 }

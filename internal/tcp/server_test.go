@@ -46,7 +46,7 @@ func TestLostClients(t *testing.T) {
 				if h, why := me.answer(); string(h) != "because" || !strings.Contains(string(why), c.words) {
 					t.Errorf("%q: %q", h, why)
 				}
-				refused(t, me.fd)
+				closedBy(t, me.fd)
 			} else {
 				unix.Close(me.fd)
 			}
@@ -140,7 +140,7 @@ func TestGoodbye(t *testing.T) {
 		if h, _ := c.answer(); string(h) != "bye" {
 			t.Errorf("%q", h)
 		}
-		refused(t, c.fd)
+		closedBy(t, c.fd)
 	}
 	for _, e := range s.ends(t, 2) {
 		if e.lost != nil {

@@ -42,6 +42,8 @@ armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual machine (vm/rdma/transport). By hand:
 # with.sh ${out}/softverbs sh transport.sh ${out}/softverbs/transport
 armci_softverbs(transport/fabric SECONDS 200 COMMAND ${out}/softverbs/transport -test.timeout=3m -test.run=TestFabric)
+armci_softverbs(transport/strangers SECONDS 100
+  COMMAND ${out}/softverbs/transport -test.timeout=90s -test.run=TestStrangerDatagrams)
 armci_softverbs(transport/infiniband SECONDS 200 ENV SOFTVERBS_LINK=infiniband
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled|TestMixBounded")
 armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1

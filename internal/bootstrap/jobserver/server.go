@@ -12,15 +12,13 @@ import (
 	"net"
 	"strconv"
 	"sync"
-	"time"
 
+	"libarmci/internal/acceptqueue"
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-const (
-	acceptPause = 10 * time.Millisecond
-	strangers   = 64 // most connections beyond those that ranks and proxies need; then the oldest unproven one is dropped
-)
+// strangers is how many connections may wait to prove themselves, beside those of all ranks and proxies.
+const strangers = 256
 
 // Server serves one job.
 type Server struct {
@@ -30,10 +28,10 @@ type Server struct {
 	onAbort   AbortFunc
 	onAttach  AttachFunc
 	sessions  sync.WaitGroup
+	waiting   *acceptqueue.Waiting // connections that have not proved themselves
 
 	mu      sync.Mutex
 	open    map[*session]struct{} // nil once closed
-	arrived uint64                // connections so far
 	ranks   []slot
 	gone    []int                // ranks that are not connected and cannot connect any more, in the order in which they left
 	leaders []int                // the lowest rank of each node; none before all ranks have been divided into nodes
@@ -79,6 +77,7 @@ func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 		listeners: listeners,
 		onAbort:   onAbort,
 		onAttach:  onAttach,
+		waiting:   acceptqueue.NewWaiting(2*size + strangers),
 		open:      make(map[*session]struct{}),
 		ranks:     make([]slot, size),
 		asking:    make(map[jobwire.Kind]int),
@@ -138,56 +137,29 @@ func (s *Server) Close() error {
 
 func (s *Server) accept(l net.Listener) {
 	for {
-		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
+		conns, err := s.waiting.Accept(l)
+		if err != nil {
 			return
 		}
-		if err != nil { // for example, no free descriptor: there may be one soon
-			time.Sleep(acceptPause)
-			continue
-		}
-		se := newSession(s, conn)
-		s.mu.Lock()
-		if s.open == nil {
+		for _, conn := range conns {
+			se := newSession(s, conn)
+			s.mu.Lock()
+			closed := s.open == nil
+			if !closed {
+				s.open[se] = struct{}{}
+				s.sessions.Go(se.serve)
+			}
 			s.mu.Unlock()
-			conn.Close()
-			return
-		}
-		if len(s.open) >= 2*s.size+strangers {
-			s.dropOldest()
-		}
-		s.arrived++
-		se.number = s.arrived
-		s.open[se] = struct{}{}
-		s.mu.Unlock()
-		s.sessions.Go(se.serve)
-	}
-}
-
-// dropOldest makes room. Processes of the job prove themselves at once, so the
-// oldest unproven connection is the least likely to belong to it. With mu held.
-func (s *Server) dropOldest() {
-	var oldest *session
-	for se := range s.open {
-		if !se.proven && (oldest == nil || se.number < oldest.number) {
-			oldest = se
+			if closed {
+				conn.Close()
+			}
 		}
 	}
-	if oldest != nil {
-		oldest.conn.Close()
-		delete(s.open, oldest)
-	}
-}
-
-// proved notes that a connection is of the job.
-func (s *Server) proved(se *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	se.proven = true
 }
 
 // ended removes a session; its rank, if any, has left.
 func (s *Server) ended(se *session) {
+	s.waiting.Leave(se.conn)
 	s.mu.Lock()
 	delete(s.open, se)
 	lost := se.rank >= 0 && s.ranks[se.rank].session == se

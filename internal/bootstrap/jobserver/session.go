@@ -23,8 +23,6 @@ const (
 type session struct {
 	server *Server
 	conn   net.Conn
-	number uint64      // in the order of arrival; with the server's mu, as is the next
-	proven bool        // knows the secret
 	rank   int         // -1 before hello and after bye
 	outbox chan []byte // frames
 }
@@ -109,8 +107,8 @@ func (se *session) hello(host *int) bool {
 		return false
 	}
 	who, of, err := jobwire.CheckHello(se.server.secret, f.Kind, nonce, f.Payload)
-	if err == nil {
-		se.server.proved(se)
+	if err == nil && !se.server.waiting.Leave(se.conn) {
+		return false // it was dropped
 	}
 	switch {
 	case err != nil:

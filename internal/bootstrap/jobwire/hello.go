@@ -94,12 +94,22 @@ func CheckWelcome(s Secret, hello, payload []byte) error {
 // Greet is the hello of a process on a new connection to a job server: both prove
 // that they belong to the job.
 func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
-	conn.SetDeadline(time.Now().Add(kind.greetTime()))
+	return greet(conn, time.Time{}, s, kind, who, of)
+}
+
+// greet is Greet that waits for the Challenge until patience, unless that is the zero time.
+func greet(conn net.Conn, patience time.Time, s Secret, kind Kind, who, of int) error {
+	last := time.Now().Add(kind.greetTime())
+	if patience.IsZero() {
+		patience = last
+	}
+	conn.SetDeadline(patience)
 	defer conn.SetDeadline(time.Time{})
 	challenge, err := Read(conn, Challenge)
 	if err != nil {
 		return err
 	}
+	conn.SetDeadline(last)
 	hello := NewHello(s, kind, challenge.Payload, who, of)
 	if err := Write(conn, kind, hello); err != nil {
 		return err
@@ -114,8 +124,9 @@ func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
 	return CheckWelcome(s, hello, answer.Payload)
 }
 
-// Meet is the other end of Greet within a node, where nobody is refused with a reason: who has connected?
-func Meet(conn net.Conn, s Secret, kind Kind) (who, of int, err error) {
+// Meet is the other end of Greet within a node, where no reason is given for a refusal. It returns what the hello says.
+// proved is called when the hello is right, before it is answered; if it returns false, Meet fails.
+func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (who, of int, err error) {
 	if err := Trust(conn); err != nil {
 		return 0, 0, err
 	}
@@ -131,6 +142,9 @@ func Meet(conn net.Conn, s Secret, kind Kind) (who, of int, err error) {
 	}
 	if who, of, err = CheckHello(s, kind, nonce, hello.Payload); err != nil {
 		return 0, 0, err
+	}
+	if !proved() {
+		return 0, 0, net.ErrClosed
 	}
 	return who, of, Write(conn, Welcome, NewWelcome(s, hello.Payload))
 }

@@ -8,14 +8,14 @@ package jobwire
 
 import (
 	"crypto/rand"
-	"fmt"
 	"net"
-	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"libarmci/internal/acceptqueue"
+	"libarmci/internal/sock"
 )
 
 // silence is how long a host may not answer before its connection ends.
@@ -46,36 +46,39 @@ func Dial(addr string, timeout time.Duration) (net.Conn, error) {
 	return conn, nil
 }
 
+// Join connects to a job server or to the parent in a node, and greets it. A connection that was dropped before it had
+// proved itself is made again until limit has passed.
+func Join(addr string, limit time.Duration, s Secret, kind Kind, who, of int) (net.Conn, error) {
+	return JoinBy(func(wait time.Duration) (net.Conn, error) { return Dial(addr, wait) }, limit, s, kind, who, of)
+}
+
+// JoinBy is Join by a function that connects.
+func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration, s Secret, kind Kind, who, of int) (
+	conn net.Conn, err error) {
+	err = acceptqueue.Redial(limit, nil, func(patience time.Time) error {
+		if conn, err = dial(time.Until(patience)); err != nil {
+			return err
+		}
+		if _, local := conn.(*net.UnixConn); local {
+			patience = time.Time{} // the kernel loses no connection
+		}
+		if err := greet(conn, patience, s, kind, who, of); err != nil {
+			conn.Close()
+			return err
+		}
+		return nil
+	})
+	return conn, err
+}
+
 // Trust prepares a new connection: the other end of a unix socket must be the
 // same user, and a TCP connection ends when the other host does not answer.
 func Trust(conn net.Conn) error {
 	switch c := conn.(type) {
 	case *net.UnixConn:
-		return sameUser(c)
+		return sock.SameUser(c)
 	case *net.TCPConn:
 		return watch(c)
-	}
-	return nil
-}
-
-func sameUser(conn *net.UnixConn) error {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var cred *syscall.Ucred
-	var credErr error
-	err = raw.Control(func(fd uintptr) {
-		cred, credErr = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
-	})
-	if err == nil {
-		err = credErr
-	}
-	if err != nil {
-		return fmt.Errorf("whose socket: %w", err)
-	}
-	if int(cred.Uid) != os.Geteuid() {
-		return fmt.Errorf("the other end belongs to user %d", cred.Uid)
 	}
 	return nil
 }

@@ -186,14 +186,15 @@ func TestLink(t *testing.T) {
 	secret := NewSecret()
 	greeted := make(chan error, 1)
 	go func() { greeted <- Greet(member, secret, Link, 7, 3) }()
-	who, of, err := Meet(leader, secret, Link)
+	yes := func() bool { return true }
+	who, of, err := Meet(leader, secret, Link, yes)
 	if err != nil || who != 7 || of != 3 || <-greeted != nil {
 		t.Errorf("rank %d of %d, error %v", who, of, err)
 	}
 	go func() {
 		greeted <- Greet(member, NewSecret(), Link, 7, 3)
 	}()
-	if _, _, err := Meet(leader, secret, Link); err == nil {
+	if _, _, err := Meet(leader, secret, Link, yes); err == nil {
 		t.Error("another secret is accepted")
 	}
 	leader.Close()

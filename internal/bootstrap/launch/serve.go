@@ -68,10 +68,8 @@ func (s *proxy) join(stdin *os.File) (err error) {
 	if err != nil {
 		return fmt.Errorf("the launch message of armcirun: %w", err)
 	}
-	if s.conn, err = jobwire.Dial(s.message.Address, attachTime/2); err == nil {
-		err = jobwire.Greet(s.conn, s.secret, jobwire.Attach, s.message.Host, s.message.Hosts)
-	}
-	if err != nil {
+	m := &s.message
+	if s.conn, err = jobwire.Join(m.Address, attachTime/2, s.secret, jobwire.Attach, m.Host, m.Hosts); err != nil {
 		return fmt.Errorf("connect to armcirun: %w", err)
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 	"libarmci/internal/hostnet"
 )
 
-const backlog = 1024
+// backlog is how many connections wait for accept; the kernel takes less if net.core.somaxconn is lower.
+const backlog = 4096
 
 // Tune sets what every connection has: nothing is delayed, and a silent host is noticed within timeout.
 func Tune(fd int, timeout time.Duration) {

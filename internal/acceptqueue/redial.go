@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The other end of a queue: a process of the job whose connection was dropped before it had proved itself comes again.
+
+package acceptqueue
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	firstPatience = 250 * time.Millisecond // of the first attempt, for the first word of the listener; by half as much more each time
+	firstPause    = time.Millisecond       // after the first attempt; doubled each time
+	longestPause  = 50 * time.Millisecond
+)
+
+// Redial calls attempt until it succeeds, fails for good, or limit has passed. An attempt connects and proves itself.
+// Until patience it may wait for the connection and for the first word of the listener: a request to connect that
+// finds the listener's backlog full is lost, and the kernel repeats it only after a second. stop ends the attempts
+// early; it may be nil.
+func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Time) error) error {
+	begin := time.Now()
+	pause, wait := firstPause, firstPatience
+	for n := 1; ; n++ {
+		err := attempt(time.Now().Add(min(wait, limit-time.Since(begin))))
+		took := time.Since(begin)
+		switch {
+		case err == nil || !MayBeDropped(err) || stop != nil && stop():
+			return err
+		case took+pause >= limit && n == 1:
+			return err
+		case took+pause >= limit:
+			return fmt.Errorf("%w (the last of %d attempts in %v)", err, n, took.Round(time.Millisecond))
+		}
+		time.Sleep(pause/2 + rand.N(pause)) // processes that were dropped together do not all come together
+		wait, pause = min(wait+wait/2, limit), min(2*pause, longestPause)
+	}
+}
+
+// MayBeDropped tells whether a connection that has not proved itself may have ended with this error because the
+// listener had no room for it. Other errors, such as a refusal or a port where nothing listens, are final.
+func MayBeDropped(err error) bool {
+	for _, possible := range []error{io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded, unix.ECONNRESET, unix.EPIPE,
+		unix.EAGAIN, unix.ETIMEDOUT} { // EAGAIN: the backlog of a unix socket is full
+		if errors.Is(err, possible) {
+			return true
+		}
+	}
+	timeout := net.Error(nil)
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
