@@ -8,7 +8,8 @@ include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
 file(MAKE_DIRECTORY ${WORK})
 get_filename_component(name ${OUTPUT} NAME)
 set(ldflags "-X libarmci/internal/config.Version=${VERSION}")
-# Go interrupts goroutines by SIGURG, which a program may have a handler for. A test is to run as the library does.
+# Go interrupts goroutines by SIGURG, which a program may have a handler for. A test is to run as
+# the library does.
 if(NOT MODE STREQUAL "exe")
   string(APPEND ldflags " -X runtime.godebugDefault=asyncpreemptoff=1")
 endif()

@@ -49,7 +49,7 @@ var allowed = map[string]string{
 
 	"internal/guest": "internal/log", // C: signals and crash reports; once, for every package main that becomes a shared library
 
-	"internal/guest/sigtable": "", // a program of the build: changes a table in a shared library of Go
+	"internal/guest/sigtable": "", // a program of the build: changes a linked library
 
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 

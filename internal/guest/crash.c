@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signal handler for crash reports. It decides in whose code the crash is, records one of the library,
-// has a goroutine print the record, and then passes the signal on to the handler installed before, or to
-// the default action. The handler allocates nothing and takes no lock: system calls, the unwinder (loaded
-// beforehand) and static memory only. Go's own handler remains responsible for faults in Go code, which
-// become panics (crash.go). It sees nothing else: for a signal that a process has sent it would print
-// the stacks of all goroutines and exit.
+// The signal handler for crash reports. It decides in whose code the crash is, records one of the
+// library, has a goroutine print the record, and then passes the signal on to the handler installed
+// before, or to the default action. The handler allocates nothing and takes no lock: system calls,
+// the unwinder (loaded beforehand) and static memory only. Go's own handler remains responsible for
+// faults in Go code, which become panics (crash.go). It sees nothing else: for a signal that a
+// process has sent it would print the stacks of all goroutines and exit.
 #define _GNU_SOURCE
 #include "crash.h"
 
@@ -25,12 +25,12 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-// GO is how many of them, the first ones, Go handles too. PATIENCE is how many seconds Go may take to
-// print: it reads debug information, perhaps on a busy machine.
+// GO is how many of them, the first ones, Go handles too. PATIENCE is how many seconds Go may take
+// to print: it reads debug information, perhaps on a busy machine.
 enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
-// before: the handlers when the library was loaded; former: those at initialisation, until then the same;
-// go: Go's handler, one for all signals.
+// before: the handlers when the library was loaded; former: those at initialisation, until then the
+// same; go: Go's handler, one for all signals.
 static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;
@@ -42,8 +42,9 @@ static _Atomic uintptr_t go_fault;
 // Ends a process that cannot have alternate signal stacks, without which Go ends it without a word.
 static void check_stacks(void)
 {
-	static const char why[] = "libarmci: the system call sigaltstack is refused (by a seccomp filter of the container or "
-				  "the batch system?); the Go runtime in this library needs it: allow it\n";
+	static const char why[] =
+		"libarmci: the system call sigaltstack is refused (by a seccomp filter of the "
+		"container or the batch system?); the Go runtime in this library needs it: allow it\n";
 	stack_t s;
 	if (sigaltstack(NULL, &s) == 0)
 		return;
@@ -96,8 +97,8 @@ static void tell_sender(int sig, const siginfo_t *info)
 	if (!sent || info->si_pid == getpid() || !atomic_load(&identified))
 		return;
 	char line[400];
-	int n = snprintf(line, sizeof line, "%sended by SIG%s, which process %d of user %u has sent\n", prefix,
-		sigabbrev_np(sig), (int)info->si_pid, (unsigned)info->si_uid);
+	int n = snprintf(line, sizeof line, "%sended by SIG%s, which process %d of user %u has sent\n",
+		prefix, sigabbrev_np(sig), (int)info->si_pid, (unsigned)info->si_uid);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
 		return;
 }
@@ -286,7 +287,8 @@ static void tell_foreign(uintptr_t address)
 		return;
 }
 
-// Is the fault for Go's handler? In C code that passes it on to the handler of the library's loading.
+// Is the fault for Go's handler? In C code that passes it on to the handler of the library's
+// loading.
 static bool is_go_fault(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	if (info->si_code <= 0 || !is_function(&go) || sig == SIGILL || sig == SIGABRT)
@@ -323,7 +325,8 @@ void crash_identify(const char *p)
 // Puts the handler in front of Go's.
 void crash_begin(void)
 {
-	struct sigaction a = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	int flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+	struct sigaction a = {.sa_sigaction = handler, .sa_flags = flags};
 	sigfillset(&a.sa_mask); // as Go's, which must not be interrupted
 	sigaction(signals[0], NULL, &go);
 	if (!is_function(&go) || go.sa_sigaction == before[0].sa_sigaction)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the application's signals off Go's stacks. A goroutine runs on a stack of a few KiB: a handler
-// that was installed without SA_ONSTACK and is delivered there overwrites Go's memory. Two kinds of
-// threads run goroutines:
+// Keeps the application's signals off Go's stacks. A goroutine runs on a stack of a few KiB: a
+// handler that was installed without SA_ONSTACK and is delivered there overwrites Go's memory. Two
+// kinds of threads run goroutines:
 // - Go's own. They block the application's signals.
-// - Threads of the application that have called the library. They get an alternate stack of a handler's
-//   usual size, and handlers get SA_ONSTACK: those that are there at its first call, later ones at one of
-//   the next calls that enter Go. Their masks stay as the application has set them.
-// Go sends no signal to any thread: it is linked with asyncpreemptoff=1, and its table of signals is
-// changed so that it leaves SIGURG, SIGCHLD and SIGPROF alone (sigtable, cmake/go_build.cmake).
-// The linker puts two functions here in the place of others (LDFLAGS in doc.go): the one that creates
-// Go's threads, and the one that begins every call from C into Go.
+// - Threads of the application that have called the library. They get an alternate stack of a
+// handler's   usual size, and handlers get SA_ONSTACK: those that are there at its first call,
+// later ones at one of   the next calls that enter Go. Their masks stay as the application has set
+// them. Go sends no signal to any thread: it is linked with asyncpreemptoff=1, and its table of
+// signals is changed so that it leaves SIGURG, SIGCHLD and SIGPROF alone (sigtable,
+// cmake/go_build.cmake). The linker puts two functions here in the place of others (LDFLAGS in
+// doc.go): the one that creates Go's threads, and the one that begins every call from C into Go.
 #define _GNU_SOURCE
 #include "crash.h"
 #include "signals.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// collect.c - while a thread of rank 0 waits in the library, in each way that there is, another one calls
-// procedures, which allocates memory of Go, so that it is collected (GOGC=1): each collection stops all
-// goroutines, which Go must be able to do though it interrupts none by a signal. Rank 1 lets the first
-// thread go on when the second one has finished, so a wait that cannot be stopped would last for ever.
+// collect.c - while a thread of rank 0 waits in the library, in each way that there is, another one
+// calls procedures, which allocates memory of Go, so that it is collected (GOGC=1): each collection
+// stops all goroutines, which Go must be able to do though it interrupts none by a signal. Rank 1
+// lets the first thread go on when the second one has finished, so a wait that cannot be stopped
+// would last for ever.
 #include "check.h"
 
 #include <gpc.h>
@@ -67,10 +68,11 @@ static const struct {
 	{"lock", lock}, {"notified", notified},
 };
 
-static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata,
-	int rdlen, int *rdsize, int rtype)
+static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdlen, (void)rtype;
+	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr;
+	(void)rhlen, (void)rdlen, (void)rtype;
 	*(int *)rdata = to;
 	*rhsize = 0;
 	*rdsize = (int)sizeof to;
@@ -83,7 +85,8 @@ static void *allocate(void *number)
 	usleep(20000); // the first thread waits by now
 	for (int i = 0; i < CALLS; i++) {
 		int to = i % 2, answer = -1;
-		CHECK_OK(ARMCI_Gpc_exec(procedure_number, to, &head, 1, &head, 1, &answer_head, 1, &answer, (int)sizeof answer, NULL));
+		CHECK_OK(ARMCI_Gpc_exec(procedure_number, to, &head, 1, &head, 1, &answer_head, 1, &answer,
+			(int)sizeof answer, NULL));
 		CHECK_INT(answer, to);
 	}
 	CHECK_OK(ARMCI_Put(&one, (char *)base[1] + *(int *)number, 1, 1));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// own_signals.c - a program's own handlers of signals that the Go runtime uses or changes: the program gets
-// every signal that it has sent, in its own threads, and no other. Handlers are installed late, one after
-// the other, by two threads that call ARMCI, with and without SA_ONSTACK, while Go's memory is collected
-// as often as possible (GOGC=1), which made the runtime send SIGURG to all threads.
+// own_signals.c - a program's own handlers of signals that the Go runtime uses or changes: the
+// program gets every signal that it has sent, in its own threads, and no other. Handlers are
+// installed late, one after the other, by two threads that call ARMCI, with and without SA_ONSTACK,
+// while Go's memory is collected as often as possible (GOGC=1), which made the runtime send SIGURG
+// to all threads.
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -141,7 +141,8 @@ static int blocked(const char *tid, unsigned long long *mask)
 }
 
 // A signal of a thread of the library whose mask is wrong, 0 if it is right: such threads block all that this program uses,
-// and others that end or stop a program, but no faults, unless they block all: those do not run Go, or not yet.
+// and others that end or stop a program, but no faults, unless they block all: those do not run Go,
+// or not yet.
 static int wrong(unsigned long long mask)
 {
 	static const int no[] = {SIGURG, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGVTALRM, SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGTSTP};

@@ -182,8 +182,8 @@ part_exits() {
 	launch=$plain
 }
 
-# sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go. It dies of the signal,
-# one line says who has sent it, and no stack is printed.
+# sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go.
+# It dies of the signal, one line says who has sent it, and no stack is printed.
 sent() {
 	case="$flavour SIG$1 from outside during $2"
 	start "$dir/victim" "$dir/pids" "$2" 0

@@ -46,7 +46,8 @@ run "verbose rank 1" 0 env ARMCI_VERBOSE=y OMPI_COMM_WORLD_RANK=1 "$command" tru
 silent err
 run "verbose rank 0" 0 env ARMCI_VERBOSE=y PMI_RANK=0 "$command" true
 says err '^armci-mpirma: '
-# A launcher that the command starts has the library preloaded, too, and passes signals on to the job.
+# A launcher that the command starts has the library preloaded, too, and passes signals on to the
+# job.
 if [ -n "${CC_openmpi:-}" ] && [ -n "${RUN_openmpi:-}" ]; then
 	printf '%s\n' '#include <mpi.h>' 'int main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }' >hello.c
 	$CC_openmpi -o hello hello.c || exit 1

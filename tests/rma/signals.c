@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// signals.c - a program that installs handlers of its own, as PETSc does for all signals, after MPI_Init and
-// without SA_ONSTACK: they are called for the signals that the program sends to itself, and for no others,
-// while updates over two nodes allocate and collect memory of Go.
+// signals.c - a program that installs handlers of its own, as PETSc does for all signals, after
+// MPI_Init and without SA_ONSTACK: they are called for the signals that the program sends to
+// itself, and for no others, while updates over two nodes allocate and collect memory of Go.
 #include "check.h"
 
 #include <signal.h>

@@ -2,8 +2,8 @@
 
 // Command sigtable changes the table of signals of the Go runtime in a shared library that has just
 // been linked. In a thread that enters Go for the first time the runtime unblocks SIGCHLD and
-// SIGPROF, and in every process it installs a handler of SIGURG. There is no setting against either.
-// Without their flags in the table the runtime leaves the three signals to the program.
+// SIGPROF, and in every process it installs a handler of SIGURG. There is no setting against
+// either. Without their flags in the table the runtime leaves the three signals to the program.
 //
 //	sigtable FILE
 //
