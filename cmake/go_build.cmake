@@ -8,6 +8,11 @@ include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
 file(MAKE_DIRECTORY ${WORK})
 get_filename_component(name ${OUTPUT} NAME)
 set(ldflags "-X libarmci/internal/config.Version=${VERSION}")
+# Go interrupts goroutines by SIGURG, which a program may have a handler for. A test is to run as
+# the library does.
+if(NOT MODE STREQUAL "exe")
+  string(APPEND ldflags " -X runtime.godebugDefault=asyncpreemptoff=1")
+endif()
 if(MODE STREQUAL "c-shared")
   file(SHA256 ${MAP} maphash)
   string(SUBSTRING ${maphash} 0 12 maphash)
@@ -34,6 +39,15 @@ execute_process(
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "go build ${PACKAGE} failed")
+endif()
+if(MODE STREQUAL "c-shared") # by a program for this machine, whatever processor the library is for
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env --unset=GOARCH CGO_ENABLED=0
+      ${GO} run -trimpath -buildvcs=false ./internal/guest/sigtable ${WORK}/${name}
+    WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "the table of signals in ${name} could not be changed")
+  endif()
 endif()
 get_filename_component(directory ${OUTPUT} DIRECTORY)
 file(MAKE_DIRECTORY ${directory})

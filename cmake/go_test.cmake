@@ -16,6 +16,7 @@ set(command test ${race} ${count} -timeout 5m)
 if(COMPILE)
   set(command build ${race})
 endif()
+set(ENV{GODEBUG} asyncpreemptoff=1) # as in the shared libraries (go_build.cmake)
 execute_process(COMMAND ${GO} ${command} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

@@ -8,6 +8,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"libarmci/internal/log"
@@ -148,8 +149,14 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 }
 
 // AwaitEnd is called with the error of a public function before it is printed. If the function failed because a rank
-// is gone, the job is ending or has to end, and there is nothing more to say: the call does not return.
+// is gone, the job is ending or has to end, and there is nothing more to say: the call does not
+// return. Nor does it if another thread is in exit, which has closed the connections: the process
+// ends, and no call is to blame.
 func (r *Runtime) AwaitEnd(function string, err error) {
+	if exiting := r.exitThread.Load(); exiting != 0 && exiting != int64(syscall.Gettid()) {
+		time.Sleep(endTime)
+		return
+	}
 	if !errors.Is(err, transport.ErrPeerDead) {
 		return
 	}

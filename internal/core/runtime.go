@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"libarmci/internal/bootstrap"
@@ -58,6 +59,7 @@ type Runtime struct {
 	twoSided      twoSided
 	wanted        wantedTable
 	leaving       atomic.Bool   // it is in the final barrier: nodes that are connected to now may have left
+	exitThread    atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
 	remote        remoteRegions // of collective allocations
 	confirmed     remoteRegions // of others, which their owners have been asked for
 	traffic       traffic
@@ -210,8 +212,9 @@ func (r *Runtime) closeTransports() {
 const leaveTime = 2 * time.Second
 
 // Leave is called when the process exits with status 0 without finalising: it says goodbye to all nodes, so that they do not
-// regard this rank as dead.
+// regard this rank as dead. It runs on the thread that has called exit; others may be in calls.
 func (r *Runtime) Leave() {
+	r.exitThread.Store(int64(syscall.Gettid()))
 	parted := make(chan struct{})
 	go func() {
 		defer log.Guard()

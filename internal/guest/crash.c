@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signal handler for crash reports. It decides in whose code the crash is, records one of the library, has a goroutine
-// print the record, and then passes the signal on to the handler installed before, or to the default action. The handler
-// allocates nothing and takes no lock: system calls, the unwinder (loaded beforehand) and static memory only.
-// Go's own handler remains responsible for Go code, where a fault becomes a panic (crash.go).
+// The signal handler for crash reports. It decides in whose code the crash is, records one of the
+// library, has a goroutine print the record, and then passes the signal on to the handler installed
+// before, or to the default action. The handler allocates nothing and takes no lock: system calls,
+// the unwinder (loaded beforehand) and static memory only. Go's own handler remains responsible for
+// faults in Go code, which become panics (crash.go). It sees nothing else: for a signal that a
+// process has sent it would print the stacks of all goroutines and exit.
 #define _GNU_SOURCE
 #include "crash.h"
-#include "signals.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -24,22 +25,42 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-// PATIENCE is how many seconds Go may take to print: it reads debug information, perhaps on a busy machine.
-enum { SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
+// GO is how many of them, the first ones, Go handles too. PATIENCE is how many seconds Go may take
+// to print: it reads debug information, perhaps on a busy machine.
+enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
-// before: the handlers when the library was loaded, to which Go's handler passes signals on; former: those at
-// initialisation; go: Go's handler.
+// before: the handlers when the library was loaded; former: those at initialisation, until then the
+// same; go: Go's handler, one for all signals.
 static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;
 static char prefix[300] = "[?@?] ";
+static _Atomic bool reports, identified; // crash_install was called, crash_identify was
 static _Atomic uint32_t taken, told; // only the first crash is reported
 static _Atomic uintptr_t go_fault;
+
+// Ends a process that cannot have alternate signal stacks, without which Go ends it without a word.
+static void check_stacks(void)
+{
+	static const char why[] =
+		"libarmci: the system call sigaltstack is refused (by a seccomp filter of the "
+		"container or the batch system?); the Go runtime in this library needs it: allow it\n";
+	stack_t s;
+	if (sigaltstack(NULL, &s) == 0)
+		return;
+	if (write(STDERR_FILENO, why, sizeof why - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
 
 // Runs before Go's constructor, since it has a priority and Go's has none.
 __attribute__((constructor(101))) static void remember(void)
 {
-	for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], NULL, &before[i]);
+	check_stacks();
+	for (int i = 0; i < SIGNALS; i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		former[i] = before[i];
+	}
 }
 
 static bool is_function(const struct sigaction *a)
@@ -47,9 +68,11 @@ static bool is_function(const struct sigaction *a)
 	return (a->sa_flags & SA_SIGINFO) || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
 }
 
+static void handler(int sig, siginfo_t *info, void *context);
+
 static bool is_ours(const struct sigaction *a)
 {
-	return is_function(a) && crash_owner((uintptr_t)a->sa_sigaction) == CRASH_GO;
+	return is_function(a) && (a->sa_sigaction == handler || a->sa_sigaction == go.sa_sigaction);
 }
 
 static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *context)
@@ -64,6 +87,20 @@ static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *co
 static bool is_crash(int sig, const siginfo_t *info)
 {
 	return info->si_code > 0 || (sig == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid());
+}
+
+// Tells which other process has sent the signal that ends this one.
+static void tell_sender(int sig, const siginfo_t *info)
+{
+	int how = info->si_code;
+	bool sent = how == SI_USER || how == SI_TKILL || how == SI_QUEUE;
+	if (!sent || info->si_pid == getpid() || !atomic_load(&identified))
+		return;
+	char line[400];
+	int n = snprintf(line, sizeof line, "%sended by SIG%s, which process %d of user %u has sent\n",
+		prefix, sigabbrev_np(sig), (int)info->si_pid, (unsigned)info->si_uid);
+	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+		return;
 }
 
 // Passes the signal on as if this handler were not installed.
@@ -89,6 +126,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	}
 	if (a.sa_handler == SIG_IGN && !is_crash(sig, info))
 		return;
+	tell_sender(sig, info);
 	signal(sig, SIG_DFL);
 	if (info->si_code <= 0)
 		raise(sig); // delivered when this handler returns; a fault happens again by itself
@@ -249,19 +287,28 @@ static void tell_foreign(uintptr_t address)
 		return;
 }
 
+// Is the fault for Go's handler? In C code that passes it on to the handler of the library's
+// loading.
+static bool is_go_fault(int sig, const siginfo_t *info, const ucontext_t *u)
+{
+	if (info->si_code <= 0 || !is_function(&go) || sig == SIGILL || sig == SIGABRT)
+		return false;
+	return !atomic_load(&reports) || crash_owner(context_pc(u)) == CRASH_GO;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	if (sig == SIGSEGV && info->si_code > 0)
 		tell_foreign((uintptr_t)info->si_addr);
 	const ucontext_t *u = context;
-	if (crash_owner(context_pc(u)) == CRASH_GO && is_function(&go) && sig != SIGILL && sig != SIGABRT) {
+	if (is_go_fault(sig, info, u)) {
 		atomic_store(&go_fault, (uintptr_t)info->si_addr);
 		invoke(&go, sig, info, context);
 		errno = saved;
 		return;
 	}
-	if (is_crash(sig, info))
+	if (atomic_load(&reports) && is_crash(sig, info))
 		report(sig, info, u);
 	pass_on(sig, info, context);
 	errno = saved;
@@ -269,7 +316,23 @@ static void handler(int sig, siginfo_t *info, void *context)
 
 uintptr_t crash_fault(void) { return atomic_load(&go_fault); }
 
-void crash_identify(const char *p) { snprintf(prefix, sizeof prefix, "%s", p); }
+void crash_identify(const char *p)
+{
+	snprintf(prefix, sizeof prefix, "%s", p);
+	atomic_store(&identified, true);
+}
+
+// Puts the handler in front of Go's.
+void crash_begin(void)
+{
+	int flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+	struct sigaction a = {.sa_sigaction = handler, .sa_flags = flags};
+	sigfillset(&a.sa_mask); // as Go's, which must not be interrupted
+	sigaction(signals[0], NULL, &go);
+	if (!is_function(&go) || go.sa_sigaction == before[0].sa_sigaction)
+		go = (struct sigaction){.sa_handler = SIG_DFL}; // Go has none
+	for (int i = 0; i < GO; i++) sigaction(signals[i], &a, NULL);
+}
 
 void crash_find_code(uintptr_t go_from, uintptr_t go_to);
 
@@ -279,12 +342,10 @@ void crash_install(int fd, uintptr_t go_from, uintptr_t go_to)
 	struct sigaction a = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	backtrace(first, 1); // loads the unwinder
 	crash_find_code(go_from, go_to);
-	go = signals_of_go(); // Go has one handler for all signals
-	if (!is_ours(&go))
-		go = (struct sigaction){.sa_handler = SIG_DFL};
 	owner = getpid();
 	wake = fd;
 	for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], NULL, &former[i]);
+	atomic_store(&reports, true);
 	for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &a, NULL);
 }
 

@@ -22,6 +22,7 @@ extern struct crash_record crash;
 enum { CRASH_NOWHERE, CRASH_C, CRASH_GO, CRASH_LIBC, CRASH_OTHER };
 int crash_owner(uintptr_t pc);
 
+void crash_begin(void); // when Go has installed its handlers, and before it runs
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
 void crash_identify(const char *prefix);                           // prefix of this rank's lines
 // Ranges of equal size that are memory of other processes. whose[i] says whose memory range i is; NULL: of this process.

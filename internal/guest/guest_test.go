@@ -1,79 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What can be tested without a program in C: that the linker's options take effect, and how frames are read. tests/c/signals.c
+// What can be tested without a program in C: how frames are read. tests/c/signals.c,
+// tests/c/own_signals.c
 // and tests/fault/crash.sh test the rest over the library.
 package guest
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
-
-// beginning is the mask of a thread that begins, or creates another one: Go blocks all signals for a moment.
-const beginning = ^uint64(1<<(syscall.SIGKILL-1) | 1<<(syscall.SIGSTOP-1))
-
-// blocked reads the signal masks of all threads but the first, which Go has not made, and those that are beginning.
-func blocked(t *testing.T) (masks []uint64) {
-	files, err := filepath.Glob("/proc/self/task/*/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil || filepath.Base(filepath.Dir(file)) == strconv.Itoa(os.Getpid()) {
-			continue // it has ended, or is the first
-		}
-		_, mask, _ := strings.Cut(string(text), "SigBlk:\t")
-		mask, _, _ = strings.Cut(mask, "\n")
-		m, err := strconv.ParseUint(mask, 16, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if m != beginning {
-			masks = append(masks, m)
-		}
-	}
-	return masks
-}
-
-// A package that imports this one is linked with --wrap: Go's threads block signals from their beginning.
-func TestThreadsBlockSignals(t *testing.T) {
-	running, done := make(chan struct{}), make(chan struct{})
-	for range 3 { // with threads of their own
-		go func() {
-			runtime.LockOSThread()
-			running <- struct{}{}
-			<-done
-		}()
-	}
-	for range 3 {
-		<-running
-	}
-	defer close(done)
-	masks := blocked(t)
-	if len(masks) < 2 { // one of the three may run on the first thread
-		t.Fatalf("%d threads", len(masks))
-	}
-	for _, m := range masks {
-		for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGCHLD, syscall.SIGPROF, syscall.SIGALRM} {
-			if m>>(sig-1)&1 == 0 {
-				t.Errorf("mask %#x: %v is not blocked", m, sig)
-			}
-		}
-		for _, sig := range []syscall.Signal{syscall.SIGURG, syscall.SIGSEGV, syscall.SIGABRT} {
-			if m>>(sig-1)&1 != 0 {
-				t.Errorf("mask %#x: %v is blocked", m, sig)
-			}
-		}
-	}
-}
 
 func TestGoCode(t *testing.T) {
 	from, to := goCode()

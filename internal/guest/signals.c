@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the application's signals off Go's stacks. A goroutine runs on a stack of a few KiB: a handler that was installed
-// without SA_ONSTACK and is delivered there overwrites Go's memory. Two kinds of threads run goroutines:
+// Keeps the application's signals off Go's stacks. A goroutine runs on a stack of a few KiB: a
+// handler that was installed without SA_ONSTACK and is delivered there overwrites Go's memory. Two
+// kinds of threads run goroutines:
 // - Go's own. They block the application's signals.
-// - Threads of the application that have called the library. They get an alternate stack of a handler's usual size, and
-//   handlers get SA_ONSTACK: those that are there at its first call, later ones at one of the next calls that enter Go.
-//   Their masks stay as the application has set them.
-// The linker puts two functions here in the place of others (LDFLAGS in doc.go): the one that creates Go's threads, and
-// the one that begins every call from C into Go.
+// - Threads of the application that have called the library. They get an alternate stack of a
+// handler's   usual size, and handlers get SA_ONSTACK: those that are there at its first call,
+// later ones at one of   the next calls that enter Go. Their masks stay as the application has set
+// them. Go sends no signal to any thread: it is linked with asyncpreemptoff=1, and its table of
+// signals is changed so that it leaves SIGURG, SIGCHLD and SIGPROF alone (sigtable,
+// cmake/go_build.cmake). The linker puts two functions here in the place of others (LDFLAGS in
+// doc.go): the one that creates Go's threads, and the one that begins every call from C into Go.
 #define _GNU_SOURCE
+#include "crash.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -17,7 +21,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define TLS _Thread_local __attribute__((tls_model("initial-exec")))
@@ -25,21 +28,19 @@
 enum { CHECK_CALLS = 16, CHECK_MS = 20 }; // handlers are checked at one call in 16, at most every 20 ms
 enum { STACK = 256 << 10 };               // of a thread of the application; Go would give it 32 KiB
 
-static struct sigaction go; // Go's handler of SIGURG
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
 static _Atomic uint64_t application; // mask of the application: of the first thread that has entered Go
-static TLS volatile uint64_t keep;   // signals that the next SIGURG blocks in this thread
-static TLS volatile bool ours;       // a thread of this library, which runs no function of the application
+static TLS bool ours;                // a thread of this library, which runs no function of the application
 static TLS bool entered;             // the thread is prepared for Go
 static TLS unsigned calls;           // into Go
 
 static uint64_t bit(int sig) { return (uint64_t)1 << (sig - 1); }
 
-// What Go needs, faults, and what the C library uses: signals whose masks are not for us to change.
+// Faults, and what the C library uses: signals whose masks are not for us to change.
 static uint64_t needed(void)
 {
-	return bit(SIGURG) | bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGABRT) | bit(SIGSYS) |
+	return bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGABRT) | bit(SIGSYS) |
 	       bit(SIGSTKFLT) | bit(32) | bit(33) | bit(34);
 }
 
@@ -64,29 +65,6 @@ static uint64_t change_mask(int how, uint64_t mask)
 	return before;
 }
 
-// Go's handler, which interrupts goroutines, and before it what this file wants at a thread's first SIGURG.
-static void urgent(int sig, siginfo_t *info, void *context)
-{
-	int saved = errno;
-	*(uint64_t *)&((ucontext_t *)context)->uc_sigmask |= keep; // the mask to return to; the kernel's has 64 bits
-	if (!ours)
-		keep = 0; // from here on it is the application's again
-	if (go.sa_flags & SA_SIGINFO)
-		go.sa_sigaction(sig, info, context);
-	errno = saved;
-}
-
-struct sigaction signals_of_go(void) { return go; }
-
-// Go sets the mask of each thread that is new to it, and unblocks SIGCHLD and SIGPROF, not only what it needs. SIGURG is
-// among what it unblocks: one that waits until then runs the handler above as soon as Go has set mask and stack.
-static void keep_blocked(uint64_t mask)
-{
-	keep = mask & ~needed();
-	change_mask(SIG_BLOCK, bit(SIGURG));
-	pthread_kill(pthread_self(), SIGURG);
-}
-
 static void drop_stack(void *p)
 {
 	stack_t none = {.ss_flags = SS_DISABLE};
@@ -97,11 +75,7 @@ static void drop_stack(void *p)
 // Go has installed its handlers when it starts its first thread.
 static void begin(void)
 {
-	sigaction(SIGURG, NULL, &go);
-	struct sigaction a = go;
-	a.sa_sigaction = urgent;
-	a.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	sigaction(SIGURG, &a, NULL);
+	crash_begin();
 	pthread_key_create(&stack_key, drop_stack);
 }
 
@@ -115,7 +89,6 @@ static void *run_thread(void *arg)
 	struct start s = *(struct start *)arg;
 	free(arg);
 	ours = entered = true;
-	keep_blocked(~(uint64_t)0);
 	return s.run(s.arg);
 }
 
@@ -193,7 +166,6 @@ static __attribute__((noinline, cold)) void enter_first(void)
 	if (!atomic_exchange(&known, 1))
 		atomic_store(&application, mask);
 	give_stack();
-	keep_blocked(mask);
 }
 
 uintptr_t __real__cgo_wait_runtime_init_done(void);
@@ -215,7 +187,6 @@ bool signals_lend(sigset_t *mask)
 	if (!ours)
 		return false;
 	ours = false;
-	keep = 0; // a SIGURG during the application's function must not block anything
 	sigset_t theirs = set_of(atomic_load(&application) & ~needed());
 	pthread_sigmask(SIG_SETMASK, &theirs, mask);
 	return true;
@@ -224,6 +195,5 @@ bool signals_lend(sigset_t *mask)
 void signals_take_back(const sigset_t *mask)
 {
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
-	keep = ~needed();
 	ours = true;
 }

@@ -9,6 +9,5 @@
 
 bool signals_lend(sigset_t *mask);            // before a function of the application runs: true on a thread of the library,
 void signals_take_back(const sigset_t *mask); // which is taken back after it
-struct sigaction signals_of_go(void);         // Go's handler of SIGURG
 
 #endif

@@ -141,18 +141,19 @@ static int blocked(const char *tid, unsigned long long *mask)
 }
 
 // A signal of a thread of the library whose mask is wrong, 0 if it is right: such threads block all that this program uses,
-// and others that end or stop a program, but not what Go needs, unless they block all: those do not run Go, or not yet.
+// and others that end or stop a program, but no faults, unless they block all: those do not run Go,
+// or not yet.
 static int wrong(unsigned long long mask)
 {
-	static const int no[] = {SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGVTALRM, SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGTSTP};
-	static const int yes[] = {SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+	static const int no[] = {SIGURG, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGVTALRM, SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGTSTP};
+	static const int yes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 	for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
 		if (!(mask >> (no[i] - 1) & 1))
 			return no[i];
 	size_t needed = 0, all = sizeof yes / sizeof yes[0];
 	for (size_t i = 0; i < all; i++)
 		needed += mask >> (yes[i] - 1) & 1;
-	return needed == 0 || needed == all ? 0 : SIGURG;
+	return needed == 0 || needed == all ? 0 : SIGSEGV;
 }
 
 // A thread that is just starting may not have its mask yet.
@@ -182,7 +183,6 @@ static void check_masks(void)
 static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata,
 	int rdlen, int *rdsize, int rtype)
 {
-	pthread_kill(pthread_self(), SIGURG); // as Go does, whenever it wants the thread for something else
 	int answer[2] = {is_blocked(SIGUSR1) || is_blocked(SIGCHLD) || is_blocked(SIGPROF), !is_blocked(SIGWINCH)};
 	CHECK(to == me && rdlen == (int)sizeof answer);
 	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rtype;

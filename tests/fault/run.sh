@@ -4,7 +4,7 @@
 # started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave vain careless foreign fatal memory shm"
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm"
 #   FAULT_NODES=N: on so many pretended nodes (armcirun)
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
 #   FAULT_NODES=2 has armcirun pretend so many nodes
@@ -164,6 +164,58 @@ part_careless() {
 	launch=$plain
 }
 
+# A thread ends the process by exit(0) while another one is in a call: that call is not blamed.
+part_exits() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	for i in $(seq "${FAULT_EXITS:-4}"); do
+		launch="$plain -nodes $((i % 2 * 2 + 2))"
+		case="$flavour exit in a thread of rank 1, $i"
+		start "$dir/victim" "$dir/pids" exit0-thread 1
+		began=$(now)
+		finish 15
+		[ $status -ne 0 ] || fail "exit status 0"
+		one_line 'rank 1 .*(exited without ARMCI_Finalize while|has left|connection lost)'
+	done
+	clean
+	echo "done $case: status $status after $took s"
+	launch=$plain
+}
+
+# sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go.
+# It dies of the signal, one line says who has sent it, and no stack is printed.
+sent() {
+	case="$flavour SIG$1 from outside during $2"
+	start "$dir/victim" "$dir/pids" "$2" 0
+	started || { fail "did not start"; force; return; }
+	sleep 0.2
+	began=$(now)
+	kill -"$1" "$(cat "$dir/pids/2")"
+	finish 15
+	clean
+	says "^\[2@[^]]*\] ended by SIG$1, which process [0-9]+ of user [0-9]+ has sent\$"
+	lines=$(grep -c . "$dir/err")
+	[ "$lines" -le 4 ] || fail "$lines lines"
+	[ $status -eq "$3" ] || fail "exit status $status"
+	echo "done $case: status $status after $took s"
+}
+
+part_sent() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	launch="$plain -nodes 2"
+	export ARMCI_FASTPATH=n
+	for way in puts accumulates counter barrier; do
+		sent SEGV $way 139
+	done
+	sent BUS puts 135
+	sent FPE puts 136
+	sent ABRT puts 134
+	ARMCI_BACKTRACE=n sent SEGV puts 139
+	unset ARMCI_FASTPATH
+	launch=$plain
+}
+
 # Who dereferences a pointer of another node crashes, and is told whose memory it is.
 part_foreign() {
 	[ "$flavour" = none ] || return 0
@@ -272,7 +324,7 @@ for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 		echo "skip $flavour: no compiler or launcher"
 		continue
 	fi
-	for part in ${FAULT_PARTS:-kill signal leave vain careless foreign fatal memory shm}; do
+	for part in ${FAULT_PARTS:-kill signal leave exits sent vain careless foreign fatal memory shm}; do
 		"part_$part"
 	done
 done

@@ -6,6 +6,7 @@
 //   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
 #include <armci.h>
 #include <armcix.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,22 @@ static void leave(int code)
 	ARMCI_Barrier();
 }
 
+static void *exit_soon(void *unused)
+{
+	(void)unused;
+	usleep(100000);
+	exit(0);
+}
+
+// A second thread of the victim ends the process while the first one puts, as all ranks do.
+static void thread_leaves(void)
+{
+	pthread_t thread;
+	if (me == victim && pthread_create(&thread, NULL, exit_soon, NULL))
+		die("pthread_create");
+	puts_();
+}
+
 static void leave_0(void) { leave(0); }
 static void leave_3(void) { leave(3); }
 
@@ -292,7 +309,7 @@ static const struct way {
 	{"late", late},
 	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
-	{"exit0", leave_0}, {"exit3", leave_3}, {"all-exit", all_leave},
+	{"exit0", leave_0}, {"exit0-thread", thread_leaves}, {"exit3", leave_3}, {"all-exit", all_leave},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
 	{"event", event}, {"last-event", last_event},
 };

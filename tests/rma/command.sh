@@ -2,7 +2,7 @@
 # command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per job, what was preloaded
 # before stays, the program's exit status, and that it works through a link.
 #
-#   BUILD=... WORK=... sh command.sh
+#   BUILD=... [CC_openmpi=... RUN_openmpi="... -n 2"] WORK=... sh command.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$WORK" && cd "$WORK" || exit 1
@@ -46,6 +46,18 @@ run "verbose rank 1" 0 env ARMCI_VERBOSE=y OMPI_COMM_WORLD_RANK=1 "$command" tru
 silent err
 run "verbose rank 0" 0 env ARMCI_VERBOSE=y PMI_RANK=0 "$command" true
 says err '^armci-mpirma: '
+# A launcher that the command starts has the library preloaded, too, and passes signals on to the
+# job.
+if [ -n "${CC_openmpi:-}" ] && [ -n "${RUN_openmpi:-}" ]; then
+	printf '%s\n' '#include <mpi.h>' 'int main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }' >hello.c
+	$CC_openmpi -o hello hello.c || exit 1
+	for i in 1 2 3 4 5; do
+		# shellcheck disable=SC2086
+		run "in front of the launcher, $i" 0 "$command" $RUN_openmpi ./hello
+		silent err
+		silent out
+	done
+fi
 mkdir -p moved/bin
 cp "$command" moved/bin
 run "library missing" 1 moved/bin/armci-mpirma true
