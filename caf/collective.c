@@ -158,6 +158,16 @@ static bool wrong_result_image(int image, int *stat, char *errmsg, size_t length
 	return image != 0 && no_image(image, stat, errmsg, length, what);
 }
 
+/* An array without elements, or of elements without bytes (strings of length 0, types without
+ * components): no image has anything to say, and no operator is chosen, which would divide by them. */
+static bool is_empty(const struct caf_desc *d)
+{
+	struct caf_section s = {.n = 1};
+	if (d->dtype.rank > 0)
+		describe(&s, d);
+	return d->dtype.elem_len == 0 || s.n == 0;
+}
+
 static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, size_t string, int *stat, char *errmsg, size_t length,
 	const char *what)
 {
@@ -167,6 +177,10 @@ static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, s
 	int code = CAF_OK, type = d->dtype.type, known = armci_type(type, d->dtype.elem_len, &per_element);
 	if (wrong_result_image(result_image, stat, errmsg, length, what))
 		return;
+	if (is_empty(d)) {
+		caf_report(CAF_OK, stat, errmsg, length, what);
+		return;
+	}
 	size_t character = type == CAF_CHARACTER && string ? d->dtype.elem_len / string : 1;
 	struct caf_combine c = {0};
 	if (!known && type == CAF_COMPLEX)
@@ -178,9 +192,9 @@ static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, s
 		return;
 	}
 	open_operand(&o, d);
-	if (o.n > 0 && known)
+	if (known)
 		code = reduce_by_armci(t, op, &o, known, o.n * per_element);
-	else if (o.n > 0) {
+	else {
 		o.n = o.bytes / c.elem;
 		code = reduce_by_tree(t, result_image - 1, &o, &c);
 	}
@@ -217,6 +231,10 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 	int code = CAF_OK;
 	if (wrong_result_image(result_image, stat, errmsg, length, "CO_REDUCE"))
 		return;
+	if (is_empty(d)) {
+		caf_report(CAF_OK, stat, errmsg, length, "CO_REDUCE");
+		return;
+	}
 	struct caf_combine c = caf_function_for(function, flags, d->dtype.type, d->dtype.elem_len,
 		characters(string, errmsg));
 	if (!c.f) {
@@ -226,8 +244,7 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 		return;
 	}
 	open_operand(&o, d);
-	if (o.n > 0)
-		code = reduce_by_tree(t, result_image - 1, &o, &c);
+	code = reduce_by_tree(t, result_image - 1, &o, &c);
 	close_operand(&o, code == CAF_OK && (result_image == 0 || result_image == t->me + 1));
 	caf_report(code, stat, errmsg, length, "CO_REDUCE");
 }

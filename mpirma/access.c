@@ -4,7 +4,7 @@
 #include "record.h"
 
 // The locks of MPI_Win_lock_all are taken when a target is first accessed.
-static bool lock_late(struct rma_win *w, int target)
+bool rma_lock_late(struct rma_win *w, int target)
 {
 	pthread_mutex_lock(&w->locking);
 	bool got = w->lock[target] != LOCK_NONE || rma_take(w, target, false, "MPI_Win_lock_all") == RMA_OK;
@@ -20,7 +20,7 @@ bool rma_epoch(struct rma_win *w, int target)
 		return true;
 	switch (atomic_load_explicit(&w->locked_all, memory_order_relaxed)) {
 	case LOCK_ALL:
-		return lock_late(w, target);
+		return rma_lock_late(w, target);
 	case LOCK_NOCHECK:
 		return true;
 	}
@@ -32,18 +32,50 @@ bool rma_epoch(struct rma_win *w, int target)
 	return fence != FENCE_NONE;
 }
 
+// Are n bytes from lo on in one region of a rank of the node? *f: the region that was found last.
+static bool in_region(int local, uintptr_t lo, uint64_t n, struct shm_found *f)
+{
+	return ((lo >= f->lo && lo < f->hi) || shm_find(local, lo, f)) && n <= f->hi - lo;
+}
+
+static bool in_arena(const struct shm_found *f)
+{
+	return f->lo >= (uintptr_t)shm.base && f->lo - (uintptr_t)shm.base < shm.bytes;
+}
+
+// Is every run of a datatype in a region, though not all of them in the same one? mapped: all are
+// where I can load and store.
+static bool runs_attached(const struct rma_access *a, int local, bool *mapped)
+{
+	const struct rma_type *t = a->there;
+	struct shm_found f = {0};
+	*mapped = true;
+	for (int64_t i = 0; i < a->there_count; i++)
+		for (int64_t k = 0; k < t->nruns; k++) {
+			uintptr_t at = a->addr + (uintptr_t)(i * t->extent + t->runs[k].offset);
+			if (!in_region(local, at, (uint64_t)t->runs[k].bytes, &f))
+				return false;
+			*mapped = *mapped && in_arena(&f);
+		}
+	return true;
+}
+
 // Memory of a dynamic window is what its owner has attached: the node's table of regions knows.
+// What lies between the runs of a datatype is not touched, and need not be attached.
 static bool attached(struct rma_access *a, uintptr_t lo, uint64_t n)
 {
-	struct shm_found f;
-	if (!a->t->here) {
-		a->trusted = false; // the engine asks the owner
+	struct shm_found f = {0};
+	bool mapped;
+	a->trusted = false;
+	if (!a->t->here) // the engine asks the owner
 		return true;
-	}
-	if (!shm_find(shm_local_of(a->t->world), lo, &f) || n > f.hi - lo)
+	int local = shm_local_of(a->t->world);
+	a->trusted = in_region(local, lo, n, &f);
+	if (a->trusted)
+		mapped = in_arena(&f);
+	else if (a->there->dense || !runs_attached(a, local, &mapped))
 		return false;
-	bool arena = lo >= (uintptr_t)shm.base && lo - (uintptr_t)shm.base < shm.bytes;
-	a->direct = job.fast && (arena || a->t->world == job.me);
+	a->direct = job.fast && (mapped || a->t->world == job.me);
 	return true;
 }
 
@@ -86,6 +118,18 @@ static int no_epoch(struct rma_win *w, const struct rma_args *g)
 	return rma_error(w, g->function, abi.err_rma_sync, "target_rank: there is no access epoch for rank %d", g->target);
 }
 
+static int out_of_range(struct rma_win *w, const struct rma_args *g)
+{
+	if (w->flavor == FLAVOR_DYNAMIC)
+		return rma_error(w, g->function, abi.err_rma_range,
+			"target_disp: %ld elements at %#lx: rank %d has not attached all of it",
+			(long)g->there_count, (unsigned long)g->disp, g->target);
+	return rma_error(w, g->function, abi.err_rma_range,
+		"target_disp: %ld elements at displacement %ld are not within the window "
+		"of rank %d (%lu bytes)", (long)g->there_count, (long)g->disp, g->target,
+		(unsigned long)w->target[g->target].size);
+}
+
 int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 {
 	int failed = check_counts(a, w, g);
@@ -105,11 +149,7 @@ int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 	a->nothing = g->there_count == 0 || a->there->size == 0;
 	if (a->nothing)
 		return RMA_OK;
-	if (!in_window(a, g->disp))
-		return rma_error(w, g->function, abi.err_rma_range,
-			"target_disp: %ld elements at displacement %ld are not within the window of rank %d (%lu bytes)",
-			(long)g->there_count, (long)g->disp, g->target, (unsigned long)a->t->size);
-	return RMA_OK;
+	return in_window(a, g->disp) ? RMA_OK : out_of_range(w, g);
 }
 
 int rma_go_error(struct rma_win *w, const char *function, int result, const char *text)

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making and freeing windows. Members exchange where their memory and control blocks are, by their MPI, on a communicator of the
-// window's own; afterwards nobody asks anybody. The handle that the program gets is a real window of its MPI (handle.c), so that
-// conversion to Fortran, names, attributes and error handlers stay MPI's.
+// Making and freeing windows. Members exchange where their memory and control blocks are, by a
+// collective call of their MPI on the program's communicator, on which the call that makes a window
+// is collective itself; afterwards no member asks another one. So a window costs none of the MPI's
+// few context ids, except for its handle: a real window of the MPI (handle.c), so that conversion
+// to Fortran, names, attributes and error handlers stay MPI's.
 #include "create.h"
 #include "record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "_cgo_export.h"
+
+enum { TEXT_BYTES = 200 }; // of what Go says of an error
 
 // What members tell each other.
 struct card {
@@ -69,8 +74,6 @@ static void discard(struct rma_win *w)
 		mpirmago_conceal((uintptr_t)w->base, w->size, text);
 	mpirmago_release(w->memory, text);
 	mpirmago_release((uintptr_t)w->block, text);
-	if (w->comm)
-		real.Comm_free(&w->comm);
 	if (w->group)
 		real.Group_free(&w->group);
 	free(w->target);
@@ -155,7 +158,10 @@ static int exchange(struct rma_win *w, const struct making *m, struct card mine)
 {
 	struct card *cards = calloc((size_t)w->n, sizeof *cards);
 	w->key_known = true;
-	int failed = cards ? real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte, w->comm) : abi.err_no_mem;
+	int failed = abi.err_no_mem;
+	if (cards)
+		failed = real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte,
+			m->comm);
 	for (int i = 0; !failed && i < w->n; i++) w->key_known = !(failed = cards[i].failed);
 	if (!failed)
 		fill(w, m, cards);
@@ -165,16 +171,42 @@ static int exchange(struct rma_win *w, const struct making *m, struct card mine)
 
 static int share_sizes(struct rma_win *w, const struct making *m, int64_t *sizes)
 {
-	return m->flavor == FLAVOR_SHARED ? real.Allgather(&m->size, sizeof m->size, abi.byte, sizes, sizeof m->size, abi.byte, w->comm)
-	                                  : RMA_OK;
+	if (m->flavor != FLAVOR_SHARED)
+		return RMA_OK;
+	return real.Allgather(&m->size, sizeof m->size, abi.byte, sizes, sizeof m->size, abi.byte,
+		m->comm);
 }
 
-// Everything but the handle. world is of all members.
+// Makes the handle and enters it into the table of windows. Not RMA_OK: an error class.
+static int make_handle(struct rma_win *w, const struct making *m, char *text)
+{
+	int failed = rma_real_window(m->info, &w->win);
+	if (failed) {
+		int class = abi.err_other;
+		real.Error_class(failed, &class);
+		snprintf(text, TEXT_BYTES, "the MPI has no window left (each takes a context id)");
+		return class;
+	}
+	if (rma_register(w))
+		return RMA_OK;
+	snprintf(text, TEXT_BYTES, "no memory for the table of windows");
+	real.Win_free(&w->win);
+	w->win = 0;
+	return abi.err_no_mem;
+}
+
+static int error_class(int result)
+{
+	return result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;
+}
+
+// Makes this member's part, then exchanges it: whether it could be made, too, so that all fail or
+// none. world is of all members.
 static int build(struct rma_win *w, const struct making *m, const int *world, char *text)
 {
 	int64_t *sizes = calloc((size_t)w->n, sizeof *sizes);
-	int failed = real.Comm_create(m->comm, w->group, &w->comm);
-	if (failed || (failed = real.Comm_rank(w->comm, &w->me)) || (failed = share_sizes(w, m, sizes))) {
+	int failed = real.Comm_rank(m->comm, &w->me);
+	if (failed || (failed = share_sizes(w, m, sizes))) {
 		free(sizes);
 		return failed;
 	}
@@ -182,18 +214,28 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 	w->size = m->size;
 	w->unit = (int)m->unit;
 	w->flavor = m->flavor;
-	int result = allocate(w, m, own_bytes(m, w, sizes), text);
+	failed = error_class(allocate(w, m, own_bytes(m, w, sizes), text));
 	free(sizes);
+	failed = failed ? failed : make_handle(w, m, text);
 	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
 	return exchange(w, m, (struct card){.addr = addr, .size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
 		.block = (uintptr_t)w->block, .unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
-		.lent = w->lent, .key = w->key,
-		.failed = result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other});
+		.lent = w->lent, .key = w->key, .failed = failed});
+}
+
+// Undoes what build has made.
+static void unmake(struct rma_win *w)
+{
+	if (w->win) {
+		rma_unregister(w);
+		real.Win_free(&w->win);
+	}
+	discard(w);
 }
 
 int rma_create(const struct making *m, void *win, void *base)
 {
-	char text[200] = "a member has no memory";
+	char text[TEXT_BYTES] = "another member could not make its part of the window";
 	handle group = 0;
 	int n, *world = job.running ? world_ranks(m->comm, &group, &n) : NULL;
 	if (!world || (m->flavor == FLAVOR_SHARED && !all_here(world, n))) {
@@ -208,13 +250,9 @@ int rma_create(const struct making *m, void *win, void *base)
 		w->group = group;
 	int failed = w ? build(w, m, world, text) : abi.err_no_mem;
 	free(world);
-	if (!failed)
-		failed = rma_real_window(m->info, &w->win);
-	if (!failed && !rma_register(w))
-		failed = abi.err_no_mem;
 	if (failed) {
 		if (w)
-			discard(w);
+			unmake(w);
 		return rma_comm_error(m->comm, m->function, failed, "%s", text);
 	}
 	rma_set_handle(win, w->win);

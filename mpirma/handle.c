@@ -24,6 +24,17 @@ bool rma_committed(handle type)
 	return !comm || real.Send(&comm, 1, type, abi.proc_null, 0, comm) == 0; // nothing is read
 }
 
+// MPICH 4.0 ends the program where a window finds no context id, and returns an error where a
+// communicator does.
+static int context_left(handle comm)
+{
+	handle another = 0;
+	if (abi.pointers)
+		return 0;
+	int failed = real.Comm_dup(comm, &another);
+	return failed ? failed : real.Comm_free(&another);
+}
+
 // Open MPI 4.1 has no component for MPI_Win_create and MPI_Win_create_dynamic on one process, but it can allocate; MPICH can do
 // all.
 int rma_real_window(handle info, handle *win)
@@ -33,7 +44,10 @@ int rma_real_window(handle info, handle *win)
 	*win = 0;
 	if (!comm)
 		return abi.err_comm;
-	int failed = real.Win_allocate(0, 1, info, comm, &nothing, win);
+	int failed = context_left(comm);
+	if (failed)
+		return failed;
+	failed = real.Win_allocate(0, 1, info, comm, &nothing, win);
 	if (failed)
 		failed = real.Win_allocate_shared(0, 1, info, comm, &nothing, win);
 	if (failed)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The library starts in MPI_Init and ends in MPI_Finalize, both collective over MPI_COMM_WORLD. If it cannot start, the reason is
 // printed and every call passes through to the MPI.
+//
+// MPI_Finalize begins with the delete callbacks of MPI_COMM_SELF, last set first, and a program may
+// use and free windows and memory in them. The library therefore ends in a callback of its own,
+// which is set first and so runs last.
 #include "create.h"
 
 #include <stdio.h>
@@ -9,6 +13,7 @@
 
 struct rma_job job;
 static _Atomic int tried;
+static bool ends_in_callback;
 
 // Called by Go when the library has started.
 void life_open(int me, int fast, int vm)
@@ -21,10 +26,50 @@ void life_open(int me, int fast, int vm)
 	atomic_store(&job.running, 1);
 }
 
+// Ends the library. Windows and memory that the program has kept are gone; their handles are the
+// MPI's from here on.
+static void stop(void)
+{
+	if (!atomic_exchange(&job.running, 0))
+		return;
+	rma_may_wait();
+	rma_forget_windows();
+	job.arena = (uintptr_t)shm.base;
+	job.arena_bytes = shm.bytes;
+	mpirmago_stop();
+}
+
+static int stop_at_delete(handle comm, int keyval, void *value, void *extra)
+{
+	stop();
+	return RMA_OK;
+}
+
+// A duplicate of MPI_COMM_SELF does not inherit the attribute: freeing it must not end the library.
+static int copy_nothing(handle comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+	*flag = 0;
+	return RMA_OK;
+}
+
+// Arranges for the end; false: the MPI refuses.
+static bool stop_at_end(void)
+{
+	int keyval = 0;
+	if (real.Comm_create_keyval(copy_nothing, stop_at_delete, &keyval, NULL))
+		return false;
+	bool set = real.Comm_set_attr(abi.comm_self, keyval, NULL) == RMA_OK;
+	real.Comm_free_keyval(&keyval); // the MPI keeps it as long as the attribute
+	return set;
+}
+
 static void start(void)
 {
-	if (!atomic_exchange(&tried, 1))
-		mpirmago_start();
+	if (atomic_exchange(&tried, 1))
+		return;
+	mpirmago_start();
+	if (atomic_load(&job.running))
+		ends_in_callback = stop_at_end();
 }
 
 void rma_start(handle comm)
@@ -71,8 +116,8 @@ PUBLIC int PMPI_Finalize(void)
 {
 	if (!abi_open())
 		return no_mpi("MPI_Finalize");
-	if (atomic_exchange(&job.running, 0))
-		mpirmago_stop();
+	if (!ends_in_callback)
+		stop();
 	return real.Finalize();
 }
 RMA_ALIAS(Finalize)

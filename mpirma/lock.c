@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passive target: MPI_Win_lock, unlock, lock_all, unlock_all. A target's lock is in its control block: on my node it is taken by
 // compare-and-swap, else by a message to the target's node. MPI_Win_lock_all takes the locks that protect loads and stores at
-// once, and the others when a target is first accessed.
+// once, and the others when a target is first accessed, or its address is asked for.
 #include "window.h"
 
 #include "_cgo_export.h"
@@ -105,11 +105,12 @@ PUBLIC int PMPI_Win_unlock(int rank, handle win)
 }
 RMA_ALIAS(Win_unlock)
 
-// Whose memory may be loaded and stored under MPI_Win_lock_all without a call: my own, and that of shared windows.
+// Locks what may be loaded and stored under MPI_Win_lock_all without a call: my own memory, that of
+// shared windows, and what MPI_Win_shared_query has given an address of.
 static int lock_what_is_loaded(struct rma_win *w, const char *function)
 {
 	for (int t = 0; t < w->n; t++) {
-		if (t != w->me && w->flavor != FLAVOR_SHARED)
+		if (t != w->me && w->flavor != FLAVOR_SHARED && !atomic_load(&w->target[t].loaded))
 			continue;
 		int failed = rma_take(w, t, false, function);
 		if (failed)

@@ -97,9 +97,12 @@ RMA_ALIAS(Alloc_mem)
 PUBLIC int PMPI_Free_mem(void *base)
 {
 	char text[200];
-	uintptr_t arena = (uintptr_t)shm.base;
-	if (!arena || (uintptr_t)base < arena || (uintptr_t)base - arena >= shm.bytes)
+	uintptr_t arena = job.arena ? job.arena : (uintptr_t)shm.base;
+	uint64_t bytes = job.arena ? job.arena_bytes : shm.bytes;
+	if (!arena || (uintptr_t)base < arena || (uintptr_t)base - arena >= bytes)
 		return real.Free_mem(base);
+	if (job.arena) // it has gone with the library
+		return RMA_OK;
 	if (mpirmago_release((uintptr_t)base, text) != GO_OK)
 		return rma_comm_error(abi.comm_world, "MPI_Free_mem", abi.err_base, "%s", text);
 	return RMA_OK;

@@ -16,7 +16,12 @@ import (
 //export mpirmago_allocate
 func mpirmago_allocate(nbytes C.int64_t, zeroed C.int, addr *C.uintptr_t, text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	at, err := lib.rt.Load().MallocLocal(int64(nbytes))
+	rt := lib.rt.Load()
+	allocate := rt.MallocOnTouch
+	if zeroed != 0 {
+		allocate = rt.MallocLocal
+	}
+	at, err := allocate(int64(nbytes))
 	if err == nil && zeroed != 0 {
 		clear(bytesAt(at, int(nbytes)))
 	}

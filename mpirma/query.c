@@ -36,11 +36,22 @@ PUBLIC int PMPI_Win_get_group(handle win, void *group)
 	handle made = 0;
 	if (!w)
 		return real.Win_get_group(win, group);
-	int failed = real.Comm_group(w->comm, &made);
+	int failed = real.Group_union(w->group, abi.group_empty, &made);
 	rma_set_handle(group, made);
 	return failed;
 }
 RMA_ALIAS(Win_get_group)
+
+// The address of a member's memory is about to be given away, in a window of any kind that has
+// memory (as MPI 4.1 has it): from now on MPI_Win_lock_all covers loads and stores there, an open
+// epoch included.
+static int give_address(struct rma_win *w, int rank)
+{
+	if (w->target[rank].size == 0 || atomic_exchange(&w->target[rank].loaded, true))
+		return RMA_OK;
+	bool locked = atomic_load(&w->locked_all) != LOCK_ALL || rma_lock_late(w, rank);
+	return locked ? RMA_OK : abi.err_other; // the error has been raised
+}
 
 // Memory of a member that I can load and store; none: size 0 and NULL. MPI_PROC_NULL: of the first member that has some.
 static int shared_query(struct rma_win *w, int rank, const struct rma_target **found)
@@ -54,7 +65,7 @@ static int shared_query(struct rma_win *w, int rank, const struct rma_target **f
 		if (w->target[i].mapped && w->target[i].size > 0)
 			rank = i;
 	*found = rank != abi.proc_null && w->target[rank].mapped ? &w->target[rank] : NULL;
-	return RMA_OK;
+	return *found ? give_address(w, rank) : RMA_OK;
 }
 
 #define SHARED_QUERY(name, number) \

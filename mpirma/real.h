@@ -40,7 +40,6 @@ typedef void real_fn(void);
 	X(int, Comm_dup, handle, handle *) \
 	X(int, Comm_free, handle *) \
 	X(int, Comm_group, handle, handle *) \
-	X(int, Comm_create, handle, handle group, handle *) \
 	X(int, Comm_compare, handle, handle, int *) \
 	X(int, Comm_test_inter, handle, int *) \
 	X(int, Comm_remote_size, handle, int *) \
@@ -48,6 +47,9 @@ typedef void real_fn(void);
 	X(int, Comm_call_errhandler, handle, int) \
 	X(int, Comm_get_errhandler, handle, handle *) \
 	X(int, Comm_set_errhandler, handle, handle) \
+	X(int, Comm_create_keyval, void *copy, void *destroy, int *keyval, void *extra) \
+	X(int, Comm_free_keyval, int *) \
+	X(int, Comm_set_attr, handle, int keyval, void *) \
 	X(int, Group_size, handle, int *) \
 	X(int, Group_rank, handle, int *) \
 	X(int, Group_translate_ranks, handle from, int n, const int *ranks, handle to, int *out) \

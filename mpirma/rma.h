@@ -121,6 +121,7 @@ struct rma_target {
 	bool direct;             // mapped, and operations there need not enter Go
 	bool by_kernel;          // private memory of another process of my node, which the kernel copies for me
 	int32_t local;           // number of the rank on my node
+	_Atomic bool loaded;     // MPI_Win_shared_query has given its address away
 	bool lent;               // devices of this process may access it, with this key: memory of MPI_Win_create on another node
 	uint64_t key;
 };
@@ -139,8 +140,7 @@ enum { FENCE_NONE, FENCE_OPEN, FENCE_USED }; // OPEN: a fence has begun an epoch
 
 struct rma_win {
 	handle win;   // the program's: a real window of its MPI, of this process alone (handle.c)
-	handle comm;  // a duplicate of the communicator, for exchanges
-	handle group; // of comm
+	handle group; // of the communicator
 	int n, me;    // members, my rank
 	enum rma_flavor flavor;
 	struct rma_target *target; // by member

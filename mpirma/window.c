@@ -109,3 +109,11 @@ void rma_unregister(struct rma_win *w)
 		}
 	pthread_mutex_unlock(&changing);
 }
+
+void rma_forget_windows(void)
+{
+	pthread_mutex_lock(&changing);
+	atomic_store_explicit(&visible, NULL, memory_order_release);
+	atomic_store_explicit(&table, NULL, memory_order_release);
+	pthread_mutex_unlock(&changing);
+}

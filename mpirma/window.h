@@ -17,12 +17,15 @@ struct rma_job {
 	bool fast;           // what can be done here does not enter Go (ARMCI_FASTPATH)
 	bool vm;             // the kernel may be asked for private memory of others (ARMCI_SHM_VM)
 	struct k_stripes stripes;
+	uintptr_t arena;      // where the node's arena was; 0 while the library runs
+	uint64_t arena_bytes;
 };
 extern struct rma_job job;
 void rma_start(handle comm); // starts the library, if MPI is running and its MPI_Init has not been seen: comm has all ranks
 
 bool rma_register(struct rma_win *w); // false: no memory
 void rma_unregister(struct rma_win *w);
+void rma_forget_windows(void); // the library ends: no handle is one of its windows any more
 
 /* operations that are Go's ------------------------------------------------------------------------------------------- */
 
@@ -37,7 +40,7 @@ struct rma_side {
 struct rma_call {
 	int kind, proc;          // proc: rank of the job
 	int op, element;         // of an update; enum k_update_op, k_update_type
-	bool trusted;            // the memory is known to be in the window
+	bool trusted;            // the memory is known to be in the window, and in one region
 	bool explicit_wait;      // a request: number says what to wait for
 	bool fetches;
 	struct rma_side local, remote, result;
@@ -60,7 +63,7 @@ struct rma_access {
 	uintptr_t addr;  // in the target
 	bool direct;     // I may load and store there
 	bool nothing;    // there is nothing to do: no elements, or MPI_PROC_NULL
-	bool trusted;
+	bool trusted;    // one region of the target is known to hold all of it
 };
 
 // Arguments of an operation as the program gave them.
@@ -77,6 +80,10 @@ struct rma_args {
 
 // Checks an operation and finds its memory. Not RMA_OK: the error has been raised, and this is the code to return.
 int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g);
+
+// Takes the lock of a target under MPI_Win_lock_all, if it was put off until the first access.
+// False: an error has been raised.
+bool rma_lock_late(struct rma_win *w, int target);
 
 // Has w an access epoch for a target? Takes locks that MPI_Win_lock_all has put off.
 bool rma_epoch(struct rma_win *w, int target);

@@ -305,9 +305,14 @@ func (r *Runtime) MallocLocal(nbytes int64) (uintptr, error) {
 			addr, err = r.allocator.Grow(nbytes)
 		}
 		if err != nil {
-			return 0, argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
+			return 0, noMemory(nbytes, err)
 		}
 	}
+	return r.publishLocal(addr, nbytes)
+}
+
+// publishLocal makes memory of this rank alone accessible, or returns it.
+func (r *Runtime) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
 	if err := r.allocator.Publish(addr, nbytes); err != nil {
 		r.allocator.Return(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
@@ -316,7 +321,32 @@ func (r *Runtime) MallocLocal(nbytes int64) (uintptr, error) {
 	return addr, nil
 }
 
-// FreeLocal frees memory of MallocLocal.
+// onTouchFrom is the size from which MallocOnTouch leaves pages to the first touch: making those
+// of less takes hardly longer than the call, and freed memory with pages is used again.
+const onTouchFrom = 1 << 20
+
+// MallocOnTouch is MallocLocal, but the rank that first touches a page makes it, near itself. So an
+// allocation costs no memory that is not used, and shared memory is placed by its users.
+func (r *Runtime) MallocOnTouch(nbytes int64) (uintptr, error) {
+	if nbytes < onTouchFrom {
+		return r.MallocLocal(nbytes)
+	}
+	err := r.allocator.Room(nbytes)
+	var addr uintptr
+	if err == nil {
+		addr, err = r.allocator.GrowOnTouch(nbytes)
+	}
+	if err != nil {
+		return 0, noMemory(nbytes, err)
+	}
+	return r.publishLocal(addr, nbytes)
+}
+
+func noMemory(nbytes int64, err error) error {
+	return argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
+}
+
+// FreeLocal frees memory of MallocLocal and MallocOnTouch.
 func (r *Runtime) FreeLocal(addr uintptr) error {
 	if addr == 0 {
 		return nil

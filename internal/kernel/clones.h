@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * K_CLONES compiles a function once per instruction set where that can be (K_BY_CPU). All clones give the same bits:
+ * K_CLONES compiles a function once per instruction set where that can be (K_BY_CPU), and
+ * K_CLONES_SMALL one for elements of 1 and 2 bytes. All clones give the same bits:
  * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition.
  * K_SAME_OR_APART, before a loop, says that an array written is one read or does not touch it.
  * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
@@ -17,6 +18,14 @@
 #define K_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 #else
 #define K_CLONES
+#endif
+
+/* Elements of 1 and 2 bytes in registers of AVX-512 need its part BW, which target_clones knows
+ * as a level of x86-64 only. */
+#if defined(K_BY_CPU) && !defined(__clang__) && __GNUC__ >= 12
+#define K_CLONES_SMALL __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
+#define K_CLONES_SMALL K_CLONES
 #endif
 
 #if defined(__clang__)

@@ -5,7 +5,7 @@
  *
  * Signed and unsigned integers share all operators but maximum and minimum. Everything else is computed unsigned, in at
  * least the bits of an int, so that it wraps; logical operators give 0 or 1. Fortran's .true. is 1 as gfortran stores it.
- * Only wide elements have loops per instruction set (K_CLONES): long rows of small integers are rare.
+ * Each loop is compiled per instruction set, also of small integers: arrays of MPI_CHAR are long.
  */
 #include "update_ops.h"
 
@@ -15,22 +15,22 @@
 	UPDATE(CLONES, u##N##_band, k_u##N##_at, V, x & y)                   \
 	UPDATE(CLONES, u##N##_bor, k_u##N##_at, V, x | y)                    \
 	UPDATE(CLONES, u##N##_bxor, k_u##N##_at, V, x ^ y)                   \
-	UPDATE(NO_CLONES, u##N##_land, k_u##N##_at, V, (x != 0) & (y != 0))  \
-	UPDATE(NO_CLONES, u##N##_lor, k_u##N##_at, V, (x != 0) | (y != 0))   \
-	UPDATE(NO_CLONES, u##N##_lxor, k_u##N##_at, V, (x != 0) ^ (y != 0))
+	UPDATE(CLONES, u##N##_land, k_u##N##_at, V, (x != 0) & (y != 0))     \
+	UPDATE(CLONES, u##N##_lor, k_u##N##_at, V, (x != 0) | (y != 0))      \
+	UPDATE(CLONES, u##N##_lxor, k_u##N##_at, V, (x != 0) ^ (y != 0))
 
 #define ORDERED(CLONES, NAME, V)                                             \
 	UPDATE(CLONES, NAME##_max, k_##NAME##_at, V, y > x ? y : x)          \
 	UPDATE(CLONES, NAME##_min, k_##NAME##_at, V, y < x ? y : x)
 
-WRAPPING(NO_CLONES, 8, unsigned)
-WRAPPING(NO_CLONES, 16, unsigned)
+WRAPPING(K_CLONES_SMALL, 8, unsigned)
+WRAPPING(K_CLONES_SMALL, 16, unsigned)
 WRAPPING(K_CLONES, 32, uint32_t)
 WRAPPING(K_CLONES, 64, uint64_t)
-ORDERED(NO_CLONES, i8, int)
-ORDERED(NO_CLONES, u8, unsigned)
-ORDERED(NO_CLONES, i16, int)
-ORDERED(NO_CLONES, u16, unsigned)
+ORDERED(K_CLONES_SMALL, i8, int)
+ORDERED(K_CLONES_SMALL, u8, unsigned)
+ORDERED(K_CLONES_SMALL, i16, int)
+ORDERED(K_CLONES_SMALL, u16, unsigned)
 ORDERED(K_CLONES, i32, int32_t)
 ORDERED(K_CLONES, u32, uint32_t)
 ORDERED(K_CLONES, i64, int64_t)

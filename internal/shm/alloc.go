@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation within one rank's slice of the arena. Freed memory keeps its pages for reuse up to a budget; beyond that, pages
-// are returned to the machine. It manages address ranges only; it never touches their contents.
+// Allocation within one rank's slice of the arena. Freed memory keeps its pages for reuse up to a
+// budget; beyond that, pages are returned to the machine. Memory that was to get its pages when
+// touched is not kept: kept memory has all of its pages. It manages address ranges only; it never
+// touches their contents.
 package shm
 
 import (
@@ -27,6 +29,7 @@ type slice struct {
 	brk            uintptr
 	kept, unbacked []span
 	live           map[uintptr]uintptr // allocations: lo -> hi
+	onTouch        map[uintptr]bool    // those of growOnTouch
 	liveBytes      int64
 	keptBytes      int64
 	high           int64
@@ -37,7 +40,8 @@ type slice struct {
 }
 
 func newSlice(all span, budget int64, populate func(span) error, punch func(span)) *slice {
-	return &slice{all: all, brk: all.lo, live: map[uintptr]uintptr{}, budget: budget, populate: populate, punch: punch}
+	return &slice{all: all, brk: all.lo, live: map[uintptr]uintptr{}, onTouch: map[uintptr]bool{},
+		budget: budget, populate: populate, punch: punch}
 }
 
 func pagesOf(nbytes int64) uintptr { return (uintptr(nbytes) + page - 1) &^ (page - 1) }
@@ -71,15 +75,9 @@ func (s *slice) tooSmall() error {
 func (s *slice) grow(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if nbytes > s.all.size() {
-		return 0, s.tooSmall()
-	}
-	got, ok := s.space(pagesOf(nbytes))
-	if !ok { // kept memory may lie between two unbacked spans
-		s.dropKeptLocked()
-		if got, ok = s.space(pagesOf(nbytes)); !ok {
-			return 0, s.tooSmall()
-		}
+	got, err := s.spaceFor(nbytes)
+	if err != nil {
+		return 0, err
 	}
 	if err := s.populate(got); err != nil {
 		s.dropPages(got)
@@ -87,6 +85,34 @@ func (s *slice) grow(nbytes int64) (uintptr, error) {
 	}
 	s.record(got)
 	return got.lo, nil
+}
+
+// growOnTouch allocates memory that has no pages yet, and leaves them to the first touch.
+func (s *slice) growOnTouch(nbytes int64) (uintptr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, err := s.spaceFor(nbytes)
+	if err != nil {
+		return 0, err
+	}
+	s.record(got)
+	s.onTouch[got.lo] = true
+	return got.lo, nil
+}
+
+// spaceFor is address space without pages for an allocation. The caller holds mu.
+func (s *slice) spaceFor(nbytes int64) (span, error) {
+	if nbytes > s.all.size() {
+		return span{}, s.tooSmall()
+	}
+	got, ok := s.space(pagesOf(nbytes))
+	if !ok { // kept memory may lie between two unbacked spans
+		s.dropKeptLocked()
+		if got, ok = s.space(pagesOf(nbytes)); !ok {
+			return span{}, s.tooSmall()
+		}
+	}
+	return got, nil
 }
 
 // space allocates address space without pages.
@@ -117,10 +143,12 @@ func (s *slice) free(lo uintptr) bool {
 	if !ok {
 		return false
 	}
+	onTouch := s.onTouch[lo]
 	delete(s.live, lo)
+	delete(s.onTouch, lo)
 	freed := span{lo, hi}
 	s.liveBytes -= freed.size()
-	if s.keptBytes+freed.size() > s.budget && !s.keepAll {
+	if (onTouch || s.keptBytes+freed.size() > s.budget) && !s.keepAll {
 		s.dropPages(freed)
 		return true
 	}

@@ -248,3 +248,26 @@ func TestHold(t *testing.T) {
 		t.Errorf("%#x, %v: not all of it can be used again", at, ok)
 	}
 }
+
+// Memory of growOnTouch is not populated. Freed, it is not kept but given back, since it may lack
+// pages, unless devices hold what they have.
+func TestGrowOnTouch(t *testing.T) {
+	p := &pages{t: t, all: span{0x10000, 0x10000 + 8*page}, held: map[uintptr]bool{}}
+	s := newSlice(p.all, 8*page, p.populate, func(span) {})
+	at, err := s.growOnTouch(2*page - 1)
+	if err != nil || len(p.held) != 0 {
+		t.Fatalf("%d pages are populated, %v", len(p.held), err)
+	}
+	if live, _, _ := s.use(); live != 2*page || !s.free(at) {
+		t.Errorf("%d bytes are live", live)
+	}
+	if _, kept, _ := s.use(); kept != 0 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	if again, err := s.grow(8 * page); err != nil || again != at || len(p.held) != 8 {
+		t.Errorf("all of it at once: %#x, %d pages, %v", again, len(p.held), err)
+	}
+	if _, err := s.growOnTouch(1); !errors.Is(err, transport.ErrNoMemory) {
+		t.Errorf("beyond the slice: %v", err)
+	}
+}

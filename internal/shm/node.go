@@ -194,6 +194,10 @@ func (m *Node) Room(nbytes int64) error {
 // Grow reserves new memory.
 func (m *Node) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
 
+// GrowOnTouch reserves new memory whose pages are made when they are touched, near the rank that
+// touches them first.
+func (m *Node) GrowOnTouch(nbytes int64) (uintptr, error) { return m.own.growOnTouch(nbytes) }
+
 // Return frees an allocation.
 func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 

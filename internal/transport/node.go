@@ -56,6 +56,9 @@ type Allocator interface {
 	Conceal(addr uintptr, nbytes int64) error    // end one exposure; ErrBadAddr: there is none of this memory
 	Declare(addr uintptr, n int64) bool          // devices do all 8-byte RMWs there from now on; false: too many ranges
 	MemoryUse() (live, kept, high int64)         // bytes of this rank: allocated, freed but kept, most ever held
+
+	// GrowOnTouch is Grow, but the rank that first touches a page makes it.
+	GrowOnTouch(nbytes int64) (addr uintptr, err error)
 }
 
 // Teams creates teams: the members of a group on this node.

@@ -13,7 +13,7 @@ type Transfer struct {
 	Kind          core.Kind // Put or Get
 	Proc          int       // rank of the job
 	Local, Remote Side
-	Trusted       bool // the remote memory is known to be the rank's
+	Trusted       bool // one region of the rank is known to hold all of the remote memory
 	Explicit      bool // the caller wants to wait for this transfer alone
 }
 
@@ -30,8 +30,23 @@ func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 		if err == nil {
 			o.Release()
 		}
-		return handle, err
+		if !t.mayBeScattered(remote, err) {
+			return handle, err
+		}
+		o.Xfer, o.Levels = transport.Xfer{}, 0
 	}
+	return core.Done, t.startVectors(rt, o)
+}
+
+// mayBeScattered tells whether a section was refused, of which each block may nevertheless be in a
+// region: core wants a section to be in one region as a whole, but asks for each segment of a
+// vector.
+func (t *Transfer) mayBeScattered(remote grid, err error) bool {
+	return !t.Trusted && len(remote.levels) > 0 && core.CodeOf(err) == core.CodeAddress
+}
+
+// startVectors moves the sides as vectors of pairs of segments.
+func (t *Transfer) startVectors(rt *core.Runtime, o *core.Op) error {
 	o.Suffix = "_ptr_array"
 	err := vectors(&t.Local, &t.Remote, func(list []transport.Segments) error {
 		o.Xfer.Vector = list
@@ -44,5 +59,5 @@ func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	if err == nil {
 		o.Release()
 	}
-	return core.Done, err
+	return err
 }

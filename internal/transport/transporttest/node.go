@@ -95,6 +95,9 @@ func (n *Node) Room(nbytes int64) error {
 	return nil
 }
 
+// GrowOnTouch is Grow: the memory of a Node is the heap's, which gets pages when it is touched.
+func (n *Node) GrowOnTouch(nbytes int64) (addr uintptr, err error) { return n.Grow(nbytes) }
+
 // Grow hands new memory out.
 func (n *Node) Grow(nbytes int64) (addr uintptr, err error) {
 	if err := n.c.fail("grow", n.self); err != nil {
