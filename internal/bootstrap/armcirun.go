@@ -62,7 +62,7 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	if err != nil {
 		return nil, err
 	}
-	j.onGone = func(err error) { log.Errorf("armcirun is gone (%v): ending", err) }
+	j.onGone = func(err error) { log.Lastf("armcirun is gone (%v): ending", err) }
 	go j.listen()
 	return j, nil
 }

@@ -195,6 +195,7 @@ func (r *Runtime) Finalize() error {
 	r.twoSided.close()
 	r.releaseGroups()
 	r.closeTransports()
+	log.Flush()
 	r.twoSided.running.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
@@ -212,6 +213,7 @@ const leaveTime = 2 * time.Second
 // Leave is called when the process exits with status 0 without finalising: it says goodbye to all nodes, so that they do not
 // regard this rank as dead.
 func (r *Runtime) Leave() {
+	log.Flush()
 	parted := make(chan struct{})
 	go func() {
 		defer log.Guard()
