@@ -145,6 +145,9 @@ func armcigo_leave() {
 //export armcigo_flush
 func armcigo_flush() {
 	defer guest.Guard(guest.Faults())
+	if rt := lib.rt.Load(); rt != nil {
+		rt.Abandon()
+	}
 	log.Flush()
 }
 

@@ -62,7 +62,7 @@ func dialArmcirun(addr string, secret jobwire.Secret, rank, size int, exit func(
 	if err != nil {
 		return nil, err
 	}
-	j.onGone = func(err error) { log.Lastf("armcirun is gone (%v): ending", err) }
+	j.onGone = j.orphaned
 	go j.listen()
 	return j, nil
 }
@@ -105,6 +105,13 @@ func (j *armcirunJob) listen() {
 		default:
 			j.answers <- f
 		}
+	}
+}
+
+// orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel has begun already.
+func (j *armcirunJob) orphaned(err error) {
+	if j.rank == 0 {
+		log.Lastf("armcirun is gone (%v): ending", err)
 	}
 }
 

@@ -51,9 +51,20 @@ func (r *Runtime) endBy(wait time.Duration, tell func()) {
 		close(r.jobEnding)
 		time.Sleep(wait)
 		tell()
-		log.Flush()
+		r.Abandon()
 		r.Job.Die(1)
 	})
+}
+
+// Abandon is called before the process ends without finalising, and not by Leave: what is left to be told is, and the transports
+// remove what would stay behind.
+func (r *Runtime) Abandon() {
+	log.Flush()
+	for _, tr := range r.transports {
+		if a, ok := tr.(transport.Abandoner); ok {
+			a.Abandon()
+		}
+	}
 }
 
 // report prints why the job ends, unless another rank does.
@@ -198,7 +209,7 @@ func (r *Runtime) Abort(text string, code int) {
 	} else {
 		time.Sleep(reportTime)
 	}
-	log.Flush()
+	r.Abandon()
 	r.Job.Abort(code)
 }
 
