@@ -49,6 +49,7 @@ func (r *Runtime) endBy(wait time.Duration, tell func()) {
 	r.ending.Do(func() {
 		defer close(r.jobEnded)
 		close(r.jobEnding)
+		r.Abandon() // the launcher may end this process at any time
 		time.Sleep(wait)
 		tell()
 		r.Abandon()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"libarmci/internal/leftovers"
 	"libarmci/internal/ofi/libfabric"
 )
 
@@ -34,7 +35,7 @@ func TestRemovesFilesOfTheDeadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removeFiles(directory, d.mayRemove)
+	leftovers.Remove(directory, d.mayRemove)
 	for name, want := range stays {
 		if _, err := os.Stat(filepath.Join(directory, name)); (err == nil) != want {
 			t.Errorf("%s stays: %v", name, err == nil)

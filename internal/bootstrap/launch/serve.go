@@ -186,4 +186,5 @@ func (s *proxy) sweep(failed bool) {
 		signalAll(s.children, syscall.SIGKILL)
 	}
 	s.waiting.Wait()
+	removeFiles(s.children)
 }
