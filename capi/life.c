@@ -30,8 +30,12 @@ static pid_t starting_pid;
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
-	if (status == 0 && getpid() == starting_pid) // not in a forked child without exec
+	if (getpid() != starting_pid) // a forked child without exec
+		return;
+	if (status == 0)
 		armcigo_leave();
+	else
+		armcigo_flush();
 }
 
 // Called by Go after a successful initialisation, on the thread that asked for it; comm is the value of ARMCI_COMM_WORLD, and idle

@@ -140,6 +140,17 @@ func armcigo_leave() {
 	}
 }
 
+// armcigo_flush runs when the process exits with another status.
+//
+//export armcigo_flush
+func armcigo_flush() {
+	defer guest.Guard(guest.Faults())
+	if rt := lib.rt.Load(); rt != nil {
+		rt.Abandon()
+	}
+	log.Flush()
+}
+
 //export armcigo_error
 func armcigo_error(msg *C.char, status C.int) {
 	defer guest.Guard(guest.Faults())

@@ -176,7 +176,7 @@ func code(name string, err error) C.int {
 	}
 	awaitEnd(name, err)
 	if !core.IsQuiet(err) {
-		log.Errorf("%s: %v", name, err)
+		log.Errorf(name+": %v", err) // each function is a kind of message of its own
 	}
 	return C.int(core.CodeOf(err))
 }
@@ -218,7 +218,7 @@ func abort(text string, status int) {
 		rt.Abort(text, status)
 	}
 	if text != "" {
-		log.Errorf("%s", text)
+		log.Lastf("%s", text)
 	}
 	os.Exit(max(status&255, 1))
 }

@@ -30,6 +30,7 @@ var allowed = map[string]string{
 	"internal/cores":       "", // lets others run on the core of a thread that polls, and moves it to another core
 	"internal/hostnet":     "", // identity, addresses and ports of this host: for the start of jobs, and for tcp
 	"internal/eventfd":     "", // wakes threads that wait for descriptors, of tcp and of rdma
+	"internal/leftovers":   "", // files of killed ranks, for ofi and for armcirun
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +
 		"internal/config internal/hostnet internal/log",
@@ -37,7 +38,7 @@ var allowed = map[string]string{
 	"internal/bootstrap/jobwire":   "internal/acceptqueue internal/sock",
 	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire internal/log",
 	"internal/bootstrap/leaktest":  "",
-	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/hostnet internal/log",
+	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/hostnet internal/leftovers internal/log",
 
 	"internal/transport":               "internal/kernel internal/log",
 	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
@@ -61,7 +62,7 @@ var allowed = map[string]string{
 	"internal/rdma/lab":      "internal/rdma/qp internal/transport internal/kernel",                                    // what only tests and papers choose
 	"internal/rdma/verbs":    "internal/rdma/qp",                                                                       // so that C is in one place, and the protocols are plain Go
 
-	"internal/ofi":           "internal/ofi/libfabric internal/rdma internal/rdma/qp internal/pin internal/transport internal/log internal/eventfd",
+	"internal/ofi":           "internal/ofi/libfabric internal/rdma internal/rdma/qp internal/pin internal/transport internal/log internal/eventfd internal/leftovers",
 	"internal/ofi/libfabric": "", // C
 	"internal/cabi":          "", // for tests of rooms with C: their layouts are those of a library's headers
 

@@ -59,7 +59,7 @@ func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, ran
 		return nil, err
 	}
 	j := newArmcirunJob(conn, timeout, secret, rank, size, exit)
-	j.onGone = func(err error) { log.Errorf("armcirun is gone (%v): ending", err) }
+	j.onGone = j.orphaned
 	go j.listen()
 	return j, nil
 }
@@ -98,6 +98,13 @@ func (j *armcirunJob) listen() {
 		default:
 			j.answers <- f
 		}
+	}
+}
+
+// orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel has begun already.
+func (j *armcirunJob) orphaned(err error) {
+	if j.rank == 0 {
+		log.Lastf("armcirun is gone (%v): ending", err)
 	}
 }
 

@@ -139,7 +139,7 @@ func enoughFiles(limit uint64, ranks int) error {
 
 // giveUp ends the job because this rank cannot join it: the others would wait for it.
 func (j *pmiJob) giveUp(err error) {
-	log.Errorf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
+	log.Lastf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
 	log.AwaitReader(time.Second)
 	if j.host != nil {
 		j.host.over.Store(true)
@@ -171,7 +171,7 @@ func (j *pmiJob) Die(code int) {
 func (j *pmiJob) alone(err error) {
 	j.orphan.Store(true)
 	if j.rank == 1 {
-		log.Errorf("rank 0 is gone (%v): ending", err)
+		log.Lastf("rank 0 is gone (%v): ending", err)
 		log.AwaitReader(tellTime)
 		return
 	}
@@ -209,7 +209,7 @@ func (h *pmiHost) lost(rank int) {
 func (h *pmiHost) end(status int, text string) {
 	h.failed.Do(func() {
 		if text != "" {
-			log.Errorf("%s", text)
+			log.Lastf("%s", text)
 		}
 		time.Sleep(tellTime / 2) // so that the launcher notices first who failed first, whose status many return
 		h.server.Finish(status)

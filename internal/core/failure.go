@@ -24,9 +24,13 @@ const (
 )
 
 // lost is called by the node when a rank has died. It may run on any goroutine, so it must not call MPI. While the job
-// starts it waits: if it must, the start fails on all ranks.
+// starts it waits: if it must, the start fails on all ranks. Without a reason the node's reporter prints one.
 func (r *Runtime) lost(rank transport.Rank, reason string) {
 	<-r.started
+	if reason == "" {
+		r.endBy(0, r.reported)
+		return
+	}
 	r.end(r.turn(rank), reason)
 }
 
@@ -39,20 +43,48 @@ func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 }
 
 // end ends the job because of reason, unless it is ending already. It first waits, so that another rank may do so.
-func (r *Runtime) end(wait time.Duration, reason string) {
+func (r *Runtime) end(wait time.Duration, reason string) { r.endBy(wait, func() { r.report(reason) }) }
+
+// endBy is end with another way to tell why.
+func (r *Runtime) endBy(wait time.Duration, tell func()) {
 	r.ending.Do(func() {
 		defer close(r.jobEnded)
 		close(r.jobEnding)
+		r.Abandon() // the launcher may end this process at any time
 		time.Sleep(wait)
-		switch first, elsewhere := r.claimEnd(); {
-		case first:
-			log.Errorf("%s: the job ends", reason)
-			r.tellNodes()
-		case elsewhere:
-			time.Sleep(reportTime)
-		}
+		tell()
+		r.Abandon()
 		r.Job.Die(1)
 	})
+}
+
+// Abandon is called before the process ends without finalising, and not by Leave: what is left to be told is, and the transports
+// remove what would stay behind.
+func (r *Runtime) Abandon() {
+	log.Flush()
+	for _, tr := range r.transports {
+		if a, ok := tr.(transport.Abandoner); ok {
+			a.Abandon()
+		}
+	}
+}
+
+// report prints why the job ends, unless another rank does.
+func (r *Runtime) report(reason string) {
+	switch first, elsewhere := r.claimEnd(); {
+	case first:
+		log.Lastf("%s: the job ends", reason)
+		r.tellNodes()
+	case elsewhere:
+		time.Sleep(reportTime)
+	}
+}
+
+// reported tells the other nodes that this node's reporter has printed the cause.
+func (r *Runtime) reported() {
+	if r.Liveness.ClaimEnd() {
+		r.tellNodes()
+	}
 }
 
 // turn is how long this node waits for others to report and end the job: the lost rank's own node reports first, then the
@@ -81,6 +113,9 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 func (r *Runtime) claimEnd() (first, elsewhere bool) {
 	if !r.Liveness.ClaimEnd() {
 		return false, false
+	}
+	if !r.Liveness.ClaimMachine() {
+		return false, true
 	}
 	late := time.After(noticeTime)
 	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
@@ -143,7 +178,7 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	go func() {
 		defer log.Guard()
 		<-r.started
-		r.end(reportTime, "")
+		r.endBy(reportTime, func() {})
 	}()
 	return true
 }
@@ -176,12 +211,13 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 func (r *Runtime) Abort(text string, code int) {
 	if first, _ := r.claimEnd(); first {
 		if text != "" {
-			log.Errorf("%s", text)
+			log.Lastf("%s", text)
 		}
 		r.tellNodes()
 	} else {
 		time.Sleep(reportTime)
 	}
+	r.Abandon()
 	r.Job.Abort(code)
 }
 

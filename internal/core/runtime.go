@@ -197,6 +197,7 @@ func (r *Runtime) Finalize() error {
 	r.twoSided.close()
 	r.releaseGroups()
 	r.closeTransports()
+	log.Flush()
 	r.twoSided.running.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
@@ -215,6 +216,7 @@ const leaveTime = 2 * time.Second
 // regard this rank as dead. It runs on the thread that has called exit; others may be in calls.
 func (r *Runtime) Leave() {
 	r.exitThread.Store(int64(syscall.Gettid()))
+	log.Flush()
 	parted := make(chan struct{})
 	go func() {
 		defer log.Guard()

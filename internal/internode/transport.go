@@ -213,6 +213,13 @@ func (t *Transport) Close() error {
 	return nil
 }
 
+// Abandon: see transport.Abandoner.
+func (t *Transport) Abandon() {
+	if a, ok := t.fabric.(transport.Abandoner); ok {
+		a.Abandon()
+	}
+}
+
 func (t *Transport) end() {
 	t.closing.Store(true)
 	for _, g := range t.targets {

@@ -51,11 +51,17 @@ func SetSink(write func(line []byte)) (restore func()) {
 	return func() { sink.Store(former) }
 }
 
-// Errorf prints a message about something that failed.
-func Errorf(format string, args ...any) { emit(LevelError, "", format, args) }
+// Errorf prints a message about something that failed, unless there are too many with the same format (limit.go).
+func Errorf(format string, args ...any) { limited(LevelError, "", format, args) }
 
-// Warnf prints a message about something that is probably not as intended.
-func Warnf(format string, args ...any) { emit(LevelWarn, "warning: ", format, args) }
+// Warnf prints a message about something that is probably not as intended, with the same limit.
+func Warnf(format string, args ...any) { limited(LevelWarn, warning, format, args) }
+
+// Lastf prints why the job ends, after what is left to be told of repeated messages. It has no limit.
+func Lastf(format string, args ...any) {
+	Flush()
+	emit(LevelError, "", format, args)
+}
 
 // Infof prints a message that is only wanted when asked for (LevelInfo).
 func Infof(format string, args ...any) { emit(LevelInfo, "", format, args) }
@@ -63,23 +69,31 @@ func Infof(format string, args ...any) { emit(LevelInfo, "", format, args) }
 // Tracef prints what was asked for call by call, whatever the level.
 func Tracef(format string, args ...any) { emit(LevelError, "", format, args) }
 
-// WarnOnce is Warnf, but only the first time it is called with this key.
+// WarnOnce prints a warning the first time it is called with this key.
 func WarnOnce(key, format string, args ...any) {
 	if _, seen := once.LoadOrStore(key, struct{}{}); !seen {
-		Warnf(format, args...)
+		emit(LevelWarn, warning, format, args)
 	}
 }
+
+// warning begins the text of every warning.
+const warning = "warning: "
 
 // Line is a message as it would be printed, for somebody else to print.
 func Line(format string, args ...any) string { return string(render("", fmt.Sprintf(format, args...))) }
 
-func emit(l Level, kind, format string, args []any) {
-	if int32(l) > level.Load() {
-		return
+// emit prints a message if its level is wanted.
+func emit(l Level, label, format string, args []any) {
+	if int32(l) <= level.Load() {
+		write(label, fmt.Sprintf(format, args...))
 	}
-	line := render(kind, fmt.Sprintf(format, args...))
-	if write := sink.Load(); write != nil {
-		(*write)(line)
+}
+
+// write prints a message.
+func write(label, text string) {
+	line := render(label, text)
+	if to := sink.Load(); to != nil {
+		(*to)(line)
 		return
 	}
 	writeAll(2, line)

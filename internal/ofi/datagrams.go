@@ -75,6 +75,7 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		if n == 0 || n >= qp.AddressBytes {
 			return errors.New("an address without a name")
 		}
+		g.d.meet(to[1:][:n])
 		var err error
 		if peer, err = g.ep.Insert(to[1:][:n]); err != nil {
 			return err

@@ -41,6 +41,7 @@ type device struct {
 	progress progress
 
 	descs descs
+	met   sync.Map // processes of other endpoints, by number (leftovers.go)
 
 	mu       sync.Mutex
 	endpoint *libfabric.Endpoint // the newest: for which memory is registered

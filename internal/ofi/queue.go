@@ -273,6 +273,7 @@ func (q *queue) meet(name string) (libfabric.Address, error) {
 	defer q.mu.Unlock()
 	x := q.peers[name]
 	if x == nil {
+		q.d.meet([]byte(name))
 		at, err := q.ep.Insert([]byte(name))
 		if err != nil { // ofi_rxd may be adding it itself, since something comes from there: then it is there the next time
 			at, err = q.ep.Insert([]byte(name))

@@ -225,6 +225,13 @@ func (f *Fabric) Here(addr uintptr) *transport.Range {
 	return f.Arena.Here(addr)
 }
 
+// Abandon removes what the device has in the file system.
+func (f *Fabric) Abandon() {
+	if a, ok := f.base.(transport.Abandoner); ok {
+		a.Abandon()
+	}
+}
+
 // Wake ends Wait.
 func (f *Fabric) Wake() { f.bell.Ring() }
 

@@ -18,6 +18,7 @@ package shm
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -53,7 +54,7 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 	}
 	m.gone(local, func() string { // called only while the control block is still mapped
 		if m.reporter >= 0 {
-			C.claim_end(C.int(m.opt.Self)) // the reporter prints it
+			return "" // the reporter prints it
 		}
 		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
@@ -142,6 +143,19 @@ func (m *Node) ClaimEnd() bool {
 		m.tellReporter(statusReported)
 	}
 	return first
+}
+
+// ClaimMachine is true unless another node of this machine has printed why the job ends. There are such nodes only where the job
+// pretends that there are; with a reporter on each the claim is theirs, too (reporter.c). It is kept until the process ends.
+func (m *Node) ClaimMachine() bool {
+	if m.reporter < 0 || m.opt.MachineRanks == len(m.opt.Ranks) {
+		return true
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return true
+	}
+	return !errors.Is(unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + claimName(m.opt.Secret)}), unix.EADDRINUSE)
 }
 
 // armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it waits for.

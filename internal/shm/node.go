@@ -43,7 +43,8 @@ type Options struct {
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
 	NoVM     bool // private memory of a rank is copied by its own thread, as if the kernel let nobody else do it
-	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed.
+	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed. The reason is
+	// empty if the reporter prints it.
 	Lost func(rank transport.Rank, reason string)
 }
 

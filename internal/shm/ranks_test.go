@@ -7,6 +7,7 @@ package shm
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -238,6 +239,13 @@ func (p *process) order(t testing.TB, o order) {
 }
 
 func testSecret() []byte { return []byte(strings.Repeat("s", secretLen)) }
+
+// freshSecret is that of a job whose reporter must not meet the claim of another.
+func freshSecret() []byte {
+	secret := make([]byte, secretLen)
+	rand.Read(secret)
+	return secret
+}
 
 // run launches n ranks and waits for their success.
 func run(t *testing.T, n int, scenario string) {

@@ -10,6 +10,8 @@ package shm
 import "C"
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -44,7 +46,7 @@ func deathText(who transport.Rank, pid int) string {
 // startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
 func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
-	if !m.opt.Reporter || n == 1 {
+	if !m.opt.Reporter || max(n, m.opt.MachineRanks) == 1 { // the only rank of a machine is missed by others
 		return nil
 	}
 	ranks, watched, err := pairs(n)
@@ -84,6 +86,12 @@ func closeFds(fds []int) {
 	}
 }
 
+// claimName is the abstract socket that the first reporter of the job on this machine binds. It does not tell the secret.
+func claimName(secret []byte) string {
+	sum := sha256.Sum256(append([]byte("reporter "), secret...))
+	return "armci-" + hex.EncodeToString(sum[:12])
+}
+
 // launchReporter starts it with every line that it may have to write.
 func (m *Node) launchReporter(watched []int) error {
 	n := len(watched)
@@ -94,7 +102,9 @@ func (m *Node) launchReporter(watched []int) error {
 		argv[i+1] = C.CString(log.Line("%s: the job ends", deathText(rank, m.pidOf(i))))
 		fds[i] = C.int(watched[i])
 	}
-	bad, err := C.shm_reporter_start(&argv[0], C.int(n), &fds[0])
+	claim := C.CString(claimName(m.opt.Secret))
+	bad, err := C.shm_reporter_start(&argv[0], claim, C.int(n), &fds[0])
+	C.free(unsafe.Pointer(claim))
 	for _, s := range argv {
 		C.free(unsafe.Pointer(s))
 	}

@@ -62,7 +62,7 @@ static int program(void)
 
 // Data of the two short-lived processes. They share the memory of this process, whose thread waits for them.
 struct starting {
-	char **argv;
+	char **argv, *claim;
 	const int *watched;
 	int n, program;
 	int *spare; // [n]: unused descriptors above those of the reporter
@@ -90,8 +90,8 @@ static int arrange(struct starting *s)
 static int become_reporter(void *arg)
 {
 	struct starting *s = arg;
-	char *none[] = {NULL};
-	syscall(SYS_execveat, s->program, "", s->argv, none, AT_EMPTY_PATH);
+	char *environment[] = {s->claim, NULL};
+	syscall(SYS_execveat, s->program, "", s->argv, environment, AT_EMPTY_PATH);
 	s->error = errno;
 	_exit(1);
 }
@@ -119,9 +119,9 @@ static void launch(struct starting *s)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-int shm_reporter_start(char **argv, int n, const int *watched)
+int shm_reporter_start(char **argv, char *claim, int n, const int *watched)
 {
-	struct starting s = {.argv = argv, .watched = watched, .n = n, .program = program(),
+	struct starting s = {.argv = argv, .claim = claim, .watched = watched, .n = n, .program = program(),
 		.spare = calloc((size_t)n, sizeof(int)), .stack = malloc(2 * STACK)};
 	int file = s.program;
 	if (file < 0 || !s.spare || !s.stack)
@@ -138,7 +138,7 @@ int shm_reporter_start(char **argv, int n, const int *watched)
 
 #else
 
-int shm_reporter_start(char **argv, int n, const int *watched)
+int shm_reporter_start(char **argv, char *claim, int n, const int *watched)
 {
 	errno = ENOSYS;
 	return -1;

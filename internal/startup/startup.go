@@ -60,7 +60,7 @@ func (s *Startup) Start(name string, comm *uintptr) (*core.Runtime, error) {
 		if errors.Is(err, bootstrap.ErrUnconnected) && config.Launcher().Rank > 0 {
 			time.Sleep(time.Second) // process 0 prints the same; then most launchers end this process
 		}
-		log.Errorf("%s: %v", name, err)
+		log.Lastf("%s: %v", name, err)
 		return nil, err
 	}
 	host, _ := os.Hostname()
@@ -88,7 +88,7 @@ func refused(name string, job bootstrap.Job, err error) {
 	var s *core.StartError
 	agreed := errors.As(err, &s)
 	if !agreed || s.Print {
-		log.Errorf("%s: %v", name, err)
+		log.Lastf("%s: %v", name, err)
 		log.AwaitReader(time.Second)
 	}
 	if agreed {

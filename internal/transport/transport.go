@@ -90,6 +90,12 @@ type Placed interface {
 	Arrived()
 }
 
+// Abandoner is a transport, or what one is made of, with something in the file system that the end of a process does not remove.
+type Abandoner interface {
+	// Abandon removes that of this process, and of peers that have died. The process ends, without Close.
+	Abandon()
+}
+
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use. When queues are full they drive
 // progress themselves; none returns "try again". Put, Get and Acc report local completion through Xfer.Done.
 // Order: what is posted after the Done of an earlier operation to the same peer takes effect after it; operations that

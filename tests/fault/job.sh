@@ -13,15 +13,8 @@ fail() {
 	cat "$dir/out" "$dir/err" | sed 's/^/    | /' | head -20
 }
 
-# Files and SysV objects that exist now and could be left behind, one per line. What libfabric's provider shm leaves of a killed process
-# (PID:N:N) is removed here.
+# Files and SysV objects that exist now and could be left behind, one per line.
 names() {
-	if [ "${ARMCI_OFI_PROVIDER:-}" = shm ]; then
-		for f in /dev/shm/[0-9]*:[0-9]*:[0-9]*; do
-			pid=${f#/dev/shm/}
-			[ -e "$f" ] && [ ! -d "/proc/${pid%%:*}" ] && rm -f "$f"
-		done
-	fi
 	ls -1 /dev/shm 2>/dev/null | sed 's/^/shm /'
 	awk 'NR > 1 && $7 == 0 { print "sysv shm", $2 }' /proc/sysvipc/shm 2>/dev/null # attached by nobody
 	for kind in sem msg; do

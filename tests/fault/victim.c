@@ -239,6 +239,25 @@ static void thread_leaves(void)
 static void leave_0(void) { leave(0); }
 static void leave_3(void) { leave(3); }
 
+// The victim ends without a word of the library's: by _exit, whatever the status, and by abort.
+static void leave_at_once(void)
+{
+	if (me != victim)
+		careless();
+	ready();
+	usleep(300000);
+	_exit(0);
+}
+
+static void leave_by_abort(void)
+{
+	if (me != victim)
+		careless();
+	ready();
+	usleep(300000);
+	abort();
+}
+
 // Nobody finalizes, all simply end.
 static void all_leave(void)
 {
@@ -310,6 +329,7 @@ static const struct way {
 	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
 	{"exit0", leave_0}, {"exit0-thread", thread_leaves}, {"exit3", leave_3}, {"all-exit", all_leave},
+	{"_exit", leave_at_once}, {"abort", leave_by_abort},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
 	{"event", event}, {"last-event", last_event},
 };

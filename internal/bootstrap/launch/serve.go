@@ -184,4 +184,5 @@ func (s *proxy) sweep(failed bool) {
 		signalAll(s.children, syscall.SIGKILL)
 	}
 	s.waiting.Wait()
+	removeFiles(s.children)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"libarmci/internal/leftovers"
 )
 
 // stage is a step in ending a job. Each stage but the first has a time limit,
@@ -68,6 +70,7 @@ func (j *Job) Wait() int {
 	}
 	j.timer.Stop()
 	j.sweep()
+	removeFiles(j.children)
 	j.dismiss(j.stage != working)
 	close(j.over)
 	j.server.Close()
@@ -175,6 +178,13 @@ func (j *Job) sweep() {
 	}
 	awaitGroups(j.children, j.times.asked)
 	j.signalAll(syscall.SIGKILL)
+}
+
+// removeFiles removes what ranks that were killed have left.
+func removeFiles(children []*child) {
+	leftovers.Remove(leftovers.Shm, func(pid int) bool {
+		return slices.ContainsFunc(children, func(c *child) bool { return c.host == nil && c.pid == pid })
+	})
 }
 
 // awaitGroups waits, for a limited time, until all processes that the ranks have

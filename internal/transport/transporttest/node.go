@@ -342,6 +342,9 @@ func (n *Node) Exited() (yes bool) {
 	return yes
 }
 
+// ClaimMachine is true: this node is the only one of its machine.
+func (n *Node) ClaimMachine() bool { return true }
+
 // ClaimEnd is true once per machine.
 func (n *Node) ClaimEnd() (first bool) {
 	n.c.change(func() { first, n.at(0).ended = !n.at(0).ended, true })
