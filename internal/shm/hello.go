@@ -28,7 +28,7 @@ const (
 )
 
 const (
-	fHello  = iota + 0x41524d31 // a: purpose
+	fHello  = iota + 0x41524d31 // a: purpose, b: address space that the sender has left for the arena
 	fMap                        // a: bytes, b: address of a place to reserve
 	fVote                       // a: 1 = reserved or mapped, 0 = refused
 	fCommit                     // a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
@@ -117,7 +117,15 @@ func sameUser(c *net.UnixConn) error {
 	return nil
 }
 
-func dial(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, error) {
+// hello is how a rank introduces itself to another one.
+type hello struct {
+	purpose uint64
+	self    int
+	secret  []byte
+	left    int64 // bytes of address space
+}
+
+func dial(name string, h hello) (*net.UnixConn, error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -126,8 +134,8 @@ func dial(name string, purpose uint64, self int, secret []byte) (*net.UnixConn, 
 		c.Close()
 		return nil, err
 	}
-	hello := append(frame{kind: fHello, from: uint32(self), a: purpose}.encode(), secret...)
-	if err := sock.Send(c, hello, nil); err != nil {
+	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose, b: uint64(h.left)}.encode(), h.secret...)
+	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err
 	}
