@@ -12,7 +12,9 @@ package tcp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,10 +27,11 @@ import (
 
 // Options are the settings of this fabric alone. They are named in docs/configuration.md.
 type Options struct {
-	Interface  string // name or CIDR of the interface to use; "" = the route to the peers
-	Ports      string // "lo-hi": where to listen; "" = any
-	Congestion string // control of connections by this name; "", "auto": the system's unless it paces
-	Gather     int    // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	Interface  string        // name or CIDR of the interface to use; "" = the route to the peers
+	Ports      string        // "lo-hi": where to listen; "" = any
+	Congestion string        // control of connections by this name; "", "auto": the system's unless it paces
+	Gather     int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	stopTime   time.Duration // for which a process that is connected to may be stopped; 0 = an hour
 }
 
 // Driver is TCP with these settings.
@@ -79,6 +82,7 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 		f.Close()
 		return nil, err
 	}
+	go watchConnections(&f.ends, f.Timeout, f.ends.done)
 	return f, nil
 }
 
@@ -113,7 +117,7 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	if err == nil {
 		e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
 			rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
-		if err = f.introduce(fd, to, deadline); err == nil {
+		if err = f.introduce(fd, to, time.Now().Add(f.dialTime())); err == nil {
 			err = f.ends.add(fd, e, forLoss)
 		}
 		if err == nil {
@@ -163,11 +167,12 @@ type poller[T any] struct {
 	epoll int
 	bell  eventfd.FD
 	mu    sync.Mutex
-	all   map[int32]T // by descriptor
+	all   map[int32]T   // by descriptor
+	done  chan struct{} // closed with the poller
 }
 
 func (p *poller[T]) open() (err error) {
-	p.bell, p.all = eventfd.None, map[int32]T{}
+	p.bell, p.all, p.done = eventfd.None, map[int32]T{}, make(chan struct{})
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		p.bell, err = eventfd.New()
 	}
@@ -178,6 +183,7 @@ func (p *poller[T]) open() (err error) {
 }
 
 func (p *poller[T]) close() {
+	close(p.done)
 	unix.Close(p.epoll)
 	p.bell.Close()
 }
@@ -200,6 +206,13 @@ func (p *poller[T]) remove(fd int) {
 	defer p.mu.Unlock()
 	delete(p.all, int32(fd))
 	p.control(unix.EPOLL_CTL_DEL, fd, 0)
+}
+
+// list is all connections.
+func (p *poller[T]) list() []T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Values(p.all))
 }
 
 // find gives the connection of an event, or nil.

@@ -16,9 +16,14 @@ import (
 
 const backlog = 1024
 
+// milliseconds is a timeout as sockets take it.
+func milliseconds(timeout time.Duration) int {
+	return int(max(timeout, time.Second) / time.Millisecond)
+}
+
 // Tune sets what every connection has: nothing is delayed, and a silent host is noticed within timeout.
 func Tune(fd int, timeout time.Duration) {
-	ms := int(max(timeout, time.Second) / time.Millisecond)
+	ms := milliseconds(timeout)
 	for _, o := range [][3]int{
 		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
 		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
