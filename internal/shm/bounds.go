@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How large the arena may be under the limits of the processes that map it (RLIMIT_AS, RLIMIT_FSIZE), and which of them must
-// be raised to which value if that is too little. memory.go knows how much memory there is; join.go reserves addresses.
+// How large the arena may be under the limits of the processes that map it (RLIMIT_AS,
+// RLIMIT_FSIZE), and which of them must be raised to which value if that is too little. memory.go
+// knows how much memory there is; join.go reserves addresses.
 package shm
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,7 +17,8 @@ import (
 	"libarmci/internal/config"
 )
 
-// What a process needs besides its memory at the time when it joins its node: threads that start later, and Go's heap.
+// What a process needs besides its memory at the time when it joins its node: threads that start
+// later, and Go's heap.
 const (
 	laterThreads = 12
 	laterHeap    = int64(128 << 20)
@@ -36,7 +39,8 @@ func rlimit(what int) int64 {
 	return int64(lim.Cur)
 }
 
-// ownSpaceLeft is how much address space this process can give to the arena; negative if it needs more itself.
+// ownSpaceLeft is how much address space this process can give to the arena; negative if it needs
+// more itself.
 func ownSpaceLeft() int64 {
 	limit := rlimit(unix.RLIMIT_AS)
 	if limit == unlimited {
@@ -63,8 +67,9 @@ func spaceUsed(limit int64) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// arenaBytes is the size of the arena. Where the address space is limited, the ranks' shared memory and the private memory
-// of one rank get equal shares of what is left, so an arena of n ranks gets n of n+1 shares.
+// arenaBytes is the size of the arena. Where the address space is limited, the ranks' shared memory
+// and the private memory of one rank get equal shares of what is left, so an arena of n ranks gets
+// n of n+1 shares.
 func arenaBytes(o *Options, left spaceLeft) (int64, error) {
 	n := int64(len(o.Ranks))
 	least, err := leastArena(len(o.Ranks), o.World)
@@ -77,8 +82,8 @@ func arenaBytes(o *Options, left spaceLeft) (int64, error) {
 	}
 	switch {
 	case o.Arena < least:
-		return 0, fmt.Errorf("an arena of %s is too small for %d ranks, which need %s; set ARMCI_SHM_ARENA to more",
-			config.SizeText(o.Arena), n, config.SizeText(least))
+		return 0, fmt.Errorf("an arena of %s is too small for %d ranks, which need %s; "+
+			"set ARMCI_SHM_ARENA to more", config.SizeText(o.Arena), n, config.SizeText(least))
 	case bytes < least:
 		return 0, noAddressSpace(o, left, least)
 	}
@@ -96,10 +101,12 @@ func leastArena(ranks, world int) (int64, error) {
 	return 0, err
 }
 
-// noAddressSpace says that a rank's limit leaves less than the smallest arena, and what the limit must be.
+// noAddressSpace says that a rank's limit leaves less than the smallest arena, and what the limit
+// must be.
 func noAddressSpace(o *Options, left spaceLeft, least int64) error {
-	why := fmt.Sprintf("the limit of address space of rank %d leaves %s for the memory that the ranks of its node share, "+
-		"which needs %s at least", o.Ranks[left.local], config.SizeText(max(left.bytes, 0)), config.SizeText(least))
+	why := fmt.Sprintf("the limit of address space of rank %d leaves %s for the memory that the ranks of "+
+		"its node share, which needs %s at least", o.Ranks[left.local],
+		config.SizeText(max(left.bytes, 0)), config.SizeText(least))
 	missing := least - left.bytes + laterHeap // what is left varies from one start to the next
 	limit := rlimit(unix.RLIMIT_AS)
 	if limit == unlimited { // the leader knows its own limit only
@@ -111,14 +118,14 @@ func noAddressSpace(o *Options, left spaceLeft, least int64) error {
 // raiseSpace advises to raise the limit of address space.
 func raiseSpace(limit, missing int64) string {
 	to := roundUp(limit + missing)
-	return fmt.Sprintf("raise the limit of address space, which is %s, to %s (ulimit -v %d)", config.SizeText(limit),
-		config.SizeText(to), to>>10)
+	return fmt.Sprintf("raise the limit of address space, which is %s, to %s (ulimit -v %d)",
+		config.SizeText(limit), config.SizeText(to), to>>10)
 }
 
 // raiseFile advises to raise the limit of file size. Shells count it in different units.
 func raiseFile(limit, to int64) string {
-	return fmt.Sprintf("raise the limit of file size, which is %s (ulimit -f), to %s", config.SizeText(limit),
-		config.SizeText(roundUp(to)))
+	return fmt.Sprintf("raise the limit of file size, which is %s (ulimit -f), to %s",
+		config.SizeText(limit), config.SizeText(roundUp(to)))
 }
 
 // roundUp rounds up to a size that SizeText shows exactly.
@@ -130,8 +137,8 @@ func roundUp(bytes int64) int64 {
 	return (bytes + step - 1) / step * step
 }
 
-// underFileLimit makes the arena smaller until its largest file has an allowed size: the kernel ends a process that
-// makes a larger one.
+// underFileLimit makes the arena smaller until its largest file has an allowed size: the kernel
+// ends a process that makes a larger one.
 func underFileLimit(o *Options, bytes, least int64) (int64, error) {
 	limit := rlimit(unix.RLIMIT_FSIZE)
 	for ; ; bytes = max(bytes/2, least) &^ (2<<20 - 1) {
@@ -144,13 +151,14 @@ func underFileLimit(o *Options, bytes, least int64) (int64, error) {
 		case err != nil || largest <= limit:
 			return bytes, err
 		case bytes <= least:
-			return 0, fmt.Errorf("the memory that the ranks of a node share is files of memory, of which the largest has %s "+
-				"at least; %s", config.SizeText(largest), raiseFile(limit, largest))
+			return 0, fmt.Errorf("the memory that the ranks of a node share is files of memory, "+
+				"of which the largest has %s at least; %s", config.SizeText(largest), raiseFile(limit, largest))
 		}
 	}
 }
 
-// moreSpace advises what to do if the slices of an arena, of so many bytes each, are too small by missing bytes.
+// moreSpace advises what to do if the slices of an arena, of so many bytes each, are too small by
+// missing bytes.
 func moreSpace(slice, missing int64, ranks int) string {
 	space, file := rlimit(unix.RLIMIT_AS), rlimit(unix.RLIMIT_FSIZE)
 	switch {
@@ -160,4 +168,15 @@ func moreSpace(slice, missing int64, ranks int) string {
 		return raiseSpace(space, missing*int64(ranks+1))
 	}
 	return "set ARMCI_SHM_ARENA to more"
+}
+
+// raiseFiles advises to raise the limit of open files if that is why so many more could not be
+// opened.
+func raiseFiles(err error, more int) string {
+	if !errors.Is(err, unix.EMFILE) {
+		return ""
+	}
+	const others = 32 // standard streams, connections, what Go and the program have open
+	return fmt.Sprintf("; raise the limit of open files, which is %d, to %d (ulimit -n)",
+		rlimit(unix.RLIMIT_NOFILE), 2*more+others)
 }

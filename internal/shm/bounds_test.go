@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The size of the arena under limits of address space and file size, and what to raise: the advice must suffice.
+// The size of the arena under limits of address space and file size, and what to raise: the advice
+// must suffice.
 package shm
 
 import (
@@ -21,7 +22,8 @@ func ranksOf(n int) *Options {
 	return o
 }
 
-// The ranks' limits leave little: the arena follows, and its files still hold memory for every rank.
+// The ranks' limits leave little: the arena follows, and its files still hold memory for every
+// rank.
 func TestArenaUnderSpaceLimit(t *testing.T) {
 	for _, n := range []int{1, 4, 16, 64} {
 		o := ranksOf(n)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Processes that are stopped for longer than the timeout, as by a debugger, while their kernel answers: connections to them
-// stay (rawsock.Watch), and new ones wait for them. A host that does not answer is given up in time.
+// Processes that are stopped for longer than the timeout, as by a debugger, while their kernel
+// answers: connections to them stay (rawsock.Watch), and new ones wait for them. A host that does
+// not answer is given up in time.
 package tcp
 
 import (
@@ -12,12 +13,14 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-// stopTime is how long a process may be stopped that has accepted nothing yet: longer than a debugger is likely to hold it,
-// and not forever, since another program may have its port.
+// stopTime is how long a process may be stopped that has accepted nothing yet: longer than a
+// debugger is likely to hold it, and not forever, since another program may have its port.
 const stopTime = time.Hour
 
 // dialTime bounds the time from the connection to the end of the hello.
-func (f *fabric) dialTime() time.Duration { return max(cmp.Or(f.opt.stopTime, stopTime), f.Timeout) }
+func (f *fabric) dialTime() time.Duration {
+	return max(cmp.Or(f.opt.stopTime, stopTime), f.Timeout)
+}
 
 // look has the kernel keep a connection whose other kernel answers.
 func (s *socket) look(timeout time.Duration, now time.Time) {

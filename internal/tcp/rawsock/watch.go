@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections to a process that is stopped, as by a debugger: its kernel acknowledges what is sent until its buffers are full,
-// and then answers probes of the full window. TCP_USER_TIMEOUT ends such a connection all the same. A Watch, asked often,
-// extends that time as long as the other kernel answers, and leaves it to run out when it does not.
+// Connections to a process that is stopped, as by a debugger: its kernel acknowledges what is sent
+// until its buffers are full, and then answers probes of the full window. TCP_USER_TIMEOUT ends
+// such a connection all the same. A Watch, asked often, extends that time as long as the other
+// kernel answers, and leaves it to run out when it does not.
 package rawsock
 
 import (
@@ -47,25 +48,30 @@ func (w *Watch) Look(fd int, timeout time.Duration, now time.Time) {
 	}
 }
 
-// answers tells whether the other kernel has acknowledged something lately, or was not asked to: the window is full, and no
-// probe of it is without an answer.
+// answers tells whether the other kernel has acknowledged something lately, or was not asked to:
+// the window is full, and no probe of it is without an answer.
 func answers(info *unix.TCPInfo, timeout time.Duration) bool {
 	silent := time.Duration(info.Last_ack_recv) * time.Millisecond
 	return silent < timeout*5/8 || info.Unacked == 0 && info.Probes == 0
 }
 
-// extend lets the connection go on for a quarter of the timeout from now on. The kernel counts from the time when it first
-// met the full window, at most a period before since, and probes again before the time is over.
+// extend lets the connection go on for a quarter of the timeout from now on. The kernel counts from
+// the time when it first met the full window, at most a period before since, and probes again
+// before the time is over.
 func (w *Watch) extend(fd int, timeout time.Duration, now time.Time) {
 	until := now.Sub(w.since) + 2*WatchPeriod(timeout) + timeout/4
 	if until > timeout {
-		w.extended = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(until/time.Millisecond)) == nil
+		w.extended = setUserTimeout(fd, until) == nil
 	}
 }
 
 // settle gives the connection its usual timeout again.
 func (w *Watch) settle(fd int, timeout time.Duration) {
 	if w.extended {
-		w.extended = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, milliseconds(timeout)) != nil
+		w.extended = setUserTimeout(fd, timeout) != nil
 	}
+}
+
+func setUserTimeout(fd int, timeout time.Duration) error {
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, milliseconds(timeout))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A process that does not read for longer than the timeout: its connections stay while its kernel answers, and only if they
-// are looked at.
+// A process that does not read for longer than the timeout: its connections stay while its kernel
+// answers, and only if they are looked at.
 package rawsock
 
 import (
@@ -13,7 +13,8 @@ import (
 
 const watchTimeout = time.Second // the shortest that sockets have
 
-// filled returns both ends of a connection, of which the second has not read what fills all buffers.
+// filled returns both ends of a connection, of which the second has not read what fills all
+// buffers.
 func filled(t *testing.T) (from, to int) {
 	ln, at, err := Listen(loopback, "")
 	if err != nil {
