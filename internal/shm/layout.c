@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "shm.h"
+#include "team.h"
 
 struct shm_view shm;
 

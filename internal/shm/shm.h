@@ -35,9 +35,7 @@ typedef _Atomic uint64_t shm_u64;
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
  * rank's slice another; what is left behind the last slice cannot be accessed. */
-struct shm_region {
-	shm_u64 lo, hi; // addresses [lo, hi)
-};
+struct shm_region { shm_u64 lo, hi; }; // addresses [lo, hi)
 
 struct shm_head {
 	uint64_t magic;
@@ -46,8 +44,8 @@ struct shm_head {
 	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, desk_off;
 	uint64_t region_cap, ring_bytes, context_bytes;
 	uint32_t stripes, contexts, world; // world: ranks of the job
-	uint32_t device;                // 1: network devices take accumulate locks, too
-	uint64_t bulk_bytes;            // of a bulk slot of a context: at most SHM_BULK
+	uint32_t device;            // 1: network devices take accumulate locks, too
+	uint64_t bulk_bytes;        // of a bulk slot of a context: at most SHM_BULK
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
@@ -302,7 +300,6 @@ static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all 
 #define SHM_SMALL       256u          // most bytes that a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
 #define SHM_BULK        (256u << 10)  // most bytes that a member publishes in one bulk step; fewer in a small arena
-#define SHM_LEAST_BULK  (64u << 10)
 #define SHM_BULK_SLOTS  8u // of a member; only long transfers use all of them, so that the others stay in the cache
 
 // A small slot contains the number of its step, so that up to 56 bytes arrive in the line that announces them.

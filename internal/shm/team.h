@@ -9,6 +9,8 @@
 #include "shm.h"
 #include "stream.h"
 
+#define SHM_LEAST_BULK (64u << 10) // bytes of a bulk slot, at least
+
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
 uint64_t shm_step(struct shm_team *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
