@@ -242,7 +242,7 @@ int rma_create(const struct making *m, void *win, void *base)
 		if (world)
 			real.Group_free(&group);
 		free(world);
-		rma_passed_through();
+		rma_passed_through(m->comm);
 		return RMA_PASS;
 	}
 	struct rma_win *w = new_window(n);

@@ -21,7 +21,7 @@ enum { RMA_PASS = -1 };
 // the communicator, and the MPI shall; the same on all members. Collective.
 int rma_create(const struct making *m, void *win, void *base);
 
-void rma_passed_through(void);           // says so, once
+void rma_passed_through(handle comm);    // rank 0 of the communicator says so, once
 void rma_detach_all(struct rma_win *w);  // forgets what is attached to a dynamic window
 
 #endif

@@ -122,8 +122,9 @@ PUBLIC int PMPI_Finalize(void)
 }
 RMA_ALIAS(Finalize)
 
-void rma_passed_through(void)
+void rma_passed_through(handle comm)
 {
-	if (atomic_load(&job.running))
+	int me;
+	if (atomic_load(&job.running) && real.Comm_rank(comm, &me) == 0 && me == 0)
 		mpirmago_passed_through();
 }

@@ -90,7 +90,7 @@ var table = []Row{
 		Doc: "connections that a data server should have at most, and as many that a process makes to other nodes; beyond that " +
 			"idle ones are given back, and made again when they are used; over TCP at most a quarter of RLIMIT_NOFILE; 0 = any number"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
-		Doc: "virtual size of the node's arena; clipped to a quarter of RLIMIT_AS and to RLIMIT_FSIZE"},
+		Doc: "virtual size of the node's arena; less where RLIMIT_AS or RLIMIT_FSIZE allows less"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",
 		Doc: "virtual address at which the arena is tried first"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "crash.h"
 #include "signals.h"
+#include "space.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@
 #define TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
 enum { CHECK_CALLS = 16, CHECK_MS = 20 }; // handlers are checked at one call in 16, at most every 20 ms
+enum { GO_TRIES = 20 };                   // so often Go tries to create a thread before it ends the process
 enum { STACK = 256 << 10 };               // of a thread of the application; Go would give it 32 KiB
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -34,6 +36,7 @@ static _Atomic uint64_t application; // mask of the application: of the first th
 static TLS bool ours;                // a thread of this library, which runs no function of the application
 static TLS bool entered;             // the thread is prepared for Go
 static TLS unsigned calls;           // into Go
+static TLS int failures;             // threads that could not be created since the last one that could
 
 static uint64_t bit(int sig) { return (uint64_t)1 << (sig - 1); }
 
@@ -108,6 +111,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	change_mask(SIG_SETMASK, was);
 	if (err != 0)
 		free(s);
+	failures = err == EAGAIN ? failures + 1 : 0;
+	if (failures == GO_TRIES)
+		space_no_thread(err);
 	return err;
 }
 

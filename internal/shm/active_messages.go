@@ -132,7 +132,7 @@ func (m *Node) connectionTo(local int) (*outgoing, error) {
 	if o := w.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := dial(m.opt.Listeners[local], purposeMessages, m.opt.Self, m.opt.Secret)
+	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self, secret: m.opt.Secret})
 	if err != nil {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
 	}

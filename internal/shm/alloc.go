@@ -35,6 +35,7 @@ type slice struct {
 	high           int64
 	budget         int64
 	keepAll        bool // devices have pinned pages: none is dropped
+	ranks          int  // of the node, which divide the arena
 	populate       func(span) error
 	punch          func(span)
 }
@@ -66,9 +67,11 @@ func (s *slice) record(got span) {
 	s.high = max(s.high, s.liveBytes)
 }
 
-func (s *slice) tooSmall() error {
+// tooSmall refuses an allocation for which the slice has no room.
+func (s *slice) tooSmall(nbytes int64) error {
+	missing := max(nbytes-(s.all.size()-s.liveBytes), 2<<20)
 	return fmt.Errorf("%w: each rank has %s of the arena's address space; %s",
-		transport.ErrNoMemory, config.SizeText(s.all.size()), moreSpace())
+		transport.ErrNoMemory, config.SizeText(s.all.size()), moreSpace(s.all.size(), missing, s.ranks))
 }
 
 // grow allocates memory that has no pages yet, and populates it.
@@ -103,13 +106,13 @@ func (s *slice) growOnTouch(nbytes int64) (uintptr, error) {
 // spaceFor is address space without pages for an allocation. The caller holds mu.
 func (s *slice) spaceFor(nbytes int64) (span, error) {
 	if nbytes > s.all.size() {
-		return span{}, s.tooSmall()
+		return span{}, s.tooSmall(nbytes)
 	}
 	got, ok := s.space(pagesOf(nbytes))
 	if !ok { // kept memory may lie between two unbacked spans
 		s.dropKeptLocked()
 		if got, ok = s.space(pagesOf(nbytes)); !ok {
-			return span{}, s.tooSmall()
+			return span{}, s.tooSmall(nbytes)
 		}
 	}
 	return got, nil

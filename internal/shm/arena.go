@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/config"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
@@ -29,17 +28,16 @@ const (
 // places lists the places to try, in order: other addresses first, then smaller arenas. The default base, 64 TiB, is above
 // where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
-	shrink := int64(16)
-	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
-		bytes = min(bytes, space/4)
-		shrink = 2 // few steps to what is left of the limit
-	}
-	bytes = min(bytes, rlimit(unix.RLIMIT_FSIZE)) // a process that makes a larger file is killed
 	var all []place
 	most := bytes
-	for ; bytes >= smallestArena; bytes /= shrink {
+	for bytes >= smallestArena {
 		for i := range uintptr(4) {
 			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<40})
+		}
+		if bytes >= 1<<40 {
+			bytes /= 16
+		} else {
+			bytes /= 2 // few steps to what is left of a limit
 		}
 	}
 	for _, low := range lowPlaces {
@@ -53,25 +51,6 @@ func places(bytes int64, base uintptr) []place {
 // lowPlaces are for kernels with addresses of 42, 39 and 38 bits (riscv64 with Sv39), where the others do not exist: below
 // executables, and the second below Go's heap on aarch64 (256 GiB), too.
 var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}, {1 << 36, 1 << 36}}
-
-// moreSpace advises what to do about too little address space: the arena takes a part of what the limit allows.
-func moreSpace() string {
-	if space := rlimit(unix.RLIMIT_AS); space != unlimited {
-		return "raise the limit of address space, which is " + config.SizeText(space) + " (ulimit -v)"
-	}
-	if file := rlimit(unix.RLIMIT_FSIZE); file != unlimited {
-		return "raise the limit of file size, which is " + config.SizeText(file) + " (ulimit -f)"
-	}
-	return "set ARMCI_SHM_ARENA to more"
-}
-
-func rlimit(what int) int64 {
-	var lim unix.Rlimit
-	if unix.Getrlimit(what, &lim) != nil || lim.Cur > uint64(unlimited) {
-		return unlimited
-	}
-	return int64(lim.Cur)
-}
 
 // reserve reserves the address space of an arena, without memory.
 func reserve(p place) error {

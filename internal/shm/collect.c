@@ -9,7 +9,7 @@
 
 #define BCAST_LEAST (32u << 10)  // bytes of a step of a broadcast, at least
 #define BCAST_MOST (64u << 10)   // and at most
-#define REDUCE_LEAST (64u << 10) // bytes of a step of a reduction, at least; at most SHM_BULK
+#define REDUCE_LEAST SHM_LEAST_BULK // bytes of a step of a reduction, at least; at most a bulk slot's
 #define FOLD (8u << 10)          // bytes folded and published at a time
 #define FEW_SLOTS 4u             // bulk slots that are used in turn by what is not long
 
@@ -59,9 +59,9 @@ void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
 		return;
 	}
 	size_t piece = nbytes / 4 < BCAST_LEAST ? BCAST_LEAST : BCAST_MOST;
-	unsigned slots = nbytes <= FEW_SLOTS * SHM_BULK ? FEW_SLOTS : SHM_BULK_SLOTS;
-	for (size_t at = 0; at < nbytes; at += SHM_BULK)
-		bcast_bulk(h, p + at, nbytes - at < SHM_BULK ? nbytes - at : SHM_BULK, piece, slots, root);
+	unsigned slots = nbytes <= FEW_SLOTS * h->bulk_bytes ? FEW_SLOTS : SHM_BULK_SLOTS;
+	for (size_t at = 0; at < nbytes; at += h->bulk_bytes)
+		bcast_bulk(h, p + at, nbytes - at < h->bulk_bytes ? nbytes - at : h->bulk_bytes, piece, slots, root);
 }
 
 void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all)
@@ -153,11 +153,11 @@ static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 }
 
 // Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer exchanges.
-static size_t piece_bytes(size_t nbytes)
+static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 {
 	size_t piece = nbytes / 4;
 	piece = piece < REDUCE_LEAST ? REDUCE_LEAST : piece;
-	return piece < SHM_BULK ? piece : SHM_BULK;
+	return piece < h->bulk_bytes ? piece : h->bulk_bytes;
 }
 
 // A reduction in pieces, as far as it has come: the same order of steps on every member.
@@ -247,6 +247,7 @@ void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 		reduce_small(h, x, nelem, esize, type, red);
 		return;
 	}
-	struct reduction r = {.x = x, .nelem = nelem, .esize = esize, .most = piece_bytes(nelem * esize) / esize, .type = type, .red = red};
+	struct reduction r = {.x = x, .nelem = nelem, .esize = esize, .most = piece_bytes(h, nelem * esize) / esize,
+		.type = type, .red = red};
 	reduce_bulk(h, &r);
 }

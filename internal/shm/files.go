@@ -23,13 +23,13 @@ const filesAtOnce = 128
 func newFiles(sizes []int64) ([]int, error) {
 	fds := make([]int, 0, len(sizes))
 	for _, bytes := range sizes {
-		fd, err := unix.MemfdCreate("armci", unix.MFD_CLOEXEC)
+		fd, where, err := newFile(bytes)
 		if err != nil {
-			return fds, fmt.Errorf("create a memory file: %w", err)
+			return fds, fmt.Errorf("%w%s", err, raiseFiles(err, len(sizes)))
 		}
 		fds = append(fds, fd)
 		if err := unix.Ftruncate(fd, bytes); err != nil {
-			return fds, fmt.Errorf("size a memory file to %d bytes: %w", bytes, err)
+			return fds, fmt.Errorf("size %s to %d bytes: %w", where, bytes, err)
 		}
 	}
 	return fds, nil
@@ -80,8 +80,7 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
 	}
 	if f.a != 1 {
-		return fmt.Errorf("rank %d cannot map the %d files of the arena; see its limit of open files (ulimit -n)",
-			to, len(fds))
+		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds), raiseFiles(unix.EMFILE, len(fds)))
 	}
 	return nil
 }

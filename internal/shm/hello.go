@@ -26,7 +26,7 @@ const (
 )
 
 const (
-	fHello  = iota + 0x41524d31 // a: purpose
+	fHello  = iota + 0x41524d31 // a: purpose, b: address space that the sender has left for the arena
 	fMap                        // a: bytes, b: address of a place to reserve
 	fVote                       // a: 1 = reserved or mapped, 0 = refused
 	fCommit                     // a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
@@ -91,9 +91,17 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-// dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the socket, which makes
-// connecting fail until the rank accepts: dial connects again until then.
-func dial(name string, purpose uint64, self int, secret []byte) (c *net.UnixConn, err error) {
+// hello is how a rank introduces itself to another one.
+type hello struct {
+	purpose uint64
+	self    int
+	secret  []byte
+	left    int64 // bytes of address space
+}
+
+// dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
+// socket, which makes connecting fail until the rank accepts: dial connects again until then.
+func dial(name string, h hello) (c *net.UnixConn, err error) {
 	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 		return err
@@ -105,8 +113,8 @@ func dial(name string, purpose uint64, self int, secret []byte) (c *net.UnixConn
 		c.Close()
 		return nil, err
 	}
-	hello := append(frame{kind: fHello, from: uint32(self), a: purpose}.encode(), secret...)
-	if err := sock.Send(c, hello, nil); err != nil {
+	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose, b: uint64(h.left)}.encode(), h.secret...)
+	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err
 	}

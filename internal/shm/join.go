@@ -13,10 +13,7 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/config"
 	"libarmci/internal/sock"
 	"libarmci/internal/transport"
 )
@@ -49,11 +46,11 @@ var errGone = errors.New("has ended or does not answer while the ranks of this n
 
 // lead creates the arena and has all members map it. The returned connections are indexed by local number.
 func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
-	conns, err := d.gather(o)
+	conns, left, err := d.gather(o)
 	if err == nil {
 		var fd int
 		var p place
-		if fd, p, err = createArena(o, conns); err == nil {
+		if fd, p, err = createArena(o, conns, left); err == nil {
 			return fd, p, conns, nil
 		}
 	}
@@ -70,8 +67,8 @@ func closeAll(conns []*net.UnixConn) {
 }
 
 // createArena finds a place for the arena and creates it there.
-func createArena(o *Options, conns []*net.UnixConn) (int, place, error) {
-	p, err := choosePlace(o, conns)
+func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place, error) {
+	p, err := choosePlace(o, conns, left)
 	if err != nil {
 		return -1, p, err
 	}
@@ -87,9 +84,12 @@ func createArena(o *Options, conns []*net.UnixConn) (int, place, error) {
 }
 
 // choosePlace tries one place after the other until all have reserved it.
-func choosePlace(o *Options, conns []*net.UnixConn) (place, error) {
-	last := fmt.Errorf("an arena of %s is too small, or the limit of address space or file size is", config.SizeText(o.Arena))
-	for _, p := range places(o.Arena, o.Base) {
+func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, error) {
+	bytes, last := arenaBytes(o, left)
+	if last != nil {
+		return place{}, fmt.Errorf("%w: %w", transport.ErrNoMemory, last)
+	}
+	for _, p := range places(bytes, o.Base) {
 		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
@@ -97,23 +97,21 @@ func choosePlace(o *Options, conns []*net.UnixConn) (place, error) {
 			return p, last
 		}
 	}
-	advice := moreSpace()
-	if o.Arena >= smallestArena && rlimit(unix.RLIMIT_AS) == unlimited {
-		advice = "set ARMCI_SHM_BASE or ARMCI_SHM_ARENA" // the addresses are in use
-	}
-	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); %s", transport.ErrNoMemory,
-		last, advice)
+	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
+		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last) // the addresses are in use
 }
 
-// gather accepts connections of all other ranks of the node.
-func (d *Listener) gather(o *Options) ([]*net.UnixConn, error) {
+// gather accepts connections of all other ranks of the node. It returns also the least address space that one of them has
+// left for the arena.
+func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
+	left := spaceLeft{bytes: ownSpaceLeft()}
 	d.l.SetDeadline(time.Now().Add(joinTimeout))
 	defer d.l.SetDeadline(time.Time{})
 	for n := 1; n < len(o.Ranks); {
 		come, err := acceptqueue.AcceptUser(d.l)
 		if err != nil {
-			return conns, fmt.Errorf("wait for the ranks of this node: %w", err)
+			return conns, left, fmt.Errorf("wait for the ranks of this node: %w", err)
 		}
 		for _, conn := range come {
 			c := conn.(*net.UnixConn)
@@ -123,10 +121,13 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, error) {
 				continue
 			}
 			conns[f.from] = c
+			if int64(f.b) < left.bytes {
+				left = spaceLeft{int64(f.b), int(f.from)}
+			}
 			n++
 		}
 	}
-	return conns, nil
+	return conns, left, nil
 }
 
 // offerPlace reserves p in this process and all members, or in none.
@@ -171,7 +172,7 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 
 // follow receives the arena from the leader.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = dial(o.Listeners[0], purposeJoin, o.Self, o.Secret); err != nil {
+	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret, ownSpaceLeft()}); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w", o.Ranks[0], err)
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))

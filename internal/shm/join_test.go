@@ -112,7 +112,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := dial(d.Name+"-x", purposeJoin, 1, testSecret()); err == nil || !strings.Contains(err.Error(), "user 65534") {
+	if _, err := dial(d.Name+"-x", hello{purpose: purposeJoin, self: 1, secret: testSecret()}); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("a listener of another user: %v", err)
 	}
 }
@@ -137,12 +137,13 @@ func asNobody(do func() error) func() error {
 func TestGather(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
-	for _, hello := range []struct {
+	for _, h := range []struct {
 		self    int
 		purpose uint64
 		secret  string
 	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"}, {2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
-		c, err := dial(d.Name, hello.purpose, hello.self, []byte(strings.Repeat(hello.secret, secretLen)))
+		secret := []byte(strings.Repeat(h.secret, secretLen))
+		c, err := dial(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,9 +151,12 @@ func TestGather(t *testing.T) {
 	}
 	o := order{Listeners: make([]string, 3), Secret: testSecret()}
 	opt := o.options()
-	conns, err := d.gather(&opt)
+	conns, left, err := d.gather(&opt)
 	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
 		t.Errorf("%v, %v", conns, err)
+	}
+	if ownSpaceLeft() == unlimited && left != (spaceLeft{1 << 30, 1}) {
+		t.Errorf("the least address space left: %+v", left)
 	}
 	closeAll(conns)
 }
@@ -188,7 +192,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := dial(r.order.Listeners[0], purposeJoin, 2, r.order.Secret); err != nil {
+		if _, err := dial(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret, unlimited}); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)

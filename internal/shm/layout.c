@@ -6,10 +6,17 @@
 #include <string.h>
 
 #include "shm.h"
+#include "team.h"
 
 struct shm_view shm;
 
 static uint64_t page_up(uint64_t x) { return (x + 4095) & ~4095ull; }
+
+static uint64_t context_bytes(const struct shm_head *p)
+{
+	uint64_t n = p->nlocal, members = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member));
+	return members + n * SHM_BULK_SLOTS * p->bulk_bytes;
+}
 
 uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uint32_t world)
 {
@@ -24,9 +31,17 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->contexts = 4096;
 	p->region_cap = 1u << 20;
 	p->ring_bytes = SHM_RING_BYTES;
-	p->context_bytes = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member)) + n * SHM_BULK_SLOTS * SHM_BULK;
+	p->bulk_bytes = SHM_BULK;
+	p->context_bytes = context_bytes(p);
 	// A small arena (RLIMIT_AS, or a setting) has fewer contexts and shorter tables; one that is too small even then is refused.
 	while (p->contexts > 64 && p->contexts * p->context_bytes > arena_bytes / 8) p->contexts /= 2;
+	while (p->contexts > 16 && p->contexts * p->context_bytes > arena_bytes / 8) {
+		if (p->bulk_bytes > SHM_LEAST_BULK)
+			p->bulk_bytes /= 2;
+		else
+			p->contexts /= 2;
+		p->context_bytes = context_bytes(p);
+	}
 	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
 	uint64_t shortest = world > nlocal ? SHM_RING_BYTES : 8192; // a fragment from another node must fit into an empty ring
 	while (p->ring_bytes > shortest && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;

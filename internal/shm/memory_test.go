@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
 	"libarmci/internal/transport"
 )
 
@@ -120,28 +119,6 @@ func TestPlaces(t *testing.T) {
 	}
 	if got := places(300<<20+12345, testBase); len(got) == 0 || got[0].bytes != 300<<20 {
 		t.Errorf("not whole huge pages: %+v", got)
-	}
-}
-
-// A limit of address space, or of file sizes, makes the arena smaller before it is tried.
-func TestPlacesUnderLimit(t *testing.T) {
-	for _, l := range []struct {
-		what  int
-		limit uint64
-		most  int64
-	}{{unix.RLIMIT_AS, 1 << 46, 1 << 44}, {unix.RLIMIT_FSIZE, 1 << 40, 1 << 40}} {
-		var old unix.Rlimit
-		if err := unix.Getrlimit(l.what, &old); err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Setrlimit(l.what, &unix.Rlimit{Cur: l.limit, Max: old.Max}); err != nil {
-			t.Skipf("the limit cannot be set here: %v", err)
-		}
-		all := places(1<<50, testBase)
-		unix.Setrlimit(l.what, &old)
-		if len(all) == 0 || all[0].bytes != l.most {
-			t.Errorf("limit %d of %d: %+v", l.what, l.limit, all)
-		}
 	}
 }
 

@@ -106,7 +106,7 @@ func (d *Listener) Join(o Options) (*Node, error) {
 // planOf lays out an arena.
 func planOf(arena int64, ranks, world int) (plan C.struct_shm_head, err error) {
 	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
-		err = fmt.Errorf("an arena of %s is too small for %d ranks; %s", config.SizeText(arena), ranks, moreSpace())
+		err = fmt.Errorf("an arena of %s is too small for %d ranks; set ARMCI_SHM_ARENA to more", config.SizeText(arena), ranks)
 	}
 	return plan, err
 }
@@ -149,6 +149,7 @@ func (m *Node) attach() error {
 	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
 		func(s span) error { return populate(m.fd, lo, s, m.opt.Margin) },
 		func(s span) { punch(m.fd, lo, s) })
+	m.own.ranks = len(m.opt.Ranks)
 	m.world = m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // world has context 0
 	if me == 0 {
 		C.shm_context_alloc()

@@ -12,7 +12,7 @@
 
 #include "../kernel/cpu.h"
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 6u
+#define SHM_VERSION 7u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
@@ -35,9 +35,7 @@ typedef _Atomic uint64_t shm_u64;
  *
  * All of it is sparse: a page costs memory once it is touched. What lies before slice_off is one memory file, each
  * rank's slice another; what is left behind the last slice cannot be accessed. */
-struct shm_region {
-	shm_u64 lo, hi; // addresses [lo, hi)
-};
+struct shm_region { shm_u64 lo, hi; }; // addresses [lo, hi)
 
 struct shm_head {
 	uint64_t magic;
@@ -46,7 +44,8 @@ struct shm_head {
 	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, desk_off;
 	uint64_t region_cap, ring_bytes, context_bytes;
 	uint32_t stripes, contexts, world; // world: ranks of the job
-	uint32_t device;                // 1: network devices take accumulate locks, too
+	uint32_t device;            // 1: network devices take accumulate locks, too
+	uint64_t bulk_bytes;        // of a bulk slot of a context: at most SHM_BULK
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
@@ -300,7 +299,7 @@ static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all 
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter
 #define SHM_SMALL       256u          // most bytes that a member publishes in one small step
 #define SHM_SMALL_SLOTS 8u
-#define SHM_BULK        (256u << 10)  // most bytes that a member publishes in one bulk step
+#define SHM_BULK        (256u << 10)  // most bytes that a member publishes in one bulk step; fewer in a small arena
 #define SHM_BULK_SLOTS  8u // of a member; only long transfers use all of them, so that the others stay in the cache
 
 // A small slot contains the number of its step, so that up to 56 bytes arrive in the line that announces them.
@@ -321,12 +320,13 @@ struct shm_context {
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
 	SHM_ALIGNED struct shm_member member[];
-	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x SHM_BULK bytes
+	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x bulk_bytes
 };
 // A process's own state of a team; one collective at a time per team and process.
 struct shm_team {
 	struct shm_context *context;
 	uint8_t *bulk;
+	size_t bulk_bytes; // of a slot
 	int n, me, id;   // id: of the context
 	int *local;      // local numbers of the members, malloc'ed
 	uint64_t phase;  // barriers I have entered

@@ -83,7 +83,8 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 	*h = (struct shm_team){.context = t, .n = n, .me = me, .id = id, .local = members, .room = room};
 	h->phase = phase;
 	h->step = h->known = step;
-	h->bulk = (uint8_t *)t + shm.head->context_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * SHM_BULK;
+	h->bulk_bytes = shm.head->bulk_bytes;
+	h->bulk = (uint8_t *)t + shm.head->context_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * h->bulk_bytes;
 	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);

@@ -9,6 +9,8 @@
 #include "shm.h"
 #include "stream.h"
 
+#define SHM_LEAST_BULK (64u << 10) // bytes of a bulk slot, at least
+
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
 uint64_t shm_step(struct shm_team *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
@@ -30,7 +32,7 @@ static inline struct shm_slot *shm_slot(struct shm_team *h, int member, uint64_t
 static inline uint8_t *shm_small(struct shm_team *h, int member, uint64_t k) { return shm_slot(h, member, k)->data; }
 static inline uint8_t *shm_bulk(struct shm_team *h, int member, unsigned slot)
 {
-	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * SHM_BULK;
+	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * h->bulk_bytes;
 }
 static inline unsigned shm_next_slot(struct shm_team *h, unsigned among) { return (unsigned)(h->uses++ % among); }
 static inline void shm_bulk_until(struct shm_team *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }

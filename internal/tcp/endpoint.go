@@ -25,6 +25,7 @@ type socket struct {
 	fd     int
 	mu     sync.Mutex
 	closed bool
+	watch  rawsock.Watch
 }
 
 // Break ends the connection: who uses it finds out.

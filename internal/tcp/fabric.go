@@ -12,7 +12,9 @@ package tcp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,10 +28,11 @@ import (
 
 // Options are the settings of this fabric alone. They are named in docs/configuration.md.
 type Options struct {
-	Interface  string // name or CIDR of the interface to use; "" = the route to the peers
-	Ports      string // "lo-hi": where to listen; "" = any
-	Congestion string // control of connections by this name; "", "auto": the system's unless it paces
-	Gather     int    // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	Interface  string        // name or CIDR of the interface to use; "" = the route to the peers
+	Ports      string        // "lo-hi": where to listen; "" = any
+	Congestion string        // control of connections by this name; "", "auto": the system's unless it paces
+	Gather     int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	stopTime   time.Duration // for which a process that is connected to may be stopped; 0 = an hour
 }
 
 // Driver is TCP with these settings.
@@ -80,6 +83,7 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 		f.Close()
 		return nil, err
 	}
+	go watchConnections(&f.ends, f.Timeout, f.ends.done)
 	return f, nil
 }
 
@@ -104,42 +108,57 @@ func (f *fabric) Info() transport.FabricInfo {
 	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true}
 }
 
-// Dial connects to the data server of a rank: again, until the timeout, while connections are dropped before they have
-// proved themselves.
+// Dial connects to the data server of a rank: again, while connections are dropped before they have
+// proved themselves. The kernel over there has the timeout to accept one; the process that serves may
+// be stopped for longer.
 func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
 	at, err := netip.ParseAddrPort(string(addr))
 	if err != nil {
 		return nil, err
 	}
-	deadline := time.Now().Add(f.Timeout)
-	var e *endpoint
-	err = acceptqueue.Redial(f.Timeout, nil, func(patience time.Time) (err error) {
-		e, err = f.dial(to, at, r, patience, deadline)
-		return err
-	})
+	d := dialer{fabric: f, to: to, at: at, deadline: time.Now().Add(f.Timeout)}
+	err = acceptqueue.Redial(f.dialTime(), d.unreachable, func(patience time.Time) error { return d.dial(r, patience) })
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", at, err)
 	}
-	return e, nil
+	return d.e, nil
 }
 
+// dialer connects to the data server of one rank.
+type dialer struct {
+	*fabric
+	to        transport.Rank
+	at        netip.AddrPort
+	deadline  time.Time // of connecting, while the kernel over there does not answer
+	connected bool      // in the latest attempt
+	e         *endpoint
+}
+
+// unreachable tells whether the kernel over there has not answered for the whole timeout.
+func (d *dialer) unreachable() bool { return !d.connected && time.Now().After(d.deadline) }
+
 // dial is one attempt, which waits for the server's first word until patience.
-func (f *fabric) dial(to transport.Rank, at netip.AddrPort, r transport.Receiver, patience, deadline time.Time) (*endpoint, error) {
-	fd, err := rawsock.Connect(at, f.opt.Congestion, f.Timeout, patience)
-	if err != nil {
-		return nil, err
+func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
+	limit := patience
+	if now := time.Now(); now.Before(d.deadline) && d.deadline.Before(limit) {
+		limit = d.deadline
 	}
-	e := &endpoint{socket: socket{fd: fd}, f: f, tx: sender{fd: fd, straight: f.straight},
-		rx: receiver{fd: fd, straight: f.straight, to: r, origin: true}}
-	if err = f.introduce(fd, to, patience, deadline); err == nil {
-		err = f.ends.add(fd, e, forLoss)
+	fd, err := rawsock.Connect(d.at, d.opt.Congestion, d.Timeout, limit)
+	if d.connected = err == nil; !d.connected {
+		return err
+	}
+	e := &endpoint{socket: socket{fd: fd}, f: d.fabric, tx: sender{fd: fd, straight: d.straight},
+		rx: receiver{fd: fd, straight: d.straight, to: r, origin: true}}
+	if err = d.introduce(fd, d.to, patience, time.Now().Add(d.dialTime())); err == nil {
+		err = d.ends.add(fd, e, forLoss)
 	}
 	if err != nil {
-		f.ends.remove(fd)
+		d.ends.remove(fd)
 		unix.Close(fd)
-		return nil, err
+		return err
 	}
-	return e, nil
+	d.e = e
+	return nil
 }
 
 // Close ends what is left.
@@ -180,11 +199,12 @@ type poller[T any] struct {
 	epoll int
 	bell  eventfd.FD
 	mu    sync.Mutex
-	all   map[int32]T // by descriptor
+	all   map[int32]T   // by descriptor
+	done  chan struct{} // closed with the poller
 }
 
 func (p *poller[T]) open() (err error) {
-	p.bell, p.all = eventfd.None, map[int32]T{}
+	p.bell, p.all, p.done = eventfd.None, map[int32]T{}, make(chan struct{})
 	if p.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		p.bell, err = eventfd.New()
 	}
@@ -195,6 +215,7 @@ func (p *poller[T]) open() (err error) {
 }
 
 func (p *poller[T]) close() {
+	close(p.done)
 	unix.Close(p.epoll)
 	p.bell.Close()
 }
@@ -217,6 +238,13 @@ func (p *poller[T]) remove(fd int) {
 	defer p.mu.Unlock()
 	delete(p.all, int32(fd))
 	p.control(unix.EPOLL_CTL_DEL, fd, 0)
+}
+
+// list is all connections.
+func (p *poller[T]) list() []T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Values(p.all))
 }
 
 // find gives the connection of an event, or nil.

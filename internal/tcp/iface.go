@@ -82,7 +82,7 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 	mine := hints[f.MyNode]
 	elsewhere := func(h hint) bool { return h.Host != mine.Host }
 	if f.opt.Interface == "" && mine.Host != 0 && !slices.ContainsFunc(hints, elsewhere) {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
+		return loopbackAddr()
 	}
 	own, err := f.opt.candidates()
 	if err != nil {
@@ -107,6 +107,19 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 	}
 	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
 		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], identify)
+}
+
+// loopbackAddr is an address of this host that only its own processes reach: IPv4 where there is one.
+func loopbackAddr() (netip.Addr, error) {
+	own, err := hostnet.Addresses(func(_ net.Interface, p netip.Prefix) bool { return p.Addr().IsLoopback() })
+	if err == nil && len(own) == 0 {
+		err = errors.New("all nodes of the job are on this host, whose loopback interface is down or has no address: " +
+			"'ip link set lo up' (as root) mends that; without pretended nodes (-nodes, ARMCI_NODE) no network is needed")
+	}
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return own[0].Addr(), nil
 }
 
 // hints reads what every node said.

@@ -150,7 +150,7 @@ func TestWrongServer(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
-			me := newClient(t, 2, func(f *fabric) { f.Timeout = 300 * time.Millisecond })
+			me := newClient(t, 2, func(f *fabric) { f.Timeout, f.opt.stopTime = 300*time.Millisecond, 1 })
 			if err := me.connect(impostor(t, c.serve), 0); err == nil || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%v; want %q", err, c.words)
 			}

@@ -111,7 +111,7 @@ all_cases() {
 refused() {
 	case="sigaltstack refused"
 	$CC_none -std=gnu11 -O2 -Wall -Wextra ${WERROR-} -o "$dir/refuse" "$here/refuse.c" || exit 1
-	"$dir/refuse" "$dir/crash" own >"$dir/out" 2>"$dir/err"
+	"$dir/refuse" sigaltstack 1 "$dir/crash" own >"$dir/out" 2>"$dir/err"
 	status=$?
 	[ $status -eq 77 ] && { echo "skip $case: no seccomp"; return; }
 	has '^libarmci: the system call sigaltstack is refused'

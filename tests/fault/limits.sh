@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# limits.sh - memory that somebody limits: a control group, the address space, locked memory. A refusal is one line
-# and a nonzero return on every rank, and the job goes on; nothing may be killed. It ends only what it started.
+# limits.sh - limits of a process: memory by a control group, address space, file size, locked memory, open files, threads; system
+# calls that are refused; no network. A refusal is one line that names the limit and the value needed, and a nonzero return on every
+# rank; nothing may be killed, and no text of Go appears. It ends only what it started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" WORK=... sh limits.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,8 +12,10 @@ dir=$WORK
 mkdir -p "$dir" || exit 1
 . "$here/job.sh"
 launch=$RUN_none
-$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/steps" "$here/steps.c" -L"$LIBDIR" \
-	-Wl,-rpath,"$LIBDIR" -larmci || exit 1
+for source in "$here/steps.c" "$SOURCE/tests/c/malloc.c"; do
+	$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
+		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
+done
 ARMCI_ERRORS=return
 export ARMCI_ERRORS
 
@@ -87,14 +90,90 @@ no_arena() {
 	[ "$n" -eq 1 ] || fail "$n lines say what to set, not 1"
 }
 
-# So little address space that there is no arena: the advice is one that helps.
-no_address_space() {
-	case="address space of 2000000 KiB"
-	# shellcheck disable=SC2086
-	run sh -c 'ulimit -v 2000000 && exec "$@"' sh $launch "$dir/steps" 1 2
+# one_line PATTERN: the job has failed, a line matches and none is of Go.
+one_line() {
 	[ $status -ne 0 ] || fail "exit status 0"
-	n=$(grep -c 'raise the limit of address space, which is 1.9 GiB' "$dir/err")
-	[ "$n" -eq 1 ] || fail "$n lines say what to do, not 1"
+	n=$(grep -E -c "$1" "$dir/err")
+	[ "$n" -ge 1 ] && [ "$n" -le "${2:-1}" ] || fail "$n lines match \"$1\""
+	! grep -E -q '^(runtime|goroutine|fatal error)' "$dir/err" || fail "text of Go"
+}
+
+# A limit that the shell sets, with so many ranks: limited RANKS "OPTION VALUE" COMMAND...
+limited() {
+	on=$1 limit=$2
+	shift 2
+	case="ulimit $limit, $on ranks"
+	# shellcheck disable=SC2086
+	run bash -c "ulimit $limit && exec \"\$@\"" sh ${RUN_none% *} $on "$@"
+}
+
+# So little address space that there is no arena, or that Go cannot start: the advice is one that helps.
+no_address_space() {
+	limited 2 "-v 1750000" "$dir/steps" 1 2
+	one_line 'raise the limit of address space, which is 1.6 GiB, to .* \(ulimit -v [0-9]+\)'
+	limited 4 "-v 1400000" "$dir/steps" 1 2
+	one_line 'the limit of address space, which is 1367 MiB, is too low .* raise it to [0-9]+ MiB' 4
+}
+
+# Much less than before is enough for a program that allocates little.
+little_address_space() {
+	for shape in 4:2500000 16:3200000; do
+		limited ${shape%:*} "-v ${shape#*:}" "$dir/steps" 4 400
+		refused "each rank has [0-9.]+ MiB of the arena.*raise the limit of address space, which is .* to .*ulimit -v [0-9]+"
+	done
+}
+
+file_size() {
+	limited 2 "-f 0" "$dir/steps" 1 2
+	one_line 'raise the limit of file size, which is 0 B \(ulimit -f\), to [0-9]+ MiB'
+	limited 2 "-f 262144" "$dir/steps" 50 20
+	refused "each rank has [0-9.]+ MiB of the arena.*raise the limit of file size, which is 256 MiB \(ulimit -f\), to "
+}
+
+few_threads() {
+	case="ulimit -u"
+	if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || ! setpriv --reuid 54321 --clear-groups test -x "$dir/steps"; then
+		echo "skip $case: not root, no setpriv, or another user cannot run programs of $dir"
+		return
+	fi
+	for shape in 4:10:'raise it to [0-9]+ \(ulimit -u\)' 4:26:'ulimit -u\)'; do
+		rest=${shape#*:}
+		case="ulimit -u ${rest%%:*}"
+		# shellcheck disable=SC2086
+		run setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "cd / && ulimit -u ${rest%%:*} && exec \"\$@\"" sh \
+			${RUN_none% *} ${shape%%:*} "$dir/steps" 1 2
+		one_line "${rest#*:}" 4
+	done
+}
+
+# Memory files are refused (EPERM, ENOSYS): files without a name take their place, and nothing is left of a killed job.
+no_memory_files() {
+	$CC_none -Wall -Wextra ${WERROR-} -o "$dir/refuse" "$here/refuse.c" || exit 1
+	for error in 1 38; do
+		case="memfd_create returns error $error"
+		# shellcheck disable=SC2086
+		run env -u ARMCI_ERRORS "$dir/refuse" memfd_create $error $launch "$dir/malloc"
+		[ $status -ne 77 ] || { echo "skip $case: no filters of system calls"; return; }
+		[ $status -eq 0 ] || fail "exit status $status"
+	done
+	[ -z "$(ls /dev/shm /tmp | grep '^armci-[A-Z2-7]*$')" ] || fail "files are left"
+}
+
+# Without a loopback interface pretended nodes cannot talk; with IPv6 alone they can.
+no_loopback() {
+	case="no loopback interface"
+	if ! unshare -n true 2>/dev/null; then
+		echo "skip $case: no right to namespaces"
+		return
+	fi
+	# shellcheck disable=SC2086
+	run unshare -n $launch -nodes 2 "$dir/steps" 1 2
+	one_line "loopback interface is down.*ip link set lo up"
+	case="IPv6 alone"
+	# shellcheck disable=SC2086
+	run unshare -n sh -c 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo && exec "$@"' sh $launch -nodes 2 \
+		env -u ARMCI_ERRORS "$dir/malloc"
+	[ $status -eq 0 ] || fail "exit status $status"
 }
 
 no_locked_memory() {
@@ -129,7 +208,12 @@ no_proc() {
 }
 
 few_descriptors
+limited 16 "-n 20" "$dir/steps" 1 2
+one_line "16 ranks need more open files than the limit allows, which is 20: raise it to [0-9]+ \(ulimit -n\)"
 no_proc
+no_loopback
+no_memory_files
+few_threads
 group_limit 524288000 0 1 16
 group_limit 524288000 64m 1 16
 group_limit 268435456 "" 1 4
@@ -138,6 +222,8 @@ address_space 8388608 200 "each rank has [0-9.]+ [MG]iB of the arena.*raise the 
 address_space 2500000 60 "each rank has [0-9.]+ MiB of the arena.*raise the limit of address space, which is 2.3 GiB"
 no_arena
 no_address_space
+little_address_space
+file_size
 no_locked_memory
 echo "$failures failures"
 [ $failures -eq 0 ]

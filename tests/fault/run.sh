@@ -4,7 +4,7 @@
 # started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm"
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm stop"
 #   FAULT_NODES=N: on so many pretended nodes (armcirun)
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
 #   FAULT_NODES=2 has armcirun pretend so many nodes
@@ -278,6 +278,33 @@ part_device() {
 	PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
 	BREAK_AFTER 3000 rank.[0-3].*connection.lost:
 	EOF
+	launch=$plain
+}
+
+# A rank that serves its node is stopped for longer than the timeout, while others fill all buffers on the way to it: its
+# kernel answers, so the job goes on.
+part_stop() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	export ARMCI_TIMEOUT=2s
+	for shape in 2-flood 4-late-flood; do
+		launch="$plain -nodes ${shape%%-*}"
+		case="$flavour rank 2 is stopped for 6 s on ${shape%%-*} nodes during ${shape#*-}"
+		start "$dir/victim" "$dir/pids" ${shape#*-} 2
+		started || { fail "did not start"; force; continue; }
+		pid=$(cat "$dir/pids/2")
+		kill -STOP "$pid"
+		sleep 6
+		kill -CONT "$pid"
+		sleep 1
+		[ "$(alive | wc -l)" -eq $ranks ] || fail "only ranks $(echo $(alive)) live on"
+		began=$(now)
+		kill -TERM $job
+		finish 15
+		clean
+		echo "done $case: $(grep -c . "$dir/err") lines"
+	done
+	unset ARMCI_TIMEOUT
 	launch=$plain
 }
 

@@ -61,6 +61,33 @@ static void puts_(void)
 	}
 }
 
+// More at a time for the victim than all buffers on the way hold.
+static void flood_without_end(void)
+{
+	if (me == victim)
+		asleep();
+	for (;;) {
+		for (int i = 0; i < 32; i++)
+			if (ARMCI_Put(local, base[victim], N * 8, victim))
+				die("ARMCI_Put");
+		ARMCI_Fence(victim);
+	}
+}
+
+static void flood(void)
+{
+	ready();
+	flood_without_end();
+}
+
+// The same, a second after the others know that the rank is ready: some connections are new by then.
+static void late_flood(void)
+{
+	ready();
+	sleep(1);
+	flood_without_end();
+}
+
 // Puts whose errors nobody looks at: the library ends the job, and says so once.
 static void careless(void)
 {
@@ -324,7 +351,7 @@ static const struct way {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"puts", puts_}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
+	{"puts", puts_}, {"flood", flood}, {"late-flood", late_flood}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
 	{"late", late},
 	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},

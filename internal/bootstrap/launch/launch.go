@@ -93,7 +93,10 @@ func Start(o Options) (*Job, error) {
 	if o.Label {
 		j.lines = &output{}
 	}
-	err := j.openServer()
+	err := o.checkLimits()
+	if err == nil {
+		err = j.openServer()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (j *Job) startAll() error {
 		c, err := j.startRank(rank, cpus)
 		if err != nil {
 			endAll(j.children)
-			return err
+			return explain(err, j.options.Ranks)
 		}
 		j.children = append(j.children, c)
 		j.verbosely("%s started%s%s", c, node(j.options, rank), on(cpus))

@@ -17,9 +17,14 @@ import (
 // backlog is how many connections wait for accept; the kernel takes less if net.core.somaxconn is lower.
 const backlog = 4096
 
+// milliseconds is a timeout as sockets take it.
+func milliseconds(timeout time.Duration) int {
+	return int(max(timeout, time.Second) / time.Millisecond)
+}
+
 // Tune sets what every connection has: nothing is delayed, and a silent host is noticed within timeout.
 func Tune(fd int, timeout time.Duration) {
-	ms := int(max(timeout, time.Second) / time.Millisecond)
+	ms := milliseconds(timeout)
 	for _, o := range [][3]int{
 		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
 		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
