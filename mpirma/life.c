@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The library starts in MPI_Init and ends in MPI_Finalize, both collective over MPI_COMM_WORLD. If it cannot start, the reason is
-// printed and every call passes through to the MPI.
+// printed and every call passes through to the MPI. A process that does not find the others of its
+// job ends.
 #include "create.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "_cgo_export.h"
 
@@ -23,8 +25,10 @@ void life_open(int me, int fast, int vm)
 
 static void start(void)
 {
-	if (!atomic_exchange(&tried, 1))
-		mpirmago_start();
+	if (atomic_exchange(&tried, 1) || !mpirmago_start())
+		return;
+	real.Finalize(); // of an MPI with one process
+	exit(EXIT_FAILURE);
 }
 
 void rma_start(handle comm)

@@ -21,7 +21,7 @@ set(full
 set(check
   "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/fast$"
   "^ga/openmpi$"
-  "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|leaks|messages)$"
+  "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/signal$" "^fault/(crash|leaks|messages|mistakes)$"
   "^nodes/(armcirun/2x2/c|unbuilt)$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
   "^softverbs/programs/device_acc$" "^vm/check$"
   "^ofi/shm/2x2/few$" "^ofi/tcp/4x1/few$"

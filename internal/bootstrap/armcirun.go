@@ -37,6 +37,7 @@ type armcirunJob struct {
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
 	onGone     func(error)        // the server is: says so
+	launch     config.Launch      // of armcirun, unless an MPI of one process in each rank is wanted
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -48,6 +49,9 @@ func startArmcirun(s *config.Set) (Job, error) {
 	j, err := dialArmcirun(addr, secret, rank, size, os.Exit)
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
+	}
+	if !s.Bool("ARMCI_ALONE") {
+		j.launch = s.Launcher()
 	}
 	return j, nil
 }
@@ -148,6 +152,11 @@ func (j *armcirunJob) Die(code int) {
 }
 
 func (j *armcirunJob) Close() error {
+	if err := findMPI().startedApart(j.launch); err != nil {
+		AwaitUnconnected(j.launch)
+		log.Errorf("ARMCI_Finalize: %v", err)
+		j.Abort(1)
+	}
 	j.finish(jobwire.Bye, nil)
 	j.node.close()
 	return j.conn.Close()

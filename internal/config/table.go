@@ -72,6 +72,9 @@ var table = []Row{
 			"auto is y under MPICH's mpiexec"},
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
+	{Name: "ARMCI_ALONE", Kind: KindBool, Class: ClassExpert, Default: "n",
+		Doc: "y = the variables of a launcher say nothing about this process: it is a job of one rank, or of its MPI's processes; " +
+			"under armcirun, MPI may have one process in each rank"},
 	{Name: "ARMCI_TRANSPORT", Kind: KindString, Default: "auto",
 		Doc: "transport between nodes: rdma, ofi (libfabric), tcp; auto is the first of these that every rank can use"},
 	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Default: "10s", Former: formerly("TIMEOUT"),
