@@ -89,6 +89,40 @@ no_mistakes() {
 	lines 2 '^armci 1$'
 }
 
+# wrapper NAME COMPILER PACKAGE OPTION: where there is no compiler.
+wrapper() {
+	[ -e "$BUILD/bin/$1" ] || return 0
+	run "$1 without a compiler" 127 env -u CC -u CXX -u FC PATH="$WORK/bin" "$BUILD/bin/$1" x.c -o x
+	says err "^$1: no compiler $2: .*apt-get install $3), or name another: $1 $4=COMPILER\$"
+	run "$1 without that compiler" 127 "$BUILD/bin/$1" "$4=nocc -m64" x.c -o x
+	says err "^$1: no compiler nocc: "
+}
+
+no_compiler() {
+	mkdir -p bin
+	for tool in sh env dirname readlink; do
+		ln -sf "$(command -v $tool)" bin/$tool
+	done
+	wrapper armcicc cc gcc -cc
+	wrapper armcicxx c++ g++ -cxx
+	wrapper armcifort gfortran gfortran -fc
+	wrapper caf-armci gfortran gfortran -fc
+}
+
+# A program that does not say where the library is; its own line is the loader's.
+no_library() {
+	# shellcheck disable=SC2086
+	${CC_none:-cc} -I"$SOURCE/include" -o homeless "$here/size.c" -L"$LIBDIR" -larmci || exit 1
+	run "no library" 127 env -u LD_LIBRARY_PATH "$armcirun" -n 2 ./homeless
+	says err "^armcirun: if libarmci.so.0 was not found: it is in $LIBDIR; type LD_LIBRARY_PATH=$LIBDIR before"
+	run "library said" 0 env LD_LIBRARY_PATH="$LIBDIR" "$armcirun" -n2 ./homeless
+	lines 2 '^armci 2$'
+	run "another status 127" 127 "$armcirun" -n 1 sh -c 'exit 127'
+	[ "$(wc -l <err)" -eq 1 ] || fail "it speaks of a library"
+}
+
+no_compiler
+no_library
 compile size ${CC_none:-cc} -o size
 for flavour in openmpi mpich; do
 	eval "cc=\${CC_$flavour-} launch=\${RUN_$flavour-}"
