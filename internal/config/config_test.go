@@ -124,6 +124,34 @@ func TestBadValuesAreNamed(t *testing.T) {
 	}
 }
 
+// Numbers out of range are refused, also of former names; bounds themselves are not.
+func TestBounds(t *testing.T) {
+	for _, row := range slices.Concat(table, former) {
+		if row.Least == "" && row.Most == "" {
+			continue
+		}
+		for _, text := range []string{row.Least, row.Most} {
+			if _, err := LoadFrom([]string{row.Name + "=" + text}); err != nil {
+				t.Errorf("%s=%s: %v", row.Name, text, err)
+			}
+		}
+		beyond := map[bool]string{true: "0", false: "9000000000000000000"}[row.Most == ""]
+		if row.Kind == KindDuration {
+			beyond = map[bool]string{true: "0s", false: "100h"}[row.Most == ""]
+		}
+		_, err := LoadFrom([]string{row.Name + "=" + beyond})
+		if err == nil || !strings.Contains(err.Error(), beyond) || !strings.HasSuffix(err.Error(), row.bounds()) {
+			t.Errorf("%s=%s: %v", row.Name, beyond, err)
+		}
+	}
+	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k", "ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=0",
+		"ARMCI_TIMEOUT=99ms", "ARMCI_SPIN=4294967297"} {
+		if _, err := LoadFrom([]string{entry}); err == nil {
+			t.Errorf("%s is accepted", entry)
+		}
+	}
+}
+
 func TestUnknownNames(t *testing.T) {
 	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1", "ARMCI_COMPLETELY_DIFFERENT=1",
 		"ARMCI_TEST_SEED=5", "ARMCI_SHM_LIMIT=1", "COMEX_FOO=1", "ARMCI_EMPTY=", "ARMCI_NODE=x", "ARMCI_JOB_RNK=1")

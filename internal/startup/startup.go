@@ -46,6 +46,9 @@ func Load(l Library) *Startup {
 	debug.SetGCPercent(50)
 	s := &Startup{library: l}
 	s.Cfg, s.problem = config.LoadFrom(bootstrap.Environ())
+	if s.problem == nil {
+		s.problem = drivers.Check(s.Cfg)
+	}
 	if s.problem == nil && s.Cfg.Bool("ARMCI_BACKTRACE") {
 		s.problem = guest.Watch()
 	}
