@@ -50,6 +50,7 @@ foreach(processor ppc64le riscv64)
   armci_suite(${processor} SCRIPT ${here}/aarch64/other.sh LABEL aarch64 TIMEOUT 300 COMPILES ENV "PROCESSOR=${processor}")
 endforeach()
 armci_suite(reference SCRIPT ${here}/reference/run.sh LABEL install TIMEOUT 200)
+armci_suite(install/missing SCRIPT ${here}/install/missing.sh LABEL install TIMEOUT 60)
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
 # What the library does alone is not repeated under Open MPI, whose launcher takes seconds to end a job.

@@ -85,6 +85,9 @@ no_mistakes() {
 	run "$flavour, armcirun in each process" 0 $launch "$armcirun" -n 3 ./size
 	lines 6 '^armci 3$'
 	# shellcheck disable=SC2086
+	run "$flavour, armci-mpirma before a program without MPI" 0 $launch "$BUILD/bin/armci-mpirma" ./size
+	lines 2 '^armci 2$'
+	# shellcheck disable=SC2086
 	run "$flavour, processes that are to be alone" 0 env ARMCI_ALONE=y $launch sh -c 'exec ./size'
 	lines 2 '^armci 1$'
 }
@@ -117,13 +120,34 @@ no_library() {
 	says err "^armcirun: if libarmci.so.0 was not found: it is in $LIBDIR; type LD_LIBRARY_PATH=$LIBDIR before"
 	run "library said" 0 env LD_LIBRARY_PATH="$LIBDIR" "$armcirun" -n2 ./homeless
 	lines 2 '^armci 2$'
+	run "armci-mpirma before a program without MPI" 0 "$armcirun" -n 2 "$BUILD/bin/armci-mpirma" ./size
+	lines 2 '^armci 2$'
 	run "another status 127" 127 "$armcirun" -n 1 sh -c 'exit 127'
 	[ "$(wc -l <err)" -eq 1 ] || fail "it speaks of a library"
 }
 
+# A program that was compiled with ARMCI-MPI's armci.h, over this library; and one that was not.
+other_header() {
+	# shellcheck disable=SC2086
+	compile header ${CC_none:-cc} -o header
+	for nodes in 1 2; do
+		for shape in elements rows one; do
+			case=$shape
+			"$armcirun" -n 2 -nodes $nodes ./header other $shape >out 2>err && fail "exit status 0"
+			once "darr: the two numbers of a descriptor are in ARMCI-MPI's order: .*compile it with"
+			echo "done other header, $shape, $nodes nodes"
+		done
+		for shape in elements rows one window; do
+			run "right header, $shape, $nodes nodes" 0 "$armcirun" -n 2 -nodes $nodes ./header right $shape
+			lines 1 '^OK$'
+		done
+	done
+}
+
+compile size ${CC_none:-cc} -o size
 no_compiler
 no_library
-compile size ${CC_none:-cc} -o size
+other_header
 for flavour in openmpi mpich; do
 	eval "cc=\${CC_$flavour-} launch=\${RUN_$flavour-}"
 	if [ -z "$cc" ] || [ -z "$launch" ]; then
