@@ -25,17 +25,25 @@ all: configure
 	@$(CMAKE) --build $(BUILD) --parallel $(JOBS)
 
 configure:
-	@command -v $(CMAKE) >/dev/null || { echo "make: cmake is missing; 'make run' as root installs it" >&2; exit 1; }
+	@command -v $(CMAKE) >/dev/null || { echo "make: cmake is missing; 'make run' as root installs it (apt-get install cmake)" >&2; exit 1; }
 	@test -n "$(GO)" || { echo "make: go is missing; install Go 1.26 or later, or say make GO=/path/to/go" >&2; exit 1; }
 	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(OPTIONS) >$(BUILD).log 2>&1 \
 		|| { cat $(BUILD).log; exit 1; }; mv $(BUILD).log $(BUILD)/configure.log
 
 # A first program: a distributed matrix product on four processes, without any MPI.
 run:
+	@echo "1/4 packages that the build needs"
 	@.ci/install-missing build
+	@echo "2/4 the library and its commands (the first time some minutes: each 'go build' takes one or more)"
 	@$(MAKE) --no-print-directory all
+	@echo "3/4 examples"
 	@$(CMAKE) --build $(BUILD) --target armci_examples --parallel $(JOBS)
+	@echo "4/4 $(BUILD)/bin/armcirun -n 4 $(BUILD)/examples/none/c/matmul"
 	@$(BUILD)/bin/armcirun -n 4 $(BUILD)/examples/none/c/matmul
+	@echo
+	@echo "now run:   $(BUILD)/bin/armcicc examples/c/hello.c -o hello && $(BUILD)/bin/armcirun -n 4 ./hello"
+	@echo "           $(BUILD)/bin/armci_info     # this machine, and what the library uses of it"
+	@echo "then read: docs/tutorial.md, or install with make install PREFIX=/usr/local"
 
 # Unit tests of the packages that differ from git's merge base with the main branch, C programs on two ranks.
 quick: configure
@@ -58,7 +66,8 @@ check-all: tests
 	$(TIER) full $(CTEST_ARGS) || status=1; exit $$status
 
 install: all
-	@DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD) --prefix "$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
+	@sh cmake/installed.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
 # The release tarball, from a git checkout: with the Go modules, so that it is built without a network.
 dist:

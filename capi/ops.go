@@ -96,6 +96,14 @@ func armcigo_op(c *C.struct_front_call) C.int {
 	return 0
 }
 
+// armcigo_other_layout ends the job: the program was compiled with another armci.h.
+//
+//export armcigo_other_layout
+func armcigo_other_layout(name *C.char) {
+	defer guest.Guard(guest.Faults())
+	end(literal(name), &core.ArgError{Arg: "darr", Text: otherLayout, Code: core.CodeInternal})
+}
+
 // carryOut executes an operation. It must not allocate, since remote operations are many and small.
 func carryOut(c *C.struct_front_call) error {
 	rt := lib.rt.Load() // as initialised, but for the line of a trace

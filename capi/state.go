@@ -134,6 +134,16 @@ var (
 	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
 )
 
+// otherLayout is the error of a program that was compiled with the other armci.h (layout.c).
+var otherLayout = func() string {
+	if C.mistakes_abort == 1 {
+		return "the two numbers of a descriptor are in classic ARMCI's order: the program was compiled with another armci.h; " +
+			"compile it with that of ARMCI-MPI (include/armci-mpi), or link it with libarmci.so.0"
+	}
+	return "the two numbers of a descriptor are in ARMCI-MPI's order: the program was compiled with ARMCI-MPI's armci.h; " +
+		"compile it with this library's (armcicc does), or link it with libarmci.so.1 (README, Binaries built for ARMCI-MPI)"
+}()
+
 var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
 
 // running returns the Runtime, or reports that the function was called before init or after finalize.

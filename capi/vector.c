@@ -47,8 +47,17 @@ static bool plain(armci_giov_t *v, int n, int proc, bool get, size_t element)
 	return true;
 }
 
+// Ends the job if the program has the other layout of descriptors (layout.c).
+static void look(const char *name, armci_giov_t *v, int n, int proc, bool get, bool may_overlap)
+{
+	if (!likely(atomic_load_explicit(&layout_calls_left, memory_order_relaxed) <= 0) &&
+	    atomic_load_explicit(&front.ranks, memory_order_acquire) > 0)
+		layout_look(name, v, n, proc, get, may_overlap);
+}
+
 static bool copy_here(armci_giov_t *v, int n, int proc, bool get)
 {
+	look(get ? "ARMCI_GetV" : "ARMCI_PutV", v, n, proc, get, false);
 	if (!plain(v, n, proc, get, 1))
 		return false;
 	front_order();
@@ -60,6 +69,7 @@ static bool copy_here(armci_giov_t *v, int n, int proc, bool get)
 
 static bool acc_here(int optype, void *scale, armci_giov_t *v, int n, int proc)
 {
+	look("ARMCI_AccV", v, n, proc, false, true);
 	int type = k_type_of_acc(optype);
 	if (type < 0 || !scale || !plain(v, n, proc, false, k_type_size(type)))
 		return false;

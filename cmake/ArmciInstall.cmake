@@ -36,17 +36,18 @@ foreach(name IN LISTS ARMCI_COMMANDS)
 endforeach()
 file(RELATIVE_PATH ARMCI_BIN_UP /prefix/${CMAKE_INSTALL_BINDIR} /prefix)
 string(REGEX REPLACE "/$" "" ARMCI_BIN_UP "${ARMCI_BIN_UP}")
-# armci_wrapper(<name> <variable with the compiler> <compiler> <option>): the same command for each language.
-function(armci_wrapper ARMCI_WRAPPER variable compiler ARMCI_WRAPPER_OPTION)
+# armci_wrapper(<name> <variable with the compiler> <compiler> <option> <Debian's package of it>): the
+# same command for each language.
+function(armci_wrapper ARMCI_WRAPPER variable compiler ARMCI_WRAPPER_OPTION ARMCI_WRAPPER_PACKAGE)
   set(ARMCI_WRAPPER_COMPILER "${variable}:-${compiler}")
   set(ARMCI_WRAPPER_WORDS "${variable}, or ${compiler}")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/armcicc.in ${PROJECT_BINARY_DIR}/bin/${ARMCI_WRAPPER} @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/${ARMCI_WRAPPER} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
-armci_wrapper(armcicc CC cc -cc)
-armci_wrapper(armcicxx CXX c++ -cxx)
-armci_wrapper(armcifort FC gfortran -fc)
+armci_wrapper(armcicc CC cc -cc gcc)
+armci_wrapper(armcicxx CXX c++ -cxx g++)
+armci_wrapper(armcifort FC gfortran -fc gfortran)
 if(TARGET armci_mpirma)
   install(PROGRAMS ${ARMCI_MPIRMA} DESTINATION ${ARMCI_INSTALL_PRIVATEDIR})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-mpirma.in ${PROJECT_BINARY_DIR}/bin/armci-mpirma @ONLY

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The library starts in MPI_Init and ends in MPI_Finalize, both collective over MPI_COMM_WORLD. If it cannot start, the reason is
-// printed and every call passes through to the MPI.
+// printed and every call passes through to the MPI. A process that does not find the others of its
+// job ends.
 //
 // MPI_Finalize begins with the delete callbacks of MPI_COMM_SELF, last set first, and a program may
 // use and free windows and memory in them. The library therefore ends in a callback of its own,
@@ -8,6 +9,7 @@
 #include "create.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "_cgo_export.h"
 
@@ -67,7 +69,10 @@ static void start(void)
 {
 	if (atomic_exchange(&tried, 1))
 		return;
-	mpirmago_start();
+	if (mpirmago_start()) {
+		real.Finalize(); // of an MPI with one process
+		exit(EXIT_FAILURE);
+	}
 	if (atomic_load(&job.running))
 		ends_in_callback = stop_at_end();
 }
@@ -82,6 +87,9 @@ void rma_start(handle comm)
 	if (!real.Comm_size(comm, &n) && !real.Comm_size(abi.comm_world, &all) && n == all)
 		start();
 }
+
+// For libarmci in the same process (internal/bootstrap/mpi_abi.c), which must not take this library for an MPI.
+PUBLIC int libarmci_mpirma_has_mpi(void) { return abi_open(); }
 
 // A program that gets here without an MPI behind this library cannot be helped.
 static int no_mpi(const char *function)

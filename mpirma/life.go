@@ -26,19 +26,26 @@ var lib struct {
 	recorder recorder.Recorder
 }
 
+// mpirmago_start returns 1 if the processes of the job cannot find each other: then each would be
+// a job of its own, in its MPI, too.
+//
 //export mpirmago_start
-func mpirmago_start() {
+func mpirmago_start() C.int {
 	defer guest.Guard(guest.Faults())
 	library := startup.Library{Name: "libarmci-mpirma", Access: "MPI_Get"}
 	s := startup.Load(library)
 	rt, err := s.Start("MPI_Init", nil)
+	if startup.Unconnected(err) {
+		return 1
+	}
 	if err != nil {
-		return // the reason has been printed; every call passes through
+		return 0 // the reason has been printed; every call passes through
 	}
 	lib.rt.Store(rt)
 	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	record(library.Name, rt)
 	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")), flag(s.Cfg.Bool("ARMCI_SHM_VM")))
+	return 0
 }
 
 // record begins to record, if that is wanted.

@@ -50,6 +50,7 @@ foreach(processor ppc64le riscv64)
   armci_suite(${processor} SCRIPT ${here}/aarch64/other.sh LABEL aarch64 TIMEOUT 300 COMPILES ENV "PROCESSOR=${processor}")
 endforeach()
 armci_suite(reference SCRIPT ${here}/reference/run.sh LABEL install TIMEOUT 200)
+armci_suite(install/missing SCRIPT ${here}/install/missing.sh LABEL install TIMEOUT 60)
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
 # What the library does alone is not repeated under Open MPI, whose launcher takes seconds to end a job.
@@ -84,6 +85,7 @@ foreach(bytes 0 12 71 72)
 endforeach()
 armci_suite(fault/strangers SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400 ENV "STRANGERS_CASES=${cases}")
+armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)

@@ -41,7 +41,7 @@ func showBuild(out io.Writer) {
 		}
 	}
 	for _, f := range flavours {
-		fmt.Fprintf(out, "  %s: %s\n", f.what, orNot(beside(f.file), "not installed beside this command"))
+		fmt.Fprintf(out, "  %s: %s\n", f.what, orNot(first(config.Installed(f.file)), "not installed beside this command"))
 	}
 	cache, _ := os.ReadFile("/etc/ld.so.cache")
 	for _, m := range mpis {
@@ -50,26 +50,18 @@ func showBuild(out io.Writer) {
 	fmt.Fprintln(out)
 }
 
+func first(files []string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	return files[0]
+}
+
 func orNot(found, otherwise string) string {
 	if found == "" {
 		return otherwise
 	}
 	return found
-}
-
-// beside looks for a file in the tree that this command is installed in.
-func beside(pattern string) string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	root := filepath.Dir(filepath.Dir(self))
-	for _, p := range []string{pattern, filepath.Join("lib", "*", pattern[len("lib*/"):])} { // also lib/<machine>
-		if found, _ := filepath.Glob(filepath.Join(root, p)); len(found) > 0 {
-			return found[0]
-		}
-	}
-	return ""
 }
 
 // inCache finds the path of a shared library in the dynamic linker's cache, whose strings end with a zero byte.

@@ -43,9 +43,9 @@ func showJob(out io.Writer, cfg *config.Set, s sections) error {
 // seat is what a rank tells its node's leader for the map.
 type seat struct{ Rank, Cores int }
 
-// place is what the leader of a node tells the others.
+// place is what the leader of a node tells the others; names in any bytes, which are no strings of JSON.
 type place struct {
-	Boot, Host string
+	Boot, Host []byte
 	Seats      []seat
 }
 
@@ -59,7 +59,7 @@ func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		return fmt.Errorf("exchange of the map: %w", err)
 	}
 	boot, _, _ := strings.Cut(id, "|")
-	places, err := exchanged(job.ExchangeLeaders, place{boot, host, seats})
+	places, err := exchanged(job.ExchangeLeaders, place{[]byte(boot), []byte(host), seats})
 	if err != nil {
 		return fmt.Errorf("exchange of the map: %w", err)
 	}

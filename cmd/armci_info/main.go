@@ -14,6 +14,7 @@ import (
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
+	"libarmci/internal/drivers"
 )
 
 const usage = `usage: armci_info [-bcdht]
@@ -122,6 +123,9 @@ func main() {
 // show prints the sections; in a job, on rank 0 only. It returns what is missing.
 func show(out io.Writer, s sections) error {
 	cfg, err := config.LoadFrom(bootstrap.Environ())
+	if err == nil {
+		err = drivers.Check(cfg)
+	}
 	if config.Launcher().Rank > 0 {
 		out = io.Discard
 	}

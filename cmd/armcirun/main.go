@@ -30,7 +30,7 @@ Starts RANKS copies of PROGRAM as one ARMCI job: on this machine (default 1), or
 on other hosts (default as many as these take). In a job of Slurm, PBS, LSF or Grid Engine
 the hosts are the job's, and the agent its own; -nodes keeps the ranks here.
 
-  -n RANKS         number of ranks (also -np)
+  -n RANKS         number of ranks (also -np, and -n4)
   -ppn RANKS       ranks for each node or host
   -nodes NODES     pretend NODES hosts: ARMCI_NODE=node0, node1, ...
   -hosts HOST,...  start the ranks on these hosts; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
@@ -101,8 +101,10 @@ func parse(args []string) (launch.Options, error) {
 	debug := flags.Int("gdb", 0, "")
 	version := flags.Bool("version", false, "")
 	hosts := hostFlags(flags, &o.Remote)
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(separated(flags, args)); errors.Is(err, flag.ErrHelp) {
 		return o, err
+	} else if err != nil {
+		return o, reworded(err)
 	}
 	if *version {
 		return o, errVersion
@@ -212,7 +214,13 @@ func run(o launch.Options) int {
 			job.Signal(s)
 		}
 	}()
-	return job.Wait()
+	status := job.Wait()
+	if status == statusNotFound {
+		if where := missingLibrary(o.Argv[0]); where != "" {
+			fmt.Fprintf(os.Stderr, "armcirun: %s\n", where)
+		}
+	}
+	return status
 }
 
 func statusOf(err error) int {

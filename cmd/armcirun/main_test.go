@@ -49,6 +49,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v, error %v", o, err)
 	}
 	for line, want := range map[string][4]int{ // ranks, nodes, ranks a node, hosts
+		"-n2 p": {2, 0, 0, 0}, "-np3 p -n4": {3, 0, 0, 0}, "--n2 -ppn1 p": {2, 2, 1, 0}, "-label -n2 -map block -n3 p": {3, 0, 0, 0},
 		"p": {1, 0, 0, 0}, "-ppn 2 p": {2, 1, 2, 0}, "-n 5 -ppn 2 p": {5, 3, 2, 0}, "-nodes 3 -ppn 2 p": {6, 3, 2, 0},
 		"-hosts a:2,n[1-3] p": {5, 0, 0, 4}, "-hosts a,b p": {2, 0, 0, 2}, "-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
 	} {
@@ -136,7 +137,12 @@ func TestStatusAndOutput(t *testing.T) {
 		{"no-such-program-anywhere", 127, "", "no-such-program-anywhere"},
 		{"/dev/null", 126, "", "permission denied"},
 		{"-n 0 true", 2, "", "armcirun: -n 0: must be 1..4096; see armcirun -h\n"},
-		{"-what true", 2, "", "armcirun: flag provided but not defined: -what; see armcirun -h\n"},
+		{"-what true", 2, "", "armcirun: unknown option -what; see armcirun -h\n"},
+		{"--genv true", 2, "", "armcirun: unknown option -genv; did you mean -x NAME=VALUE?; see armcirun -h\n"},
+		{"--oversubscribe -n2 true", 2, "", "unknown option -oversubscribe: leave it out"},
+		{"-n", 2, "", "armcirun: a value is missing behind: -n; see armcirun -h\n"},
+		{"-n two true", 2, "", "armcirun: invalid value \"two\" for -n: must be a whole number; see armcirun -h\n"},
+		{"-n2 echo -n2", 0, "-n2\n-n2\n", ""},
 		{"-hosts no-such-host.invalid true", 126, "", "armcirun: unknown host no-such-host.invalid"},
 		{"-map random true", 2, "", "armcirun: -map random: must be block or cyclic; see armcirun -h\n"},
 		{"-label -n 1 printf a\\nb", 0, "[0] a\n[0] b\n", ""},
@@ -161,6 +167,43 @@ func TestStatusAndOutput(t *testing.T) {
 		if c.stderr == "" && stderr.Len() > 0 {
 			t.Errorf("%s: %q on standard error", c.args, stderr.String())
 		}
+	}
+}
+
+// A program of this directory is not started, but named: the directory is not in PATH.
+func TestDidYouMean(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, mode := range map[string]os.FileMode{"here": 0o755, "plain": 0o644} {
+		if err := os.WriteFile(name, []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"here": "; did you mean ./here?\n", "nowhere": "not found in $PATH\n",
+		"plain": "; ./plain is there, but not executable: chmod +x plain\n",
+	} {
+		text, err := armcirun("-n2", name).CombinedOutput()
+		if code := err.(*exec.ExitError).ExitCode(); code != 127 || !strings.HasSuffix(string(text), want) {
+			t.Errorf("%s: status %d, %q", name, code, text)
+		}
+	}
+}
+
+func TestWhereLibrariesAre(t *testing.T) {
+	for _, c := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, "if x.so was not found: LD_LIBRARY_PATH must name its directory"},
+		{[]string{"/p/lib/x.so"}, "if x.so was not found: it is in /p/lib; type LD_LIBRARY_PATH=/p/lib before armcirun"},
+		{[]string{"/p/lib/a/x.so", "/p/lib/b/x.so"}, "it is in /p/lib/a and in /p/lib/b; type LD_LIBRARY_PATH=/p/lib/a before"},
+	} {
+		if got := whereIs("x.so", c.files); !strings.Contains(got, c.want) {
+			t.Errorf("%q: %q", c.files, got)
+		}
+	}
+	if got := missingLibrary("sh"); got != "" {
+		t.Errorf("sh: %q", got)
 	}
 }
 

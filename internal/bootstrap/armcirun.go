@@ -36,6 +36,7 @@ type armcirunJob struct {
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
 	onGone     func(error)        // the server is: says so
+	launch     config.Launch      // of armcirun, unless an MPI of one process in each rank is wanted
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -47,6 +48,9 @@ func startArmcirun(s *config.Set) (Job, error) {
 	j, err := dialArmcirun(s.String("ARMCI_JOB_ADDR"), timeout, secret, rank, size, os.Exit)
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
+	}
+	if !s.Bool("ARMCI_ALONE") {
+		j.launch = s.Launcher()
 	}
 	return j, nil
 }
@@ -148,6 +152,11 @@ func (j *armcirunJob) Die(code int) {
 }
 
 func (j *armcirunJob) Close() error {
+	if err := findMPI().startedApart(j.launch); err != nil {
+		AwaitUnconnected(j.launch)
+		log.Errorf("ARMCI_Finalize: %v", err)
+		j.Abort(1)
+	}
 	j.finish(jobwire.Bye, nil)
 	j.node.close()
 	return j.conn.Close()

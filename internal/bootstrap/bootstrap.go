@@ -61,7 +61,8 @@ type Job interface {
 // Start joins the job. comm is the communicator whose ranks become the job's,
 // nil for all processes of the launcher. It tries in this order:
 //
-//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job;
+//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job; an error if MPI is initialised in each
+//     of several ranks, alone;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
 //   - a launcher with PMI-2 or PMIx started it, without MPI: its job;
@@ -70,7 +71,7 @@ func Start(s *config.Set, comm *uintptr) (Job, error) {
 	mpi := findMPI()
 	underArmcirun := s.IsSet("ARMCI_JOB_ADDR")
 	if mpi.active() {
-		job, err := startInitialised(mpi, comm, s.Launcher())
+		job, err := startInitialised(s, mpi, comm)
 		if job != nil || err != nil {
 			return job, err
 		}
@@ -85,11 +86,12 @@ func Start(s *config.Set, comm *uintptr) (Job, error) {
 }
 
 // startInitialised is for a process in which MPI is running. It returns nil
-// without an error if MPI's world has size 1 but armcirun started several.
-func startInitialised(mpi *mpiLibrary, comm *uintptr, launch config.Launch) (Job, error) {
+// without an error if the job is armcirun's.
+func startInitialised(s *config.Set, mpi *mpiLibrary, comm *uintptr) (Job, error) {
+	launch := s.Launcher()
 	underArmcirun := launch.Name == "armcirun"
 	if !mpi.usable() {
-		if underArmcirun {
+		if underArmcirun && (!several(launch) || s.Bool("ARMCI_ALONE")) {
 			return nil, nil
 		}
 		return nil, mpi.unusable()
@@ -105,11 +107,11 @@ func startInitialised(mpi *mpiLibrary, comm *uintptr, launch config.Launch) (Job
 	if err != nil {
 		return nil, err
 	}
+	if err := mpi.unconnected(launch, s.Bool("ARMCI_ALONE")); err != nil {
+		return nil, err
+	}
 	if underArmcirun && size == 1 {
 		return nil, nil
-	}
-	if err := mpi.unconnected(launch); err != nil {
-		return nil, err
 	}
 	return newMPIJob(mpi, from)
 }
@@ -149,7 +151,7 @@ func startMPI(mpi *mpiLibrary, launch config.Launch) (Job, error) {
 	if err := mpi.initialise(nil, nil); err != nil {
 		return nil, err
 	}
-	if err := mpi.unconnected(launch); err != nil {
+	if err := mpi.unconnected(launch, false); err != nil {
 		return nil, err
 	}
 	return newMPIJob(mpi, mpi.world())

@@ -81,8 +81,10 @@ func (m *mpiLibrary) unusable() error {
 	return fmt.Errorf("the MPI in this process (%q) is neither Open MPI nor of the MPICH family", m.version())
 }
 
+func (m *mpiLibrary) isOpenMPI() bool { return m.flavour == C.BOOT_MPI_OPEN }
+
 func (m *mpiLibrary) name() string {
-	if m.flavour == C.BOOT_MPI_OPEN {
+	if m.isOpenMPI() {
 		return "Open MPI"
 	}
 	return "MPICH"

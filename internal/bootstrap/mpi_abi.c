@@ -80,10 +80,22 @@ static int flavour_of_version(void)
 	return BOOT_MPI_UNKNOWN;
 }
 
+/*
+ * libarmci-mpirma.so has functions of MPI, but needs an MPI behind it: preloaded into a program without
+ * one (armci-mpirma) it is none. It says so itself.
+ */
+static int is_hollow(void)
+{
+	anyfn *has_mpi = function_named("libarmci_mpirma_has_mpi");
+	return has_mpi && !((int (*)(void))has_mpi)();
+}
+
 int boot_mpi_find(void)
 {
 	if (mpi.flavour != BOOT_MPI_NONE)
 		return mpi.flavour;
+	if (is_hollow())
+		return BOOT_MPI_NONE;
 #define FIND_FUNCTION(name) mpi.name = name ? name : function_named(#name);
 #define FIND_OBJECT(name)   mpi.name = name ? (void *)name : dlsym(RTLD_DEFAULT, #name);
 	FUNCTIONS(FIND_FUNCTION)

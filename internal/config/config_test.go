@@ -124,6 +124,34 @@ func TestBadValuesAreNamed(t *testing.T) {
 	}
 }
 
+// Numbers out of range are refused, also of former names; bounds themselves are not.
+func TestBounds(t *testing.T) {
+	for _, row := range slices.Concat(table, former) {
+		if row.Least == "" && row.Most == "" {
+			continue
+		}
+		for _, text := range []string{row.Least, row.Most} {
+			if _, err := LoadFrom([]string{row.Name + "=" + text}); err != nil {
+				t.Errorf("%s=%s: %v", row.Name, text, err)
+			}
+		}
+		beyond := map[bool]string{true: "0", false: "9000000000000000000"}[row.Most == ""]
+		if row.Kind == KindDuration {
+			beyond = map[bool]string{true: "0s", false: "100h"}[row.Most == ""]
+		}
+		_, err := LoadFrom([]string{row.Name + "=" + beyond})
+		if err == nil || !strings.Contains(err.Error(), beyond) || !strings.HasSuffix(err.Error(), row.bounds()) {
+			t.Errorf("%s=%s: %v", row.Name, beyond, err)
+		}
+	}
+	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k", "ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=0",
+		"ARMCI_TIMEOUT=99ms", "ARMCI_SPIN=4294967297"} {
+		if _, err := LoadFrom([]string{entry}); err == nil {
+			t.Errorf("%s is accepted", entry)
+		}
+	}
+}
+
 func TestUnknownNames(t *testing.T) {
 	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1", "ARMCI_COMPLETELY_DIFFERENT=1",
 		"ARMCI_TEST_SEED=5", "ARMCI_SHM_LIMIT=1", "COMEX_FOO=1", "ARMCI_EMPTY=", "ARMCI_NODE=x", "ARMCI_JOB_RNK=1")
@@ -179,6 +207,12 @@ func TestLauncher(t *testing.T) {
 		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2}},
 		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4, Hydra: true}},
 		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2",
+			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
+		{"MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2", Launch{Name: "mpirun_rsh", By: "MV2_COMM_WORLD_RANK", Rank: 1, Size: 2}},
+		{"PMI_RANK=3 PMI_SIZE=4 ARMCI_ALONE=y", none},
+		{"PMI_RANK=3 PMI_SIZE=4 ARMCI_ALONE=n", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4}},
+		{"SLURM_PROCID=1 SLURM_NTASKS=4 ARMCI_ALONE=1", none},
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 ARMCI_ALONE=y",
 			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
 		{"PMIX_RANK=5", Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
 		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{Name: "srun", By: "PMIX_RANK", Rank: 5, Size: 8}},

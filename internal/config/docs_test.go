@@ -39,6 +39,9 @@ func rendered(class Class) string {
 		if row.Unit != "" {
 			kind += ", " + row.Unit
 		}
+		if bounds := row.bounds(); bounds != "" {
+			kind += ", " + bounds
+		}
 		value := "`" + row.Default + "`"
 		if row.Default == "" {
 			value = "unset"

@@ -21,6 +21,7 @@ func formerRows() []Row {
 		for _, row := range table {
 			if name := row.Former[network]; name != "" {
 				rows = append(rows, Row{Name: name, Kind: row.Kind, Class: ClassFormer, Default: row.Default, Auto: row.Auto,
+					Least: row.Least, Most: row.Most,
 					Doc: "former name of " + row.Name + ", for " + strings.ToUpper(network) + " only"})
 			}
 		}

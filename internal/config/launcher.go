@@ -54,9 +54,12 @@ func (s *Set) Launcher() Launch {
 }
 
 // launcherOf prefers armcirun: a job of its own that a rank of an MPI job
-// starts carries the variables of both.
+// starts carries the variables of both. ARMCI_ALONE hides any other launcher.
 func launcherOf(env map[string]string) Launch {
 	l := startedBy(env)
+	if alone, _ := parseBool(env["ARMCI_ALONE"]); alone != 0 && l.Name != "armcirun" {
+		return Launch{Rank: -1}
+	}
 	if l.Name != "" && l.Name != "armcirun" {
 		l.PMI, l.OneHost = pmiOf(env), oneHost(env, l.Size)
 		l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" || env["ARMCI_PMI"] == l.PMI)
@@ -69,6 +72,7 @@ func startedBy(env map[string]string) Launch {
 		{"armcirun", "ARMCI_JOB_RANK", "ARMCI_JOB_SIZE"},
 		{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 		{"mpiexec", "PMI_RANK", "PMI_SIZE"},
+		{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
 		{"prterun", "PMIX_RANK", ""},
 	} {
 		if l.name == "armcirun" && env["ARMCI_JOB_ADDR"] == "" {

@@ -24,9 +24,39 @@ type value struct {
 
 // allowed says in words what a row accepts; it ends the message about a bad value.
 func (r *Row) allowed() string {
+	text := r.form()
 	if r.Auto != nil {
-		return "auto, or " + (&Row{Kind: r.Kind}).allowed()
+		text = "auto, or " + text
 	}
+	if bounds := r.bounds(); bounds != "" {
+		text += "; " + bounds
+	}
+	return text
+}
+
+// bounds says in words what Least and Most are, "" without them.
+func (r *Row) bounds() string {
+	switch {
+	case r.Least != "" && r.Most != "":
+		return r.Least + " to " + r.Most
+	case r.Least != "":
+		return "at least " + r.Least
+	case r.Most != "":
+		return "at most " + r.Most
+	}
+	return ""
+}
+
+// within tells whether a number is between the bounds of the row.
+func (r *Row) within(num int64) bool {
+	free := Row{Name: r.Name, Kind: r.Kind}
+	least, _ := free.parse(r.Least)
+	most, _ := free.parse(r.Most)
+	return num >= least.num && (r.Most == "" || num <= most.num)
+}
+
+// form says in words how values of the row's kind are written.
+func (r *Row) form() string {
 	switch r.Kind {
 	case KindBool:
 		return "y or n (also yes no, 1 0, true false, on off)"
@@ -71,7 +101,7 @@ func (r *Row) parse(text string) (value, error) {
 	case KindAddress:
 		v.num, ok = parseAddress(text)
 	}
-	if !ok {
+	if !ok || (r.Least != "" || r.Most != "") && !r.within(v.num) {
 		return value{}, fmt.Errorf("%s=%q: must be %s", r.Name, text, r.allowed())
 	}
 	return v, nil

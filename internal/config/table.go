@@ -43,6 +43,8 @@ type Row struct {
 	Doc     string // one line
 	Choices []string
 	Class   Class
+	// Least and Most bound a number, as they would be written in the environment; "" is no bound.
+	Least, Most string
 	// Auto is what the default "auto" stands for on each network, which then must be named by For to read the setting.
 	Auto map[string]string
 	// Former names by network: they set the setting for that network alone.
@@ -61,35 +63,38 @@ var table = []Row{
 	{Name: "ARMCI_TRACE", Kind: KindString, Default: "n",
 		Doc: "FILE = write begin and end of every call to FILE, in Chrome's trace format (Perfetto); y = print one line per call, " +
 			"which switches the fast path off"},
-	{Name: "ARMCI_TRACE_LIMIT", Kind: KindSize, Class: ClassExpert, Default: "1g", Unit: "bytes",
+	{Name: "ARMCI_TRACE_LIMIT", Kind: KindSize, Class: ClassExpert, Least: "68k", Default: "1g", Unit: "bytes",
 		Doc: "most bytes that a rank writes to its file of ARMCI_TRACE"},
 	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
 		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
-	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Default: "0", Unit: "polls",
+	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Most: "1000000000", Default: "0", Unit: "polls",
 		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
 	{Name: "ARMCI_REPORTER", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "y", "n"},
 		Doc: "keep a small process on each node that names a dead rank when the launcher ends all others before one can; " +
 			"auto is y under MPICH's mpiexec"},
 	{Name: "ARMCI_NODE", Kind: KindString,
 		Doc: "pretended node name: ranks with different names behave as if on different hosts"},
-	{Name: "ARMCI_TRANSPORT", Kind: KindString, Default: "auto",
+	{Name: "ARMCI_ALONE", Kind: KindBool, Class: ClassExpert, Default: "n",
+		Doc: "y = the variables of a launcher say nothing about this process: it is a job of one rank, or of its MPI's processes; " +
+			"under armcirun, MPI may have one process in each rank"},
+	{Name: "ARMCI_TRANSPORT", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "rdma", "ofi", "tcp"},
 		Doc: "transport between nodes: rdma, ofi (libfabric), tcp; auto is the first of these that every rank can use"},
-	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Default: "10s", Former: formerly("TIMEOUT"),
+	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Least: "100ms", Default: "10s", Former: formerly("TIMEOUT"),
 		Doc: "time after which a node that does not answer is given up, and the job with it"},
-	{Name: "ARMCI_POLL", Kind: KindDuration, Default: "auto", Auto: map[string]string{"tcp": "20us", "rdma": "200us", "ofi": "200us"},
+	{Name: "ARMCI_POLL", Kind: KindDuration, Most: "1m", Default: "auto", Auto: map[string]string{"tcp": "20us", "rdma": "200us", "ofi": "200us"},
 		Former: formerly("POLL"),
 		Doc: "longest time for which a data server polls for the next request before it sleeps; auto = 20us over TCP, 200us " +
 			"over RDMA and libfabric, where it polls that long only if requests come that soon after each other"},
-	{Name: "ARMCI_EAGER", Kind: KindSize, Default: "8k", Unit: "bytes", Former: formerly("EAGER"),
+	{Name: "ARMCI_EAGER", Kind: KindSize, Most: "64k", Default: "8k", Unit: "bytes", Former: formerly("EAGER"),
 		Doc: "puts and accumulates of up to this size are copied at once and complete at the caller; over RDMA and libfabric " +
 			"puts only, and 16k at most"},
-	{Name: "ARMCI_BUFFER", Kind: KindSize, Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
+	{Name: "ARMCI_BUFFER", Kind: KindSize, Least: "1m", Default: "16m", Unit: "bytes", Former: formerly("BUFFER"),
 		Doc: "most memory that a process has in buffers for other nodes, pinned over RDMA; there a quarter of it where no data " +
 			"server runs"},
-	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Class: ClassExpert, Default: "4096", Unit: "connections",
+	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Class: ClassExpert, Most: "1000000", Default: "4096", Unit: "connections",
 		Doc: "connections that a data server should have at most, and as many that a process makes to other nodes; beyond that " +
 			"idle ones are given back, and made again when they are used; over TCP at most a quarter of RLIMIT_NOFILE; 0 = any number"},
-	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Default: "16t", Unit: "bytes",
+	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Most: "128t", Default: "16t", Unit: "bytes",
 		Doc: "virtual size of the node's arena; less where RLIMIT_AS or RLIMIT_FSIZE allows less"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",
 		Doc: "virtual address at which the arena is tried first"},
@@ -103,7 +108,7 @@ var table = []Row{
 	{Name: "ARMCI_CAF_ACCESSORS", Kind: KindChoice, Class: ClassExpert, Default: "caller", Choices: []string{"caller", "target"},
 		Doc: "where libcaf_armci runs accesses of gfortran 15 and later to derived types on a node: in the calling process, or at " +
 			"the image accessed"},
-	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Default: "1", Unit: "ranks",
+	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Least: "1", Most: "4096", Default: "1", Unit: "ranks",
 		Doc: "number of data servers per node, in its first ranks"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
 		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the other hosts; unset = detected"},

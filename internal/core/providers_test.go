@@ -85,7 +85,7 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 // ARMCI_TRANSPORT names the only transport that is looked at.
 func TestForcedTransport(t *testing.T) {
 	leaktest.Check(t)
-	for name, text := range map[string]string{"rdma": "rdma: no device (rank 0, east)", "carrier": `no transport "carrier" between nodes; known are: auto tcp rdma`} {
+	for name, text := range map[string]string{"rdma": "rdma: no device (rank 0, east)", "ofi": `no transport "ofi" between nodes; known are: auto tcp rdma`} {
 		c := transporttest.NewCluster(2)
 		open := func(transport.OpenInfo) (transport.Transport, error) { return nil, errors.New("tcp was opened") }
 		c.ProviderList = []transport.Provider{

@@ -91,8 +91,7 @@ func (p *Platform) Abandon() {
 
 // Providers lists the transports between nodes, the best first.
 func (p *Platform) Providers() []transport.Provider {
-	direct := rdma.Driver(rdma.Options{Device: p.cfg.String("ARMCI_RDMA_DEVICE"), GID: p.cfg.String("ARMCI_RDMA_GID"),
-		Sysfs: p.cfg.String("ARMCI_RDMA_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
+	direct := rdma.Driver(rdmaOptions(p.cfg))
 	forRDMA := p.between("rdma")
 	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), p.cfg.String("ARMCI_RDMA_STRIDED")
 	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"
@@ -105,13 +104,22 @@ func (p *Platform) Providers() []transport.Provider {
 		forOFI.Strided = transport.ByPacking
 	}
 
-	sockets := tcp.Driver(tcp.Options{Interface: p.cfg.String("ARMCI_TCP_INTERFACE"), Ports: p.cfg.String("ARMCI_TCP_PORTS"),
-		Gather: int(p.cfg.Size("ARMCI_TCP_GATHER")), Congestion: p.cfg.String("ARMCI_TCP_CONGESTION")})
+	sockets := tcp.Driver(tcpOptions(p.cfg))
 	forTCP := p.between("tcp")
 	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
 	forTCP.Connections = descriptors(forTCP.Connections)
 	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(providers, forOFI),
 		internode.Provider(sockets, forTCP)}
+}
+
+func tcpOptions(cfg *config.Set) tcp.Options {
+	return tcp.Options{Interface: cfg.String("ARMCI_TCP_INTERFACE"), Ports: cfg.String("ARMCI_TCP_PORTS"),
+		Gather: int(cfg.Size("ARMCI_TCP_GATHER")), Congestion: cfg.String("ARMCI_TCP_CONGESTION")}
+}
+
+func rdmaOptions(cfg *config.Set) rdma.Options {
+	return rdma.Options{Device: cfg.String("ARMCI_RDMA_DEVICE"), GID: cfg.String("ARMCI_RDMA_GID"),
+		Sysfs: cfg.String("ARMCI_RDMA_SYSFS"), Pin: cfg.Size("ARMCI_RDMA_PIN")}
 }
 
 // between is the settings that all networks have, for one of them.

@@ -99,6 +99,26 @@ func TestReadmeTransports(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	for entry, ok := range map[string]bool{
+		"ARMCI_TCP_PORTS=7000": true, "ARMCI_TCP_PORTS=7000-7100": true, "ARMCI_TCP_PORTS=70-7": false, "ARMCI_TCP_PORTS=99999": false,
+		"ARMCI_TCP_INTERFACE=eth0": true, "ARMCI_TCP_INTERFACE=eth0:1": true, "ARMCI_TCP_INTERFACE=10.0.0.0/8": true,
+		"ARMCI_TCP_INTERFACE=10.0.0.0/99": false, "ARMCI_TCP_INTERFACE=fe80::/10": true, "ARMCI_TCP_INTERFACE=eth0,eth1": false,
+		"ARMCI_RDMA_DEVICE=mlx5_0": true, "ARMCI_RDMA_DEVICE=mlx5_0:1": true, "ARMCI_RDMA_DEVICE=mlx5_0:one": false,
+		"ARMCI_RDMA_GID=3": true, "ARMCI_RDMA_GID=-1": false, "ARMCI_RDMA_MODEL=auto": true, "ARMCI_RDMA_MODEL=fast": false,
+	} {
+		err := Check(settings(t, entry))
+		name, _, _ := strings.Cut(entry, "=")
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", entry, err)
+		}
+	}
+	err := Check(settings(t, "ARMCI_TCP_PORTS=x", "ARMCI_RDMA_GID=y"))
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "ARMCI_RDMA_GID") {
+		t.Errorf("two bad ones: %v", err)
+	}
+}
+
 // A rank that cannot join closes its listener again.
 func TestCannotJoin(t *testing.T) {
 	leaktest.Check(t)

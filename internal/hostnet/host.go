@@ -51,6 +51,15 @@ func Addresses(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.P
 // NotLoopback wants all addresses that other hosts may know.
 func NotLoopback(i net.Interface, _ netip.Prefix) bool { return i.Flags&net.FlagLoopback == 0 }
 
+// CheckName refuses what is neither the name of an interface nor a network.
+func CheckName(setting string) error {
+	_, err := netip.ParsePrefix(setting)
+	if err == nil || !strings.ContainsAny(setting, "/ \t,;") && len(setting) < unix.IFNAMSIZ {
+		return nil
+	}
+	return fmt.Errorf("ARMCI_TCP_INTERFACE=%q: must be an interface (eth0) or a network (10.0.0.0/8)", setting)
+}
+
 // Named is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an error if there are none.
 // Without the setting it is all but loopback.
 func Named(setting string) ([]netip.Prefix, error) {

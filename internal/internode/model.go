@@ -84,6 +84,12 @@ func parseCosts(text string) (*costs, error) {
 	return &c, nil
 }
 
+// CheckModel refuses parameters that are not of a cost model.
+func CheckModel(text string) error {
+	_, err := parseCosts(text)
+	return err
+}
+
 // workload is what the model knows of a transfer.
 type workload struct {
 	get      bool

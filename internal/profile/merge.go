@@ -24,7 +24,7 @@ func Merge(file string, ranks int) (missing int, err error) {
 	parts := make([]string, ranks)
 	for i := range parts {
 		parts[i] = Part(file, i)
-		if _, err := os.Stat(parts[i]); err != nil {
+		if _, err := os.Lstat(parts[i]); err != nil {
 			missing++
 		}
 	}
@@ -61,10 +61,11 @@ func Parts(file string) ([]string, error) {
 
 // MergeFiles writes the events of all parts into one array, and removes the parts.
 func MergeFiles(file string, parts []string) (err error) {
-	out, err := os.Create(file)
+	fd, err := CreateFile(file)
 	if err != nil {
 		return err
 	}
+	out := os.NewFile(uintptr(fd), file)
 	defer func() { err = errors.Join(err, out.Close()) }()
 	w := bufio.NewWriterSize(out, 1<<20)
 	events := 0
@@ -88,7 +89,7 @@ func MergeFiles(file string, parts []string) (err error) {
 
 // addEvents copies the whole lines of a file that are events. Spaces and zeros are what a killed process had not yet written.
 func addEvents(w *bufio.Writer, part string, events int) (int, error) {
-	in, err := os.Open(part)
+	in, err := open(part)
 	if err != nil {
 		return events, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -77,5 +78,69 @@ func TestMerge(t *testing.T) {
 	}
 	if _, err := Parts(file); err == nil {
 		t.Error("the parts are still there")
+	}
+}
+
+// Links, FIFOs and directories in the place of a file of a trace: an error, at once.
+func TestStrangeFiles(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.WriteFile(at("victim"), []byte("precious"), 0o666), os.Symlink(at("victim"), at("link")),
+		os.Symlink(at("nothing"), at("dangling")), os.WriteFile(at("linked"), []byte("precious"), 0o666),
+		os.Link(at("linked"), at("hard")), syscall.Mkfifo(at("fifo"), 0o666), os.Mkdir(at("dir"), 0o777),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("part"), []byte("{\"pid\":0}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"link": "symbolic link", "dangling": "symbolic link", "hard": "hard link",
+		"fifo": "not a regular file", "dir": "directory", "none/x": "no such file", "/dev/null": "not a regular file"} {
+		path := at(name)
+		if filepath.IsAbs(name) {
+			path = name
+		}
+		_, err := CreateFile(path)
+		for how, err := range map[string]error{"create": err, "check": CheckFile(path), "merge": MergeFiles(path, []string{at("part")})} {
+			missing := name == "none/x" && how == "check"
+			if !missing && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path)) {
+				t.Errorf("%s %s: %v", how, name, err)
+			}
+		}
+		if name != "hard" && MergeFiles(at("out"), []string{path}) == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+	for _, name := range []string{"victim", "linked"} {
+		if text, err := os.ReadFile(at(name)); string(text) != "precious" {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+func TestCreateFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t")
+	for range 2 { // a new one, and one that is there
+		fd, err := CreateFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := os.NewFile(uintptr(fd), path)
+		if st, err := f.Stat(); err != nil || st.Size() != 0 || CheckFile(path) != nil {
+			t.Errorf("%v, %v, %v", st, err, CheckFile(path))
+		}
+		f.WriteString("text")
+		f.Close()
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(path, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckFile(path); err == nil || !strings.Contains(err.Error(), "another user") {
+			t.Errorf("of another user: %v", err)
+		}
 	}
 }

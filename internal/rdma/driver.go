@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,22 @@ type Options struct {
 	GID    string // index of the port's address to use; "" = the best
 	Sysfs  string // directory that tells of devices; "" = the kernel's
 	Pin    int64  // memory of the application that stays registered; 0 = by what the system has
+}
+
+var (
+	deviceName = regexp.MustCompile(`^[^:/ \t,;]+(:[1-9][0-9]{0,2})?$`)
+	gidIndex   = regexp.MustCompile(`^[0-9]{1,5}$`)
+)
+
+// Check refuses settings that mean nothing on any host.
+func (o *Options) Check() error {
+	switch {
+	case o.Device != "" && !deviceName.MatchString(o.Device):
+		return fmt.Errorf("ARMCI_RDMA_DEVICE=%q: must be a device (mlx5_0) or one of its ports (mlx5_0:1)", o.Device)
+	case o.GID != "" && !gidIndex.MatchString(o.GID):
+		return fmt.Errorf("ARMCI_RDMA_GID=%q: must be an index, a whole number", o.GID)
+	}
+	return nil
 }
 
 // Driver is RDMA with the settings in o.

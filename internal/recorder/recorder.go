@@ -13,13 +13,17 @@ import "C"
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"unsafe"
 
 	"libarmci/internal/config"
 	"libarmci/internal/core"
+	"libarmci/internal/kernel"
 	"libarmci/internal/log"
 	"libarmci/internal/profile"
 	"libarmci/internal/transport"
@@ -62,30 +66,82 @@ func (r *Recorder) Start(rt *core.Runtime) bool {
 			log.Errorf("nothing is counted: %v", err)
 		}
 	}
-	traced := r.file != "" && openTrace(rt, profile.Part(r.file, int(rt.Me)))
+	if r.file != "" && !openTrace(rt, r.file) {
+		r.file = ""
+	}
 	nodeOf := unsafe.Slice((*C.int)(C.malloc(C.size_t(rt.N)*C.sizeof_int)), rt.N)
 	for i := range nodeOf {
 		nodeOf[i] = C.int(topo.Node(transport.Rank(i)))
 	}
-	C.profile_start((*C.struct_profile_counters)(unsafe.Pointer(r.counters)), &nodeOf[0], C.int(rt.Me), C.int(rt.N), C.bool(traced))
+	C.profile_start((*C.struct_profile_counters)(unsafe.Pointer(r.counters)), &nodeOf[0], C.int(rt.Me), C.int(rt.N), C.bool(r.file != ""))
 	r.running = true
 	return true
 }
 
-// openTrace is collective: the clocks of all nodes are compared.
-func openTrace(rt *core.Runtime, path string) bool {
+// openTrace is collective: the clocks of all nodes are compared, and all ranks trace or none does.
+func openTrace(rt *core.Runtime, file string) bool {
 	zero, err := rt.CommonClock(profile.Now)
 	if err != nil {
 		log.Errorf("ARMCI_TRACE: the clocks of the nodes cannot be compared: %v", err)
 	}
-	name, host := C.CString(path), C.CString(rt.Topo.Hosts[rt.Topo.MyNode()])
-	defer C.free(unsafe.Pointer(name))
-	defer C.free(unsafe.Pointer(host))
-	if e := C.trace_open(name, C.int(rt.Me), host, C.int64_t(zero), C.uint64_t(rt.Cfg.Size("ARMCI_TRACE_LIMIT"))); e != 0 {
-		log.Errorf("ARMCI_TRACE: nothing is traced: %s: %v", path, syscall.Errno(e))
-		return false
+	err = openPart(rt, file, zero)
+	first, failed := failures(rt, err)
+	switch {
+	case failed == 0:
+		return true
+	case err == nil:
+		closeTrace()
+		os.Remove(profile.Part(file, int(rt.Me)))
+	case first == int(rt.Me) && failed == 1:
+		log.Errorf("ARMCI_TRACE: nothing is traced: %v", err)
+	case first == int(rt.Me):
+		log.Errorf("ARMCI_TRACE: nothing is traced: %v (this rank, and %d more)", err, failed-1)
 	}
-	return true
+	return false
+}
+
+// openPart opens this rank's file. Rank 0 sees to it that all of them can be put together at the end.
+func openPart(rt *core.Runtime, file string, zero int64) error {
+	if rt.Me == 0 {
+		if err := profile.CheckFile(file); err != nil {
+			return err
+		}
+	}
+	path := profile.Part(file, int(rt.Me))
+	fd, err := profile.CreateFile(path)
+	if err != nil {
+		return err
+	}
+	host := C.CString(jsonText(rt.Topo.Hosts[rt.Topo.MyNode()]))
+	defer C.free(unsafe.Pointer(host))
+	limit := C.uint64_t(rt.Cfg.Size("ARMCI_TRACE_LIMIT"))
+	if e := C.trace_open(C.int(fd), C.int(rt.Me), host, C.int64_t(zero), limit); e != 0 {
+		os.Remove(path)
+		return &fs.PathError{Op: "write", Path: path, Err: syscall.Errno(e)}
+	}
+	return nil
+}
+
+// failures tells the first rank with an error and how many there are. Collective.
+func failures(rt *core.Runtime, err error) (first, n int) {
+	world, e := rt.Group(core.World)
+	if e != nil {
+		return int(rt.Me), 1
+	}
+	x := struct{ first, n int64 }{int64(rt.N), 0}
+	if err != nil {
+		x.first, x.n = int64(rt.Me), 1
+	}
+	reduce(world, longs(&x.first), kernel.Min)
+	reduce(world, longs(&x.n), kernel.Sum)
+	return int(x.first), int(x.n)
+}
+
+// jsonText is what a string of JSON has between its quotes, at most some 100 bytes. A node's name
+// (ARMCI_NODE) may have any bytes.
+func jsonText(name string) string {
+	text, _ := json.Marshal(strings.ToValidUTF8(name[:min(len(name), 100)], "?"))
+	return string(text[1 : len(text)-1])
 }
 
 // End ends recording and prints. Collective; no call is completed in C any more.

@@ -132,12 +132,10 @@ bool trace_event(char phase, const char *name, uint64_t ns, int proc, uint64_t b
 	return done;
 }
 
-int trace_open(const char *path, int rank, const char *host, int64_t zero, uint64_t limit)
+int trace_open(int fd, int rank, const char *host, int64_t zero, uint64_t limit)
 {
-	char text[LONGEST];
-	trace.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (trace.fd < 0)
-		return errno;
+	char text[2 * LONGEST]; // a node's name has at most 100 bytes, each of up to 6 characters
+	trace.fd = fd;
 	trace.rank = rank;
 	trace.zero = zero;
 	trace.limit = limit;
@@ -149,7 +147,7 @@ int trace_open(const char *path, int rank, const char *host, int64_t zero, uint6
 		close(trace.fd);
 		return trace.error;
 	}
-	int n = snprintf(text, sizeof text, "[\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank %d, %.200s\"}},\n"
+	int n = snprintf(text, sizeof text, "[\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank %d, %s\"}},\n"
 		"{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", rank, rank, host, rank, rank);
 	append(text, (uint64_t)n);
 	return 0;

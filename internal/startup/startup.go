@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"libarmci/internal/bootstrap"
@@ -45,6 +46,9 @@ func Load(l Library) *Startup {
 	debug.SetGCPercent(50)
 	s := &Startup{library: l}
 	s.Cfg, s.problem = config.LoadFrom(bootstrap.Environ())
+	if s.problem == nil {
+		s.problem = drivers.Check(s.Cfg)
+	}
 	if s.problem == nil && s.Cfg.Bool("ARMCI_BACKTRACE") {
 		s.problem = guest.Watch()
 	}
@@ -57,10 +61,14 @@ func Load(l Library) *Startup {
 func (s *Startup) Start(name string, comm *uintptr) (*core.Runtime, error) {
 	job, err := bootstrap.Start(s.Cfg, comm)
 	if err != nil {
-		if errors.Is(err, bootstrap.ErrUnconnected) && config.Launcher().Rank > 0 {
-			time.Sleep(time.Second) // process 0 prints the same; then most launchers end this process
+		if !Unconnected(err) {
+			log.Errorf("%s: %v", name, err)
+			return nil, err
 		}
-		log.Lastf("%s: %v", name, err)
+		toldUnconnected.Do(func() { // a program may go on, and call what starts the library again
+			bootstrap.AwaitUnconnected(s.Cfg.Launcher())
+			log.Lastf("%s: %v", name, err)
+		})
 		return nil, err
 	}
 	host, _ := os.Hostname()
@@ -74,6 +82,11 @@ func (s *Startup) Start(name string, comm *uintptr) (*core.Runtime, error) {
 	}
 	return rt, nil
 }
+
+var toldUnconnected sync.Once
+
+// Unconnected tells whether Start has failed since the processes of the job cannot find each other.
+func Unconnected(err error) bool { return errors.Is(err, bootstrap.ErrUnconnected) }
 
 func (s *Startup) startIn(job bootstrap.Job) (*core.Runtime, error) {
 	if s.problem != nil {

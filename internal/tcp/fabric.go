@@ -22,6 +22,7 @@ import (
 
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/eventfd"
+	"libarmci/internal/hostnet"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -40,6 +41,12 @@ func Driver(o Options) transport.Driver {
 	_, why := o.straightFrom()
 	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint, Notes: func() string { return why },
 		Open: func(c transport.FabricConfig) (transport.Fabric, error) { return open(o, c) }}
+}
+
+// Check refuses settings that mean nothing on any host.
+func (o *Options) Check() error {
+	_, ports := rawsock.Ports(o.Ports)
+	return cmp.Or(ports, hostnet.CheckName(o.Interface))
 }
 
 // probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings

@@ -67,6 +67,13 @@ plain_cases() {
 	ends badly
 	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: ARMCI_SPIN="often": must be a whole number, not negative'
 	lines 1 .
+	# On one node, though they are about others; there may be several in one line.
+	for value in ARMCI_TRANSPORT=infiniband ARMCI_EAGER=64g ARMCI_RDMA_EAGER=64g ARMCI_BUFFER=1 ARMCI_TIMEOUT=0s ARMCI_POLL=1h; do
+		run "bad $value" $value
+		ends badly
+		lines 1 "^\[0@[^]]*\] [a-zA-Z_]+: ${value%=*}=\"${value#*=}\": must be "
+		lines 1 .
+	done
 	run trace ARMCI_TRACE=1
 	ends well
 	lines 3 'ARMCI_Put: 8 bytes, local 0x[0-9a-f]+ -> rank [0-2] at 0x[0-9a-f]+$'
@@ -104,6 +111,16 @@ one_port() {
 
 armcirun_cases() {
 	plain=$launch
+	launch="${plain% *} 1"
+	for value in ARMCI_TCP_PORTS=70-7 ARMCI_TCP_INTERFACE=10.0.0.0/99 ARMCI_RDMA_GID=first ARMCI_RDMA_DEVICE=a:b:c \
+		ARMCI_RDMA_MODEL=fast ARMCI_TCP_SERVERS=0 ARMCI_SPIN=99999999999 ARMCI_SHM_BASE=64 ARMCI_CONNECTIONS=99999999999; do
+		run "bad $value" $value
+		ends badly
+		lines 1 "^\[0@[^]]*\] [a-zA-Z_]+: ${value%=*}.*"
+		lines 1 .
+	done
+	run 'bad values, all told' ARMCI_TCP_PORTS=x ARMCI_RDMA_GID=y
+	lines 1 'ARMCI_TCP_PORTS="x": must be .*; ARMCI_RDMA_GID="y": must be'
 	launch="$plain sh -c '[ \$ARMCI_JOB_RANK != 2 ] || export ARMCI_SPIN=often; exec \"\$0\"'"
 	case="$flavour one rank has a bad setting"
 	eval "$launch \"$dir/messages\"" >"$dir/out" 2>"$dir/err"
@@ -119,7 +136,7 @@ armcirun_cases() {
 	lines 1 .
 	run 'nodes without a port' ARMCI_TCP_PORTS=70-7
 	ends badly
-	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: the job spans 3 nodes .*; tcp: ARMCI_TCP_PORTS="70-7": must be'
+	lines 1 '^\[0@[^]]*\] [a-zA-Z_]+: ARMCI_TCP_PORTS="70-7": must be'
 	lines 1 .
 	one_port
 	launch=$plain

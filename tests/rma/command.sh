@@ -22,6 +22,9 @@ run "unknown option" 2 "$command" -n 4 true
 says err '^armci-mpirma: unknown option -n'
 run "missing program" 127 "$command" ./no-such-program
 says err '^armci-mpirma: no program ./no-such-program$'
+touch here
+run "program of this directory" 127 "$command" here
+says err '^armci-mpirma: no program here; did you mean ./here?$'
 run "exit status" 7 "$command" sh -c 'exit 7'
 silent err
 run "arguments" 0 "$command" sh -c 'echo "$#:$1:$2"' sh 'a b' ''

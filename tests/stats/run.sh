@@ -50,6 +50,12 @@ traced() {
 	fi
 }
 
+# untraced PATTERN: one line says why.
+untraced() {
+	says err "ARMCI_TRACE: nothing is traced: $1"
+	[ "$(wc -l <err)" -eq 1 ] || fail "more than that line"
+}
+
 run off 0 "$run" -n 2 "$KNOWN"
 silent err
 run node 0 env ARMCI_STATS=1 ARMCI_TRACE=node.json "$run" -n 2 "$KNOWN"
@@ -78,7 +84,23 @@ fi
 run limit 0 env ARMCI_TRACE=limit.json ARMCI_TRACE_LIMIT=68k "$run" -n 2 "$KNOWN"
 says err 'calls were left out beyond ARMCI_TRACE_LIMIT'
 run unwritable 0 env ARMCI_TRACE=/nowhere/t "$run" -n 2 "$KNOWN"
-says err 'ARMCI_TRACE: nothing is traced: /nowhere/t.0: '
+untraced 'open /nowhere/t.0: no such file or directory (this rank, and 1 more)$'
+mkfifo fifo fifo2.1
+ln -s victim link
+ln -s victim link2.0
+touch victim
+run fifo 0 timeout 20 env ARMCI_TRACE=fifo "$run" -n 2 "$KNOWN"
+untraced 'open fifo: is not a regular file$'
+run "fifo of a rank" 0 timeout 20 env ARMCI_TRACE=fifo2 "$run" -n 2 -nodes 2 "$KNOWN"
+untraced 'open fifo2.1: is not a regular file$'
+[ ! -e fifo2.0 ] || fail "the file of the other rank is left"
+run link 0 env ARMCI_TRACE=link "$run" -n 2 "$KNOWN"
+untraced 'open link: is a symbolic link'
+run "link of a rank" 0 env ARMCI_TRACE=link2 "$run" -n 2 "$KNOWN"
+untraced 'open link2.0: is a symbolic link'
+[ ! -s victim ] || fail "the trace was written through a link"
+run "odd name of a node" 0 env ARMCI_TRACE=odd.json ARMCI_NODE="$(printf 'a"\\\377')" "$run" -n 2 "$KNOWN"
+traced odd.json 368
 run line 0 env ARMCI_TRACE=y "$run" -n 2 "$KNOWN"
 says err 'ARMCI_Put: 8 bytes'
 run abort 3 env ARMCI_STATS=1 "$run" -n 2 "$KNOWN" abort

@@ -6,9 +6,11 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 )
 
@@ -60,9 +62,24 @@ func (s *spec) start(rank int, cpus []int, env ...string) (*child, error) {
 	leads := s.group || s.debugged && !reads // so that Ctrl-C is for the debugger alone
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: leads, Pdeathsig: syscall.SIGKILL}
 	if err := bound(cpus, cmd.Start); err != nil {
-		return nil, err
+		return nil, notStarted(argv[0], err)
 	}
 	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, leads: leads, output: output, ended: make(chan struct{})}, nil
+}
+
+// notStarted is the error of a program that cannot be started, which may be in this directory.
+func notStarted(program string, err error) error {
+	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, exec.ErrDot) || strings.Contains(program, "/") {
+		return err
+	}
+	st, missing := os.Stat(program)
+	switch {
+	case missing != nil || !st.Mode().IsRegular():
+		return err
+	case st.Mode()&0o111 == 0:
+		return fmt.Errorf("%w; ./%s is there, but not executable: chmod +x %[2]s", err, program)
+	}
+	return fmt.Errorf("%w; did you mean ./%s?", err, program)
 }
 
 // wait returns when the process has ended.

@@ -52,7 +52,8 @@ type startResult struct {
 }
 
 // launchMessage is sent to a proxy as a line of JSON on its standard input; not on a
-// command line, since it has the job's secret.
+// command line, since it has the job's secret. What the user may write in any bytes is no
+// string: JSON has strings of UTF-8 only, and would change others.
 type launchMessage struct {
 	Address, Secret string
 	Host, Hosts     int
@@ -62,8 +63,8 @@ type launchMessage struct {
 	Bind            string
 	Reader          int  // the rank that standard input is for
 	Debugged        bool // it runs under a debugger
-	Argv, Env       []string
-	Dir             string
+	Argv, Env       [][]byte
+	Dir             []byte
 	Stdin           bool // what follows on standard input is for a rank here
 }
 
@@ -168,10 +169,7 @@ func (j *Job) send(h *host) (err error) {
 		h.agent = nil
 		return err
 	}
-	dir, _ := os.Getwd()
-	text, err := json.Marshal(launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
-		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label, Bind: o.Bind, Reader: o.reader(), Debugged: o.Debug != nil,
-		Argv: o.Argv, Env: append(append([]string{}, o.Remote.Env...), o.Env...), Dir: dir, Stdin: h.has(o.reader()) && o.Stdin != nil})
+	text, err := json.Marshal(j.launchMessage(h))
 	stdin := o.Stdin
 	if !h.has(o.reader()) {
 		stdin = nil
@@ -183,6 +181,31 @@ func (j *Job) send(h *host) (err error) {
 		close(h.left)
 	}()
 	return err
+}
+
+func (j *Job) launchMessage(h *host) launchMessage {
+	o := &j.options
+	dir, _ := os.Getwd()
+	return launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
+		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label, Bind: o.Bind,
+		Reader: o.reader(), Debugged: o.Debug != nil, Argv: toBytes(o.Argv),
+		Env: toBytes(slices.Concat(o.Remote.Env, o.Env)), Dir: []byte(dir),
+		Stdin: h.has(o.reader()) && o.Stdin != nil}
+}
+
+// toBytes and toStrings change the type, and no byte.
+func toBytes(texts []string) (all [][]byte) {
+	for _, text := range texts {
+		all = append(all, []byte(text))
+	}
+	return all
+}
+
+func toStrings(all [][]byte) (texts []string) {
+	for _, bytes := range all {
+		texts = append(texts, string(bytes))
+	}
+	return texts
 }
 
 func (h *host) has(rank int) bool { return slices.Contains(h.ranks, rank) }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,6 +41,7 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 	"node":   node0,
 	"chat":   chat,
 	"bound":  boundTo,
+	"bytes":  givenBytes,
 }
 
 func TestMain(m *testing.M) {
@@ -225,5 +227,12 @@ func boundTo(j bootstrap.Job, _ string) int {
 		}
 	}
 	fmt.Printf("rank %d on %v\n", j.Rank(), cpus)
+	return 0
+}
+
+// givenBytes prints what it was given, by bytes.
+func givenBytes(_ bootstrap.Job, arg string) int {
+	dir, _ := os.Getwd()
+	fmt.Printf("%+q %+q %+q\n", arg, os.Getenv("LAUNCH_TEST_BYTES"), filepath.Base(dir))
 	return 0
 }

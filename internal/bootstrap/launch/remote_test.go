@@ -7,9 +7,11 @@ package launch
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -125,6 +127,24 @@ func TestStdinOfRankZeroOnAHost(t *testing.T) {
 	r.ends(t, 0, "")
 	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero\nand more" <nil>`, `rank 1 read "" <nil>`}) {
 		t.Errorf("printed %q", got)
+	}
+}
+
+// Arguments, variables and directories may have any bytes but zero, on hosts as here.
+func TestBytesReachHosts(t *testing.T) {
+	const odd = "\xff\xfe a\x80'\"\\ \u00e9\n"
+	dir := filepath.Join(t.TempDir(), odd)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	want := fmt.Sprintf("%+q %+q %+q", odd, odd+"=", odd)
+	for _, remote := range []Remote{{}, two()} {
+		r := begin(t, Options{Ranks: 2, Remote: remote, Env: []string{"LAUNCH_TEST_BYTES=" + odd + "="}}, "bytes", odd)
+		r.ends(t, 0, "")
+		if got := r.lines(t); !slices.Equal(got, []string{want, want}) {
+			t.Errorf("%d hosts: printed %q, want %q twice", len(remote.Hosts), got, want)
+		}
 	}
 }
 

@@ -119,10 +119,10 @@ func (s *proxy) tell(kind jobwire.Kind, payload []byte) {
 
 func (s *proxy) startAll() error {
 	o := &s.message
-	if err := os.Chdir(o.Dir); err != nil {
+	if err := os.Chdir(string(o.Dir)); err != nil {
 		return err
 	}
-	for _, e := range o.Env { // the program is looked up with it, too
+	for _, e := range toStrings(o.Env) { // the program is looked up with it, too
 		if name, value, found := strings.Cut(e, "="); found {
 			os.Setenv(name, value)
 		}
@@ -131,7 +131,8 @@ func (s *proxy) startAll() error {
 	if err != nil {
 		return err
 	}
-	spec := spec{argv: o.Argv, reader: o.Reader, debugged: o.Debugged, stdout: os.Stdout, stderr: os.Stderr, group: true}
+	spec := spec{argv: toStrings(o.Argv), reader: o.Reader, debugged: o.Debugged, stdout: os.Stdout, stderr: os.Stderr,
+		group: true}
 	if o.Label {
 		spec.lines = &output{}
 	}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# missing.sh - .ci/install-missing with an apt-get that only pretends: what is asked for, what is shown
+# meanwhile, and that a failure is one.
+#
+#   SOURCE=... WORK=... sh missing.sh
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
+rm -rf "$WORK" && mkdir -p "$WORK/bin" && cd "$WORK" || exit 1
+. "$here/../says.sh"
+[ "$(id -u)" = 0 ] || { echo "SKIP: not root: nothing is installed then"; exit 77; }
+cat >bin/dpkg-query <<'EOF'
+#!/bin/sh
+exit 1
+EOF
+cat >bin/apt-get <<'EOF'
+#!/bin/sh
+echo "$*" >>asked
+case $* in
+*update*) exit 0 ;;
+esac
+[ ! -e broken ] || { echo "E: Unable to locate package"; exit 100; }
+echo "Need to get 62.1 MB of archives."
+echo "Get:1 http://deb.debian.org/debian bookworm/main amd64 cpp amd64 4:12.2.0-3 [6836 B]"
+for i in $(seq 1 100); do
+	echo "Unpacking p$i"
+	echo "Setting up p$i (1.0) ..."
+done
+EOF
+chmod +x bin/*
+run "packages of the build" 0 env PATH="$WORK/bin:$PATH" sh "$SOURCE/.ci/install-missing" build
+says asked ' install .* g++ '
+says asked ' install .* make '
+says out 'Need to get 62.1 MB'
+says out 'fetching cpp '
+says out 'setting up p81 '
+[ "$(wc -l <out)" -le 12 ] || fail "$(wc -l <out) lines"
+touch broken
+run "packages that cannot be had" 0 env PATH="$WORK/bin:$PATH" sh "$SOURCE/.ci/install-missing" build
+says err 'install-missing: could not install: .*g++'
+says out '^E: Unable to locate package'
+
+# What make install prints of many files.
+mkdir -p tree
+{
+	echo /opt/x/bin/armcirun
+	echo /opt/x/bin/armcicc
+	echo /opt/x/lib/libarmci.so.0
+	for i in $(seq 1 600); do
+		echo "/opt/x/share/man/man3/page$i.3"
+	done
+	echo /opt/x/share/doc/libarmci/README.md
+} >tree/install_manifest.txt
+run "installed" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x
+says out '^installed in /opt/x:$'
+says out '^  bin  *armcirun armcicc$'
+says out '^  share/man  *600 files$'
+says out 'now type: .*PATH=/opt/x/bin'
+says out '^now try: .*armcirun -n 4'
+[ "$(wc -l <out)" -le 15 ] || fail "$(wc -l <out) lines"
+run "installed for a package" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x /tmp/dest
+says out '^installed in /tmp/dest/opt/x:$'
+echo "$failures failures"
+[ $failures -eq 0 ]
