@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What can be tested without a program in C: how frames are read. tests/c/signals.c,
-// tests/c/own_signals.c
-// and tests/fault/crash.sh test the rest over the library.
+// tests/c/own_signals.c and tests/fault/crash.sh test the rest over the library.
 package guest
 
 import (

@@ -4,12 +4,13 @@
 // kinds of threads run goroutines:
 // - Go's own. They block the application's signals.
 // - Threads of the application that have called the library. They get an alternate stack of a
-// handler's   usual size, and handlers get SA_ONSTACK: those that are there at its first call,
-// later ones at one of   the next calls that enter Go. Their masks stay as the application has set
-// them. Go sends no signal to any thread: it is linked with asyncpreemptoff=1, and its table of
-// signals is changed so that it leaves SIGURG, SIGCHLD and SIGPROF alone (sigtable,
-// cmake/go_build.cmake). The linker puts two functions here in the place of others (LDFLAGS in
-// doc.go): the one that creates Go's threads, and the one that begins every call from C into Go.
+//   handler's usual size, and handlers get SA_ONSTACK: those that are there at its first call,
+//   later ones at one of the next calls that enter Go. Their masks stay as the application has set
+//   them.
+// Go sends no signal to any thread: it is linked with asyncpreemptoff=1, and its table of signals
+// is changed so that it leaves SIGURG, SIGCHLD and SIGPROF alone (sigtable, cmake/go_build.cmake).
+// The linker puts two functions here in the place of others (LDFLAGS in doc.go): the one that
+// creates Go's threads, and the one that begins every call from C into Go.
 #define _GNU_SOURCE
 #include "crash.h"
 #include "signals.h"
