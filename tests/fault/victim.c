@@ -61,21 +61,30 @@ static void puts_(void)
 	}
 }
 
-// More at a time for the victim than all buffers on the way hold.
+// More at a time for the victim than all buffers on the way hold. The memory is there before any rank is stopped.
+enum { MUCH = 32 << 20 };
+static void **large, *much;
+
+static void make_large(void)
+{
+	large = malloc((size_t)np * sizeof *large);
+	much = calloc(1, MUCH);
+	if (!large || !much || ARMCI_Malloc(large, MUCH))
+		die("ARMCI_Malloc");
+}
+
 static void flood_without_end(void)
 {
-	if (me == victim)
-		asleep();
-	for (;;) {
-		for (int i = 0; i < 32; i++)
-			if (ARMCI_Put(local, base[victim], N * 8, victim))
-				die("ARMCI_Put");
-		ARMCI_Fence(victim);
-	}
+	for (;;)
+		if (me == victim)
+			pause();
+		else if (ARMCI_Put(much, large[victim], MUCH, victim))
+			die("ARMCI_Put");
 }
 
 static void flood(void)
 {
+	make_large();
 	ready();
 	flood_without_end();
 }
@@ -83,6 +92,7 @@ static void flood(void)
 // The same, a second after the others know that the rank is ready: some connections are new by then.
 static void late_flood(void)
 {
+	make_large();
 	ready();
 	sleep(1);
 	flood_without_end();

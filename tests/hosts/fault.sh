@@ -6,7 +6,7 @@
 # goes on. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
-#   HOSTS_PARTS="kill=puts,lock node link=barrier stop device" chooses, also in what ways the ranks are busy
+#   HOSTS_PARTS="kill=puts,lock node link=barrier stop stoplink device" chooses, also in what ways the ranks are busy
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -119,6 +119,23 @@ part_stop() {
 	done
 }
 
+# A host that goes away while a process of it is stopped, and its full window is probed: that must be noticed as well.
+part_stoplink() {
+	may_hang="openmpi mpich"
+	case="$flavour link down while rank 2 is stopped"
+	begin flood 2 || return 0
+	kill -STOP "$(cat "$dir/pids/2")"
+	sleep $((timeout + 4))
+	[ "$(alive | wc -l)" -eq $ranks ] || fail "only ranks $(echo $(alive)) live on"
+	began=$(now)
+	"$here/hosts.sh" cut ${prefix}b
+	kill -CONT "$(cat "$dir/pids/2")"
+	over $((timeout + 15)) "rank [0-3] |[^@]${prefix}[ab]"
+	force
+	"$here/hosts.sh" down $prefix
+	"$here/hosts.sh" up $prefix 2
+}
+
 # With its interface a device of Soft-RoCE goes down, and away when nobody has it open any more: its port is dead, its
 # requests fail. (rdma link delete would wait for the job's end.)
 part_device() {
@@ -134,7 +151,7 @@ part_device() {
 	done
 }
 
-for part in ${HOSTS_PARTS:-kill node link stop device}; do
+for part in ${HOSTS_PARTS:-kill node link stop stoplink device}; do
 	chosen=${part#"${part%%=*}"}
 	chosen=${chosen#=}
 	"part_${part%%=*}"

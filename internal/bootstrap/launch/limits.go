@@ -19,10 +19,11 @@ import (
 // What the launcher uses: descriptors and threads of its own, and at least for each rank. A rank
 // needs rankThreads threads.
 const (
-	ownFiles    = 8
-	rankFiles   = 2
-	ownThreads  = 10
-	rankThreads = 16
+	ownFiles     = 8
+	rankFiles    = 2
+	ownThreads   = 10
+	rankThreads  = 16
+	leastThreads = 6 // of a rank that has started
 )
 
 // checkLimits refuses ranks of this machine for which the limits of open files and of processes are
@@ -67,7 +68,7 @@ func moreFiles(ranks int) string {
 
 // tooFewThreads is about a user who has used threads, those of this process included.
 func tooFewThreads(most uint64, used, ranks int) error {
-	if most >= uint64(used+ranks+ownThreads) {
+	if most >= uint64(used+leastThreads*ranks+ownThreads) {
 		return nil
 	}
 	enough := used + 2*ownThreads + rankThreads*ranks
