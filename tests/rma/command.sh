@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per job, what was preloaded
+# command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per job, one warning about windows left to the MPI, what was preloaded
 # before stays, the program's exit status, and that it works through a link.
 #
 #   BUILD=... [CC_openmpi=... RUN_openmpi="... -n 2"] WORK=... sh command.sh
@@ -65,5 +65,30 @@ mkdir -p moved/bin
 cp "$command" moved/bin
 run "library missing" 1 moved/bin/armci-mpirma true
 says err '^armci-mpirma: the library is missing: /.*/libarmci-mpirma.so$'
+# Windows that are left to the MPI: one rank says so, once.
+cat >shared.c <<-EOF
+	#include <mpi.h>
+	int main(int argc, char **argv)
+	{
+		MPI_Win win;
+		long *base;
+		MPI_Init(&argc, &argv);
+		for (int i = 0; i < 2; i++) {
+			MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+			MPI_Win_free(&win);
+		}
+		return MPI_Finalize();
+	}
+EOF
+for flavour in openmpi mpich; do
+	eval "cc=\${CC_$flavour-} launch=\${RUN_$flavour-}"
+	[ -n "$cc" ] && [ -n "$launch" ] || { echo "skip windows left to $flavour: it is not here"; continue; }
+	$cc -o shared shared.c || exit 1
+	# shellcheck disable=SC2016,SC2086 # for the inner shell; words
+	run "windows left to $flavour" 0 ${launch% *} 4 \
+		sh -c 'ARMCI_NODE=n$((${PMI_RANK-$OMPI_COMM_WORLD_RANK} / 2)) exec "$@"' sh "$command" ./shared
+	n=$(cat out err | grep -c "it is the MPI's own")
+	[ "$n" -eq 1 ] || fail "$n lines about it, not 1"
+done
 echo "$failures failures"
 [ $failures -eq 0 ]
