@@ -239,7 +239,10 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 		characters(string, errmsg));
 	if (!c.f) {
 		caf_error(CAF_WRONG, stat, errmsg, length, d->dtype.type == CAF_DERIVED
-			? "CO_REDUCE: not for objects of derived type %d of %zu bytes: how a function returns them depends on their components"
+			? "CO_REDUCE: not for objects of derived type %d of %zu bytes: which registers "
+			  "a function returns them in depends on their components, which gfortran "
+			  "does not tell; types of 17 to 262144 bytes are returned through memory: "
+			  "add a component"
 			: "CO_REDUCE: not for type %d of %zu bytes with such a function", d->dtype.type, d->dtype.elem_len);
 		return;
 	}
