@@ -61,6 +61,6 @@ contains
   pure function either(a, b) result(r)
     type(nil), intent(in) :: a, b
     type(nil) :: r
-    r = a
+    r = merge(a, b, .true.)
   end function
 end program
