@@ -28,7 +28,7 @@ const (
 func (r *Runtime) lost(rank transport.Rank, reason string) {
 	<-r.started
 	if reason == "" {
-		r.endBy(0, r.reported)
+		r.endBy(0, r.tellNodes)
 		return
 	}
 	r.end(r.turn(rank), reason)
@@ -77,13 +77,6 @@ func (r *Runtime) report(reason string) {
 		r.tellNodes()
 	case elsewhere:
 		time.Sleep(reportTime)
-	}
-}
-
-// reported tells the other nodes that this node's reporter has printed the cause.
-func (r *Runtime) reported() {
-	if r.Liveness.ClaimEnd() {
-		r.tellNodes()
 	}
 }
 

@@ -54,7 +54,8 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 	}
 	m.gone(local, func() string { // called only while the control block is still mapped
 		if m.reporter >= 0 {
-			return "" // the reporter prints it
+			C.claim_end(C.int(m.opt.Self)) // the reporter prints it, and must not be told before it has seen the death
+			return ""
 		}
 		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})

@@ -52,28 +52,18 @@ SECTION static int claim(const char *name)
 	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// Keeps the claim until the launcher has ended the other ranks. Standard error is closed before, since a launcher may wait for
-// that. A rank that has printed holds the claim until it ends.
-SECTION static void keep_claim(const char *name, int mine)
-{
-	struct timespec pause = {.tv_nsec = 10000000};
-	sys(SYS_close, 2, NULL, 0, NULL);
-	for (int i = 0; i < 100; i++) {
-		if (!mine)
-			mine = claim(name);
-		sys(SYS_nanosleep, (long)&pause, NULL, 0, NULL);
-	}
-}
-
-// Prints the lines of the ranks that are to blame, unless another node of the machine has.
+// Prints the lines of the ranks that are to blame, unless another node of the machine has. It keeps the claim until the launcher
+// has ended the other ranks. Standard error is closed before, since a launcher may wait for that.
 SECTION static void report(const char *name, const char *leaver, const char *dead)
 {
+	struct timespec kept = {.tv_sec = 1};
 	if (!claim(name))
 		return;
 	if (leaver)
 		say(leaver);
 	say(dead);
-	keep_claim(name, 1);
+	sys(SYS_close, 2, NULL, 0, NULL);
+	sys(SYS_nanosleep, (long)&kept, NULL, 0, NULL);
 }
 
 // Asks the scheduler for a short slice, so that it runs as soon as it is woken, before the launcher's kill wakes another reporter.
@@ -107,10 +97,8 @@ SECTION static void watch(char **line, long n, const char *name)
 			continue;
 		long who = (long)e.data.u64;
 		got = sys(SYS_read, who + 3, &status, 1, NULL);
-		if (got == 1 && status == REPORTER_REPORTED) {
-			keep_claim(name, 0);
+		if (got == 1 && status == REPORTER_REPORTED)
 			return;
-		}
 		if (got != 1) {
 			report(name, leaver >= 0 ? line[leaver] : NULL, line[who]);
 			return;
