@@ -17,6 +17,7 @@ type Topology struct {
 	Nodes        [][]transport.Rank // ranks of each node, ascending
 	Hosts        []string           // host name of each node
 	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
+	MachineNode  int                // number of my node among the nodes of my machine
 	nodeOf       []int32            // by rank
 	local        []int32            // by rank: its number among the ranks of its node
 	sameMachine  []bool             // by node: is it on my machine?
@@ -50,6 +51,9 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 	}
 	for i, node := range nodes {
 		if node.machine == nodes[t.MyNode()].machine {
+			if i < t.MyNode() {
+				t.MachineNode++
+			}
 			t.MachineRanks += len(node.ranks)
 			t.sameMachine[i] = true
 		}

@@ -146,8 +146,9 @@ func (m *Node) ClaimEnd() bool {
 	return first
 }
 
-// ClaimMachine is true unless another node of this machine has printed why the job ends. There are such nodes only where the job
-// pretends that there are; with a reporter on each the claim is theirs, too (reporter.c). It is kept until the process ends.
+// ClaimMachine is true unless the reporter or a rank of another node of this machine has printed why
+// the job ends. There are such nodes only where the job pretends so. The claim is kept until the
+// process ends.
 func (m *Node) ClaimMachine() bool {
 	if m.reporter < 0 || m.opt.MachineRanks == len(m.opt.Ranks) {
 		return true

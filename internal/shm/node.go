@@ -33,6 +33,7 @@ type Options struct {
 	Self         int              // my local number
 	World        int              // ranks of the job
 	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
+	MachineNode  int              // number of this node among those of the machine
 	Secret       []byte           // of the job, secretLen bytes
 	Arena        int64            // bytes of address space
 	Base         uintptr          // where to try first

@@ -39,8 +39,8 @@ SECTION static void say(const char *line)
 	sys(SYS_write, 2, line, (long)n, NULL);
 }
 
-// Nodes of one machine (pretended ones) have a reporter each, and a launcher's kill of the other ranks looks like a death to
-// all but the first. The first one binds the abstract socket with the name of the claim, which only one can, and prints.
+// A rank that has found out why the job ends may print it, too. The first of it and the reporter to
+// bind the abstract socket with the name of the claim, which only one can, prints.
 SECTION static int claim(const char *name)
 {
 	struct sockaddr_un at;
@@ -52,7 +52,7 @@ SECTION static int claim(const char *name)
 	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// Prints the lines of the ranks that are to blame, unless another node of the machine has. It keeps the claim until the launcher
+// Prints the lines of the ranks that are to blame, unless a rank has. It keeps the claim until the launcher
 // has ended the other ranks. Standard error is closed before, since a launcher may wait for that.
 SECTION static void report(const char *name, const char *leaver, const char *dead)
 {
@@ -64,19 +64,6 @@ SECTION static void report(const char *name, const char *leaver, const char *dea
 	say(dead);
 	sys(SYS_close, 2, NULL, 0, NULL);
 	sys(SYS_nanosleep, (long)&kept, NULL, 0, NULL);
-}
-
-// Asks the scheduler for a short slice, so that it runs as soon as it is woken, before the launcher's kill wakes another reporter.
-SECTION static void hurry(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime, deadline, period;
-	} attributes = {.size = sizeof attributes, .runtime = 100000};
-	sys(SYS_sched_setattr, 0, &attributes, 0, NULL);
 }
 
 // The first connection that ends without a word is the death: events are listed in the order in which they happened, and
@@ -115,7 +102,6 @@ SECTION static void start(long *stack)
 {
 	char **argument = (char **)(stack + 1);
 	sys(SYS_prctl, PR_SET_NAME, argument[0], 0, NULL);
-	hurry();
 	watch(argument + 1, stack[0] - 1, argument[stack[0] + 1]);
 	for (;;) sys(SYS_exit_group, 0, NULL, 0, NULL);
 }

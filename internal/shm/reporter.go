@@ -51,11 +51,15 @@ func (m *Node) startReporter() []int {
 	}
 	ranks, watched, err := pairs(n)
 	if err == nil {
-		err = m.launchReporter(watched)
+		own := m.watches(watched)
+		shared := m.opt.MachineRanks > n
+		if shared {
+			err = m.shareReporter(own, ranks[0])
+		}
+		if !shared || err != nil && m.opt.MachineNode > 0 {
+			err = m.startOwnReporter(own, ranks[0])
+		}
 		closeFds(watched)
-	}
-	if err == nil {
-		err = awaitReporter(ranks[0])
 	}
 	if err != nil {
 		if len(ranks) > 0 {
@@ -66,6 +70,25 @@ func (m *Node) startReporter() []int {
 		return nil
 	}
 	return ranks
+}
+
+// watches is what a reporter needs of the ranks of this node.
+func (m *Node) watches(ends []int) []watch {
+	all := make([]watch, len(ends))
+	for i, rank := range m.opt.Ranks {
+		all[i] = watch{ends[i], log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))}
+	}
+	return all
+}
+
+// startOwnReporter starts a reporter and waits until it watches all. ready is the other end of the
+// first connection.
+func (m *Node) startOwnReporter(all []watch, ready int) error {
+	err := m.launchReporter(all)
+	if err == nil {
+		err = awaitReporter(ready)
+	}
+	return err
 }
 
 func pairs(n int) (ranks, watched []int, err error) {
@@ -86,21 +109,24 @@ func closeFds(fds []int) {
 	}
 }
 
-// claimName is the abstract socket that the first reporter of the job on this machine binds. It does not tell the secret.
-func claimName(secret []byte) string {
-	sum := sha256.Sum256(append([]byte("reporter "), secret...))
+// claimName is the abstract socket that the one binds that prints why the job ends: the reporter or
+// a rank of this machine.
+func claimName(secret []byte) string { return secretName("reporter ", secret) }
+
+// secretName is the name of a socket for one use. It does not tell the secret.
+func secretName(use string, secret []byte) string {
+	sum := sha256.Sum256(append([]byte(use), secret...))
 	return "armci-" + hex.EncodeToString(sum[:12])
 }
 
 // launchReporter starts it with every line that it may have to write.
-func (m *Node) launchReporter(watched []int) error {
-	n := len(watched)
+func (m *Node) launchReporter(all []watch) error {
+	n := len(all)
 	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
 	fds := make([]C.int, n)
 	argv[0] = C.CString(reporterName)
-	for i, rank := range m.opt.Ranks {
-		argv[i+1] = C.CString(log.Line("%s: the job ends", deathText(rank, m.pidOf(i))))
-		fds[i] = C.int(watched[i])
+	for i, w := range all {
+		argv[i+1], fds[i] = C.CString(w.line), C.int(w.end)
 	}
 	claim := C.CString(claimName(m.opt.Secret))
 	bad, err := C.shm_reporter_start(&argv[0], claim, C.int(n), &fds[0])
@@ -185,16 +211,33 @@ func (m *Node) awaitRelease(c *net.UnixConn) error {
 
 // received is the descriptor in a message with one.
 func received(oob []byte) (int, error) {
+	fds, err := rights(oob)
+	if err == nil && len(fds) != 1 {
+		closeFds(fds)
+		err = errNoConnection
+	}
+	if err != nil {
+		return -1, err
+	}
+	return fds[0], nil
+}
+
+var errNoConnection = errors.New("no connection to the reporter came")
+
+// rights are the descriptors in a message, which programs that are executed do not inherit.
+func rights(oob []byte) ([]int, error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
-		return -1, errors.New("no connection to the reporter came")
+		return nil, errNoConnection
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) != 1 {
-		return -1, errors.New("no connection to the reporter came")
+	if err != nil {
+		return nil, errNoConnection
 	}
-	unix.CloseOnExec(fds[0])
-	return fds[0], nil
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+	}
+	return fds, nil
 }
 
 // dupHigh duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the

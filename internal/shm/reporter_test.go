@@ -158,29 +158,52 @@ func TestReporterIsSilent(t *testing.T) {
 	}
 }
 
-// Two nodes of a machine, all of which are killed one after the other: the reporter of the first death prints, the other one
-// does not.
+// Two nodes of a machine share a reporter, which sees the first death even if all other ranks are
+// killed right after it.
 func TestOneReporterOfAMachine(t *testing.T) {
 	leaktest.Check(t)
-	secret := freshSecret()
-	node := func(base uintptr) []*process {
-		return launch(t, 2, "be watched", func(o *order) { o.Reporter, o.Secret, o.Base = true, secret, base })
+	for victim := range 4 {
+		secret := freshSecret()
+		node := func(number int, base uintptr) []*process {
+			return launch(t, 2, "be watched", func(o *order) {
+				o.Reporter, o.Secret, o.Base, o.Node, o.Ranks = true, secret, base, number, 4
+			})
+		}
+		all := append(node(0, testBase), node(1, testBase+2*testArena)...)
+		for _, p := range all {
+			p.hear(t)
+		}
+		all[victim].kill(t)
+		for _, p := range all {
+			p.cmd.Process.Kill()
+		}
+		for _, p := range all {
+			p.end(t, true)
+		}
+		got := all[0].err.String()
+		if !strings.Contains(got, "] "+all[victim].deathText()+": the job ends\n") || strings.Count(got, "\n") != 1 {
+			t.Errorf("victim %d: %q", victim, got)
+		}
+		if got := all[2].err.String(); got != "" {
+			t.Errorf("victim %d: the other node says %q", victim, got)
+		}
 	}
-	nodes := [][]*process{node(testBase), node(testBase + 2*testArena)}
-	for _, p := range append(nodes[0], nodes[1]...) {
+}
+
+// A node whose leader finds no reporter of the machine has one of its own.
+func TestReporterOfANodeAlone(t *testing.T) {
+	leaktest.Check(t)
+	secret := freshSecret()
+	all := launch(t, 2, "be watched", func(o *order) { o.Reporter, o.Secret, o.Node, o.Ranks = true, secret, 1, 4 })
+	for _, p := range all {
 		p.hear(t)
 	}
-	nodes[1][1].kill(t)
-	time.Sleep(20 * time.Millisecond) // a launcher takes as long
-	for _, p := range []*process{nodes[0][0], nodes[0][1], nodes[1][0], nodes[1][1]} {
-		p.cmd.Process.Kill()
-		p.end(t, true)
-	}
-	if got := nodes[1][0].err.String(); !strings.Contains(got, nodes[1][1].deathText()) || strings.Count(got, "\n") != 1 {
-		t.Errorf("the node of the death: %q", got)
-	}
-	if got := nodes[0][0].err.String(); got != "" {
-		t.Errorf("the other node blames a rank: %q", got)
+	all[1].kill(t)
+	all[0].kill(t)
+	all[1].end(t, true)
+	all[0].end(t, true)
+	if got := all[0].err.String(); !strings.Contains(got, all[1].deathText()) {
+		t.Errorf("%q", got)
 	}
 }
 
