@@ -186,7 +186,7 @@ func code(name string, err error) C.int {
 	}
 	awaitEnd(name, err)
 	if !core.IsQuiet(err) {
-		log.Errorf(name+": %v", err) // each function is a kind of message of its own
+		log.ErrorOfKind(name+" "+core.KindOf(err), "%s: %v", name, err)
 	}
 	return C.int(core.CodeOf(err))
 }

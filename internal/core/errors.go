@@ -46,6 +46,15 @@ func IsQuiet(err error) bool {
 	return errors.As(err, &e) && e.Quiet
 }
 
+// KindOf is the same for errors of the same code about the same argument.
+func KindOf(err error) string {
+	var e *ArgError
+	if errors.As(err, &e) {
+		return fmt.Sprint(e.Code, " ", e.Arg)
+	}
+	return ""
+}
+
 // CodeOf is the return code for an error.
 func CodeOf(err error) int {
 	var e *ArgError

@@ -20,7 +20,7 @@ const (
 
 // tally counts the messages of a kind.
 type tally struct {
-	kind    string    // the format of the message
+	kind    string    // the format of the message, or what its caller has said
 	printed int       // not counted beyond firstOfKind
 	omitted int       // since the latest that was printed
 	last    time.Time // when that was
@@ -78,16 +78,16 @@ func (l *limiter) drain() (left []tally) {
 }
 
 // limited prints a message unless too many of its kind were printed. A message that is left out is not formatted.
-func limited(l Level, label, format string, args []any) {
+func limited(l Level, label, kind, format string, args []any) {
 	if int32(l) > level.Load() {
 		return
 	}
-	omitted, ok := repeated.admit(label + format)
+	omitted, ok := repeated.admit(label + kind)
 	if !ok {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	repeated.keep(label+format, text)
+	repeated.keep(label+kind, text)
 	if omitted > 0 {
 		text += fmt.Sprintf(" (and %d more like it)", omitted)
 	}

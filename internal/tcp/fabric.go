@@ -11,9 +11,11 @@ package tcp
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -124,7 +126,7 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 		return nil, err
 	}
 	d := dialer{fabric: f, to: to, at: at, deadline: time.Now().Add(f.Timeout)}
-	err = acceptqueue.Redial(f.dialTime(), d.unreachable, func(patience time.Time) error { return d.dial(r, patience) })
+	err = acceptqueue.Redial(f.dialTime(), d.over, func(patience time.Time) error { return d.dial(r, patience) })
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", at, err)
 	}
@@ -134,15 +136,15 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 // dialer connects to the data server of one rank.
 type dialer struct {
 	*fabric
-	to        transport.Rank
-	at        netip.AddrPort
-	deadline  time.Time // of connecting, while the kernel over there does not answer
-	connected bool      // in the latest attempt
-	e         *endpoint
+	to       transport.Rank
+	at       netip.AddrPort
+	deadline time.Time // of all attempts, unless the process over there is stopped
+	silent   bool      // the kernel over there answered the latest attempt, the process did not
+	e        *endpoint
 }
 
-// unreachable tells whether the kernel over there has not answered for the whole timeout.
-func (d *dialer) unreachable() bool { return !d.connected && time.Now().After(d.deadline) }
+// over tells whether the timeout has passed, and the latest attempt did not meet a stopped process.
+func (d *dialer) over() bool { return !d.silent && time.Now().After(d.deadline) }
 
 // dial is one attempt, which waits for the server's first word until patience.
 func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
@@ -151,7 +153,8 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 		limit = d.deadline
 	}
 	fd, err := rawsock.Connect(d.at, d.opt.Congestion, d.Timeout, limit)
-	if d.connected = err == nil; !d.connected {
+	d.silent = false
+	if err != nil {
 		return err
 	}
 	e := &endpoint{socket: socket{fd: fd}, f: d.fabric, tx: sender{fd: fd, straight: d.straight},
@@ -160,6 +163,7 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 		err = d.ends.add(fd, e, forLoss)
 	}
 	if err != nil {
+		d.silent = errors.Is(err, os.ErrDeadlineExceeded)
 		d.ends.remove(fd)
 		unix.Close(fd)
 		return err
