@@ -68,11 +68,15 @@ static bool is_function(const struct sigaction *a)
 	return (a->sa_flags & SA_SIGINFO) || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
 }
 
+// The handler that crash_begin installs, and the one of crash_install. Each passes on to what was
+// there before it: a handler that was installed between the two (UCX has one) returns to the first.
+static void handler_at_load(int sig, siginfo_t *info, void *context);
 static void handler(int sig, siginfo_t *info, void *context);
 
 static bool is_ours(const struct sigaction *a)
 {
-	return is_function(a) && (a->sa_sigaction == handler || a->sa_sigaction == go.sa_sigaction);
+	return is_function(a) && (a->sa_sigaction == handler || a->sa_sigaction == handler_at_load ||
+		a->sa_sigaction == go.sa_sigaction);
 }
 
 static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *context)
@@ -103,12 +107,16 @@ static void tell_sender(int sig, const siginfo_t *info)
 		return;
 }
 
-// Passes the signal on as if this handler were not installed.
-static void pass_on(int sig, siginfo_t *info, void *context)
+static int index_of(int sig)
 {
 	int i = 0;
 	while (signals[i] != sig) i++;
-	struct sigaction *next = is_ours(&former[i]) ? &before[i] : &former[i];
+	return i;
+}
+
+// Passes the signal on to the next handler as if this one were not installed.
+static void pass_on(struct sigaction *next, int sig, siginfo_t *info, void *context)
+{
 	struct sigaction a = *next;
 	if (is_function(&a)) {
 		sigset_t mask = a.sa_mask;
@@ -296,7 +304,7 @@ static bool is_go_fault(int sig, const siginfo_t *info, const ucontext_t *u)
 	return !atomic_load(&reports) || crash_owner(context_pc(u)) == CRASH_GO;
 }
 
-static void handler(int sig, siginfo_t *info, void *context)
+static void handle(struct sigaction *next, int sig, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	if (sig == SIGSEGV && info->si_code > 0)
@@ -310,8 +318,19 @@ static void handler(int sig, siginfo_t *info, void *context)
 	}
 	if (atomic_load(&reports) && is_crash(sig, info))
 		report(sig, info, u);
-	pass_on(sig, info, context);
+	pass_on(next, sig, info, context);
 	errno = saved;
+}
+
+static void handler_at_load(int sig, siginfo_t *info, void *context)
+{
+	handle(&before[index_of(sig)], sig, info, context);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	int i = index_of(sig);
+	handle(is_ours(&former[i]) ? &before[i] : &former[i], sig, info, context);
 }
 
 uintptr_t crash_fault(void) { return atomic_load(&go_fault); }
@@ -326,7 +345,7 @@ void crash_identify(const char *p)
 void crash_begin(void)
 {
 	int flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-	struct sigaction a = {.sa_sigaction = handler, .sa_flags = flags};
+	struct sigaction a = {.sa_sigaction = handler_at_load, .sa_flags = flags};
 	sigfillset(&a.sa_mask); // as Go's, which must not be interrupted
 	sigaction(signals[0], NULL, &go);
 	if (!is_function(&go) || go.sa_sigaction == before[0].sa_sigaction)
