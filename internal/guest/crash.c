@@ -29,8 +29,8 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 // to print: it reads debug information, perhaps on a busy machine.
 enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
-// before: the handlers when the library was loaded; former: those at initialisation, until then the
-// same; go: Go's handler, one for all signals.
+// before: the handlers when the library was loaded; former: those at initialisation; go: Go's handler,
+// one for all signals.
 static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;
@@ -57,10 +57,7 @@ static void check_stacks(void)
 __attribute__((constructor(101))) static void remember(void)
 {
 	check_stacks();
-	for (int i = 0; i < SIGNALS; i++) {
-		sigaction(signals[i], NULL, &before[i]);
-		former[i] = before[i];
-	}
+	for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], NULL, &before[i]);
 }
 
 static bool is_function(const struct sigaction *a)
