@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pmi_exit.h"
+#include "at_exit.h"
 
 static struct {
 	int fd, wait, bytes;
@@ -27,7 +27,7 @@ static void leave(int status, void *unused)
 			;
 }
 
-void boot_pmi_leave(int fd, const void *bye, int bytes, int wait)
+void boot_leave_at_exit(int fd, const void *bye, int bytes, int wait)
 {
 	static int registered;
 	if (fd < 0 || bytes > (int)sizeof leaving.bye)
@@ -41,7 +41,7 @@ void boot_pmi_leave(int fd, const void *bye, int bytes, int wait)
 		on_exit(leave, NULL);
 }
 
-void boot_pmi_left(void)
+void boot_has_left(void)
 {
 	if (!leaving.owner)
 		return;
@@ -51,4 +51,4 @@ void boot_pmi_left(void)
 		close(leaving.wait);
 }
 
-int boot_pmi_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
+int boot_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
