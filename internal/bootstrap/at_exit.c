@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define _GNU_SOURCE // on_exit
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -46,9 +45,6 @@ void boot_has_left(void)
 	if (!leaving.owner)
 		return;
 	leaving.owner = 0;
-	close(leaving.fd);
 	if (leaving.wait >= 0)
 		close(leaving.wait);
 }
-
-int boot_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }

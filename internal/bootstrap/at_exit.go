@@ -22,17 +22,17 @@ import (
 // is -1.
 func (j *armcirunJob) leaveAtExit(wait int) {
 	frame, _ := jobwire.Encode(jobwire.Bye, nil)
-	C.boot_leave_at_exit(C.int(duplicateOf(j.conn)), unsafe.Pointer(&frame[0]), C.int(len(frame)), C.int(wait))
+	C.boot_leave_at_exit(C.int(descriptorOf(j.conn)), unsafe.Pointer(&frame[0]), C.int(len(frame)), C.int(wait))
 }
 
-// stayAtExit: the process has said bye itself.
+// stayAtExit: the process has said bye itself. It comes before the connection is closed.
 func stayAtExit() { C.boot_has_left() }
 
-// duplicateOf returns another descriptor of a connection, -1 if there is none to be had.
-func duplicateOf(conn net.Conn) int {
+// descriptorOf returns that of a connection, -1 if it is closed.
+func descriptorOf(conn net.Conn) int {
 	fd := -1
 	if raw, err := conn.(syscall.Conn).SyscallConn(); err == nil {
-		_ = raw.Control(func(c uintptr) { fd = int(C.boot_duplicate(C.int(c))) })
+		_ = raw.Control(func(c uintptr) { fd = int(c) })
 	}
 	return fd
 }
