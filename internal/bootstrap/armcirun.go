@@ -52,6 +52,7 @@ func startArmcirun(s *config.Set) (Job, error) {
 	if !s.Bool("ARMCI_ALONE") {
 		j.launch = s.Launcher()
 	}
+	j.leaveAtExit(-1)
 	return j, nil
 }
 
@@ -158,6 +159,7 @@ func (j *armcirunJob) Close() error {
 		j.Abort(1)
 	}
 	j.finish(jobwire.Bye, nil)
+	stayAtExit()
 	j.node.close()
 	return j.conn.Close()
 }

@@ -58,7 +58,7 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 		j.giveUp(err)
 		return nil, fmt.Errorf("%s: %w", j.kind, err)
 	}
-	j.leaveAtExit()
+	j.sayByeAtExit()
 	return j, nil
 }
 
@@ -181,7 +181,6 @@ func (j *pmiJob) alone(err error) {
 // Close of rank 0 waits until all others have left, since the server is theirs, too.
 func (j *pmiJob) Close() error {
 	err := j.armcirunJob.Close()
-	stayAtExit()
 	if j.host != nil {
 		<-j.host.server.Empty()
 		j.host.over.Store(true)

@@ -281,6 +281,41 @@ part_device() {
 	launch=$plain
 }
 
+# A rank that is alone on its node dies where no other notices for seconds: RDMA retries first. The launcher says so, in the
+# only line that there is, which names rank, node and reason.
+part_alone() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	launch="$plain -nodes $ranks"
+	mkdir -p "$SOFTVERBS_DIR"
+	for connections in 0 1; do
+		export ARMCI_CONNECTIONS=$connections
+		for victim in 0 3; do
+			for way in careless _exit; do
+				case="$flavour rank $victim alone on its node, $way, $connections connections"
+				start "$dir/victim" "$dir/pids" $way $victim
+				started || { fail "did not start"; force; continue; }
+				began=$(now)
+				reason='ended with status 0, but without ARMCI_Finalize'
+				if [ $way = careless ]; then
+					kill -9 "$(cat "$dir/pids/$victim")"
+					reason='killed by signal 9 .*'
+				fi
+				finish 15
+				clean
+				[ $status -ne 0 ] || fail "exit status 0"
+				awk -v t="$took" 'BEGIN { exit !(t > 2.9) }' && fail "took $took s"
+				grep -q -E "^armcirun: rank $victim \(pid [0-9]+ on node$victim\) $reason\$" "$dir/err" ||
+					fail "no line names rank $victim, its node and the reason"
+				[ "$(grep -c . "$dir/err")" -eq 1 ] || fail "$(grep -c . "$dir/err") lines, not 1"
+				echo "done $case: status $status after $took s"
+			done
+		done
+	done
+	unset ARMCI_CONNECTIONS
+	launch=$plain
+}
+
 # A rank that serves its node is stopped for longer than the timeout, while others fill all buffers on the way to it: its
 # kernel answers, so the job goes on.
 part_stop() {

@@ -62,6 +62,8 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV ARMCI_TRANSPORT=rdma ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw notify message gop model")
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
     ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
+  armci_softverbs(fault_alone SECONDS 100 COMMAND sh ${here}/fault/run.sh
+    ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=alone)
   armci_softverbs(hosts/2x1 SECONDS 300 COMMAND sh ${here}/hosts/run.sh hosts none 2x1 few
     ENV ARMCI_TRANSPORT=rdma SOFTVERBS_HOSTS=1)
 endif()

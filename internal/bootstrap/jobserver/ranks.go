@@ -16,6 +16,8 @@ import (
 type slot struct {
 	session *session     // nil while it is not connected
 	left    bool         // its process has ended, or its connection without a bye
+	ended   bool         // its process has
+	broken  bool         // its connection has ended without a bye
 	asks    jobwire.Kind // what it waits for the answer to: Split, Contribute, Missing; 0: nothing
 	mine    []byte       // what it has sent with that
 	leads   int          // number of the node that it leads, -1 if it leads none
@@ -39,7 +41,8 @@ func (s *Server) admit(se *session, rank, size int) error {
 func (s *Server) bye(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.replace(se.rank, slot{left: s.ranks[se.rank].left || s.within, leads: -1})
+	was := &s.ranks[se.rank]
+	s.replace(se.rank, slot{left: was.left || s.within, ended: was.ended, leads: -1})
 	se.rank = -1
 	s.settle()
 	s.depart()
@@ -48,11 +51,36 @@ func (s *Server) bye(se *session) {
 // Left tells the server that the process started as a rank has ended.
 func (s *Server) Left(rank int) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	now := s.ranks[rank]
-	now.left = true
+	now.left, now.ended = true, true
 	s.replace(rank, now)
 	s.settle()
+	tell := s.unfinished(rank)
+	s.mu.Unlock()
+	tell(rank)
+}
+
+// unfinished returns what is to be called about a rank whose process or connection has ended. With mu held.
+func (s *Server) unfinished(rank int) func(rank int) {
+	if r := &s.ranks[rank]; r.ended && r.broken && !s.aborted && s.open != nil {
+		return s.onUnfinished
+	}
+	return func(int) {}
+}
+
+// Connected is how many ranks are connected.
+func (s *Server) Connected() int { return s.connected(0) }
+
+// connected counts the ranks from first on that are.
+func (s *Server) connected(first int) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.ranks[first:] {
+		if s.ranks[first+i].session != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // replace changes what is known of a rank; what it has asked for in another connection is forgotten.

@@ -39,6 +39,8 @@ type Server struct {
 	asked   int                  // bytes that the leaders have sent for the exchange under way
 	aborted bool
 
+	onUnfinished func(rank int)
+
 	// In a rank of the job (within.go): who is told of a rank that has left without a bye; how many have left either way.
 	within   bool
 	onLost   func(rank int)
@@ -82,7 +84,9 @@ func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 		ranks:     make([]slot, size),
 		asking:    make(map[jobwire.Kind]int),
 		onLost:    func(int) {},
-		empty:     make(chan struct{}),
+
+		onUnfinished: func(int) {},
+		empty:        make(chan struct{}),
 	}
 }
 
@@ -157,19 +161,30 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
+// OnUnfinished sets what is called, from any goroutine, when both the process of a rank (Left) and its connection have ended,
+// without a bye and without an abort of the job.
+func (s *Server) OnUnfinished(call func(rank int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onUnfinished = call
+}
+
 // ended removes a session; its rank, if any, has left.
 func (s *Server) ended(se *session) {
 	s.waiting.Leave(se.conn)
 	s.mu.Lock()
 	delete(s.open, se)
 	lost := se.rank >= 0 && s.ranks[se.rank].session == se
+	tell := func(int) {}
 	if lost {
-		s.replace(se.rank, slot{left: true, leads: -1})
+		s.replace(se.rank, slot{left: true, ended: s.ranks[se.rank].ended, broken: true, leads: -1})
 		s.settle()
 		s.depart()
+		tell = s.unfinished(se.rank)
 	}
 	s.mu.Unlock()
 	if lost {
 		s.onLost(se.rank)
+		tell(se.rank)
 	}
 }

@@ -29,17 +29,7 @@ func (s *Server) depart() {
 func (s *Server) Empty() <-chan struct{} { return s.empty }
 
 // Others is how many ranks but 0 are connected.
-func (s *Server) Others() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := 0
-	for _, r := range s.ranks[1:] {
-		if r.session != nil {
-			n++
-		}
-	}
-	return n
-}
+func (s *Server) Others() int { return s.connected(1) }
 
 // Finish has all ranks but 0 exit with that status.
 func (s *Server) Finish(status int) {

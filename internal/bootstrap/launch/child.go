@@ -18,7 +18,8 @@ import (
 type child struct {
 	rank   int
 	pid    int
-	host   *host // nil: this machine
+	host   *host  // nil: this machine
+	where  string // name of its host, or of its pretended node
 	cmd    *exec.Cmd
 	status syscall.WaitStatus // once it has ended
 	lost   string             // why its status is unknown
@@ -28,10 +29,7 @@ type child struct {
 }
 
 func (c *child) String() string {
-	if c.host != nil {
-		return fmt.Sprintf("rank %d (pid %d on %s)", c.rank, c.pid, c.host.name)
-	}
-	return fmt.Sprintf("rank %d (pid %d)", c.rank, c.pid)
+	return fmt.Sprintf("rank %d (pid %d on %s)", c.rank, c.pid, c.where)
 }
 
 // spec describes a rank's process.
@@ -101,10 +99,19 @@ func (j *Job) startRank(rank int, cpus []int) (*child, error) {
 	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, reader: o.reader(), debugged: o.Debug != nil, stdout: o.Stdout, stderr: o.Stderr,
 		group: j.groups, lines: j.lines}
 	env := j.server.Env(0, rank)
-	if name := nodeName(*o, rank); name != "" {
-		env = append(env, "ARMCI_NODE="+name)
+	where := nodeName(*o, rank)
+	if where != "" {
+		env = append(env, "ARMCI_NODE="+where)
+	} else if name, err := os.Hostname(); err == nil {
+		where = name
+	} else {
+		where = "this host"
 	}
-	return s.start(rank, cpus, env...)
+	c, err := s.start(rank, cpus, env...)
+	if err == nil {
+		c.where = where
+	}
+	return c, err
 }
 
 // nodeName is the pretended node of a rank: ranks in blocks as equal as possible, or in turn.
@@ -119,13 +126,6 @@ func nodeName(o Options, rank int) string {
 		return fmt.Sprintf("node%d", rank/o.PerNode)
 	}
 	return fmt.Sprintf("node%d", rank*o.Nodes/o.Ranks)
-}
-
-func node(o Options, rank int) string {
-	if name := nodeName(o, rank); name != "" {
-		return " on " + name
-	}
-	return ""
 }
 
 // signal reaches the process and, if it leads a group, all of the group. A

@@ -17,6 +17,7 @@ const (
 	byAbort cause = iota // it has asked for the end of the job
 	byExit               // status not 0
 	bySignal
+	byLeaving // status 0, but it had not left the job, in which others still are
 )
 
 type failure struct {
@@ -55,6 +56,28 @@ func (j *Job) aborted(rank, status int, lost []int) {
 	}
 }
 
+// unfinished is called by the job server when a rank's process has ended that had not left the job.
+func (j *Job) unfinished(rank int) {
+	select {
+	case <-j.started:
+	case <-j.over:
+		return
+	}
+	select {
+	case j.events <- event{unfinished: j.children[rank]}:
+	default: // more than there are ranks
+	}
+}
+
+// left is the failure of a process that has ended without leaving the job, nil if it has failed otherwise.
+func (c *child) left() *failure {
+	if c.failed() != nil {
+		return nil
+	}
+	how := "ended with status 0, but without ARMCI_Finalize"
+	return &failure{cause: byLeaving, rank: c.rank, status: 1, how: how}
+}
+
 // dead tells whether the process has ended, reaped or not. On another host it
 // has when its proxy has said so.
 func (c *child) dead() bool {
@@ -85,6 +108,15 @@ func (c *child) failed() *failure {
 		return &failure{cause: byExit, rank: c.rank, status: ws.ExitStatus(), how: how}
 	}
 	return nil
+}
+
+// forgive tells whether ranks have only ended without leaving a job in which no other is any more, and forgets it.
+func (j *Job) forgive() bool {
+	if j.first.cause != byLeaving || j.noticed || j.server.Connected() > 0 {
+		return false
+	}
+	j.first, j.stage = nil, working
+	return true
 }
 
 // blame keeps the cause, which is the first failure with two exceptions: the end of

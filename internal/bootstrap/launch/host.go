@@ -279,7 +279,7 @@ func (h *host) begin(conn net.Conn) error {
 		return fmt.Errorf("host %s: malformed answer", h.name)
 	}
 	for i, pid := range numbers {
-		h.children = append(h.children, &child{rank: h.ranks[i], pid: pid, host: h, ended: make(chan struct{})})
+		h.children = append(h.children, &child{rank: h.ranks[i], pid: pid, host: h, where: h.name, ended: make(chan struct{})})
 	}
 	return nil
 }

@@ -63,12 +63,14 @@ type Job struct {
 	expired bool           // its time is over
 
 	aborters map[int]bool // ranks that aborted the job
+	noticed  bool         // a rank has failed in another way than byLeaving
 }
 
-// event is one of two things.
+// event is one of three things.
 type event struct {
-	ended *child   // a rank's process ended
-	abort *failure // a rank aborted the job
+	ended      *child   // a rank's process ended
+	abort      *failure // a rank aborted the job
+	unfinished *child   // a rank's process, which has ended, had not left the job
 }
 
 // Start starts all ranks, or none. The error of a program that cannot be
@@ -81,7 +83,7 @@ func Start(o Options) (*Job, error) {
 		options: o,
 		times:   usual,
 		groups:  !ownsTerminal(o.Stdin),
-		events:  make(chan event, 2*o.Ranks),
+		events:  make(chan event, 3*o.Ranks),
 		signals: make(chan os.Signal, 8),
 		started: make(chan struct{}),
 		over:    make(chan struct{}),
@@ -112,9 +114,13 @@ func Start(o Options) (*Job, error) {
 
 func (j *Job) openServer() (err error) {
 	if len(j.options.Remote.Hosts) > 0 {
-		return j.openRemote()
+		err = j.openRemote()
+	} else {
+		j.server, err = jobserver.New(j.options.Ranks, j.aborted)
 	}
-	j.server, err = jobserver.New(j.options.Ranks, j.aborted)
+	if err == nil {
+		j.server.OnUnfinished(j.unfinished)
+	}
 	return err
 }
 
@@ -143,7 +149,7 @@ func (j *Job) startAll() error {
 			return explain(err, j.options.Ranks)
 		}
 		j.children = append(j.children, c)
-		j.verbosely("%s started%s%s", c, node(j.options, rank), on(cpus))
+		j.verbosely("%s started%s", c, on(cpus))
 	}
 	close(j.started)
 	j.running = len(j.children)

@@ -128,6 +128,19 @@ func TestKilledRank(t *testing.T) {
 	r.ends(t, 128+9, r.line(2, "killed by signal 9 (killed)"))
 }
 
+// A rank that ends without a word while others are in the job fails it, though its status is 0. The line names its node.
+func TestRankThatEndsWithoutFinalize(t *testing.T) {
+	r := begin(t, Options{Ranks: 3, Nodes: 3}, "vanish", "2")
+	began := time.Now()
+	r.ends(t, 1, r.line(2, "ended with status 0, but without ARMCI_Finalize"))
+	if took := time.Since(began); took > aLongTime/2 {
+		t.Errorf("the job has ended after %v", took)
+	}
+	if want := "on node2) "; !strings.Contains(r.report.String(), want) {
+		t.Errorf("reported %q, which lacks %q", r.report.String(), want)
+	}
+}
+
 func TestAbortedJob(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "abort", "2")
 	r.ends(t, 42, r.line(2, "aborted the job with status 42"))

@@ -32,6 +32,7 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 	"fail":   fail,
 	"abort":  abort,
 	"raise":  raise,
+	"vanish": vanish,
 	"sleep":  func(bootstrap.Job, string) int { time.Sleep(aLongTime); return 0 },
 	"deaf":   deaf,
 	"stay":   stay,
@@ -62,7 +63,11 @@ func runRank(name, arg string) int {
 	if err == nil {
 		var j bootstrap.Job
 		if j, err = bootstrap.Start(s, nil); err == nil {
-			return rankPrograms[name](j, arg)
+			status := rankPrograms[name](j, arg)
+			if status == 0 && name != "exit" && name != "vanish" {
+				j.Close()
+			}
+			return status
 		}
 	}
 	fmt.Println(err)
@@ -138,6 +143,15 @@ func raise(j bootstrap.Job, arg string) int {
 	}
 	bootstrap.Barrier(j)
 	j.Die(7)
+	return 0
+}
+
+// vanish: the given rank ends with status 0 and no word, as by _exit; the others notice nothing.
+func vanish(j bootstrap.Job, arg string) int {
+	all(j)
+	if j.Rank() != number(arg) {
+		time.Sleep(aLongTime)
+	}
 	return 0
 }
 

@@ -53,6 +53,7 @@ func TestFailuresOnHosts(t *testing.T) {
 		{"raise", "2", 128 + 9, "killed by signal 9 (killed)"},
 		{"abort", "2", 42, "aborted the job with status 42"},
 		{"deaf", "0", 5, "exited with status 5"},
+		{"vanish", "2", 1, "ended with status 0, but without ARMCI_Finalize"},
 	} {
 		r := begin(t, Options{Ranks: 3, Remote: two()}, c.program, c.arg)
 		r.ends(t, c.status, r.line(number(c.arg), c.how))

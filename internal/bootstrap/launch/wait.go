@@ -65,7 +65,7 @@ func (j *Job) Wait() int {
 			j.expire()
 		}
 	}
-	if j.stage == judging {
+	if j.stage == judging && !j.forgive() {
 		j.judge()
 	}
 	j.timer.Stop()
@@ -98,19 +98,11 @@ func (j *Job) expire() {
 }
 
 func (j *Job) happened(e event) {
-	f := e.abort
-	if f != nil {
-		j.aborters[f.rank] = true
-	}
-	if e.ended != nil {
-		j.running--
-		j.server.Left(e.ended.rank)
-		f = e.ended.failed()
-		j.verbosely("%s ended: %s", e.ended, e.ended.describe())
-	}
+	f := j.failure(e)
 	if f == nil || j.stage > judging {
 		return
 	}
+	j.noticed = j.noticed || f.cause != byLeaving
 	j.blame(*f)
 	if j.stage != working {
 		return
@@ -122,6 +114,21 @@ func (j *Job) happened(e event) {
 	j.enter(judging, j.times.judging)
 }
 
+// failure is what an event is for the job, nil if it is none. It notes what has happened.
+func (j *Job) failure(e event) *failure {
+	switch {
+	case e.abort != nil:
+		j.aborters[e.abort.rank] = true
+		return e.abort
+	case e.unfinished != nil:
+		return e.unfinished.left()
+	}
+	j.running--
+	j.server.Left(e.ended.rank)
+	j.verbosely("%s ended: %s", e.ended, e.ended.describe())
+	return e.ended.failed()
+}
+
 func (j *Job) enter(s stage, d time.Duration) {
 	j.stage = s
 	j.timer.Reset(d)
@@ -131,6 +138,9 @@ func (j *Job) enter(s stage, d time.Duration) {
 func (j *Job) next() {
 	switch j.stage {
 	case judging:
+		if j.forgive() {
+			return
+		}
 		j.judge()
 		if j.first.cause == byAbort { // it has printed the reason itself
 			j.ask()

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #define _GNU_SOURCE // on_exit
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pmi_exit.h"
+#include "at_exit.h"
 
 static struct {
 	int fd, wait, bytes;
@@ -27,7 +26,7 @@ static void leave(int status, void *unused)
 			;
 }
 
-void boot_pmi_leave(int fd, const void *bye, int bytes, int wait)
+void boot_leave_at_exit(int fd, const void *bye, int bytes, int wait)
 {
 	static int registered;
 	if (fd < 0 || bytes > (int)sizeof leaving.bye)
@@ -41,14 +40,11 @@ void boot_pmi_leave(int fd, const void *bye, int bytes, int wait)
 		on_exit(leave, NULL);
 }
 
-void boot_pmi_left(void)
+void boot_has_left(void)
 {
 	if (!leaving.owner)
 		return;
 	leaving.owner = 0;
-	close(leaving.fd);
 	if (leaving.wait >= 0)
 		close(leaving.wait);
 }
-
-int boot_pmi_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
