@@ -18,7 +18,7 @@ import (
 // different versions can say so. What follows, all other records, and the cards may differ between versions.
 const (
 	recordMagic   = "AMS"
-	recordVersion = 1
+	recordVersion = 2
 )
 
 // secretBytes is the length of a job's secret.
@@ -49,6 +49,7 @@ type nodeRecord struct {
 	ranks   []transport.Rank // ascending; the first is the leader
 	host    string
 	machine uint64 // a hash that is the same for nodes of one machine
+	netns   uint64 // a hash that is the same for nodes of one network namespace
 	need    int64  // address space of its arena: each of its ranks may allocate all memory of the machine; in whole MiB
 	secret  []byte // of the job; of the first node only
 	reports []report
@@ -60,6 +61,7 @@ func (n *nodeRecord) encode() (b record) {
 	b.ranks(n.ranks)
 	b.text(n.host)
 	b.number(n.machine)
+	b.number(n.netns)
 	b.number(uint64(n.need+mib-1) / mib)
 	b.bytes(n.secret)
 	b.reports(n.reports)
@@ -80,8 +82,8 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of this library: rank %d exchanges records of "+
 			"version %d at the start, this rank of version %d", leader, v, recordVersion)}
 	}
-	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(), need: int64(d.number()) * mib, secret: d.bytes(),
-		reports: d.reports(ranks)}
+	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(), netns: d.number(),
+		need: int64(d.number()) * mib, secret: d.bytes(), reports: d.reports(ranks)}
 	if err := d.end(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
 	}
@@ -127,7 +129,8 @@ func (r *Runtime) meet(listener string, memory int64, problem error) (*found, er
 	if err != nil {
 		return nil, err
 	}
-	node := nodeRecord{host: host, machine: hash(machine(id)), need: memory * int64(len(cards))}
+	node := nodeRecord{host: host, machine: hash(machine(id)), netns: hash(namespace(id)),
+		need: memory * int64(len(cards))}
 	for _, b := range cards {
 		c, err := decodeCard(b, r.N)
 		if err != nil {

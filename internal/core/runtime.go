@@ -168,7 +168,7 @@ func (r *Runtime) joinNode(p transport.Platform, f *found) error {
 	mine := r.Topo.Mine()
 	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: f.need,
 		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
-		MachineNode: r.Topo.MachineNode, Secret: f.secret, Lost: r.lost, Handle: r.handleMessage})
+		NetnsRanks: r.Topo.NetnsRanks, NetnsNode: r.Topo.NetnsNode, Secret: f.secret, Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,8 @@ type Topology struct {
 	Nodes        [][]transport.Rank // ranks of each node, ascending
 	Hosts        []string           // host name of each node
 	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
-	MachineNode  int                // number of my node among the nodes of my machine
+	NetnsRanks   int                // ranks in my network namespace: on my node and on pretended other ones
+	NetnsNode    int                // number of my node among the nodes of my network namespace
 	nodeOf       []int32            // by rank
 	local        []int32            // by rank: its number among the ranks of its node
 	sameMachine  []bool             // by node: is it on my machine?
@@ -51,11 +52,14 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 	}
 	for i, node := range nodes {
 		if node.machine == nodes[t.MyNode()].machine {
-			if i < t.MyNode() {
-				t.MachineNode++
-			}
 			t.MachineRanks += len(node.ranks)
 			t.sameMachine[i] = true
+		}
+		if node.netns == nodes[t.MyNode()].netns {
+			t.NetnsRanks += len(node.ranks)
+			if i < t.MyNode() {
+				t.NetnsNode++
+			}
 		}
 	}
 	return t, nil
@@ -135,6 +139,13 @@ func (t *Topology) String() string {
 func machine(id string) string {
 	boot, _, _ := strings.Cut(id, "|")
 	return boot
+}
+
+// namespace is the part that is the same for all nodes of one network namespace, where abstract
+// sockets are shared: all but the pretended name. Containers of one machine differ in it.
+func namespace(id string) string {
+	parts := strings.SplitN(id, "|", 4)
+	return strings.Join(parts[:min(len(parts), 3)], "|")
 }
 
 // NodeID is this machine's identity for bootstrap.Job.Split, and its host name. pretend is ARMCI_NODE.

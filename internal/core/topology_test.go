@@ -36,6 +36,29 @@ func nodesOf(placement string) (nodes []nodeRecord) {
 	return nodes
 }
 
+// Containers of one machine do not share abstract sockets, pretended nodes of one of them do.
+func TestNamespaces(t *testing.T) {
+	nodes := nodesOf("abcc")
+	for i, netns := range []uint64{1, 2, 2} {
+		nodes[i].machine, nodes[i].netns = 7, netns
+	}
+	for me, want := range [][2]int{{1, 0}, {3, 0}, {3, 1}, {3, 1}} {
+		topo, err := newTopology(transport.Rank(me), 4, nodes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{topo.NetnsRanks, topo.NetnsNode}; got != want || topo.MachineRanks != 4 {
+			t.Errorf("rank %d: %d ranks in node %d of the namespace, want %v; %d of the machine",
+				me, got[0], got[1], want, topo.MachineRanks)
+		}
+	}
+	id, _ := NodeID("")
+	pretended, _ := NodeID("n1|x")
+	if namespace(id) != namespace(pretended) || namespace(id) == machine(id) {
+		t.Errorf("%q, %q", id, pretended)
+	}
+}
+
 // Ranks that are on two nodes, or on none, are a mistake of a record.
 func TestNoTopology(t *testing.T) {
 	twice, none := nodesOf("aab"), nodesOf("aab")

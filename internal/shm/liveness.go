@@ -146,11 +146,11 @@ func (m *Node) ClaimEnd() bool {
 	return first
 }
 
-// ClaimMachine is true unless the reporter or a rank of another node of this machine has printed why
-// the job ends. There are such nodes only where the job pretends so. The claim is kept until the
-// process ends.
+// ClaimMachine is true unless the reporter or a rank of another node of this machine has printed
+// why the job ends. There are such nodes only where the job pretends so. The claim is kept until
+// the process ends.
 func (m *Node) ClaimMachine() bool {
-	if m.reporter < 0 || m.opt.MachineRanks == len(m.opt.Ranks) {
+	if m.reporter < 0 || m.opt.NetnsRanks == len(m.opt.Ranks) {
 		return true
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One reporter for all nodes of a machine, of which there are several where the job pretends so. Only
-// one process that watches all ranks sees which of them ends first: several reporters wake in any
-// order. The leader of the first node starts it; leaders of the others hand their connections over.
-// A node whose leader cannot do that has a reporter of its own.
+// One reporter for all nodes of a network namespace, of which there are several where the job
+// pretends so. Only one process that watches all ranks sees which of them ends first: several
+// reporters wake in any order. The leader of the first node starts it; leaders of the others hand
+// their connections over through an abstract socket, which containers of one machine do not share:
+// these have a reporter each, as has a node whose leader cannot hand over.
 package shm
 
 import (
@@ -21,7 +22,8 @@ import (
 	"libarmci/internal/sock"
 )
 
-// watch is what a reporter needs of a rank: the end of the connection, and the line about its death.
+// watch is what a reporter needs of a rank: the end of the connection, and the line about its
+// death.
 type watch struct {
 	end  int
 	line string
@@ -35,7 +37,7 @@ const (
 
 // shareReporter starts the reporter of the machine, or hands the ranks of this node over to it.
 func (m *Node) shareReporter(own []watch, ready int) error {
-	if m.opt.MachineNode > 0 {
+	if m.opt.NetnsNode > 0 {
 		return m.handOver(own)
 	}
 	name := secretName("reporters ", m.opt.Secret)
@@ -44,7 +46,7 @@ func (m *Node) shareReporter(own []watch, ready int) error {
 		return m.startOwnReporter(own, ready)
 	}
 	defer l.Close()
-	all, conns := gatherWatches(l, own, m.opt.MachineRanks)
+	all, conns := gatherWatches(l, own, m.opt.NetnsRanks)
 	defer closeAll(conns)
 	defer closeWatches(all[len(own):])
 	if err := m.startOwnReporter(all, ready); err != nil {

@@ -33,7 +33,8 @@ type Options struct {
 	Self         int              // my local number
 	World        int              // ranks of the job
 	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
-	MachineNode  int              // number of this node among those of the machine
+	NetnsRanks   int              // ranks of the job in this network namespace
+	NetnsNode    int              // number of this node among those of the network namespace
 	Secret       []byte           // of the job, secretLen bytes
 	Arena        int64            // bytes of address space
 	Base         uintptr          // where to try first
@@ -44,8 +45,8 @@ type Options struct {
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
 	NoVM     bool // private memory of a rank is copied by its own thread, as if the kernel let nobody else do it
-	// Lost is called once, from a goroutine, when a rank of the node has died, or left although it was needed. The reason is
-	// empty if the reporter prints it.
+	// Lost is called once, from a goroutine, when a rank of the node has died, or left although
+	// it was needed. The reason is empty if the reporter prints it.
 	Lost func(rank transport.Rank, reason string)
 }
 

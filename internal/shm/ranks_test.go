@@ -47,8 +47,8 @@ type order struct {
 	Keep      int64
 	Margin    int64
 	Reporter  bool
-	Node      int // of the machine
-	Ranks     int // of the machine, 0: those of the node
+	Node      int // of the network namespace
+	Ranks     int // of the network namespace, 0: those of the node
 	NoVM      bool
 }
 
@@ -64,7 +64,7 @@ func (o *order) options() Options {
 	}
 	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
 		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM,
-		MachineNode: o.Node, MachineRanks: o.Ranks}
+		NetnsNode: o.Node, NetnsRanks: o.Ranks}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.

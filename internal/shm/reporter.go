@@ -46,17 +46,17 @@ func deathText(who transport.Rank, pid int) string {
 // startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
 func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
-	if !m.opt.Reporter || max(n, m.opt.MachineRanks) == 1 { // the only rank of a machine is missed by others
+	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // a rank alone is missed by others
 		return nil
 	}
 	ranks, watched, err := pairs(n)
 	if err == nil {
 		own := m.watches(watched)
-		shared := m.opt.MachineRanks > n
+		shared := m.opt.NetnsRanks > n
 		if shared {
 			err = m.shareReporter(own, ranks[0])
 		}
-		if !shared || err != nil && m.opt.MachineNode > 0 {
+		if !shared || err != nil && m.opt.NetnsNode > 0 {
 			err = m.startOwnReporter(own, ranks[0])
 		}
 		closeFds(watched)

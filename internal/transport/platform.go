@@ -20,7 +20,8 @@ type JoinInfo struct {
 	Need         int64                          // address space that the arena of any node may use
 	World        int                            // ranks of the job
 	MachineRanks int                            // ranks of the job on this machine, those of pretended other nodes included
-	MachineNode  int                            // number of this node among those of the machine
+	NetnsRanks   int                            // ranks of the job in this network namespace
+	NetnsNode    int                            // number of this node among those of the network namespace
 	Secret       []byte                         // of the job
 	Lost         func(rank Rank, reason string) // called once when a rank of the node is lost
 	Handle       Handler                        // receives active messages
