@@ -221,8 +221,8 @@ static inline bool front_reach_shape(int proc, void *remote, int *stride, int *c
 	       front_reach(proc, (void *)((uintptr_t)remote + (uint64_t)lo), (uint64_t)hi - (uint64_t)lo);
 }
 
-// Vector calls that are still looked at, in case the program was compiled with the other armci.h, and
-// the look, which ends the job then (layout.c).
+// Vector calls that are still looked at, in case the program was compiled with the other armci.h,
+// and the look, which ends the job then (layout.c).
 extern _Atomic int layout_calls_left;
 void layout_look(const char *name, const armci_giov_t *v, int n, int proc, bool get, bool may_overlap);
 

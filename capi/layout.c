@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notices programs that were compiled with the other armci.h: classic ARMCI and ARMCI-MPI have the two
-// numbers of armci_giov_t in opposite order. The library cannot see which header was used, but in most
-// programs an early vector call makes sense in one order only: segments of one call do not overlap at
-// their destination, and all addresses are memory of the target.
+// Notices programs that were compiled with the other armci.h: classic ARMCI and ARMCI-MPI have the
+// two numbers of armci_giov_t in opposite order. The library cannot see which header was used, but
+// in most programs an early vector call makes sense in one order only: segments of one call do not
+// overlap at their destination, and all addresses are memory of the target.
 #define _GNU_SOURCE
 #include "front.h"
 
@@ -23,7 +23,8 @@ struct reading {
 	int count, bytes, proc;
 };
 
-// May these bytes be memory of the target? That of other nodes is only known to be near its other segments.
+// May these bytes be memory of the target? That of other nodes is only known to be near its other
+// segments.
 static bool reachable(const struct reading *r, const void *p, int bytes)
 {
 	if (!front_address(p))

@@ -88,7 +88,8 @@ void rma_start(handle comm)
 		start();
 }
 
-// For libarmci in the same process (internal/bootstrap/mpi_abi.c), which must not take this library for an MPI.
+// For libarmci in the same process (internal/bootstrap/mpi_abi.c), which must not take this library
+// for an MPI.
 PUBLIC int libarmci_mpirma_has_mpi(void) { return abi_open(); }
 
 // A program that gets here without an MPI behind this library cannot be helped.

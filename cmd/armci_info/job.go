@@ -43,7 +43,8 @@ func showJob(out io.Writer, cfg *config.Set, s sections) error {
 // seat is what a rank tells its node's leader for the map.
 type seat struct{ Rank, Cores int }
 
-// place is what the leader of a node tells the others; names in any bytes, which are no strings of JSON.
+// place is what the leader of a node tells the others; names in any bytes, which are no strings of
+// JSON.
 type place struct {
 	Boot, Host []byte
 	Seats      []seat

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is said where the ranks ended with status 127: the dynamic linker ends programs with it if it
-// does not find a library, and has printed which; this command knows where libarmci is.
+// What is said where the ranks ended with status 127: the dynamic linker ends programs with it if
+// it does not find a library, and has printed which; this command knows where libarmci is.
 
 package main
 

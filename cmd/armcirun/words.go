@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The words of the command line before the program: numbers written as mpiexec takes them (-n2), and
-// what is said of words that are no option here.
+// The words of the command line before the program: numbers written as mpiexec takes them (-n2),
+// and what is said of words that are no option here.
 
 package main
 

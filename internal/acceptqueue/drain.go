@@ -20,10 +20,11 @@ type Accepted struct {
 	From netip.Addr
 }
 
-// Drain accepts the connections that wait at a listening socket. It returns at most as many as there are places, chosen
-// as in Queue, and closes the others: that costs a fraction of what a hello costs, so the kernel's backlog stays short
-// and the requests of the job's own processes are not lost in it. Connections of other users to a unix socket are
-// closed, too. The error is unix.EAGAIN if none is left, or says why no more could be accepted.
+// Drain accepts the connections that wait at a listening socket. It returns at most as many as
+// there are places, chosen as in Queue, and closes the others: that costs a fraction of what a
+// hello costs, so the kernel's backlog stays short and the requests of the job's own processes are
+// not lost in it. Connections of other users to a unix socket are closed, too. The error is
+// unix.EAGAIN if none is left, or says why no more could be accepted.
 func Drain(listener, places int) (kept []Accepted, err error) {
 	q := New[Accepted](places)
 	for range mostDrained {

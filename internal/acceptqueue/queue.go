@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package acceptqueue keeps strangers from harming a job whose processes listen. A stranger is a process that connects
-// and does not know the job's secret: it may connect at any rate, from any number of addresses, and say anything.
+// Package acceptqueue keeps strangers from harming a job whose processes listen. A stranger is a
+// process that connects and does not know the job's secret: it may connect at any rate, from any
+// number of addresses, and say anything.
 //
-// A listener keeps connections that have not proved themselves in a Queue, which has a fixed number of places. When it
-// is full, the oldest connection of the address that holds most places is dropped. What a connection has said counts
-// for nothing until it is a proof. So a stranger drives out its own connections first, and at its own address also
-// those of the job that need longer than the stranger needs to fill the queue. These connect again: see Redial.
+// A listener keeps connections that have not proved themselves in a Queue, which has a fixed number
+// of places. When it is full, the oldest connection of the address that holds most places is
+// dropped. What a connection has said counts for nothing until it is a proof. So a stranger drives
+// out its own connections first, and at its own address also those of the job that need longer than
+// the stranger needs to fill the queue. These connect again: see Redial.
 //
-// Connections of other users to a unix socket are closed at once and take no place: see Waiting.Accept.
+// Connections of other users to a unix socket are closed at once and take no place: see
+// Waiting.Accept.
 package acceptqueue
 
 import (
@@ -45,7 +48,8 @@ func (q *Queue[C]) Len() int { return len(q.waiting) }
 // Full tells whether a connection must leave before another one is added.
 func (q *Queue[C]) Full() bool { return len(q.waiting) >= q.places }
 
-// Add puts a connection behind all others. The zero address stands for processes of this user on this host.
+// Add puts a connection behind all others. The zero address stands for processes of this user on
+// this host.
 func (q *Queue[C]) Add(conn C, from netip.Addr) {
 	q.waiting = append(q.waiting, place[C]{conn, from, time.Now()})
 	q.held[from]++
@@ -65,8 +69,8 @@ func (q *Queue[C]) Remove(conn C) bool {
 	return true
 }
 
-// Victim is the connection to drop next: the oldest one of the address that holds most places. Of addresses that hold
-// equally many it is the one whose connection has waited longest.
+// Victim is the connection to drop next: the oldest one of the address that holds most places. Of
+// addresses that hold equally many it is the one whose connection has waited longest.
 func (q *Queue[C]) Victim() (conn C, ok bool) {
 	most := 0
 	for _, n := range q.held {
@@ -88,8 +92,8 @@ func (q *Queue[C]) Oldest() (conn C, since time.Time, ok bool) {
 	return q.waiting[0].conn, q.waiting[0].since, true
 }
 
-// Hold is for how long the listener should accept nothing: the queue is full of connections that have come just now.
-// 0: it should go on.
+// Hold is for how long the listener should accept nothing: the queue is full of connections that
+// have come just now. 0: it should go on.
 func (q *Queue[C]) Hold() time.Duration {
 	_, since, _ := q.Oldest()
 	if !q.Full() {

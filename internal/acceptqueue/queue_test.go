@@ -22,7 +22,8 @@ import (
 
 func address(n int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(n)}) }
 
-// Of the address with most places the oldest connection goes, of equal addresses the one that has waited longest.
+// Of the address with most places the oldest connection goes, of equal addresses the one that has
+// waited longest.
 func TestVictim(t *testing.T) {
 	q := New[int](6)
 	if _, ok := q.Victim(); ok {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The other end of a queue: a process of the job whose connection was dropped before it had proved itself comes again.
+// The other end of a queue: a process of the job whose connection was dropped before it had proved
+// itself comes again.
 
 package acceptqueue
 
@@ -22,10 +23,10 @@ const (
 	longestPause  = 50 * time.Millisecond
 )
 
-// Redial calls attempt until it succeeds, fails for good, or limit has passed. An attempt connects and proves itself.
-// Until patience it may wait for the connection and for the first word of the listener: a request to connect that
-// finds the listener's backlog full is lost, and the kernel repeats it only after a second. stop ends the attempts
-// early; it may be nil.
+// Redial calls attempt until it succeeds, fails for good, or limit has passed. An attempt connects
+// and proves itself. Until patience it may wait for the connection and for the first word of the
+// listener: a request to connect that finds the listener's backlog full is lost, and the kernel
+// repeats it only after a second. stop ends the attempts early; it may be nil.
 func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Time) error) error {
 	begin := time.Now()
 	pause, wait := firstPause, firstPatience
@@ -45,8 +46,9 @@ func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Ti
 	}
 }
 
-// MayBeDropped tells whether a connection that has not proved itself may have ended with this error because the
-// listener had no room for it. Other errors, such as a refusal or a port where nothing listens, are final.
+// MayBeDropped tells whether a connection that has not proved itself may have ended with this error
+// because the listener had no room for it. Other errors, such as a refusal or a port where nothing
+// listens, are final.
 func MayBeDropped(err error) bool {
 	for _, possible := range []error{io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded, unix.ECONNRESET, unix.EPIPE,
 		unix.EAGAIN, unix.ETIMEDOUT} { // EAGAIN: the backlog of a unix socket is full

@@ -30,9 +30,9 @@ type Waiting struct {
 // NewWaiting makes an empty one with so many places.
 func NewWaiting(places int) *Waiting { return &Waiting{queue: New[net.Conn](places)} }
 
-// Accept returns connections that have come, at least one. Each takes a place until Leave. A connection of another user
-// to a unix socket is closed before it takes one. The error is that of a listener that was closed, or whose deadline
-// has passed.
+// Accept returns connections that have come, at least one. Each takes a place until Leave. A
+// connection of another user to a unix socket is closed before it takes one. The error is that of a
+// listener that was closed, or whose deadline has passed.
 func (w *Waiting) Accept(l net.Listener) ([]net.Conn, error) {
 	for {
 		time.Sleep(w.hold())
@@ -54,8 +54,8 @@ func (w *Waiting) Accept(l net.Listener) ([]net.Conn, error) {
 	}
 }
 
-// AcceptUser returns connections of this user that have come, at least one. It is for listeners that need no queue,
-// since they serve only processes of this user. The error is as that of Accept.
+// AcceptUser returns connections of this user that have come, at least one. It is for listeners
+// that need no queue, since they serve only processes of this user. The error is as that of Accept.
 func AcceptUser(l *net.UnixListener) ([]net.Conn, error) {
 	for {
 		conns, full, err := come(l, mostDrained)
@@ -68,8 +68,9 @@ func AcceptUser(l *net.UnixListener) ([]net.Conn, error) {
 	}
 }
 
-// come waits for a connection and returns it with those that wait behind it, as far as there are places; there may be
-// none, since those of other users are closed. full: the system has no room for another one.
+// come waits for a connection and returns it with those that wait behind it, as far as there are
+// places; there may be none, since those of other users are closed. full: the system has no room
+// for another one.
 func come(l net.Listener, places int) (conns []net.Conn, full bool, err error) {
 	first, err := l.Accept()
 	timeout := net.Error(nil)
@@ -157,8 +158,8 @@ func (w *Waiting) drop() bool {
 	return ok
 }
 
-// Leave takes a connection out that has proved itself or has ended, and tells whether it was waiting: one that was
-// dropped meanwhile has been closed and must not be served.
+// Leave takes a connection out that has proved itself or has ended, and tells whether it was
+// waiting: one that was dropped meanwhile has been closed and must not be served.
 func (w *Waiting) Leave(conn net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

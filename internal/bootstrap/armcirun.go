@@ -69,7 +69,8 @@ func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, ran
 	return j, nil
 }
 
-// newArmcirunJob is the job of the server at the other end of a connection, which it owns; listen is still to be started.
+// newArmcirunJob is the job of the server at the other end of a connection, which it owns; listen
+// is still to be started.
 func newArmcirunJob(conn net.Conn, timeout time.Duration, secret jobwire.Secret, rank, size int, exit func(int)) *armcirunJob {
 	return &armcirunJob{
 		rank: rank, size: size, secret: secret, timeout: timeout, conn: conn,
@@ -106,7 +107,8 @@ func (j *armcirunJob) listen() {
 	}
 }
 
-// orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel has begun already.
+// orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel
+// has begun already.
 func (j *armcirunJob) orphaned(err error) {
 	if j.rank == 0 {
 		log.Lastf("armcirun is gone (%v): ending", err)

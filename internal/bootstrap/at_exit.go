@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A process that exits with status 0 without ARMCI_Finalize says bye to its job server. A connection that ends without a bye
-// is thus that of a process that was killed, has failed, or has called _exit. What a process does at exit is in C.
+// A process that exits with status 0 without ARMCI_Finalize says bye to its job server. A
+// connection that ends without a bye is thus that of a process that was killed, has failed, or has
+// called _exit. What a process does at exit is in C.
 
 package bootstrap
 
@@ -18,8 +19,8 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// leaveAtExit arranges for that, until stayAtExit. The process then waits for the end of a pipe, which it owns, unless that
-// is -1.
+// leaveAtExit arranges for that, until stayAtExit. The process then waits for the end of a pipe,
+// which it owns, unless that is -1.
 func (j *armcirunJob) leaveAtExit(wait int) {
 	frame, _ := jobwire.Encode(jobwire.Bye, nil)
 	C.boot_leave_at_exit(C.int(descriptorOf(j.conn)), unsafe.Pointer(&frame[0]), C.int(len(frame)), C.int(wait))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Rank 0 of a PMI job that exits without ARMCI_Finalize stays until the others have left, since the job server is in it.
+// Rank 0 of a PMI job that exits without ARMCI_Finalize stays until the others have left, since the
+// job server is in it.
 
 package bootstrap
 

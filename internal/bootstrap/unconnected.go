@@ -17,7 +17,8 @@ import (
 // ErrUnconnected is this error. It happens on all processes, none of which can reach the others.
 var ErrUnconnected = errors.New("the processes of this job cannot find each other")
 
-// unconnectedTime is how long processes but the first leave it to print that: then most launchers have ended them.
+// unconnectedTime is how long processes but the first leave it to print that: then most launchers
+// have ended them.
 const unconnectedTime = 2 * time.Second
 
 // AwaitUnconnected returns when this process may print the error: at once in process 0.
@@ -56,8 +57,9 @@ func notLinked(launch config.Launch, noPMI error) error {
 		ErrUnconnected, place(launch), why, n)
 }
 
-// unconnected returns an error if several processes were started but MPI's world has size 1: the program's MPI is not the
-// launcher's, or the launcher does not support it. allowed: a job of armcirun may have an MPI of one process in each rank.
+// unconnected returns an error if several processes were started but MPI's world has size 1: the
+// program's MPI is not the launcher's, or the launcher does not support it. allowed: a job of
+// armcirun may have an MPI of one process in each rank.
 func (m *mpiLibrary) unconnected(launch config.Launch, allowed bool) error {
 	if !several(launch) || allowed {
 		return nil
@@ -74,7 +76,8 @@ func (m *mpiLibrary) unconnectedError(launch config.Launch) error {
 		m.remedy(launch))
 }
 
-// startedApart returns that error at the end of a job of a launcher if the program has called MPI_Init behind ARMCI_Init.
+// startedApart returns that error at the end of a job of a launcher if the program has called
+// MPI_Init behind ARMCI_Init.
 func (m *mpiLibrary) startedApart(launch config.Launch) error {
 	switch {
 	case !several(launch) || !m.usable() || !m.initialised():
@@ -100,8 +103,8 @@ func (m *mpiLibrary) remedy(launch config.Launch) string {
 		"each process is to be alone", m.name(), m.launcher())
 }
 
-// launcher is the command that starts programs of this MPI; where both are installed, Debian calls them mpirun.openmpi and
-// mpiexec.mpich.
+// launcher is the command that starts programs of this MPI; where both are installed, Debian calls
+// them mpirun.openmpi and mpiexec.mpich.
 func (m *mpiLibrary) launcher() string {
 	if m.isOpenMPI() {
 		return "mpirun"

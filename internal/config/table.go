@@ -43,7 +43,8 @@ type Row struct {
 	Doc     string // one line
 	Choices []string
 	Class   Class
-	// Least and Most bound a number, as they would be written in the environment; "" is no bound.
+	// Least and Most bound a number, as they would be written in the environment; "" is no
+	// bound.
 	Least, Most string
 	// Auto is what the default "auto" stands for on each network, which then must be named by For to read the setting.
 	Auto map[string]string

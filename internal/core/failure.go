@@ -23,8 +23,9 @@ const (
 	maxTurns   = 6                      // which all further nodes share
 )
 
-// lost is called by the node when a rank has died. It may run on any goroutine, so it must not call MPI. While the job
-// starts it waits: if it must, the start fails on all ranks. Without a reason the node's reporter prints one.
+// lost is called by the node when a rank has died. It may run on any goroutine, so it must not call
+// MPI. While the job starts it waits: if it must, the start fails on all ranks. Without a reason
+// the node's reporter prints one.
 func (r *Runtime) lost(rank transport.Rank, reason string) {
 	<-r.started
 	if reason == "" {
@@ -58,8 +59,8 @@ func (r *Runtime) endBy(wait time.Duration, tell func()) {
 	})
 }
 
-// Abandon is called before the process ends without finalising, and not by Leave: what is left to be told is, and the transports
-// remove what would stay behind.
+// Abandon is called before the process ends without finalising, and not by Leave: what is left to
+// be told is, and the transports remove what would stay behind.
 func (r *Runtime) Abandon() {
 	log.Flush()
 	for _, tr := range r.transports {

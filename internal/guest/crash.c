@@ -29,8 +29,8 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 // to print: it reads debug information, perhaps on a busy machine.
 enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
 
-// before: the handlers when the library was loaded; former: those at initialisation; go: Go's handler,
-// one for all signals.
+// before: the handlers when the library was loaded; former: those at initialisation; go: Go's
+// handler, one for all signals.
 static struct sigaction before[SIGNALS], former[SIGNALS], go;
 static int wake = -1;
 static pid_t owner;

@@ -42,8 +42,8 @@ func TestPollerIsPassedOn(t *testing.T) {
 }
 
 // A caller that leaves while the owner releases the poller found it owned, so it passes nothing on.
-// The owner must not count on it. done runs under the poller's lock, where it holds the caller until
-// the owner waits for that lock.
+// The owner must not count on it. done runs under the poller's lock, where it holds the caller
+// until the owner waits for that lock.
 func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	tr := &Transport{}
 	p := tr.pollerOf(&nothing{})

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package leftovers removes files that killed processes have left. It must not decide which processes those are.
+// Package leftovers removes files that killed processes have left. It must not decide which
+// processes those are.
 //
-// Each endpoint of libfabric's provider shm is a file /dev/shm/PID:N:N of 16 MiB, which only its process removes, when it closes
-// the endpoint.
+// Each endpoint of libfabric's provider shm is a file /dev/shm/PID:N:N of 16 MiB, which only its
+// process removes, when it closes the endpoint.
 package leftovers
 
 import (
@@ -19,7 +20,8 @@ const Shm = "/dev/shm"
 
 var shmFile = regexp.MustCompile(`^([0-9]+):[0-9]+:[0-9]+$`)
 
-// Remove removes those files of the provider in a directory that this user owns and whose processes are ours.
+// Remove removes those files of the provider in a directory that this user owns and whose processes
+// are ours.
 func Remove(directory string, ours func(pid int) bool) {
 	files, _ := os.ReadDir(directory)
 	for _, f := range files {

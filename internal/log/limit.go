@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The limit of repeated messages. A program that ignores the errors of its calls would else print a line for each of them, faster
-// than any terminal or file takes them. The first messages of a kind are printed, then one a second at most, which tells how many
-// were left out; Flush tells of the rest. Messages that end the job (Lastf) have no limit.
+// The limit of repeated messages. A program that ignores the errors of its calls would else print a
+// line for each of them, faster than any terminal or file takes them. The first messages of a kind
+// are printed, then one a second at most, which tells how many were left out; Flush tells of the
+// rest. Messages that end the job (Lastf) have no limit.
 
 package log
 
@@ -27,7 +28,8 @@ type tally struct {
 	text    string    // of that
 }
 
-// limiter is the tallies of all kinds. There are as many kinds as there are places in the program that print messages.
+// limiter is the tallies of all kinds. There are as many kinds as there are places in the program
+// that print messages.
 type limiter struct {
 	now   func() time.Time // time.Now, but in tests
 	mu    sync.Mutex
@@ -36,7 +38,8 @@ type limiter struct {
 
 var repeated = limiter{now: time.Now, kinds: map[string]*tally{}}
 
-// admit tells whether a message of a kind is to be printed, and how many of its kind have been left out since the one before.
+// admit tells whether a message of a kind is to be printed, and how many of its kind have been left
+// out since the one before.
 func (l *limiter) admit(kind string) (omitted int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +66,8 @@ func (l *limiter) keep(kind, text string) {
 	l.kinds[kind].text = text
 }
 
-// drain returns the kinds of which messages have been left out since the latest that was printed, and forgets these.
+// drain returns the kinds of which messages have been left out since the latest that was printed,
+// and forgets these.
 func (l *limiter) drain() (left []tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +81,8 @@ func (l *limiter) drain() (left []tally) {
 	return left
 }
 
-// limited prints a message unless too many of its kind were printed. A message that is left out is not formatted.
+// limited prints a message unless too many of its kind were printed. A message that is left out is
+// not formatted.
 func limited(l Level, label, kind, format string, args []any) {
 	if int32(l) > level.Load() {
 		return
@@ -94,7 +99,8 @@ func limited(l Level, label, kind, format string, args []any) {
 	write(label, text)
 }
 
-// Flush prints how many messages were left out since the latest of their kind. It is called before a process ends.
+// Flush prints how many messages were left out since the latest of their kind. It is called before
+// a process ends.
 func Flush() {
 	for _, k := range repeated.drain() {
 		write("", fmt.Sprintf("left out: %d more like %q", k.omitted, k.text))

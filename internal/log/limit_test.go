@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// clock makes the limiter begin anew with a clock that stands still; the returned function moves it.
+// clock makes the limiter begin anew with a clock that stands still; the returned function moves
+// it.
 func clock(t *testing.T) (pass func(time.Duration)) {
 	var mu sync.Mutex
 	now := time.Unix(1000, 0)
@@ -71,7 +72,8 @@ func TestRareMessages(t *testing.T) {
 	}
 }
 
-// Each kind has a limit of its own, an error and a warning of the same text as well; what ends the job has none.
+// Each kind has a limit of its own, an error and a warning of the same text as well; what ends the
+// job has none.
 func TestKindsAreApart(t *testing.T) {
 	lines := capture(t)
 	clock(t)

@@ -51,7 +51,8 @@ func SetSink(write func(line []byte)) (restore func()) {
 	return func() { sink.Store(former) }
 }
 
-// Errorf prints a message about something that failed, unless there are too many with the same format (limit.go).
+// Errorf prints a message about something that failed, unless there are too many with the same
+// format (limit.go).
 func Errorf(format string, args ...any) { limited(LevelError, "", format, format, args) }
 
 // ErrorOfKind is Errorf for messages whose kind is not their format.
@@ -62,7 +63,8 @@ func ErrorOfKind(kind, format string, args ...any) {
 // Warnf prints a message about something that is probably not as intended, with the same limit.
 func Warnf(format string, args ...any) { limited(LevelWarn, warning, format, format, args) }
 
-// Lastf prints why the job ends, after what is left to be told of repeated messages. It has no limit.
+// Lastf prints why the job ends, after what is left to be told of repeated messages. It has no
+// limit.
 func Lastf(format string, args ...any) {
 	Flush()
 	emit(LevelError, "", format, args)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Files of the provider shm (package leftovers). The end of a job closes no endpoint; so a process that ends it removes its own
-// files and those of ranks that it has met and that have died. No other file is touched.
+// Files of the provider shm (package leftovers). The end of a job closes no endpoint; so a process
+// that ends it removes its own files and those of ranks that it has met and that have died. No
+// other file is touched.
 package ofi
 
 import (

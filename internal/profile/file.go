@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Files of a trace, which are regular files of this user: traces are often written to directories in
-// which others may make names, such as /tmp. A link would let another user choose which file is
+// Files of a trace, which are regular files of this user: traces are often written to directories
+// in which others may make names, such as /tmp. A link would let another user choose which file is
 // overwritten, and a FIFO would block the end of the job.
 package profile
 
@@ -24,7 +24,8 @@ func CreateFile(path string) (fd int, err error) {
 	return checked(path, fd, err)
 }
 
-// CheckFile tells whether CreateFile could open a file that is there; that there is none is no error.
+// CheckFile tells whether CreateFile could open a file that is there; that there is none is no
+// error.
 func CheckFile(path string) error {
 	fd, err := openOwn(path, unix.O_RDWR)
 	if err == unix.ENOENT {
@@ -72,7 +73,8 @@ func openOwn(path string, flags int) (int, error) {
 	})
 }
 
-// openRegular may return an open file beside an error. Opening never waits for the other end of a FIFO.
+// openRegular may return an open file beside an error. Opening never waits for the other end of a
+// FIFO.
 func openRegular(path string, flags int, also func(*unix.Stat_t) error) (int, error) {
 	fd, err := unix.Open(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A stranger sends datagrams of all kinds and lengths, as fast as it can, to the connection managers of a job: the
-// first connections are made all the same, soon, and nothing is believed.
+// A stranger sends datagrams of all kinds and lengths, as fast as it can, to the connection
+// managers of a job: the first connections are made all the same, soon, and nothing is believed.
 package rdma
 
 import (

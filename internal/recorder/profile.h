@@ -56,8 +56,9 @@ struct profile_span {
 struct profile_span profile_begin(const char *name, int proc, uint64_t bytes);
 void profile_end(const struct profile_span *s, enum profile_op op, int proc, uint64_t bytes);
 
-// trace_file.c: the file of ARMCI_TRACE, empty and open as fd, which is closed at the end, or where it cannot be written: this
-// gives an errno. host is text within a string of JSON. zero is the instant 0 of the trace, by this machine's CLOCK_MONOTONIC in ns.
+// trace_file.c: the file of ARMCI_TRACE, empty and open as fd, which is closed at the end, or where
+// it cannot be written: this gives an errno. host is text within a string of JSON. zero is the
+// instant 0 of the trace, by this machine's CLOCK_MONOTONIC in ns.
 int trace_open(int fd, int rank, const char *host, int64_t zero, uint64_t limit);
 bool trace_event(char phase, const char *name, uint64_t ns, int proc, uint64_t bytes); // false: it was left out
 uint64_t trace_close(void); // how many were left out

@@ -100,7 +100,8 @@ func openTrace(rt *core.Runtime, file string) bool {
 	return false
 }
 
-// openPart opens this rank's file. Rank 0 sees to it that all of them can be put together at the end.
+// openPart opens this rank's file. Rank 0 sees to it that all of them can be put together at the
+// end.
 func openPart(rt *core.Runtime, file string, zero int64) error {
 	if rt.Me == 0 {
 		if err := profile.CheckFile(file); err != nil {

@@ -101,8 +101,8 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, erro
 		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last) // the addresses are in use
 }
 
-// gather accepts connections of all other ranks of the node. It returns also the least address space that one of them has
-// left for the arena.
+// gather accepts connections of all other ranks of the node. It returns also the least address
+// space that one of them has left for the arena.
 func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	left := spaceLeft{bytes: ownSpaceLeft()}

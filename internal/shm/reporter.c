@@ -52,8 +52,9 @@ SECTION static int claim(const char *name)
 	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// Prints the lines of the ranks that are to blame, unless a rank has. It keeps the claim until the launcher
-// has ended the other ranks. Standard error is closed before, since a launcher may wait for that.
+// Prints the lines of the ranks that are to blame, unless a rank has. It keeps the claim until the
+// launcher has ended the other ranks. Standard error is closed before, since a launcher may wait
+// for that.
 SECTION static void report(const char *name, const char *leaver, const char *dead)
 {
 	struct timespec kept = {.tv_sec = 1};
@@ -97,7 +98,8 @@ SECTION static void watch(char **line, long n, const char *name)
 	}
 }
 
-// stack: the number of arguments, the arguments, NULL, the environment, as at the start of every program.
+// stack: the number of arguments, the arguments, NULL, the environment, as at the start of every
+// program.
 SECTION static void start(long *stack)
 {
 	char **argument = (char **)(stack + 1);

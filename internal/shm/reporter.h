@@ -12,8 +12,8 @@
 #define REPORTER_LEFT      'l' // exits with status 0 without finalising
 #define REPORTER_REPORTED  't' // the job ends and another rank has printed why: the reporter ends silently
 
-// Starts the reporter with argv, its name and n lines, to watch connections watched[n]. It prints unless a rank holds the
-// claim. 0, or -1 with errno set.
+// Starts the reporter with argv, its name and n lines, to watch connections watched[n]. It prints
+// unless a rank holds the claim. 0, or -1 with errno set.
 int shm_reporter_start(char **argv, char *claim, int n, const int *watched);
 
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The hello over a connection: both sides prove that they know the job's secret before anything else.
+// The hello over a connection: both sides prove that they know the job's secret before anything
+// else.
 //
 //	server -> client  challenge: a hello that proves nothing
 //	client -> server  hello, sealed with the challenge
 //	server -> client  hello, sealed with the client's, as target or, to one that proves nothing, as refusal
 //
-// The accept queue (package acceptqueue) is where connections wait at the server until they have proved themselves, each
-// for a short time. A client whose connection ends before it has got an answer connects again; after a refusal it gives up.
+// The accept queue (package acceptqueue) is where connections wait at the server until they have
+// proved themselves, each for a short time. A client whose connection ends before it has got an
+// answer connects again; after a refusal it gives up.
 package tcp
 
 import (
@@ -38,8 +40,8 @@ func (f *fabric) newChallenge() []byte {
 	return h.Seal(nil, asServer, nil)
 }
 
-// introduce is the client's side of the hello on a connected socket. It waits for the challenge until patience, and for
-// the answer until deadline.
+// introduce is the client's side of the hello on a connected socket. It waits for the challenge
+// until patience, and for the answer until deadline.
 func (f *fabric) introduce(fd int, server transport.Rank, patience, deadline time.Time) error {
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
 	err := rawsock.ReceiveAll(fd, challenge, patience)
@@ -67,7 +69,8 @@ func (f *fabric) introduce(fd int, server transport.Rank, patience, deadline tim
 	return err
 }
 
-// admit checks a client's hello at the server and gives the answer to it, which is a refusal if there is an error.
+// admit checks a client's hello at the server and gives the answer to it, which is a refusal if
+// there is an error.
 func (f *fabric) admit(sealed, challenge []byte) (client transport.Rank, answer []byte, err error) {
 	var theirs transport.Hello
 	err = theirs.Unseal(sealed, f.Secret, byOrigin, challenge)
@@ -94,8 +97,8 @@ type peer struct {
 	n                int // bytes of hello that have arrived
 }
 
-// lookAt is the longest time until the queue has to be looked at again; negative: any. The queue belongs to the thread
-// that polls.
+// lookAt is the longest time until the queue has to be looked at again; negative: any. The queue
+// belongs to the thread that polls.
 func (l *listener) lookAt() time.Duration {
 	switch {
 	case l.paused:
@@ -106,8 +109,8 @@ func (l *listener) lookAt() time.Duration {
 	return -1
 }
 
-// acceptSome takes connections from the kernel. While the queue is full of connections that have come just now, and
-// while the system has no room for more, it leaves them there for a moment.
+// acceptSome takes connections from the kernel. While the queue is full of connections that have
+// come just now, and while the system has no room for more, it leaves them there for a moment.
 func (l *listener) acceptSome() {
 	if l.peers.Hold() > 0 {
 		l.pause()
@@ -129,7 +132,8 @@ func (l *listener) pause() {
 	l.control(unix.EPOLL_CTL_DEL, l.f.ln, 0)
 }
 
-// makeRoom drops a connection from the queue unless it has proved itself by now; false if none waits.
+// makeRoom drops a connection from the queue unless it has proved itself by now; false if none
+// waits.
 func (l *listener) makeRoom() bool {
 	p, ok := l.peers.Victim()
 	if ok {

@@ -82,7 +82,8 @@ func TestReplayedHello(t *testing.T) {
 	(&raw{t, fd}).bye()
 }
 
-// Connections that prove nothing keep no client waiting, whatever they say, and are closed in the end.
+// Connections that prove nothing keep no client waiting, whatever they say, and are closed in the
+// end.
 func TestStrangersDoNotDelay(t *testing.T) {
 	for _, say := range []int{0, 1, helloBytes - 1} {
 		t.Run(fmt.Sprint(say), func(t *testing.T) {
@@ -116,8 +117,8 @@ func TestStrangersDoNotDelay(t *testing.T) {
 	}
 }
 
-// A client is silent until it has the challenge: strangers that have said all but the last byte of a hello do not
-// outlive it.
+// A client is silent until it has the challenge: strangers that have said all but the last byte of
+// a hello do not outlive it.
 func TestSilentClientAmongTalkers(t *testing.T) {
 	s := newServer(t, nil)
 	talk := func(n int) {

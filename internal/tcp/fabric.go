@@ -118,8 +118,8 @@ func (f *fabric) Info() transport.FabricInfo {
 }
 
 // Dial connects to the data server of a rank: again, while connections are dropped before they have
-// proved themselves. The kernel over there has the timeout to accept one; the process that serves may
-// be stopped for longer.
+// proved themselves. The kernel over there has the timeout to accept one; the process that serves
+// may be stopped for longer.
 func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
 	at, err := netip.ParseAddrPort(string(addr))
 	if err != nil {

@@ -109,7 +109,8 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], identify)
 }
 
-// loopbackAddr is an address of this host that only its own processes reach: IPv4 where there is one.
+// loopbackAddr is an address of this host that only its own processes reach: IPv4 where there is
+// one.
 func loopbackAddr() (netip.Addr, error) {
 	own, err := hostnet.Addresses(func(_ net.Interface, p netip.Prefix) bool { return p.Addr().IsLoopback() })
 	if err == nil && len(own) == 0 {

@@ -63,7 +63,8 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return l, nil
 }
 
-// adopt takes over the connected socket of an origin if it has proved itself, and refuses it otherwise.
+// adopt takes over the connected socket of an origin if it has proved itself, and refuses it
+// otherwise.
 func (l *listener) adopt(p *peer) error {
 	from, answer, err := l.f.admit(p.hello, p.challenge)
 	if err != nil {

@@ -89,7 +89,8 @@ func (r *raw) bye() {
 	unix.Close(r.fd)
 }
 
-// refused checks that the server closes a connection behind a refusal of what was said, which proves nothing else.
+// refused checks that the server closes a connection behind a refusal of what was said, which
+// proves nothing else.
 func refused(t testing.TB, fd int, said []byte) {
 	t.Helper()
 	b := make([]byte, helloBytes+1)

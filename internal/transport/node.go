@@ -139,7 +139,8 @@ type Liveness interface {
 	Exited() bool
 	// ClaimEnd is true for one rank of the node, which prints why the job ends.
 	ClaimEnd() bool
-	// ClaimMachine is true unless another node of this machine has printed why the job ends, as far as that is known.
+	// ClaimMachine is true unless another node of this machine has printed why the job ends, as
+	// far as that is known.
 	ClaimMachine() bool
 }
 

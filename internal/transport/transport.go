@@ -90,9 +90,11 @@ type Placed interface {
 	Arrived()
 }
 
-// Abandoner is a transport, or what one is made of, with something in the file system that the end of a process does not remove.
+// Abandoner is a transport, or what one is made of, with something in the file system that the end
+// of a process does not remove.
 type Abandoner interface {
-	// Abandon removes that of this process, and of peers that have died. The process ends, without Close.
+	// Abandon removes that of this process, and of peers that have died. The process ends,
+	// without Close.
 	Abandon()
 }
 

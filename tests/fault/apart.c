@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// apart.c - an MPI program that tells how many processes MPI and ARMCI have: what mistakes.sh starts
-// in wrong and in right ways.
+// apart.c - an MPI program that tells how many processes MPI and ARMCI have: what mistakes.sh
+// starts in wrong and in right ways.
 //
 //	apart [late | after | spawn N]
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// header.c - vector puts and gets with descriptors in this library's layout or in ARMCI-MPI's, as if
-// compiled with the other armci.h: what mistakes.sh starts.
+// header.c - vector puts and gets with descriptors in this library's layout or in ARMCI-MPI's, as
+// if compiled with the other armci.h: what mistakes.sh starts.
 //
 //	header right|other elements|rows|one|window
 #include <armci.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stranger.c - a process that does not belong to a job and connects to every socket that listens: abstract
-// unix sockets named armci-..., TCP ports on loopback, UDP ports. It must run in a network namespace of its
-// own (strangers.sh), since it spares nothing. It ends when its standard input does, and prints how often it
-// has connected to what.
+// stranger.c - a process that does not belong to a job and connects to every socket that listens:
+// abstract unix sockets named armci-..., TCP ports on loopback, UDP ports. It must run in a network
+// namespace of its own (strangers.sh), since it spares nothing. It ends when its standard input
+// does, and prints how often it has connected to what.
 //
 //   stranger UID PAUSE BYTES ADDRESSES HOLD
 //     UID        user and group to become
@@ -50,7 +50,8 @@ static long long now(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-// A line of /proc/net/unix: "Num: RefCount Protocol Flags Type St Inode Path". A listener has the flag 0x10000.
+// A line of /proc/net/unix: "Num: RefCount Protocol Flags Type St Inode Path". A listener has the
+// flag 0x10000.
 static void look_at_unix(const char *line)
 {
 	unsigned flags, type;
@@ -70,8 +71,8 @@ static void look_at_unix(const char *line)
 	t->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
 }
 
-// A line of /proc/net/tcp or udp: "sl local_address rem_address st". The state of a listener is 0A, of a
-// UDP port 07.
+// A line of /proc/net/tcp or udp: "sl local_address rem_address st". The state of a listener is 0A,
+// of a UDP port 07.
 static void look_at_ip(const char *line, int type)
 {
 	unsigned address, port, state;
@@ -88,7 +89,8 @@ static void look_at_ip(const char *line, int type)
 	t->length = sizeof t->at.in;
 }
 
-// Reads a table of sockets, of abstract names if type is 0. Listeners come first in that of TCP: its first
+// Reads a table of sockets, of abstract names if type is 0. Listeners come first in that of TCP:
+// its first
 // 4 KiB are enough.
 static void look_into(const char *file, int type)
 {

@@ -61,7 +61,8 @@ static void puts_(void)
 	}
 }
 
-// More at a time for the victim than all buffers on the way hold. The memory is there before any rank is stopped.
+// More at a time for the victim than all buffers on the way hold. The memory is there before any
+// rank is stopped.
 enum { MUCH = 32 << 20 };
 static void **large, *much;
 
@@ -89,7 +90,8 @@ static void flood(void)
 	flood_without_end();
 }
 
-// The same, a second after the others know that the rank is ready: some connections are new by then.
+// The same, a second after the others know that the rank is ready: some connections are new by
+// then.
 static void late_flood(void)
 {
 	make_large();

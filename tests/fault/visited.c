@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// visited.c - a job that strangers visit: every rank puts into the memory of all others, which look at what
-// has come, round after round for a while. The exit status is the verdict.
+// visited.c - a job that strangers visit: every rank puts into the memory of all others, which look
+// at what has come, round after round for a while. The exit status is the verdict.
 //
 //   visited MILLISECONDS
 #include <armci.h>

@@ -60,7 +60,8 @@ func (s *Server) Left(rank int) {
 	tell(rank)
 }
 
-// unfinished returns what is to be called about a rank whose process or connection has ended. With mu held.
+// unfinished returns what is to be called about a rank whose process or connection has ended. With
+// mu held.
 func (s *Server) unfinished(rank int) func(rank int) {
 	if r := &s.ranks[rank]; r.ended && r.broken && !s.aborted && s.open != nil {
 		return s.onUnfinished

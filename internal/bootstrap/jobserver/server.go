@@ -17,7 +17,8 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// strangers is how many connections may wait to prove themselves, beside those of all ranks and proxies.
+// strangers is how many connections may wait to prove themselves, beside those of all ranks and
+// proxies.
 const strangers = 256
 
 // Server serves one job.
@@ -161,8 +162,8 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
-// OnUnfinished sets what is called, from any goroutine, when both the process of a rank (Left) and its connection have ended,
-// without a bye and without an abort of the job.
+// OnUnfinished sets what is called, from any goroutine, when both the process of a rank (Left) and
+// its connection have ended, without a bye and without an abort of the job.
 func (s *Server) OnUnfinished(call func(rank int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Ranks join while strangers connect over the same network, at full speed, from several addresses, and say a part of a
-// hello.
+// Ranks join while strangers connect over the same network, at full speed, from several addresses,
+// and say a part of a hello.
 package jobserver
 
 import (

@@ -124,8 +124,9 @@ func greet(conn net.Conn, patience time.Time, s Secret, kind Kind, who, of int) 
 	return CheckWelcome(s, hello, answer.Payload)
 }
 
-// Meet is the other end of Greet within a node, where no reason is given for a refusal. It returns what the hello says.
-// proved is called when the hello is right, before it is answered; if it returns false, Meet fails.
+// Meet is the other end of Greet within a node, where no reason is given for a refusal. It returns
+// what the hello says. proved is called when the hello is right, before it is answered; if it
+// returns false, Meet fails.
 func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (who, of int, err error) {
 	if err := Trust(conn); err != nil {
 		return 0, 0, err

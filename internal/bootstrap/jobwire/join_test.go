@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A process whose connection is dropped before it has proved itself comes again; a refusal is final.
+// A process whose connection is dropped before it has proved itself comes again; a refusal is
+// final.
 package jobwire
 
 import (

@@ -46,8 +46,8 @@ func Dial(addr string, timeout time.Duration) (net.Conn, error) {
 	return conn, nil
 }
 
-// Join connects to a job server or to the parent in a node, and greets it. A connection that was dropped before it had
-// proved itself is made again until limit has passed.
+// Join connects to a job server or to the parent in a node, and greets it. A connection that was
+// dropped before it had proved itself is made again until limit has passed.
 func Join(addr string, limit time.Duration, s Secret, kind Kind, who, of int) (net.Conn, error) {
 	return JoinBy(func(wait time.Duration) (net.Conn, error) { return Dial(addr, wait) }, limit, s, kind, who, of)
 }

@@ -69,7 +69,8 @@ func (j *Job) unfinished(rank int) {
 	}
 }
 
-// left is the failure of a process that has ended without leaving the job, nil if it has failed otherwise.
+// left is the failure of a process that has ended without leaving the job, nil if it has failed
+// otherwise.
 func (c *child) left() *failure {
 	if c.failed() != nil {
 		return nil
@@ -110,7 +111,8 @@ func (c *child) failed() *failure {
 	return nil
 }
 
-// forgive tells whether ranks have only ended without leaving a job in which no other is any more, and forgets it.
+// forgive tells whether ranks have only ended without leaving a job in which no other is any more,
+// and forgets it.
 func (j *Job) forgive() bool {
 	if j.first.cause != byLeaving || j.noticed || j.server.Connected() > 0 {
 		return false

@@ -128,7 +128,8 @@ func TestKilledRank(t *testing.T) {
 	r.ends(t, 128+9, r.line(2, "killed by signal 9 (killed)"))
 }
 
-// A rank that ends without a word while others are in the job fails it, though its status is 0. The line names its node.
+// A rank that ends without a word while others are in the job fails it, though its status is 0. The
+// line names its node.
 func TestRankThatEndsWithoutFinalize(t *testing.T) {
 	r := begin(t, Options{Ranks: 3, Nodes: 3}, "vanish", "2")
 	began := time.Now()

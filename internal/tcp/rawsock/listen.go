@@ -14,7 +14,8 @@ import (
 	"libarmci/internal/hostnet"
 )
 
-// backlog is how many connections wait for accept; the kernel takes less if net.core.somaxconn is lower.
+// backlog is how many connections wait for accept; the kernel takes less if net.core.somaxconn is
+// lower.
 const backlog = 4096
 
 // milliseconds is a timeout as sockets take it.
