@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package acceptqueue keeps strangers from harming a job whose processes listen. A stranger is a
-// process that connects and does not know the job's secret: it may connect at any rate, from any
-// number of addresses, and say anything.
+// Package acceptqueue keeps strangers from harming a job through its listening sockets. A stranger
+// is a process that connects and does not know the job's secret: it may connect at any rate, from
+// any number of addresses, and say anything.
 //
 // A listener keeps connections that have not proved themselves in a Queue, which has a fixed number
 // of places. When it is full, the oldest connection of the address that holds most places is

@@ -79,24 +79,32 @@ func reporterOf(t *testing.T, p *process) string {
 	return ""
 }
 
+// checkFirst kills the victim, and all others right after it: the reporter, which writes to the
+// standard error of the first process, must name the victim alone.
+func checkFirst(t *testing.T, all []*process, victim int) {
+	t.Helper()
+	for _, p := range all {
+		p.hear(t)
+	}
+	all[victim].kill(t)
+	for _, p := range all {
+		p.cmd.Process.Kill()
+	}
+	for _, p := range all {
+		p.end(t, true)
+	}
+	got := all[0].err.String()
+	want := "] " + all[victim].deathText() + ": the job ends\n"
+	if !strings.Contains(got, want) || strings.Count(got, "\n") != 1 {
+		t.Errorf("victim %d: %q", victim, got)
+	}
+}
+
 func TestReporterNamesTheFirst(t *testing.T) {
 	leaktest.Check(t)
 	for victim := range 4 {
 		all := watched(t, 4, "be watched")
-		for _, p := range all {
-			p.hear(t)
-		}
-		all[victim].kill(t)
-		for _, p := range all {
-			p.cmd.Process.Kill()
-		}
-		for _, p := range all {
-			p.end(t, true)
-		}
-		got := all[0].err.String()
-		if !strings.Contains(got, "] "+all[victim].deathText()+": the job ends\n") || strings.Count(got, "\n") != 1 {
-			t.Errorf("victim %d: %q", victim, got)
-		}
+		checkFirst(t, all, victim)
 	}
 }
 
@@ -170,20 +178,7 @@ func TestOneReporterOfAMachine(t *testing.T) {
 			})
 		}
 		all := append(node(0, testBase), node(1, testBase+2*testArena)...)
-		for _, p := range all {
-			p.hear(t)
-		}
-		all[victim].kill(t)
-		for _, p := range all {
-			p.cmd.Process.Kill()
-		}
-		for _, p := range all {
-			p.end(t, true)
-		}
-		got := all[0].err.String()
-		if !strings.Contains(got, "] "+all[victim].deathText()+": the job ends\n") || strings.Count(got, "\n") != 1 {
-			t.Errorf("victim %d: %q", victim, got)
-		}
+		checkFirst(t, all, victim)
 		if got := all[2].err.String(); got != "" {
 			t.Errorf("victim %d: the other node says %q", victim, got)
 		}

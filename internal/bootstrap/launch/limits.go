@@ -66,7 +66,8 @@ func moreFiles(ranks int) string {
 	return fmt.Sprintf("raise it to %d (ulimit -n)", 64+4*ranks)
 }
 
-// tooFewThreads is about a user who has used threads, those of this process included.
+// tooFewThreads is the error of a limit on the threads of a user, of which used exist, those of this
+// process included.
 func tooFewThreads(most uint64, used, ranks int) error {
 	if most >= uint64(used+leastThreads*ranks+ownThreads) {
 		return nil
