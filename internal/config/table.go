@@ -109,8 +109,9 @@ var table = []Row{
 	{Name: "ARMCI_CAF_ACCESSORS", Kind: KindChoice, Class: ClassExpert, Default: "caller", Choices: []string{"caller", "target"},
 		Doc: "where libcaf_armci runs accesses of gfortran 15 and later to derived types on a node: in the calling process, or at " +
 			"the image accessed"},
-	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Least: "1", Most: "4096", Default: "1", Unit: "ranks",
-		Doc: "number of data servers per node, in its first ranks"},
+	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Most: "4096", Default: "0", Unit: "ranks",
+		Doc: "number of data servers per node, in its first ranks; 0 = one in each rank, or fewer where the ranks of the job " +
+			"times the servers of a node would exceed ARMCI_CONNECTIONS"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
 		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the other hosts; unset = detected"},
 	{Name: "ARMCI_TCP_PORTS", Kind: KindString,

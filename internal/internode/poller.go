@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"libarmci/internal/cores"
 	"libarmci/internal/transport"
 )
 
@@ -174,7 +175,7 @@ func (p *poller) drive(done func() bool) {
 	vain := false
 	for !done() {
 		if !vain {
-			vain = p.poll(int(p.looks.now.Load())+p.longer()) == 0
+			vain = p.look(int(p.looks.now.Load())+p.longer(), done) == 0
 			continue
 		}
 		begin := time.Now()
@@ -186,6 +187,25 @@ func (p *poller) drive(done func() bool) {
 	if !vain {
 		p.looks.paid()
 	}
+}
+
+// look polls up to so many times. Between looks it receives what comes to this process's data
+// server, on which what the caller waits for may depend: 0 if nothing has come from the source.
+func (p *poller) look(looks int, done func() bool) (n int) {
+	if !p.t.Shares() {
+		return p.poll(looks)
+	}
+	var v transport.Visit
+	defer p.t.LeaveIncoming(&v)
+	for i := 0; i < looks && n == 0; i++ {
+		if n = p.poll(1); n > 0 || done() {
+			return 1
+		}
+		if p.t.PollIncoming(&v) == 0 {
+			cores.Yield()
+		}
+	}
+	return n
 }
 
 // letRun lets Go's scheduler run, if it is time.

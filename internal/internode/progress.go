@@ -108,6 +108,8 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 
 // look polls a connection until met; false if that does not come soon.
 func (g *target) look(l *link, met func() bool) bool {
+	var v transport.Visit
+	defer g.t.LeaveIncoming(&v)
 	for tries := int32(0); tries < g.watching.now.Load(); tries++ {
 		if met() {
 			g.watching.paid()
@@ -119,6 +121,10 @@ func (g *target) look(l *link, met func() bool) bool {
 				tries = 0
 				continue
 			}
+		}
+		if g.t.PollIncoming(&v) > 0 {
+			tries = 0
+			continue
 		}
 		cores.Yield()
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server of a process: one thread that polls the fabric's listener while that pays, and sleeps else. What is done
-// with a frame is in serve.go; the fabric calls it, from this thread or one of its own.
+// The data server of a process: one thread that polls the fabric's listener while that pays, and sleeps else, unless a
+// waiter polls it (incoming.go). What is done with a frame is in serve.go; the fabric calls it, from the thread that polls or
+// one of its own.
 package internode
 
 import (
@@ -19,6 +20,7 @@ import (
 type server struct {
 	t        *Transport
 	listener transport.Listener
+	incoming incoming
 	origins  sync.Map // *origin by transport.Rank: the newest
 	bound    *bound[*origin]
 	closing  atomic.Bool
@@ -28,6 +30,7 @@ type server struct {
 	poll  pollPolicy
 	core  cores.Migration
 	pulse pulse
+	again time.Duration // how soon to poll, whatever comes; negative: any time
 }
 
 func openServer(t *Transport) (*server, error) {
@@ -38,6 +41,7 @@ func openServer(t *Transport) (*server, error) {
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
 		return nil, fmt.Errorf("start the data server: %w", err)
 	}
+	s.incoming.listener, _ = s.listener.(transport.SharedListener)
 	go s.loop()
 	return s, nil
 }
@@ -64,10 +68,11 @@ func askForRelease(list []*origin) {
 
 // nap is how long to sleep at most.
 func (s *server) nap() time.Duration {
+	limit := sooner(s.pulse.left(), s.again)
 	if s.bound.over.Load() {
-		return sooner(s.pulse.left(), askAgain)
+		return sooner(limit, askAgain)
 	}
-	return s.pulse.left()
+	return limit
 }
 
 // origin is the connection of a rank of another node, nil if it has none to this server.
@@ -90,7 +95,7 @@ func (s *server) loop() {
 			runtime.Gosched()
 			run = time.Now()
 		}
-		s.round()
+		s.turn()
 		if s.closing.Load() {
 			break
 		}
@@ -98,29 +103,43 @@ func (s *server) loop() {
 		s.listener.Sleep(s.nap())
 		s.poll.slept(time.Since(begin))
 		s.core.Slept()
-		s.poll.event(s.listener.Poll(1))
-		if s.bound.over.Load() {
-			askForRelease(s.bound.again())
-		}
-		if s.pulse.due() {
-			for _, o := range s.origins.Range {
-				o.(*origin).ep.Pulse()
-			}
-		}
+		s.duties()
 	}
 	s.farewell()
+}
+
+// turn polls, unless a waiter does.
+func (s *server) turn() {
+	if s.again = -1; !s.incoming.tryAcquire() {
+		return
+	}
+	s.poll.event(s.listener.Poll(1))
+	s.round()
+	s.again = s.incoming.release()
+}
+
+// duties are those of which no frame tells.
+func (s *server) duties() {
+	if s.bound.over.Load() {
+		askForRelease(s.bound.again())
+	}
+	if s.pulse.due() {
+		for _, o := range s.origins.Range {
+			o.(*origin).ep.Pulse()
+		}
+	}
 }
 
 // maxRounds ends a round of polling that always pays, so that the loop comes to its other duties.
 const maxRounds = 1000
 
-// round polls while that pays; once, at least, unless somebody computes on this core: what follows an event at once, such as the
-// next request of an origin on the same core, needs no other wake-up.
+// round polls while that pays, and until a waiter wants to; once, at least, unless another thread computes on this core: what
+// follows an event at once, such as the next request of an origin on the same core, needs no other wake-up.
 func (s *server) round() {
 	start := time.Now()
 	vain := false
 	for range maxRounds {
-		if s.closing.Load() {
+		if s.closing.Load() || s.incoming.wanted() {
 			return
 		}
 		begin, patience := time.Now(), s.poll.patience()
@@ -155,6 +174,7 @@ func (s *server) close() {
 
 // farewell tells the origins that nothing has gone wrong, and ends their connections.
 func (s *server) farewell() {
+	s.incoming.acquire()
 	for _, o := range s.origins.Range {
 		o.(*origin).post(&header{kind: kindBye}, nil)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process keeps for one node that it sends to: a connection made on first use and shared by all threads, the
+// What a process keeps for one data server that it sends to, which acts for one rank of a node or several: a connection made on first use and shared by all threads, the
 // requests that are open, and how far the node has come. Who posts holds the lock; answers are dealt with without it.
 package internode
 
@@ -18,8 +18,9 @@ import (
 
 type target struct {
 	t      *Transport
+	number int // its index among all targets
 	node   int
-	server transport.Rank // who serves this process there
+	server transport.Rank // whose data server it is
 	addr   []byte         // where; empty: it cannot be reached
 
 	mu       sync.Mutex // posting: all up to the blank line
@@ -68,8 +69,8 @@ type target struct {
 	heard    atomic.Bool           // something has come since the last pulse
 }
 
-func newTarget(t *Transport, node int) *target {
-	g := &target{t: t, node: node, server: t.opt.serverOf(node)}
+func newTarget(t *Transport, number, node int, server transport.Rank) *target {
+	g := &target{t: t, number: number, node: node, server: server}
 	g.keyOf = g.key
 	g.watching.init(t.info.Looks)
 	return g

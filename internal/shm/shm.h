@@ -103,6 +103,10 @@ struct shm_view {
 	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
 	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
+	// What a waiter for other nodes calls to receive what comes from them in its own thread; NULL:
+	// it cannot (transport.Incoming). visit is the waiter's, 0 at first.
+	int (*receive)(int32_t *visit);
+	void (*leave)(int32_t *visit); // receive may follow again
 };
 extern struct shm_view shm;
 

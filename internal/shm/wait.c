@@ -152,8 +152,38 @@ bool shm_yield(void)
 // server, which a yield of a waiter costs as much as it does the waiter.
 enum { FAR_YIELDS = 200000 };
 
+// Receives what comes from other nodes, and yields while nothing does; false if that takes long.
+static bool receive_until(shm_cond cond, void *arg)
+{
+	int32_t visit = 0;
+	uint64_t begin = shm_nanoseconds();
+	bool met;
+	while (!(met = cond(arg))) {
+		if (shm.receive(&visit) == 0 && (!shm_yield() || shm_nanoseconds() - begin > FAR_YIELDS))
+			break;
+	}
+	shm.leave(&visit);
+	return met;
+}
+
+// How often to look before the waiter receives: another rank of the node may be about to store.
+enum { LOOKS_BEFORE_RECEIVING = 20 };
+
+static bool look_far(shm_cond cond, void *arg)
+{
+	for (unsigned i = 0; i < LOOKS_BEFORE_RECEIVING; i++) {
+		if (cond(arg))
+			return true;
+		shm_relax();
+	}
+	return receive_until(cond, arg);
+}
+
 bool shm_look(shm_cond cond, void *arg, int peer)
 {
+	bool far = peer < 0 && shm.head->world > (uint32_t)shm.nlocal; // it may come from another node
+	if (far && shm.receive)
+		return look_far(cond, arg);
 	for (unsigned i = shm_polls(); i > 0; i--) {
 		if (cond(arg)) {
 			shm_polled(true);
@@ -162,7 +192,6 @@ bool shm_look(shm_cond cond, void *arg, int peer)
 		shm_relax();
 	}
 	shm_polled(false);
-	bool far = peer < 0 && shm.head->world > (uint32_t)shm.nlocal; // it may come from another node
 	uint64_t begin = far ? shm_nanoseconds() : 0;
 	for (unsigned i = 0; i < shm.yield; i++) {
 		if (cond(arg))

@@ -112,7 +112,7 @@ func (s *server) run() {
 			last = time.Now()
 		}
 		if !s.patient.Load() || time.Since(last) > 20*time.Microsecond {
-			s.l.Sleep(-1)
+			s.l.Sleep(s.l.Rest())
 			last = time.Now()
 		}
 		cores.Yield()

@@ -201,6 +201,18 @@ type Listener interface {
 	Close() // sends what was posted, as far as it goes soon, and closes the endpoints that are left, too
 }
 
+// SharedListener is a Listener that any thread of the process may poll while none else does. Sleep
+// changes nothing of it, and may go on in the data server's thread meanwhile.
+type SharedListener interface {
+	Listener
+	// Rest is called before the thread that polls stops. again is how soon polling must go on at the
+	// latest, whatever comes: 0 at once, negative: any time.
+	Rest() (again time.Duration)
+	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
+	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
+	Divert(on bool)
+}
+
 // Range is registered memory [Lo, Hi) and its key, which is valid over every connection to its owner's process. With Direct false
 // only its owner reaches it.
 type Range struct {

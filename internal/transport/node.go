@@ -95,6 +95,8 @@ type Notifications interface {
 	NotifySent(to Rank, count uint32) bool
 	NotifyAsk(local int, by Rank, want uint32) bool
 	Notified(to int, from Rank, want uint32) bool
+	// ReceiveBy has threads that wait for other nodes, for whatever it is, receive what comes from them.
+	ReceiveBy(in Incoming)
 }
 
 // Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every rank has.
