@@ -38,6 +38,7 @@ type poller struct {
 
 	// Of the owner.
 	looks  looks
+	crowd  cores.Crowd
 	run    time.Time // when it last let Go's scheduler run
 	drives uint32
 }
@@ -201,8 +202,8 @@ func (p *poller) look(looks int, done func() bool) (n int) {
 		if n = p.poll(1); n > 0 || done() {
 			return 1
 		}
-		if p.t.PollIncoming(&v) == 0 {
-			cores.Yield()
+		if p.t.PollIncoming(&v) == 0 && !p.crowd.Yield() {
+			break
 		}
 	}
 	return n

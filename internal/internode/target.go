@@ -38,6 +38,7 @@ type target struct {
 	sent     uint64 // frames
 	stored   uint64 // number of the last frame that stores
 	told     uint64 // the node will tell without being asked that this frame has been handled
+	taken    int    // how often frames that were put off were lately taken along by the next one
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
@@ -118,9 +119,7 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 	if err != nil {
 		err = g.failPosting(err)
 	} else if deferred != g.deferred.Load() {
-		if g.deferred.Store(deferred); deferred {
-			g.t.thread.flushSoon()
-		}
+		g.noteDeferred(deferred)
 	}
 	if r != nil && err == nil {
 		err = g.lost() // whoever has failed the requests has not seen this one, perhaps
@@ -151,6 +150,37 @@ func (g *target) sendDeferred() {
 	if g.deferred.Load() {
 		g.deferred.Store(g.ep.Flush())
 	}
+}
+
+// A caller that puts a frame off usually sends another one soon, such as a notification, which
+// takes it along. Then the progress thread has no work with it, and is better left asleep.
+const (
+	usuallyTaken = 4 // so many frames were taken along lately
+	mostTaken    = 16
+	patientFlush = time.Millisecond
+)
+
+// noteDeferred is told that the last frame was put off, or that it took along what was. The caller
+// has the lock.
+func (g *target) noteDeferred(deferred bool) {
+	g.deferred.Store(deferred)
+	switch {
+	case !deferred:
+		g.taken = min(g.taken+1, mostTaken)
+	case g.taken >= usuallyTaken:
+		g.t.thread.flushIn(patientFlush)
+	default:
+		g.t.thread.flushIn(g.t.info.Tick)
+	}
+}
+
+// flushLate is flush for the progress thread: no caller has sent in time what was put off.
+func (g *target) flushLate() (left bool) {
+	if g.deferred.Load() && g.mu.TryLock() {
+		g.taken /= 2
+		g.mu.Unlock()
+	}
+	return g.flush()
 }
 
 // flush is sendDeferred for who has not the lock: true if something is left.

@@ -100,13 +100,10 @@ struct shm_view {
 	unsigned spin;  // polls before yielding, at most
 	shm_u32 polls;  // how often it currently polls
 	unsigned yield; // yields before sleeping
-	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
-	// (shm_gone). Ends the job.
+	// Called by a sleeping waiter that waits in vain for local rank `peer` (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
-	// What a waiter for other nodes calls to receive what comes from them in its own thread; NULL:
-	// it cannot (transport.Incoming). visit is the waiter's, 0 at first.
-	int (*receive)(int32_t *visit);
-	void (*leave)(int32_t *visit); // receive may follow again
+	int (*receive)(int32_t *visit); // of transport.Incoming: by a waiter for other nodes; NULL: it cannot
+	void (*leave)(int32_t *visit);  // visit is the waiter's, 0 at first
 };
 extern struct shm_view shm;
 
@@ -186,7 +183,7 @@ struct shm_update {
 int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n, const void *src, void *old);
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
-// Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.
+// Polls `cond`, yields, then sleeps on my bell. A thread that makes cond true then calls shm_ring.
 typedef bool (*shm_cond)(void *arg);
 bool shm_look(shm_cond cond, void *arg, int peer); // shm_wait that gives up before it sleeps
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);

@@ -28,7 +28,7 @@ const (
 
 // listener is the Source of a data server.
 type listener struct {
-	poller[*conn] // all but those that have proved nothing
+	poller[*conn]     // all but those that have proved nothing
 	outer         int // an epoll of the poller's epoll and its bell
 	f             *fabric
 	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)

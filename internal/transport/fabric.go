@@ -108,6 +108,11 @@ type Fabric interface {
 	Close() error
 }
 
+// AlarmFabric is a Fabric whose Wait can be told to end later.
+type AlarmFabric interface {
+	WakeIn(d time.Duration) // ends Wait, or the next one, after that time; the latest call counts
+}
+
 // MaxHead is the most bytes of a frame's head.
 const MaxHead = 33 << 10
 

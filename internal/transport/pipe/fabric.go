@@ -57,7 +57,7 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.accept, f.server = accept, f.newSource()
-	return &listener{f.server}, nil
+	return &listener{source: f.server}, nil
 }
 
 // Dial connects. The hellos are what any network would send.
