@@ -82,6 +82,7 @@ func (g *target) lock() error {
 	g.mu.Lock()
 	err := g.ready()
 	if g.queue.length.Load() > 0 {
+		g.queue.note(true)
 		err = g.drain(err)
 	}
 	if err != nil {

@@ -151,6 +151,7 @@ func (h *thread) tend() bool {
 		if h.t.targets[i].flushLate() {
 			h.flushIn(h.t.info.Tick)
 		}
+		h.t.targets[i].sendLate()
 	}
 	for _, p := range pollers {
 		if p.expects() {

@@ -260,6 +260,7 @@ func (t *Transport) end() {
 		g.mu.Unlock()
 		g.queue.mu.Lock() // so does who is queueing
 		g.queue.mu.Unlock()
+		g.sendLate() // which fails
 	}
 	t.senders.Wait()
 	t.closed.Store(true)

@@ -158,6 +158,9 @@ func (f *fabric) Wake() {
 	strike(f.bell)
 }
 
+// WakeIn ends Wait later. A call is as good as the one before.
+func (f *fabric) WakeIn(d time.Duration) { time.AfterFunc(d, f.Wake) }
+
 // Close ends the device, and says what has been left open.
 func (f *fabric) Close() error {
 	f.net.mu.Lock()
