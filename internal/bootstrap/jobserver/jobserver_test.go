@@ -115,7 +115,7 @@ func TestProxies(t *testing.T) {
 	}, []net.Listener{l, l})
 	t.Cleanup(func() { s.Close() })
 	greet := func(kind jobwire.Kind, secret jobwire.Secret, who, of int) error {
-		conn, err := jobwire.Dial(s.Addr(1), time.Second)
+		conn, err := jobwire.Dial(s.Addr(1), 5*time.Second)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func crowd(t *testing.T, s *Server) {
 		}
 		silent = append(silent, conn)
 	}
-	conn, err := jobwire.Dial(s.Addr(0), time.Second)
+	conn, err := jobwire.Dial(s.Addr(0), 5*time.Second)
 	if err == nil {
 		defer conn.Close()
 		err = jobwire.Greet(conn, s.Secret(), jobwire.Hello, 1, 2)
@@ -245,6 +245,21 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, c := range conns[:2] {
 		refusedWith(t, receive(t, c, jobwire.Collected, jobwire.Refused), "rank 2 has left") // its connection was closed
+	}
+}
+
+// A refused rank counts as lost when it hears of its refusal: no exchange of others completes after
+// that.
+func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
+	for range 300 {
+		s, _ := start(t, 1)
+		conn := join(t, s, 0)
+		send(t, conn, jobwire.Contribute, nil)
+		refusedWith(t, receive(t, conn, jobwire.Refused), "leads no node")
+		if s.Connected() != 0 {
+			t.Fatal("the rank is still connected")
+		}
+		s.Close()
 	}
 }
 
