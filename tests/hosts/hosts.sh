@@ -69,8 +69,8 @@ $network.$i $name"
 	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" up ${prefix}sw $network $(names "$1")
 }
 
-# running HOST: waits until its link is, which takes a second now and then, and more on a busy machine:
-# UCX does not see it before.
+# running HOST: waits until its link is up, which takes a second now and then, and more on a busy
+# machine: UCX does not see it before.
 running() {
 	tries=0
 	until ip -n "$1" -o link show eth0 | grep -q 'state UP'; do
