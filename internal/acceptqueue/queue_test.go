@@ -110,7 +110,7 @@ func TestWaiting(t *testing.T) {
 			defer c.Close()
 			mine = append(mine, c)
 		}
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 			got, err := w.Accept(l)
 			if err != nil {
 				t.Fatal(err)
