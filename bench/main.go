@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,7 @@ import (
 const usage = `usage: bench [OPTION]...
        bench windows [OPTION]...     MPI one-sided communication; -h says which
        bench caf [OPTION]...         coarrays of Fortran; -h says which
+       bench -waits [OPTION]...      how ranks wait for each other, beside the MPIs; -waits -h says which
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
 and prints their ratio and the bar it is held against. No figure makes it fail.
@@ -67,6 +69,13 @@ func main() {
 			continue
 		}
 		if err := s.run(os.Args[2:]); err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if i := slices.Index(os.Args[1:], "-waits"); i >= 0 {
+		if err := runWaits(slices.Delete(slices.Clone(os.Args[1:]), i, i+1)); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 			os.Exit(1)
 		}
