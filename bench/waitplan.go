@@ -12,21 +12,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"libarmci/bench/launch"
 	"libarmci/internal/figure"
 )
 
-func rowName(op string, bytes int64) string { return op + "-" + strconv.FormatInt(bytes, 10) }
-
 // chosen are the places with the rows that -rows names.
 func (o *waitOptions) chosen() []waitPlace {
 	var all []waitPlace
 	for _, p := range waitPlaces {
-		p.rows = slices.DeleteFunc(slices.Clone(p.rows), func(r waitRow) bool { return !o.rows.MatchString(p.name + "/" + r.name) })
+		p.rows = slices.DeleteFunc(slices.Clone(p.rows), func(r waitRow) bool {
+			return !o.rows.MatchString(p.name + "/" + r.name)
+		})
 		if len(p.rows) > 0 {
 			all = append(all, p)
 		}
@@ -34,49 +31,43 @@ func (o *waitOptions) chosen() []waitPlace {
 	return all
 }
 
-func allowedCores() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, fmt.Errorf("cores that may be used: %w", err)
-	}
-	var all []int
-	for i := range 8 * 128 {
-		if set.IsSet(i) {
-			all = append(all, i)
-		}
-	}
-	return all, nil
-}
-
 // find takes the places and ways that can be measured here, and notes what cannot.
 func (m *waitRun) find() {
 	for _, p := range m.chosen() {
 		if reason := m.missing(&p); reason != "" {
-			m.left = append(m.left, p.name+": "+reason)
+			m.leave("%s: %s", p.name, reason)
 			continue
 		}
-		ours := false
-		all := p.ways
-		p.ways = nil
-		for _, w := range all {
-			if reason := m.missingWay(&w); reason != "" {
-				m.left = append(m.left, fmt.Sprintf("%s, %s: %s", p.name, w.title, reason))
-				continue
-			}
-			if !slices.ContainsFunc(p.rows, func(r waitRow) bool { return w.op(&r) != "" }) {
-				continue
-			}
-			ours = ours || w.role == isOurs
-			p.ways = append(p.ways, w)
-			if w.role == isOurs && m.beside != "" {
-				w.name, w.title, w.role = "before", w.title+", before", isBefore
-				p.ways = append(p.ways, w)
-			}
-		}
-		if ours {
+		p.ways = m.waysOf(&p)
+		if slices.ContainsFunc(p.ways, func(w waitWay) bool { return w.role == isOurs }) {
 			m.places = append(m.places, p)
 		}
 	}
+}
+
+// waysOf are the ways of a place that have one of its rows, with the other build behind ours.
+func (m *waitRun) waysOf(p *waitPlace) []waitWay {
+	var all []waitWay
+	for _, w := range p.ways {
+		if !slices.ContainsFunc(p.rows, func(r waitRow) bool { return w.op(&r) != "" }) || m.unwanted(&w) {
+			continue
+		}
+		if reason := m.missingWay(&w); reason != "" {
+			m.leave("%s, %s: %s", p.name, w.title, reason)
+			continue
+		}
+		all = append(all, w)
+		if w.role == isOurs && m.beside != "" {
+			w.name, w.title, w.role = "before", w.title+", before", isBefore
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// unwanted: an MPI that is not to be compared with.
+func (o *waitOptions) unwanted(w *waitWay) bool {
+	return w.role == isRival && !w.isRaw() && !slices.Contains(o.mpi, w.launcher)
 }
 
 // missing says why a place cannot be measured.
@@ -97,12 +88,9 @@ func (o *waitOptions) missing(p *waitPlace) string {
 
 // missingWay says why a way cannot be measured.
 func (o *waitOptions) missingWay(w *waitWay) string {
-	if w.launcher != launch.Armcirun && w.role == isRival && !slices.Contains(o.mpi, w.launcher) {
-		return "not asked for"
-	}
 	needed := []string{filepath.Join(o.workers, w.program)}
 	for _, build := range []string{o.build, o.beside} {
-		if build != "" && w.role == isOurs && w.preload {
+		if build != "" && w.preload {
 			needed = append(needed, windowsLibrary(build))
 		}
 		if build != "" && w.launcher == launch.Armcirun {
@@ -120,16 +108,20 @@ func (o *waitOptions) missingWay(w *waitWay) string {
 	return ""
 }
 
-func windowsLibrary(build string) string { return filepath.Join(build, "lib", "libarmci-mpirma.so") }
+func windowsLibrary(build string) string {
+	return filepath.Join(build, "lib", "libarmci-mpirma.so")
+}
 
-// isRaw: a way that has only what is held against ours as a raw socket.
+// isRaw: the way of the raw socket, which has round trips and nothing else.
 func (w *waitWay) isRaw() bool { return w.name == byRaw.name }
 
 // op is the operation of a row by this way; "": it has none.
 func (w *waitWay) op(r *waitRow) string {
 	switch {
+	case w.role != isRival && r.op != "":
+		return r.op
 	case w.role != isRival:
-		return r.ours()
+		return r.name
 	case w.isRaw() == strings.HasPrefix(r.rival, "trip-"):
 		return r.rival
 	}
@@ -165,26 +157,37 @@ func (o *waitOptions) launched(p *waitPlace, w *waitWay) launch.Place {
 	return at
 }
 
-// buildOf is the build whose library a way has.
-func (o *waitOptions) buildOf(w *waitWay) string {
-	if w.role == isBefore {
-		return o.beside
-	}
-	return o.build
-}
-
-// job is one start of a way at a place: launcher, environment of each rank, its cores, program.
+// job is one start of a way at a place: launcher, cores, environment of each rank, program.
 func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
-	at, build := o.launched(p, w), o.buildOf(w)
+	build := o.build
+	if w.role == isBefore {
+		build = o.beside
+	}
+	at := o.launched(p, w)
 	words, env := at.Words(w.launcher)
 	argv := append(append(launch.Words(w.launcher, build), words...), w.words...)
-	if w.launcher == launch.OpenMPI && p.network == "node" {
+	switch {
+	case p.network == "rdma":
+		with := filepath.Join(filepath.Dir(o.build), "tests", "softverbs", "with.sh")
+		argv = append(append([]string{with, o.device}, argv...), "--mca", "pml", "ob1")
+		env = append(env, "ARMCI_TRANSPORT=rdma")
+	case p.network == "node" && w.launcher == launch.OpenMPI:
 		argv = append(argv, launch.Yield(w.yields)...)
 	}
-	if p.network == "rdma" {
-		argv = append([]string{filepath.Join(o.source(), "tests", "softverbs", "with.sh"), o.device}, argv...)
-		argv, env = append(argv, "--mca", "pml", "ob1"), append(env, "ARMCI_TRANSPORT=rdma")
+	if w.preload {
+		argv = append(argv, at.Pretend()...)
 	}
+	argv = append(argv, o.pin(p)...)
+	if env = append(env, w.settings(p, build)...); len(env) > 0 {
+		argv = append(append(argv, "env"), env...)
+	}
+	argv = append(append(argv, filepath.Join(o.workers, w.program)), o.samples(w, build)...)
+	return figure.Job{Title: p.title, Argv: append(argv, w.operations(p)...),
+		Env: launch.Environment(w.launcher), Limit: startLimit}
+}
+
+// settings are the environment of a way's ranks: where the library is, and what ours is to do.
+func (w *waitWay) settings(p *waitPlace, build string) (env []string) {
 	if w.role != isRival || w.isRaw() {
 		env = append(env, "LD_LIBRARY_PATH="+libraries(build))
 	}
@@ -193,26 +196,14 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 	}
 	if w.preload {
 		env = append(env, "LD_PRELOAD="+windowsLibrary(build))
-		argv = append(argv, at.Pretend()...)
 	}
-	argv = append(argv, o.pin(p)...)
-	if len(env) > 0 {
-		argv = append(append(argv, "env"), env...)
-	}
-	argv = append(append(argv, filepath.Join(o.workers, w.program)), o.samples(w, build)...)
-	return figure.Job{Title: p.title, Argv: append(argv, w.operations(p)...), Env: launch.Environment(w.launcher),
-		Limit: startLimit}
+	return env
 }
-
-// startLimit ends a start that hangs.
-const startLimit = 90 * time.Second
-
-func (o *waitOptions) source() string { return filepath.Dir(o.build) }
 
 // samples are the options of a program: how long it measures, and which library it must have.
 func (o *waitOptions) samples(w *waitWay, build string) []string {
 	words := []string{"-t", strconv.FormatFloat(o.sample, 'g', -1, 64), "-r", "5"}
-	if w.role != isRival && w.launcher == launch.Armcirun && strings.HasPrefix(w.program, "waits") {
+	if w.program == byLibrary.program {
 		words = append(words, "-b", build)
 	}
 	return words
@@ -222,7 +213,7 @@ func (o *waitOptions) samples(w *waitWay, build string) []string {
 func (o *waitOptions) pin(p *waitPlace) []string {
 	switch {
 	case p.cores == oneEach:
-		script := `case $((${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}})) in `
+		script := "case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}} in "
 		for rank := range p.ranks {
 			script += fmt.Sprintf("%d) core=%d ;; ", rank, o.cores[rank])
 		}

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -18,17 +19,6 @@ import (
 	"libarmci/internal/figure"
 )
 
-// waitKey is a row of a place by one way, in one condition.
-type waitKey struct {
-	place, op string
-	bytes     int64
-	way       string
-	condition condition
-}
-
-// waitFigures are figures in ns, one of each start.
-type waitFigures map[waitKey][]float64
-
 // percentile is the least value that so many in a hundred do not exceed; 0 of none.
 func percentile(values []float64, percent int) float64 {
 	s := slices.Sorted(slices.Values(values))
@@ -38,84 +28,81 @@ func percentile(values []float64, percent int) float64 {
 	return s[max(int(math.Ceil(float64(len(s)*percent)/100)), 1)-1]
 }
 
-// starts are what the starts of a way gave; median and late are their median and 90th percentile.
+// startFigures are the median and the 90th percentile of starts; 0 of none.
 type startFigures struct {
-	title        string
 	median, late float64
 	count        int
 }
 
 func (m *waitRun) of(p *waitPlace, r *waitRow, w *waitWay, c condition) startFigures {
 	values := m.figures[waitKey{p.name, w.op(r), r.bytes, w.name, c}]
-	return startFigures{w.title, figure.Median(values), percentile(values, 90), len(values)}
+	return startFigures{figure.Median(values), percentile(values, 90), len(values)}
 }
 
-// barResult is a figure beside its bar. The bar is "" where there is none, or nothing to compare with.
+// barResult is a figure beside its bar, which is "" where there is none, or nothing to compare with.
 type barResult struct {
 	value, bar string
 	held       bool
 }
 
-// against compares a value with a bar by a rival's; a bar of 0 is none.
+// against holds a value against a bar by a rival's; a bar of 0 is none.
 func against(value, rival, bar float64, what string) barResult {
 	if value == 0 || rival == 0 {
 		return barResult{}
 	}
 	ratio := value / rival
-	v := barResult{value: strconv.FormatFloat(ratio, 'f', 2, 64)}
+	b := barResult{value: strconv.FormatFloat(ratio, 'f', 2, 64)}
 	if bar > 0 {
-		v.bar, v.held = "<="+strconv.FormatFloat(bar, 'g', -1, 64)+what, ratio <= bar
+		b.bar, b.held = "<="+strconv.FormatFloat(bar, 'g', -1, 64)+what, ratio <= bar
 	}
-	return v
+	return b
 }
 
-// waitLine is a row as it is printed.
+// waitLine is a row as it is printed: the figures by way, and its bars.
 type waitLine struct {
-	name                    string
-	ours                    startFigures
-	before                  *startFigures
-	rivals                  []startFigures // in the order of the place's ways
-	median, tail, beforeBar barResult
+	figures              []startFigures
+	starts               int // of ours
+	median, tail, beside barResult
 }
 
 // line judges a row in a condition.
 func (m *waitRun) line(p *waitPlace, r *waitRow, c condition) waitLine {
-	l := waitLine{name: r.name}
-	var fastest, fastestLate float64 // of the rivals that the bar is about
-	least := func(a, b float64) float64 {
-		if a == 0 || b != 0 && b < a {
-			return b
-		}
-		return a
-	}
+	var l waitLine
+	var ours, before, rival startFigures // rival: the least of those that the bar is about
 	for i := range p.ways {
 		w := &p.ways[i]
 		s := m.of(p, r, w, c)
-		switch w.role {
-		case isOurs:
-			l.ours = s
-		case isBefore:
-			l.before = &s
-		case isRival:
-			l.rivals = append(l.rivals, s)
-			if strings.HasPrefix(w.name, r.by) {
-				fastest, fastestLate = least(fastest, s.median), least(fastestLate, s.late)
-			}
+		l.figures = append(l.figures, s)
+		switch {
+		case w.role == isOurs:
+			ours = s
+		case w.role == isBefore:
+			before = s
+		case strings.HasPrefix(w.name, r.by):
+			rival.median, rival.late = least(rival.median, s.median), least(rival.late, s.late)
 		}
 	}
-	l.median = against(l.ours.median, fastest, r.ratio, "")
-	if r.most > 0 && l.ours.median > 0 {
-		l.median = barResult{figure.Amount(l.ours.median, "ns"), "<=" + figure.Amount(r.most, "ns"), l.ours.median <= r.most}
+	l.starts = ours.count
+	l.median = against(ours.median, rival.median, r.ratio, "")
+	if r.most > 0 && ours.median > 0 {
+		l.median = barResult{figure.Amount(ours.median, "ns"), "<=" + figure.Amount(r.most, "ns"),
+			ours.median <= r.most}
 	}
-	l.tail = tailVerdict(p.tail, c, &l.ours, fastestLate)
-	if l.before != nil {
-		l.beforeBar = against(l.ours.median, l.before.median, mostBeside, "")
-	}
+	l.tail = tailResult(p.tail, c, ours, rival.late)
+	l.beside = against(ours.median, before.median, mostBeside, "")
 	return l
 }
 
-// tailVerdict holds the 90th percentile of ours against what a place's bar is about.
-func tailVerdict(bar tailBar, c condition, ours *startFigures, rivalLate float64) barResult {
+// least is the lesser of two figures, of which 0 is none.
+func least(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// tailResult holds the 90th percentile of ours against what a place's bar is about.
+func tailResult(bar tailBar, c condition, ours startFigures, rivalLate float64) barResult {
 	switch {
 	case bar == rivalTail && c == disturbed:
 		return against(ours.late, rivalLate, 1, " of theirs")
@@ -125,15 +112,15 @@ func tailVerdict(bar tailBar, c condition, ours *startFigures, rivalLate float64
 	return against(ours.late, ours.median, 0, "")
 }
 
-// cells are what a table shows of a result: value, bar, yes or no.
-func (v barResult) cells() []string {
+// cells are what a table shows of a result: the value, and the bar with yes or no.
+func (b barResult) cells() []string {
 	switch {
-	case v.bar == "":
-		return []string{v.value, "", ""}
-	case v.held:
-		return []string{v.value, v.bar, "yes"}
+	case b.bar == "":
+		return []string{b.value, ""}
+	case b.held:
+		return []string{b.value, b.bar + ": yes"}
 	}
-	return []string{v.value, v.bar, "**no**"}
+	return []string{b.value, b.bar + ": **no**"}
 }
 
 func (s startFigures) cells() []string {
@@ -149,48 +136,31 @@ func (m *waitRun) table(w io.Writer, p *waitPlace, c condition) (held, bars int)
 	for _, way := range p.ways {
 		head = append(head, way.title, "90 %")
 	}
-	head = append(head, "ratio", "bar", "held", "90 %, ratio", "bar", "held")
+	head = append(head, "ratio", "bar: held", "90 %, ratio", "bar: held")
 	if m.beside != "" {
-		head = append(head, "after/before", "bar", "held")
+		head = append(head, "after/before", "bar: held")
 	}
-	fmt.Fprintf(w, "\n| %s | starts |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)+1))
+	fmt.Fprintf(w, "\n| %s | starts |\n|%s\n", strings.Join(head, " | "),
+		strings.Repeat("---|", len(head)+1))
 	for i := range p.rows {
 		l := m.line(p, &p.rows[i], c)
-		cells := append([]string{"`" + l.name + "`"}, m.inOrder(p, &l)...)
-		verdicts := []barResult{l.median, l.tail}
-		if m.beside != "" {
-			verdicts = append(verdicts, l.beforeBar)
+		cells := []string{"`" + p.rows[i].name + "`"}
+		for _, s := range l.figures {
+			cells = append(cells, s.cells()...)
 		}
-		for _, v := range verdicts {
-			cells = append(cells, v.cells()...)
-			if v.bar != "" {
+		results := []barResult{l.median, l.tail, l.beside}
+		for _, b := range results[:map[bool]int{true: 2, false: 3}[m.beside == ""]] {
+			cells = append(cells, b.cells()...)
+			if b.bar != "" {
 				bars++
 			}
-			if v.held {
+			if b.held {
 				held++
 			}
 		}
-		fmt.Fprintf(w, "| %s | %d |\n", strings.Join(cells, " | "), l.ours.count)
+		fmt.Fprintf(w, "| %s | %d |\n", strings.Join(cells, " | "), l.starts)
 	}
 	return held, bars
-}
-
-// inOrder are the figures of a row in the order of the place's ways.
-func (m *waitRun) inOrder(p *waitPlace, l *waitLine) []string {
-	var cells []string
-	rival := 0
-	for _, w := range p.ways {
-		switch w.role {
-		case isOurs:
-			cells = append(cells, l.ours.cells()...)
-		case isBefore:
-			cells = append(cells, l.before.cells()...)
-		case isRival:
-			cells = append(cells, l.rivals[rival].cells()...)
-			rival++
-		}
-	}
-	return cells
 }
 
 // tables writes all of them, what was left out, and the sum of the verdicts.
@@ -206,8 +176,8 @@ func (m *waitRun) tables(w io.Writer) {
 	for _, reason := range m.left {
 		fmt.Fprintln(w, "- left out: "+reason)
 	}
-	fmt.Fprintf(w, "\n%d of %d bars held. Applications: `bench/papers/run.sh` with `OPTIONS=\"-runs 5\"`, figures 000-21 to 000-23, "+
-		"002-lu and 004-8.\n", held, bars)
+	fmt.Fprintf(w, "\n%d of %d bars held. The applications have a command of their own: "+
+		"OPTIONS=\"-runs 5\" bench/papers/run.sh.\n", held, bars)
 }
 
 // write writes the tables and the files that were asked for.
@@ -224,7 +194,8 @@ func (m *waitRun) write(out io.Writer) error {
 		err = errors.Join(err, figure.WriteFile(m.csv, m.writeCSV))
 	}
 	if m.markdown != "" {
-		err = errors.Join(err, figure.WriteFile(m.markdown, func(w io.Writer) error { m.tables(w); return nil }))
+		tables := func(w io.Writer) error { m.tables(w); return nil }
+		err = errors.Join(err, figure.WriteFile(m.markdown, tables))
 	}
 	return err
 }
@@ -237,11 +208,14 @@ func (m *waitRun) writeCSV(w io.Writer) error {
 	for k := range m.figures {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b waitKey) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(keys, func(a, b waitKey) int {
+		return cmp.Or(strings.Compare(a.place, b.place), cmp.Compare(a.condition, b.condition),
+			strings.Compare(a.op, b.op), cmp.Compare(a.bytes, b.bytes), strings.Compare(a.way, b.way))
+	})
 	for _, k := range keys {
 		for i, ns := range m.figures[k] {
-			out.Write([]string{k.place, k.condition.String(), k.op, strconv.FormatInt(k.bytes, 10), k.way, strconv.Itoa(i + 1),
-				strconv.FormatFloat(ns, 'g', 6, 64)})
+			out.Write([]string{k.place, k.condition.String(), k.op, strconv.FormatInt(k.bytes, 10), k.way,
+				strconv.Itoa(i + 1), strconv.FormatFloat(ns, 'g', 6, 64)})
 		}
 	}
 	out.Flush()

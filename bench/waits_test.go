@@ -12,13 +12,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"libarmci/bench/launch"
 )
 
 func TestWrongWaits(t *testing.T) {
-	for _, bad := range []string{"x", "-starts 0", "-rows nothing", "-rows (", "-quiet -disturbed", "-hosts a",
-		"-hosts a,b", "-agent rsh", "-limit 0s", "-sample 0", "-sample NaN"} {
+	for _, bad := range []string{"x", "-starts 0", "-rows nothing", "-rows (", "-quiet -disturbed",
+		"-hosts a", "-hosts a,b", "-agent rsh", "-limit 0s", "-sample 0", "-sample NaN"} {
 		if _, err := parseWaits(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -26,9 +24,10 @@ func TestWrongWaits(t *testing.T) {
 }
 
 func TestConditions(t *testing.T) {
-	for line, want := range map[string][]condition{"": {quiet, disturbed}, "-quiet": {quiet}, "-disturbed": {disturbed}} {
+	for line, want := range map[string][]condition{
+		"": {quiet, disturbed}, "-quiet": {quiet}, "-disturbed": {disturbed}} {
 		o, err := parseWaits(strings.Fields(line))
-		if err != nil || !slices.Equal(o.conditions, want) {
+		if err != nil || !slices.Equal(o.conditions, want) || len(o.cores) == 0 {
 			t.Errorf("%q: %v, %v", line, o, err)
 		}
 	}
@@ -49,72 +48,97 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// run has figures of a place: of each way by its name.
-func run(place string, c condition, op string, figures map[string][]float64) *waitRun {
-	m := &waitRun{waitOptions: &waitOptions{conditions: []condition{c}}, figures: waitFigures{}}
-	for way, values := range figures {
-		for _, of := range []string{op, "one-way", "trip-mixed"} {
-			m.figures[waitKey{place, of, 8, way, c}] = values
-		}
+// placeNamed is a place with one of its rows.
+func placeNamed(t *testing.T, place, row string) waitPlace {
+	t.Helper()
+	o := waitOptions{rows: regexp.MustCompile("^" + place + "/" + row + "$")}
+	all := o.chosen()
+	if len(all) != 1 || len(all[0].rows) != 1 {
+		t.Fatalf("%s/%s: %d places", place, row, len(all))
 	}
-	m.places = waitPlaces[slices.IndexFunc(waitPlaces, func(p waitPlace) bool { return p.name == place }):][:1]
+	return all[0]
+}
+
+// measured is a run that has the figures of a row by way.
+func measured(p *waitPlace, c condition, figures map[string][]float64) *waitRun {
+	m := &waitRun{waitOptions: &waitOptions{conditions: []condition{c}}, figures: waitFigures{}}
+	for _, w := range p.ways {
+		r := &p.rows[0]
+		m.figures[waitKey{p.name, w.op(r), r.bytes, w.name, c}] = figures[w.name]
+	}
 	return m
 }
 
-// A bar of the median is by the fastest of the rivals that it is about; that of the 90th percentile by the
-// median, or on a disturbed node by the rivals' own.
+// The bar of the median is by the fastest of the rivals that it is about; that of the 90th percentile
+// by our median, or on a disturbed node by the rivals' own. No figure is no verdict.
 func TestVerdicts(t *testing.T) {
-	starts := func(v ...float64) []float64 { return v }
+	type byWay = map[string][]float64
 	for _, c := range []struct {
-		place, row, op string
-		condition      condition
-		figures        map[string][]float64
-		median, tail   string // value, bar, held
+		place, row string
+		condition  condition
+		figures    byWay
+		want       string
 	}{
-		{"node-2", "barrier", "barrier", quiet, map[string][]float64{"ours": starts(100, 100, 210), "openmpi": starts(120), "mpich": starts(90)},
-			"1.11 <=1 **no**", "2.10 <=2 of the median **no**"},
-		{"node-2", "barrier", "barrier", disturbed, map[string][]float64{"ours": starts(80, 80, 210), "openmpi": starts(120, 130, 250), "mpich": starts(90, 90, 230)},
-			"0.89 <=1 yes", "0.91 <=1 of theirs yes"},
-		{"node-2", "notify", "notify", disturbed, map[string][]float64{"ours": starts(80)}, "  ", "  "},
-		{"node-2", "barrier", "barrier", quiet, map[string][]float64{"openmpi": starts(80)}, "  ", "  "}, // no figure is no verdict
-		{"tcp-2", "put-flag", "put-flag", disturbed, map[string][]float64{"ours": starts(21), "openmpi": starts(20), "mpich": starts(10)},
-			"1.05 <=1.1 yes", "1.00 <=2 of the median yes"},
-		{"tcp-2", "get-mixed", "get", quiet, map[string][]float64{"ours": starts(30), "raw": starts(20)}, "1.50 <=1.25 **no**", "1.00 <=2 of the median yes"},
-		{"lock-3", "lock-remote", "lock-remote", quiet, map[string][]float64{"ours": starts(33000)}, "33.0 us <=33.3 us yes", "1.00  "},
-		{"lock-3", "lock-remote", "lock-remote", quiet, map[string][]float64{"ours": starts(34000)}, "34.0 us <=33.3 us **no**", "1.00  "},
+		{"node-2", "barrier", quiet, byWay{"ours": {100, 100, 210}, "openmpi": {120}, "mpich": {90}},
+			"1.11 <=1: **no** 2.10 <=2 of the median: **no**"},
+		{"node-2", "barrier", disturbed,
+			byWay{"ours": {80, 80, 210}, "openmpi": {99, 99, 250}, "mpich": {90, 90, 230}},
+			"0.89 <=1: yes 0.91 <=1 of theirs: yes"},
+		{"node-2", "notify", disturbed, byWay{"ours": {80}}, "   "},
+		{"node-2", "barrier", quiet, byWay{"openmpi": {80}}, "   "},
+		{"node-2", "barrier", quiet, byWay{"ours": {80}}, "  1.00 <=2 of the median: yes"},
+		{"tcp-2", "put-flag", disturbed, byWay{"ours": {21}, "openmpi": {20}, "mpich": {10}},
+			"1.05 <=1.1: yes 1.00 <=2 of the median: yes"},
+		{"tcp-2", "get-mixed", quiet, byWay{"ours": {30}, "raw": {20}},
+			"1.50 <=1.25: **no** 1.00 <=2 of the median: yes"},
+		{"lock-3", "lock-remote", quiet, byWay{"ours": {33000}}, "33.0 us <=33.3 us: yes 1.00 "},
+		{"lock-3", "lock-remote", quiet, byWay{"ours": {34000}}, "34.0 us <=33.3 us: **no** 1.00 "},
 	} {
-		m := run(c.place, c.condition, c.op, c.figures)
-		p := &m.places[0]
-		row := slices.IndexFunc(p.rows, func(r waitRow) bool { return r.name == c.row })
-		l := m.line(p, &p.rows[row], c.condition)
-		if got := strings.Join(l.median.cells(), " "); got != c.median {
-			t.Errorf("%s/%s, %s: median %q, want %q", c.place, c.row, c.condition, got, c.median)
-		}
-		if got := strings.Join(l.tail.cells(), " "); got != c.tail {
-			t.Errorf("%s/%s, %s: 90th percentile %q, want %q", c.place, c.row, c.condition, got, c.tail)
+		p := placeNamed(t, c.place, c.row)
+		m := measured(&p, c.condition, c.figures)
+		l := m.line(&p, &p.rows[0], c.condition)
+		got := strings.Join(append(l.median.cells(), l.tail.cells()...), " ")
+		if got != c.want {
+			t.Errorf("%s/%s, %s: %q, want %q", c.place, c.row, c.condition, got, c.want)
 		}
 	}
 }
 
 // The other build is a column, and nothing may be slower than with it.
 func TestBeside(t *testing.T) {
-	m := run("node-4", quiet, "barrier", map[string][]float64{"ours": {106}, "before": {100}, "openmpi-yield": {50}})
-	m.beside = "/before"
-	p := m.places[0]
+	p := placeNamed(t, "node-4", "barrier")
 	before := p.ways[0]
 	before.name, before.title, before.role = "before", "ours, before", isBefore
-	p.ways, p.rows = []waitWay{p.ways[0], before, openMPIYields}, p.rows[:1]
+	p.ways = []waitWay{p.ways[0], before, yielding(openMPI)}
+	m := measured(&p, quiet, map[string][]float64{"ours": {106}, "before": {100}, "openmpi-yield": {50}})
+	m.waitOptions.beside = "/before"
 	var out bytes.Buffer
 	held, bars := m.table(&out, &p, quiet)
-	want := "| `barrier` | 106 ns | 106 ns | 100 ns | 100 ns | 50.0 ns | 50.0 ns | 2.12 |  |  | 1.00 |  |  | 1.06 | <=1.05 | **no** | 1 |"
+	want := "\n| `barrier` | 106 ns | 106 ns | 100 ns | 100 ns | 50.0 ns | 50.0 ns | 2.12 |  | 1.00 |  |" +
+		" 1.06 | <=1.05: **no** | 1 |\n"
 	if !strings.Contains(out.String(), want) || held != 0 || bars != 1 {
 		t.Errorf("%d of %d held, got%s", held, bars, out.String())
 	}
 }
 
+// The CSV has a line for each start.
+func TestWaitsCSV(t *testing.T) {
+	p := placeNamed(t, "lock-3", "lock-remote")
+	var out bytes.Buffer
+	if err := measured(&p, disturbed, map[string][]float64{"ours": {7, 9}}).writeCSV(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "place,condition,op,bytes,way,start,ns\nlock-3,disturbed,lock-remote,8,ours,1,7\n" +
+		"lock-3,disturbed,lock-remote,8,ours,2,9\n"
+	if out.String() != want {
+		t.Errorf("got\n%s", out.String())
+	}
+}
+
 // Every operation of a row is in the source of the programs that it is asked of.
 func TestWaitsOperations(t *testing.T) {
-	sources := map[string]string{"waits-armci": "ours.c", "waits-openmpi": "messages.c", "waits-mpich": "messages.c"}
+	sources := map[string]string{
+		"waits-armci": "ours.c", "waits-openmpi": "messages.c", "waits-mpich": "messages.c"}
 	named := func(program, op string) bool {
 		text, err := os.ReadFile("waits/" + sources[program])
 		if err != nil {
@@ -125,7 +149,8 @@ func TestWaitsOperations(t *testing.T) {
 	for _, p := range waitPlaces {
 		for i := range p.rows {
 			for _, w := range p.ways {
-				if op := w.op(&p.rows[i]); op != "" && sources[w.program] != "" && !named(w.program, op) {
+				op := w.op(&p.rows[i])
+				if op != "" && sources[w.program] != "" && !named(w.program, op) {
 					t.Errorf("%s: %s has no operation %s", p.name, w.program, op)
 				}
 			}
@@ -133,54 +158,64 @@ func TestWaitsOperations(t *testing.T) {
 	}
 }
 
-// started are the command lines of a place, with one way.
-func started(t *testing.T, o *waitOptions, place, way string) string {
+// started is the command line of a row by one way.
+func started(t *testing.T, o *waitOptions, place, row, way string) string {
 	t.Helper()
-	for _, p := range o.chosen() {
-		for _, w := range p.ways {
-			if p.name == place && w.name == way {
-				j := o.job(&p, &w)
-				return strings.Join(j.Argv, " ")
-			}
-		}
+	p := placeNamed(t, place, row)
+	i := slices.IndexFunc(p.ways, func(w waitWay) bool { return w.name == way })
+	if i < 0 {
+		t.Fatalf("%s has no way %s", place, way)
 	}
-	t.Fatalf("no way %s at %s", way, place)
-	return ""
+	j := o.job(&p, &p.ways[i])
+	if j.Limit <= 0 || j.Limit > 2*time.Minute {
+		t.Errorf("%s, %s: a start may take %s", place, way, j.Limit)
+	}
+	return strings.Join(j.Argv, " ")
 }
 
 func TestStarted(t *testing.T) {
-	o := &waitOptions{rows: regexp.MustCompile("^(node-2|epoch-2|tcp-2-asleep|lock-3)/|tcp-2/(barrier|get-mixed)|tcp-4/bcast-512"),
-		build: "/b", workers: "/b/bench", sample: 20, cores: []int{4, 5, 6}, hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
-	each := `sh -c case $((${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}})) in 0) core=4 ;; 1) core=5 ;; ` +
-		`esac; exec taskset -c $core "$@" - `
-	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none --host x:1,y:1 --map-by slot --mca plm rsh --mca plm_rsh_agent rsh " +
-		"--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include eth0 --mca btl_tcp_if_include eth0 --mca pml ob1 --mca btl tcp,self " +
-		"--mca mpi_yield_when_idle 0 "
-	for _, c := range []struct{ place, way, want string }{
-		{"node-2", "ours", "/b/bin/armcirun -n 2 env LD_LIBRARY_PATH=/b/lib /b/bench/waits-armci -t 20 -r 5 -b /b " +
-			"barrier:8 message:8 notify:8 lock:8 bcast:8"},
-		{"tcp-2", "openmpi", openmpi + each + "/b/bench/waits-openmpi -t 20 -r 5 barrier:8"},
-		{"tcp-2", "raw", "/b/bin/armcirun -n 2 -hosts x,y -ppn 1 -agent rsh " + each +
-			"env LD_LIBRARY_PATH=/b/lib /b/bench/waits-armci -t 20 -r 5 trip-mixed:8"},
-		{"tcp-2-asleep", "ours", "/b/bin/armcirun -n 2 -hosts x,y -ppn 1 -agent rsh " + each +
-			"env LD_LIBRARY_PATH=/b/lib ARMCI_SPIN=1 ARMCI_POLL=0 /b/bench/waits-armci -t 20 -r 5 -b /b get:8"},
-		{"epoch-2", "ours", openmpi + each + "env LD_LIBRARY_PATH=/b/lib LD_PRELOAD=/b/lib/libarmci-mpirma.so " +
-			"/b/bench/waits-openmpi -t 20 -r 5 epoch:8"},
-		{"tcp-4", "ours", "/b/bin/armcirun -n 4 -hosts x,y,z,u -ppn 1 -agent rsh taskset -c 4,5 " +
-			"env LD_LIBRARY_PATH=/b/lib /b/bench/waits-armci -t 20 -r 5 -b /b bcast:512"},
+	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 20, device: "/d", cores: []int{4, 5, 6},
+		hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
+	each := "sh -c case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}} in " +
+		`0) core=4 ;; 1) core=5 ;; esac; exec taskset -c $core "$@" - `
+	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none --host x:1,y:1 --map-by slot " +
+		"--mca plm rsh --mca plm_rsh_agent rsh --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include eth0 " +
+		"--mca btl_tcp_if_include eth0 --mca pml ob1 --mca btl tcp,self --mca mpi_yield_when_idle 0 "
+	ours := "env LD_LIBRARY_PATH=/b/lib /b/bench/waits-armci -t 20 -r 5 -b /b "
+	for _, c := range []struct{ place, row, way, want string }{
+		{"node-2", "barrier", "ours", "/b/bin/armcirun -n 2 " + ours + "barrier:8"},
+		{"tcp-2", "barrier", "openmpi", openmpi + each + "/b/bench/waits-openmpi -t 20 -r 5 barrier:8"},
+		{"tcp-2", "get-mixed", "raw",
+			"/b/bin/armcirun -n 2 -hosts x,y -ppn 1 -agent rsh " + each + ours + "trip-mixed:8"},
+		{"tcp-2-asleep", "get", "ours", "/b/bin/armcirun -n 2 -hosts x,y -ppn 1 -agent rsh " + each +
+			strings.Replace(ours, "/b/lib ", "/b/lib ARMCI_SPIN=1 ARMCI_POLL=0 ", 1) + "get:8"},
+		{"epoch-2", "epoch", "ours", openmpi + each + "env LD_LIBRARY_PATH=/b/lib " +
+			"LD_PRELOAD=/b/lib/libarmci-mpirma.so /b/bench/waits-openmpi -t 20 -r 5 epoch:8"},
+		{"images-2", "sync-images", "opencoarrays",
+			openmpi + "--mca osc pt2pt " + each + "/b/bench/caf-openmpi -t 20 -r 5 sync"},
+		{"tcp-4", "bcast-512", "ours",
+			"/b/bin/armcirun -n 4 -hosts x,y,z,u -ppn 1 -agent rsh taskset -c 4,5 " + ours + "bcast:512"},
 	} {
-		if got := started(t, o, c.place, c.way); got != c.want {
+		if got := started(t, o, c.place, c.row, c.way); got != c.want {
 			t.Errorf("%s, %s: got\n%s", c.place, c.way, got)
 		}
 	}
-	if got := started(t, o, "tcp-4", "openmpi-yield"); !strings.Contains(got, "mpi_yield_when_idle 1") {
-		t.Errorf("ranks that should yield: %s", got)
+	for way, want := range map[string]string{"openmpi-yield": "idle 1", "openmpi": "idle 0"} {
+		for _, place := range []string{"node-4", "tcp-4"} {
+			if got := started(t, o, place, "barrier", way); !strings.Contains(got, "mpi_yield_when_"+want) {
+				t.Errorf("%s, %s: %s", place, way, got)
+			}
+		}
 	}
-	before := byLibrary
-	before.role = isBefore
-	o.beside = "/a"
-	if j := o.job(&waitPlaces[0], &before); j.Argv[0] != "/a/bin/armcirun" || !slices.Contains(j.Argv, "LD_LIBRARY_PATH=/a/lib") ||
-		j.Limit <= 0 || j.Limit > 2*time.Minute || before.launcher != launch.Armcirun {
-		t.Errorf("the other build: %q", j.Argv)
+}
+
+// The other build has its own launcher and library, and the same program.
+func TestStartedBefore(t *testing.T) {
+	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 1, beside: "/a"}
+	p := placeNamed(t, "node-2", "barrier")
+	p.ways[0].role = isBefore
+	want := "/a/bin/armcirun -n 2 env LD_LIBRARY_PATH=/a/lib /b/bench/waits-armci -t 1 -r 5 -b /a barrier:8"
+	if got := strings.Join(o.job(&p, &p.ways[0]).Argv, " "); got != want {
+		t.Errorf("got %s", got)
 	}
 }
