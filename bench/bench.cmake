@@ -100,7 +100,7 @@ add_dependencies(bench_waits-armci armci_classic)
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
     armci_bench_waits(waits-${flavour} COMPILER ${ARMCI_CC_${flavour}}
-      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c)
+      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c ${here}/worker/from.c FLAGS -ldl)
   endif()
 endforeach()
 

@@ -49,7 +49,8 @@ func (m *waitRun) find() {
 func (m *waitRun) waysOf(p *waitPlace) []waitWay {
 	var all []waitWay
 	for _, w := range p.ways {
-		if !slices.ContainsFunc(p.rows, func(r waitRow) bool { return w.op(&r) != "" }) || m.unwanted(&w) {
+		has := func(r waitRow) bool { return w.op(&r) != "" }
+		if m.unwanted(&w) || !slices.ContainsFunc(p.rows, has) {
 			continue
 		}
 		if reason := m.missingWay(&w); reason != "" {
@@ -178,7 +179,7 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 		argv = append(argv, at.Pretend()...)
 	}
 	argv = append(argv, o.pin(p)...)
-	if env = append(env, w.settings(p, build)...); len(env) > 0 {
+	if env = append(env, o.settings(p, w, build)...); len(env) > 0 {
 		argv = append(append(argv, "env"), env...)
 	}
 	argv = append(append(argv, filepath.Join(o.workers, w.program)), o.samples(w, build)...)
@@ -187,9 +188,13 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 }
 
 // settings are the environment of a way's ranks: where the library is, and what ours is to do.
-func (w *waitWay) settings(p *waitPlace, build string) (env []string) {
+func (o *waitOptions) settings(p *waitPlace, w *waitWay, build string) (env []string) {
+	path := libraries(build)
+	if p.network == "rdma" { // the device is libibverbs
+		path = o.device + ":" + path
+	}
 	if w.role != isRival || w.isRaw() {
-		env = append(env, "LD_LIBRARY_PATH="+libraries(build))
+		env = append(env, "LD_LIBRARY_PATH="+path)
 	}
 	if w.role != isRival {
 		env = append(env, p.env...)
@@ -203,7 +208,7 @@ func (w *waitWay) settings(p *waitPlace, build string) (env []string) {
 // samples are the options of a program: how long it measures, and which library it must have.
 func (o *waitOptions) samples(w *waitWay, build string) []string {
 	words := []string{"-t", strconv.FormatFloat(o.sample, 'g', -1, 64), "-r", "5"}
-	if w.program == byLibrary.program {
+	if w.program == byLibrary.program || w.preload {
 		words = append(words, "-b", build)
 	}
 	return words

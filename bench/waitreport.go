@@ -39,7 +39,8 @@ func (m *waitRun) of(p *waitPlace, r *waitRow, w *waitWay, c condition) startFig
 	return startFigures{figure.Median(values), percentile(values, 90), len(values)}
 }
 
-// barResult is a figure beside its bar, which is "" where there is none, or nothing to compare with.
+// barResult is a figure beside its bar, which is "" where there is none, or nothing to compare
+// with.
 type barResult struct {
 	value, bar string
 	held       bool
@@ -79,14 +80,15 @@ func (m *waitRun) line(p *waitPlace, r *waitRow, c condition) waitLine {
 		case w.role == isBefore:
 			before = s
 		case strings.HasPrefix(w.name, r.by):
-			rival.median, rival.late = least(rival.median, s.median), least(rival.late, s.late)
+			rival.median = least(rival.median, s.median)
+			rival.late = least(rival.late, s.late)
 		}
 	}
 	l.starts = ours.count
 	l.median = against(ours.median, rival.median, r.ratio, "")
 	if r.most > 0 && ours.median > 0 {
-		l.median = barResult{figure.Amount(ours.median, "ns"), "<=" + figure.Amount(r.most, "ns"),
-			ours.median <= r.most}
+		bar := "<=" + figure.Amount(r.most, "ns")
+		l.median = barResult{figure.Amount(ours.median, "ns"), bar, ours.median <= r.most}
 	}
 	l.tail = tailResult(p.tail, c, ours, rival.late)
 	l.beside = against(ours.median, before.median, mostBeside, "")
@@ -209,13 +211,15 @@ func (m *waitRun) writeCSV(w io.Writer) error {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b waitKey) int {
-		return cmp.Or(strings.Compare(a.place, b.place), cmp.Compare(a.condition, b.condition),
-			strings.Compare(a.op, b.op), cmp.Compare(a.bytes, b.bytes), strings.Compare(a.way, b.way))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.condition, b.condition),
+			cmp.Compare(a.op, b.op), cmp.Compare(a.bytes, b.bytes),
+			cmp.Compare(a.way, b.way))
 	})
 	for _, k := range keys {
 		for i, ns := range m.figures[k] {
-			out.Write([]string{k.place, k.condition.String(), k.op, strconv.FormatInt(k.bytes, 10), k.way,
-				strconv.Itoa(i + 1), strconv.FormatFloat(ns, 'g', 6, 64)})
+			out.Write([]string{k.place, k.condition.String(), k.op,
+				strconv.FormatInt(k.bytes, 10), k.way, strconv.Itoa(i + 1),
+				strconv.FormatFloat(ns, 'g', 6, 64)})
 		}
 	}
 	out.Flush()

@@ -16,7 +16,7 @@ type waitRow struct {
 	op    string // of ours; "": the name
 	rival string // the operation of the rivals; "": none has it
 	bytes int64
-	by    string  // the rivals that the bar is about, by their name; "": all. The others are shown
+	by    string  // the rivals that the bar is about, by their name; "": all
 	ratio float64 // bar of our median by that of the fastest of them; 0: none
 	most  float64 // bar of our median, in ns; 0: none
 }
@@ -86,8 +86,8 @@ var (
 		program: "waits-armci"}
 	byWindows = waitWay{name: "ours", title: "ours over Open MPI", role: isOurs,
 		launcher: launch.OpenMPI, program: "waits-openmpi", preload: true}
-	byImages = waitWay{name: "ours", title: "libcaf_armci", role: isOurs, launcher: launch.Armcirun,
-		program: "caf-armci"}
+	byImages = waitWay{name: "ours", title: "libcaf_armci", role: isOurs,
+		launcher: launch.Armcirun, program: "caf-armci"}
 	byRaw = waitWay{name: "raw", title: "raw socket", launcher: launch.Armcirun,
 		program: "waits-armci"}
 	openMPI = waitWay{name: "openmpi", title: "Open MPI", launcher: launch.OpenMPI,
@@ -95,9 +95,11 @@ var (
 	mpich = waitWay{name: "mpich", title: "MPICH", launcher: launch.MPICH,
 		program: "waits-mpich"}
 	bySending = waitWay{name: "openmpi-pt2pt", title: "Open MPI, send/receive",
-		launcher: launch.OpenMPI, program: "waits-openmpi", words: []string{"--mca", "osc", "pt2pt"}}
-	openCoarrays = waitWay{name: "opencoarrays", title: "OpenCoarrays", launcher: launch.OpenMPI,
-		program: "caf-openmpi", words: []string{"--mca", "osc", "pt2pt"}}
+		launcher: launch.OpenMPI, program: "waits-openmpi",
+		words: []string{"--mca", "osc", "pt2pt"}}
+	openCoarrays = waitWay{name: "opencoarrays", title: "OpenCoarrays",
+		launcher: launch.OpenMPI, program: "caf-openmpi",
+		words: []string{"--mca", "osc", "pt2pt"}}
 )
 
 // yielding is a way whose ranks of Open MPI yield.
@@ -140,7 +142,8 @@ func collectives() []waitRow {
 	for _, op := range []string{"bcast", "sum"} {
 		for _, bytes := range []int64{8, 64, 512, 4 << 10, 16 << 10, 64 << 10} {
 			name := op + "-" + strconv.FormatInt(bytes, 10)
-			rows = append(rows, waitRow{name: name, op: op, rival: op, bytes: bytes, ratio: 1.2})
+			rows = append(rows, waitRow{name: name, op: op, rival: op, bytes: bytes,
+				ratio: 1.2})
 		}
 	}
 	return rows
@@ -152,11 +155,11 @@ var waitPlaces = []waitPlace{
 	{name: "node-4", title: "4 ranks of a node on 2 cores", network: "node", ranks: 4,
 		cores: firstTwo, rows: onNode(0),
 		ways: []waitWay{byLibrary, openMPI, yielding(openMPI), mpich}},
-	{name: "tcp-2", title: "2 hosts over TCP, a rank and a core each", network: "hosts", ranks: 2,
-		cores: oneEach, tail: ownTail, rows: onTwoHosts(),
+	{name: "tcp-2", title: "2 hosts over TCP, a rank and a core each", network: "hosts",
+		ranks: 2, cores: oneEach, tail: ownTail, rows: onTwoHosts(),
 		ways: []waitWay{byLibrary, openMPI, mpich, byRaw}},
-	{name: "tcp-2-asleep", title: "the same, each wait asleep at once", network: "hosts", ranks: 2,
-		cores: oneEach, tail: ownTail, env: allAsleep,
+	{name: "tcp-2-asleep", title: "the same, each wait asleep at once", network: "hosts",
+		ranks: 2, cores: oneEach, tail: ownTail, env: allAsleep,
 		rows: []waitRow{{name: "get", rival: "trip-asleep", bytes: 8, ratio: 1.25}},
 		ways: []waitWay{byLibrary, byRaw}},
 	{name: "epoch-2", title: "windows of 2 hosts over TCP, a rank and a core each",
@@ -166,8 +169,8 @@ var waitPlaces = []waitPlace{
 	{name: "epoch-rdma", title: "windows of 2 pretended nodes over the software verbs device",
 		network: "rdma", ranks: 2,
 		rows: []waitRow{{name: "epoch", bytes: 8, most: 2500}}, ways: []waitWay{byWindows}},
-	{name: "epoch-8", title: "windows of 8 hosts over TCP on 2 cores: 7 origins", network: "hosts",
-		ranks: 8, cores: firstTwo,
+	{name: "epoch-8", title: "windows of 8 hosts over TCP on 2 cores: 7 origins",
+		network: "hosts", ranks: 8, cores: firstTwo,
 		rows: []waitRow{{name: "origins", rival: "origins", bytes: 8, ratio: 1}},
 		ways: []waitWay{yielding(byWindows), bySending, yielding(bySending)}},
 	{name: "images-2", title: "coarrays of 2 hosts over TCP, an image and a core each",

@@ -5,12 +5,15 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,7 +53,8 @@ func (o *waitOptions) measure(out io.Writer) error {
 	m := waitRun{waitOptions: o, figures: waitFigures{}, begin: time.Now()}
 	m.find()
 	if len(m.places) == 0 {
-		return errors.New("-waits: nothing can be measured here: " + strings.Join(m.left, "; "))
+		left := strings.Join(m.left, "; ")
+		return errors.New("-waits: nothing can be measured here: " + left)
 	}
 	for _, p := range m.places {
 		m.total += o.starts * len(p.ways) * len(o.conditions)
@@ -61,7 +65,8 @@ func (o *waitOptions) measure(out io.Writer) error {
 	for round := range o.starts {
 		for i := range m.places {
 			if time.Since(m.begin) > o.limit {
-				m.leave("the time of %s was over in round %d of %d", o.limit, round+1, o.starts)
+				m.leave("the limit of %s was over in round %d of %d", o.limit,
+					round+1, o.starts)
 				return m.write(out)
 			}
 			m.round(&m.places[i], round)
@@ -84,8 +89,9 @@ func (m *waitRun) round(p *waitPlace, round int) {
 			if w.failures >= mostFailures {
 				continue
 			}
-			fmt.Fprintf(os.Stderr, "[%d/%d, %s] start %d of %d, %s, %s, %s\n", m.done, m.total,
-				time.Since(m.begin).Round(time.Second), round+1, m.starts, p.name, c, w.title)
+			fmt.Fprintf(os.Stderr, "[%d/%d, %s] start %d of %d, %s, %s, %s\n",
+				m.done, m.total, time.Since(m.begin).Round(time.Second),
+				round+1, m.starts, p.name, c, w.title)
 			m.start(p, w, c)
 		}
 	}
@@ -112,23 +118,36 @@ func (m *waitRun) start(p *waitPlace, w *waitWay, c condition) {
 // run runs the program of a way once and takes its figures.
 func (m *waitRun) run(p *waitPlace, w *waitWay, c condition) error {
 	j := m.job(p, w)
+	var stderr bytes.Buffer
+	j.Err = io.MultiWriter(os.Stderr, &stderr)
 	ended := false
 	j.Other = func(word, _ string) { ended = ended || word == "END" }
 	if m.verbose {
 		fmt.Fprintln(os.Stderr, strings.Join(append(j.Env, j.Argv...), " "))
 	}
-	wrong, err := j.Run(func(r figure.Row) {
+	var rows []figure.Row
+	wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
+	if w.preload && ofLibrary.Match(stderr.Bytes()) {
+		return errors.New("the library says something, so the windows may be the MPI's own")
+	}
+	for _, r := range rows {
 		key := waitKey{p.name, r.Op, r.Bytes, w.name, c}
 		m.figures[key] = append(m.figures[key], r.Ours.Median)
-	})
+	}
 	if m.wrong += wrong; wrong > 0 {
 		m.leave("%s, %s, %s: %d results of a start were wrong", p.name, c, w.title, wrong)
 	}
 	if ended { // what comes then is no figure
 		return nil
 	}
-	return err
+	return cmp.Or(err, errNotEnded)
 }
+
+var errNotEnded = errors.New("the program did not come to its end")
+
+// ofLibrary is how a line of the library begins: rank and node. One that cannot start says why, and
+// leaves the windows to the MPI.
+var ofLibrary = regexp.MustCompile(`(?m)^\[\d+@[^]]+\] `)
 
 // disturb starts the program that disturbs, if the condition wants it. It ends with its input.
 func (m *waitRun) disturb(c condition) (stop func(), err error) {

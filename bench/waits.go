@@ -127,7 +127,7 @@ func parseWaits(args []string) (*waitOptions, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	if onlyQuiet && onlyDisturbed {
-		return nil, errors.New("-quiet and -disturbed: not together; both are measured without them")
+		return nil, errors.New("-quiet and -disturbed: not together; without them both")
 	}
 	o.mpi, o.hosts = launch.List(mpi), launch.List(hosts)
 	o.conditions = conditions(onlyQuiet, onlyDisturbed)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# waits.sh BENCH DIRECTORY [OPTION]... - how ranks wait for each other, beside the MPIs (bench -waits): on a node, and between up
-# to eight hosts of network namespaces of this machine; without the right to make them, between pretended nodes. Writes waits.md
-# and waits.csv. BENCH is build/bench/bench, OPTIONs are those of `bench -waits`: -starts 20, -rows REGEXP, -beside DIR.
+# waits.sh BENCH DIRECTORY [OPTION]... - how ranks wait for each other, beside the MPIs (bench
+# -waits): on a node, and between up to eight hosts of network namespaces of this machine; without
+# the right to make them, between pretended nodes. Writes waits.md and waits.csv. BENCH is
+# build/bench/bench, OPTIONs are those of `bench -waits`: -starts 20, -rows REGEXP, -beside DIR.
 set -eu
-[ $# -ge 2 ] || { sed -n '3,5s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/hosts.sh"
 prefix=armciw # beside other benchmarks between hosts

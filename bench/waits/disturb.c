@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Disturbs whatever else runs: takes each core that it may use for some time out of every period, one
-// core after the other, until its standard input ends. Between its turns it sleeps.
+// Disturbs whatever else runs: takes each core that it may use for some time out of every period,
+// one core after the other, until its standard input ends. Between its turns it sleeps.
 //
 //   disturb [BUSY_US [PERIOD_US]]     default: 1000 out of every 10000
 //
-// The time is processor time: where the core is shared a turn takes longer. It needs nothing of the library.
+// The time is processor time: where the core is shared a turn takes longer. It needs nothing of the
+// library.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -32,7 +33,8 @@ static long nanoseconds(clockid_t clock)
 
 static void compute(long ns)
 {
-	for (long end = nanoseconds(CLOCK_THREAD_CPUTIME_ID) + ns; nanoseconds(CLOCK_THREAD_CPUTIME_ID) < end;) {
+	long end = nanoseconds(CLOCK_THREAD_CPUTIME_ID) + ns;
+	while (nanoseconds(CLOCK_THREAD_CPUTIME_ID) < end) {
 	}
 }
 
@@ -64,7 +66,7 @@ int main(int argc, char **argv)
 	busy = argc > 1 ? atol(argv[1]) : busy;
 	period = argc > 2 ? atol(argv[2]) : period;
 	if (busy < 1 || period <= busy || argc > 3) {
-		fprintf(stderr, "usage: disturb [BUSY_US [PERIOD_US]], the first less than the second\n");
+		fprintf(stderr, "usage: disturb [BUSY_US [PERIOD_US]], BUSY_US the less\n");
 		return 2;
 	}
 	sched_getaffinity(0, sizeof allowed, &allowed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of windows of MPI. Each rank's word in the target's window counts its puts: an epoch that
-// ends before its data is there is wrong.
+// Operations of windows of MPI. Each rank's word in the target's window counts its puts: an epoch
+// that ends before its data is there is wrong.
 #include "epochs.h"
 
 #include <mpi.h>
@@ -29,8 +29,8 @@ static void make(void)
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Group_incl(world, count, list, &w.others);
 	MPI_Group_free(&world);
-	MPI_Win_allocate((MPI_Aint)(ranks * (int)sizeof(long)), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &w.words,
-		&w.win);
+	MPI_Win_allocate((MPI_Aint)(ranks * (int)sizeof(long)), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &w.words, &w.win);
 	memset(w.words, 0, (size_t)ranks * sizeof(long));
 	MPI_Barrier(MPI_COMM_WORLD);
 	w.made = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits measures of windows: epochs by post, start, complete and wait, and the exclusive lock. The
-// window is made when the first of them is measured.
+// What waits measures of windows: epochs by post, start, complete and wait, and the exclusive lock.
+// The window is made when the first of them is measured.
 #ifndef WAITS_EPOCHS_H
 #define WAITS_EPOCHS_H
 

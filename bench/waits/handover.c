@@ -36,7 +36,7 @@ static double each(const double *when, int first, int n)
 	for (long i = 1; i < count; i++)
 		if (all[i - 1].when >= begin && all[i].when <= end)
 			changes += all[i].rank != all[i - 1].rank;
-	if (changes == 0) { // one rank had the lock until its last turn: one change took all the time
+	if (changes == 0) { // one rank had it until its last turn: one change took all the time
 		begin = all[0].when;
 		end = all[count - 1].when;
 		changes = 1;

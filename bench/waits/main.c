@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of waits, and its samples. It measures each operation that is named for a fixed time
-// and prints one figure of it, the median of its samples.
+// The command line of waits, and its samples. It measures each operation that is named for a fixed
+// time and prints one figure of it, the median of its samples.
 //
 //   waits [-t MS] [-r SAMPLES] [-b BUILD] OPERATION[:BYTES]...
 //
-// Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure, CHECK where
-// the result of an operation is wrong, END after all. It knows no operation.
+// Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure, CHECK
+// where the result of an operation is wrong, END after all. It knows no operation.
 #define _GNU_SOURCE
 #include "waits.h"
 
@@ -116,7 +116,7 @@ static void measure_named(const char *word)
 	const char *bytes = strchr(word, ':');
 	size = bytes ? atoi(bytes + 1) : 8;
 	need(size >= 8 && size <= WAITS_MOST && size % 8 == 0, "bytes are 8 to 65536, by eights");
-	need(ranks > 1 && (!o->pairs || ranks % 2 == 0), "this operation needs two ranks, or pairs");
+	need(ranks > 1 && (!o->pairs || ranks % 2 == 0), "operations need two ranks, or pairs");
 	measure(o);
 }
 
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
 		default: return 2;
 		}
 	if (seconds <= 0 || samples < 1 || samples > ROW_REPS_MAX || optind == argc) {
-		fprintf(stderr, "usage: waits [-t MS] [-r SAMPLES] [-b BUILD] OPERATION[:BYTES]...\n");
+		fprintf(stderr, "usage: waits [-t MS] [-r SAMPLES] [-b BUILD] OPERATION[:BYTES]"
+				"...\n");
 		return 2;
 	}
 	for (int i = optind; i < argc; i++) find(argv[i]);

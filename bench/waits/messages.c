@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operations of an MPI, for what ours are held against, and its start: a plain MPI program with
 // nothing of the library in it. epochs.c has those of windows, over which ours may be preloaded.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "epochs.h"
+#include "from.h"
 #include "waits.h"
 
 enum { TAG = 1 };
@@ -14,7 +17,8 @@ static char *mine, *other;
 
 void flavour_start(int *argc, char ***argv, const char *build)
 {
-	(void)build;
+	if (build) // ours is preloaded, which has this function
+		bench_must_be_from(dlsym(RTLD_DEFAULT, "libarmci_mpirma_has_mpi"), build);
 	MPI_Init(argc, argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -52,7 +56,8 @@ static double barrier(long n)
 static double bcast(long n)
 {
 	double begin = now();
-	for (long i = 0; i < n; i++) MPI_Bcast(mine, size, MPI_BYTE, (int)(i % ranks), MPI_COMM_WORLD);
+	for (long i = 0; i < n; i++)
+		MPI_Bcast(mine, size, MPI_BYTE, (int)(i % ranks), MPI_COMM_WORLD);
 	return now() - begin;
 }
 
@@ -75,7 +80,8 @@ const struct operation operations[] = {
 	{.name = "barrier", .run = barrier},
 	{.name = "bcast", .run = bcast},
 	{.name = "sum", .run = sum},
-	{.name = "message", .pairs = true, .trip = true, .send = send_message, .receive = receive_message},
+	{.name = "message", .pairs = true, .trip = true, .send = send_message,
+		.receive = receive_message},
 	{.name = "one-way", .pairs = true, .send = send_message, .receive = receive_message},
 	{.name = "lock", .lock = window_lock, .unlock = window_unlock},
 	{.name = "epoch", .run = epochs},

@@ -18,7 +18,7 @@ static long number;          // of the turns of pairs: what is stored
 void flavour_start(int *argc, char ***argv, const char *build)
 {
 	if (build)
-		bench_must_be_from(build);
+		bench_must_be_from((void *)ARMCI_Init, build);
 	armci_msg_init(argc, argv);
 	need(ARMCI_Init() == 0, "ARMCI_Init");
 	me = armci_msg_me();
@@ -55,7 +55,8 @@ void flavour_gather(double *from, int n, double *to)
 		armci_msg_snd(TAG + 1, from, bytes, 0);
 	else
 		memcpy(to, from, (size_t)bytes);
-	for (int r = 1; me == 0 && r < ranks; r++) armci_msg_rcv(TAG + 1, to + (size_t)r * (size_t)n, bytes, &got, r);
+	for (int r = 1; me == 0 && r < ranks; r++)
+		armci_msg_rcv(TAG + 1, to + (size_t)r * (size_t)n, bytes, &got, r);
 }
 
 #define LOOP(name, call)                                \
@@ -71,7 +72,7 @@ LOOP(sums, armci_msg_dgop((double *)(void *)mine, size / 8, (char *)"+"))
 
 static double sum(long n)
 {
-	memset(mine, 0, (size_t)size); // whatever other operations have left there may be no numbers
+	memset(mine, 0, (size_t)size); // what other operations left there may be no numbers
 	return sums(n);
 }
 
@@ -112,7 +113,8 @@ static void await_put(void)
 static void put_flag(void)
 {
 	*last(mine) = ++number;
-	ARMCI_Put_flag(mine, memory[peer()], size, (int *)(void *)(memory[peer()] + FLAG), (int)number, peer());
+	ARMCI_Put_flag(mine, memory[peer()], size, (int *)(void *)(memory[peer()] + FLAG),
+		(int)number, peer());
 }
 
 static void await_flag(void)
@@ -127,7 +129,12 @@ static void await_flag(void)
 
 static void lock(void) { ARMCI_Lock(0, 0); }
 static void unlock(void) { ARMCI_Unlock(0, 0); }
-static double lock_remote(long n) { return handovers(&(struct operation){.lock = lock, .unlock = unlock}, 1, n); }
+
+// Rank 0 has the mutex, all others want it.
+static double lock_remote(long n)
+{
+	return handovers(&(struct operation){.lock = lock, .unlock = unlock}, 1, n);
+}
 
 // The last rank computes until rank 0 has measured.
 static double get_computing(long n)
@@ -157,7 +164,8 @@ const struct operation operations[] = {
 	{.name = "barrier", .run = barrier},
 	{.name = "bcast", .run = bcast},
 	{.name = "sum", .run = sum},
-	{.name = "message", .pairs = true, .trip = true, .send = send_message, .receive = receive_message},
+	{.name = "message", .pairs = true, .trip = true, .send = send_message,
+		.receive = receive_message},
 	{.name = "notify", .pairs = true, .send = notify, .receive = await_notification},
 	{.name = "put-notify", .pairs = true, .send = put_notify, .receive = await_put},
 	{.name = "put-flag", .pairs = true, .send = put_flag, .receive = await_flag},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raw round trips by bench/worker's wire, for whose sake this file defines what the wire takes from its
-// program. A thread of the last rank answers, while all ranks but rank 0 wait in the library.
+// Raw round trips by the wire of bench/worker. This file defines what that wire takes from
+// its program. A thread of the last rank answers, while all ranks but rank 0 wait in the library.
 #include "raw.h"
 
 #include <armci.h>
@@ -20,7 +20,11 @@ static bool opened;
 double perf_now(void) { return now(); }
 void perf_need(bool ok, const char *what) { need(ok, what); }
 void *perf_private(size_t bytes) { return touched(bytes); }
-void perf_tell(int rank, const void *data, int bytes) { armci_msg_snd(TAG, (void *)data, bytes, rank); }
+
+void perf_tell(int rank, const void *data, int bytes)
+{
+	armci_msg_snd(TAG, (void *)data, bytes, rank);
+}
 
 void perf_hear(int rank, void *data, int bytes)
 {

@@ -106,7 +106,7 @@ void perf_begin(int *argc, char **argv)
 	int i = 1;
 	for (; i + 1 < *argc; i += 2)
 		if (strcmp(argv[i], "-b") == 0)
-			bench_must_be_from(argv[i + 1]);
+			bench_must_be_from((void *)ARMCI_Init, argv[i + 1]);
 		else if (strcmp(argv[i], "-e") == 0)
 			differ(argv, argv[i + 1]);
 		else if (strcmp(argv[i], "-n") == 0)
