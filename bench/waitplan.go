@@ -74,6 +74,7 @@ func (o *waitOptions) unwanted(w *waitWay) bool {
 // missing says why a place cannot be measured.
 func (o *waitOptions) missing(p *waitPlace) string {
 	_, noTaskset := exec.LookPath("taskset")
+	_, noScript := os.Stat(o.withDevice())
 	switch {
 	case p.cores != asLaunched && noTaskset != nil:
 		return "no taskset (package util-linux)"
@@ -83,6 +84,8 @@ func (o *waitOptions) missing(p *waitPlace) string {
 		return fmt.Sprintf("needs %d hosts", p.ranks)
 	case p.network == "rdma" && o.device == "":
 		return "the software verbs device is not built (target armci_tests)"
+	case p.network == "rdma" && noScript != nil:
+		return noScript.Error()
 	}
 	return ""
 }
@@ -169,8 +172,8 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 	argv := append(append(launch.Words(w.launcher, build), words...), w.words...)
 	switch {
 	case p.network == "rdma":
-		with := filepath.Join(filepath.Dir(o.build), "tests", "softverbs", "with.sh")
-		argv = append(append([]string{with, o.device}, argv...), "--mca", "pml", "ob1")
+		argv = append([]string{o.withDevice(), o.device}, argv...)
+		argv = append(argv, "--mca", "pml", "ob1")
 		env = append(env, "ARMCI_TRANSPORT=rdma")
 	case p.network == "node" && w.launcher == launch.OpenMPI:
 		argv = append(argv, launch.Yield(w.yields)...)
@@ -185,6 +188,12 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 	argv = append(append(argv, filepath.Join(o.workers, w.program)), o.samples(w, build)...)
 	return figure.Job{Title: p.title, Argv: append(argv, w.operations(p)...),
 		Env: launch.Environment(w.launcher), Limit: startLimit}
+}
+
+// withDevice is the script that runs a command where there is the software verbs device. The build is
+// below the sources.
+func (o *waitOptions) withDevice() string {
+	return filepath.Join(filepath.Dir(o.build), "tests", "softverbs", "with.sh")
 }
 
 // settings are the environment of a way's ranks: where the library is, and what ours is to do.

@@ -57,6 +57,7 @@ func placeNamed(t *testing.T, place, row string) waitPlace {
 	if len(all) != 1 || len(all[0].rows) != 1 {
 		t.Fatalf("%s/%s: %d places", place, row, len(all))
 	}
+	all[0].ways = slices.Clone(all[0].ways)
 	return all[0]
 }
 
@@ -213,6 +214,11 @@ func TestStarted(t *testing.T) {
 			t.Errorf("%s, %s: got\n%s", c.place, c.way, got)
 		}
 	}
+}
+
+// Open MPI decides by itself unless it is told whether ranks yield.
+func TestYielding(t *testing.T) {
+	o := &waitOptions{hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
 	for way, want := range map[string]string{"openmpi-yield": "idle 1", "openmpi": "idle 0"} {
 		for _, place := range []string{"node-4", "tcp-4"} {
 			got := started(t, o, place, "barrier", way)
