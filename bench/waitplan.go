@@ -190,8 +190,8 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 		Env: launch.Environment(w.launcher), Limit: startLimit}
 }
 
-// withDevice is the script that runs a command where there is the software verbs device. The build is
-// below the sources.
+// withDevice is the script that runs a command where there is the software verbs device. The build
+// is below the sources.
 func (o *waitOptions) withDevice() string {
 	return filepath.Join(filepath.Dir(o.build), "tests", "softverbs", "with.sh")
 }

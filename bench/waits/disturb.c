@@ -17,7 +17,7 @@
 enum { SECOND = 1000000000 };
 
 static long busy = 1000, period = 10000; // us
-static struct timespec start;
+static long start; // ns
 
 struct core {
 	int number; // of the core
@@ -41,17 +41,17 @@ static void compute(long ns)
 static void *disturb(void *arg)
 {
 	struct core *c = arg;
-	struct timespec next = start;
+	long next = start + c->phase;
 	cpu_set_t one;
 	CPU_ZERO(&one);
 	CPU_SET(c->number, &one);
 	pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-	for (long step = c->phase;; step = period * 1000) {
-		next.tv_nsec += step;
-		next.tv_sec += next.tv_nsec / SECOND;
-		next.tv_nsec %= SECOND;
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	for (;;) {
+		struct timespec at = {next / SECOND, next % SECOND};
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 		compute(busy * 1000);
+		do next += period * 1000; // a turn that was missed is not made up for
+		while (next <= nanoseconds(CLOCK_MONOTONIC));
 	}
 	return NULL;
 }
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	sched_getaffinity(0, sizeof allowed, &allowed);
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	start = nanoseconds(CLOCK_MONOTONIC);
 	for (int i = 0; i < CPU_SETSIZE; i++) {
 		if (!CPU_ISSET(i, &allowed))
 			continue;
