@@ -38,6 +38,9 @@ func (m *waitRun) find() {
 			m.leave("%s: %s", p.name, reason)
 			continue
 		}
+		if p.network == "hosts" && len(m.hosts) == 0 {
+			p.title += " (pretended)"
+		}
 		p.ways = m.waysOf(&p)
 		if slices.ContainsFunc(p.ways, func(w waitWay) bool { return w.role == isOurs }) {
 			m.places = append(m.places, p)

@@ -108,7 +108,9 @@ func (m *waitRun) start(p *waitPlace, w *waitWay, c condition) {
 		return
 	}
 	w.failures++
-	m.leave("%s, %s, %s: a start failed: %v", p.name, c, w.title, err)
+	reason := err.Error() // behind the command, which -v prints
+	reason = strings.TrimPrefix(reason[max(strings.LastIndex(reason, ": "), 0):], ": ")
+	m.leave("%s, %s, %s: a start failed: %s", p.name, c, w.title, reason)
 	if w.failures == mostFailures {
 		m.leave("%s, %s: no start after %d that failed", p.name, w.title, mostFailures)
 	}

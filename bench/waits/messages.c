@@ -17,8 +17,8 @@ static char *mine, *other;
 
 void flavour_start(int *argc, char ***argv, const char *build)
 {
-	if (build) // ours is preloaded, which has this function
-		bench_must_be_from(dlsym(RTLD_DEFAULT, "libarmci_mpirma_has_mpi"), build);
+	if (build) // ours is preloaded, and so has the windows
+		bench_must_be_from(dlsym(RTLD_DEFAULT, "MPI_Win_allocate"), build);
 	MPI_Init(argc, argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
