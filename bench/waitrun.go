@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -129,8 +128,8 @@ func (m *waitRun) run(p *waitPlace, w *waitWay, c condition) error {
 	}
 	var rows []figure.Row
 	wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
-	if w.preload && ofLibrary.Match(stderr.Bytes()) {
-		return errors.New("the library says something, so the windows may be the MPI's own")
+	if line := figure.LibrarySays(stderr.Bytes()); w.preload && line != "" {
+		return fmt.Errorf("the windows may be the MPI's own: the library says %q", line)
 	}
 	for _, r := range rows {
 		key := waitKey{p.name, r.Op, r.Bytes, w.name, c}
@@ -146,10 +145,6 @@ func (m *waitRun) run(p *waitPlace, w *waitWay, c condition) error {
 }
 
 var errNotEnded = errors.New("the program did not come to its end")
-
-// ofLibrary is how a line of the library begins: rank and node. One that cannot start says why, and
-// leaves the windows to the MPI.
-var ofLibrary = regexp.MustCompile(`(?m)^\[\d+@[^]]+\] `)
 
 // disturb starts the program that disturbs, if the condition wants it. It ends with its input.
 func (m *waitRun) disturb(c condition) (stop func(), err error) {
