@@ -76,6 +76,34 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
+# One start of operations in which ranks wait for each other (bench -waits): the library's, and each MPI's in a plain MPI
+# program, which links nothing of the library; and what disturbs them.
+# armci_bench_waits(<name> COMPILER <word>... SOURCES <file>... [FLAGS <flag>...])
+function(armci_bench_waits name)
+  cmake_parse_arguments(A "" "" "COMPILER;SOURCES;FLAGS" ${ARGN})
+  set(output ${bench}/${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
+    COMMAND ${A_COMPILER} ${ARMCI_PERF_CFLAGS} -I${here}/waits -I${here}/worker -I${ARMCI_PERF_SOURCE} -o ${output} ${A_SOURCES}
+      ${A_FLAGS} -lpthread
+    DEPENDS ${A_SOURCES} ${headers}
+    COMMENT "compile bench/${name}" VERBATIM)
+  add_custom_target(bench_${name} DEPENDS ${output})
+  add_dependencies(armci_bench bench_${name})
+endfunction()
+set(waits ${here}/waits/main.c ${here}/waits/handover.c)
+armci_bench_waits(disturb COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/waits/disturb.c)
+armci_bench_waits(waits-armci COMPILER ${CMAKE_C_COMPILER}
+  SOURCES ${waits} ${here}/waits/ours.c ${here}/waits/raw.c ${here}/worker/wire.c ${here}/worker/dial.c ${here}/worker/from.c
+  FLAGS -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
+add_dependencies(bench_waits-armci armci_classic)
+foreach(flavour openmpi mpich)
+  if(ARMCI_CC_${flavour})
+    armci_bench_waits(waits-${flavour} COMPILER ${ARMCI_CC_${flavour}}
+      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c ${here}/worker/from.c FLAGS -ldl)
+  endif()
+endforeach()
+
 # What armci.hpp adds to a call.
 if("none" IN_LIST ARMCI_CAN_CXX)
   armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench SOURCES ${here}/cxx/calls.cc)

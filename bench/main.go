@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,7 @@ import (
 const usage = `usage: bench [OPTION]...
        bench windows [OPTION]...     MPI one-sided communication; -h says which
        bench caf [OPTION]...         coarrays of Fortran; -h says which
+       bench -waits [OPTION]...      how ranks wait for each other; -waits -h says which
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
 and prints their ratio and the bar it is held against. No figure makes it fail.
@@ -49,6 +51,7 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -runs N          of a comparison (default 3)
   -starts N        of each build in a run, whose median counts: threads may be placed well or badly (default 1)
   -v               print the command of every job
+  -waits           measure how ranks wait for each other instead, with options of its own
 `
 
 type options struct {
@@ -61,12 +64,22 @@ type options struct {
 	workers                          string // directory
 }
 
-func main() {
+// command is what the arguments name beside bench itself; nil: nothing.
+func command(args []string) func() error {
+	if i := slices.Index(args, "-waits"); i >= 0 {
+		return func() error { return runWaits(slices.Delete(slices.Clone(args), i, i+1)) }
+	}
 	for _, s := range []*suite{&oneSided, &coarrays} {
-		if len(os.Args) < 2 || os.Args[1] != s.name {
-			continue
+		if len(args) > 0 && args[0] == s.name {
+			return func() error { return s.run(args[1:]) }
 		}
-		if err := s.run(os.Args[2:]); err != nil {
+	}
+	return nil
+}
+
+func main() {
+	if run := command(os.Args[1:]); run != nil {
+		if err := run(); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 			os.Exit(1)
 		}

@@ -204,8 +204,12 @@ func (w *windows) start(s *series, b batch) {
 			}
 		}
 		begin := time.Now()
-		wrong, err := j.Run(func(r figure.Row) { w.figures.add(r) })
+		var rows []figure.Row
+		wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
 		w.wrong += wrong
+		if !w.keep(s, b.created, left, rows, stderr.Bytes()) {
+			return
+		}
 		if err == nil || ended {
 			return
 		}
@@ -221,6 +225,23 @@ func (w *windows) start(s *series, b batch) {
 		w.missing = append(w.missing, absence{s.title, running, b.created, reason})
 		left = left[slices.Index(left, running)+1:]
 	}
+}
+
+// keep takes the figures of a start. If a preloaded library says something, the windows may be the
+// MPI's own: then all figures are missing, and it is false.
+func (w *windows) keep(s *series, created bool, named []string, rows []figure.Row,
+	stderr []byte) bool {
+	line := figure.LibrarySays(stderr)
+	if s.preloads() && line != "" {
+		for _, name := range named {
+			w.missing = append(w.missing, absence{s.title, name, created, line})
+		}
+		return false
+	}
+	for _, r := range rows {
+		w.figures.add(r)
+	}
+	return true
 }
 
 // late is a reason that may not be one the next time.

@@ -163,3 +163,25 @@ func TestWindowsCommandLines(t *testing.T) {
 		t.Error("more ranks than there may be")
 	}
 }
+
+// What a preloaded library that could not start leaves to the MPI is not ours.
+func TestWindowsOfTheMPI(t *testing.T) {
+	rows := []figure.Row{{Op: "put+flush", Bytes: 8, Where: "ours over Open MPI"}}
+	const says = "[0@node0] MPI_Init: no transport"
+	for _, c := range []struct {
+		preloads bool
+		stderr   string
+		kept     bool
+	}{
+		{true, "", true}, {true, "a word of the MPI\n", true}, {true, says + "\n", false},
+		{false, says, true},
+	} {
+		w := windows{suite: &oneSided}
+		s := series{title: "ours over Open MPI", mpi: "openmpi", ours: c.preloads}
+		kept := w.keep(&s, false, []string{"small"}, rows, []byte(c.stderr))
+		missing, taken := w.isMissing(&s, "small", false), len(w.rows()) > 0
+		if kept != c.kept || missing == c.kept || taken != c.kept {
+			t.Errorf("%+v: kept %v, missing %v", c, kept, w.missing)
+		}
+	}
+}

@@ -113,6 +113,14 @@ var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "interna
 // foreign lists what may be imported from elsewhere, beside the standard library.
 var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}
 
+// costly lists packages of the standard library that cost each rank hundreds of KiB of memory. Only
+// programs and tests may import them.
+var costly = []string{"encoding/json", "regexp", "text/template", "html/template", "net/http", "go/parser"}
+
+// programs lists the packages that no library has.
+var programs = []string{"bench", "cmd", "internal/bootstrap/launch", "internal/figure",
+	"internal/transport/transporttest"}
+
 const module = "libarmci/"
 
 func TestImports(t *testing.T) {
@@ -218,6 +226,10 @@ func refuse(name, dir string, ours []string) string {
 	case strings.Contains(first, "."):
 		if !slices.ContainsFunc(foreign, func(f string) bool { return strings.HasPrefix(name, f) }) {
 			return "not one of the project's dependencies"
+		}
+	case slices.Contains(costly, name):
+		if !slices.ContainsFunc(programs, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") }) {
+			return "too large for a library"
 		}
 	}
 	return ""

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tier.sh quick|check|full [CTEST ARGUMENT]... - runs the tests of one tier (tests/tiers.cmake says which these are) in the
 # build directory BUILD, shows what long tests do meanwhile, and says why tests were skipped. The last lines are ctest's
-# own summary, which stays in BUILD/Testing/TIER.summary. It must not build anything.
+# own summary, which stays in BUILD/Testing/TIER.summary; what failed tests said is in TIER.failed. It
+# must not build anything.
 #
 #   BUILD=build JOBS=2 [CTEST=ctest] sh tier.sh check -R strided
 #
@@ -52,4 +53,17 @@ if [ -n "$reasons" ]; then
 	echo "$reasons"
 	cat "Testing/$tier.summary"
 fi
+
+# What failed tests said, 24 lines of each at most: those that look like an error, if there are any.
+awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3; n = some = shown = 0 }
+	/^<end of output>/ { shown = 0 }
+	shown { all[n++] = $0 }
+	shown && /FAIL|panic|DATA RACE|_test\.go:|^ +\| |[Ee]rror/ { bad[some++] = $0 }
+	/^-+$/ { shown = begun; begun = 0 }
+	/^Output:$/ { begun = 1 }
+	/^Test (Failed|Timeout)/ {
+		print "failed " name ":"
+		m = some ? some : n
+		for (i = m > 24 ? m - 24 : 0; i < m; i++) print "    " (some ? bad[i] : all[i])
+	}' Testing/Temporary/LastTest.log >"Testing/$tier.failed" 2>/dev/null
 exit $status

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Measures coarrays between two images, with whatever runtime it is linked with (bench caf): caf [-r REPS] [-q] [FIGURES...].
+! Measures coarrays between two images, with whatever runtime it is linked with (bench caf):
+! caf [-r REPS] [-t MS] [-q] [FIGURES...], where -t is the length of a sample.
 ! Prints a line for each figure; those after BEGIN are of the figures named there, and END is the last line.
 program caf
   use task
@@ -30,6 +31,11 @@ program caf
       call get_command_argument(i, word)
       read (word, *) reps
       if (reps < 1 .or. reps > most_reps) error stop 'caf: -r: 1 to 99'
+    case ('-t')
+      i = i + 1
+      call get_command_argument(i, word)
+      read (word, *) sample_ms
+      if (sample_ms <= 0) error stop 'caf: -t: milliseconds above 0'
     case default
       named = named + 1
       call figures(word)

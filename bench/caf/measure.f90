@@ -11,6 +11,7 @@ module measure
   integer, parameter, public :: most_reps = 99
   integer, public :: reps = 5
   logical, public :: quick = .false.
+  real(real64), public :: sample_ms = 3 ! length of a sample
   integer :: agreed[*]
   character, parameter :: tab = achar(9)
 contains
@@ -47,8 +48,8 @@ contains
     procedure(body) :: t
     logical, intent(in) :: all
     integer :: turns
-    real(real64), parameter :: want = 3e6 ! ns
-    real(real64) :: ns
+    real(real64) :: ns, want
+    want = sample_ms * 1e6
     turns = 2
     ns = sample(t, turns, all)
     do while (.not. quick)

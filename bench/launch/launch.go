@@ -32,6 +32,7 @@ type Place struct {
 	Agent   string   // what brings a command to a host
 	Ranks   int      // in all
 	Each    int      // ranks of a node; of the network node: all
+	Spin    bool     // between nodes ranks of Open MPI do not yield while they wait
 }
 
 // Words are the first word of a launcher, and with it what every start has.
@@ -73,15 +74,16 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	}
 	switch p.Network + " " + launcher {
 	case "nodes openmpi":
-		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self", "--mca", "btl_tcp_if_include", "lo",
-			"--mca", "mpi_yield_when_idle", "1")
+		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self", "--mca", "btl_tcp_if_include", "lo")
+		argv = append(argv, Yield(!p.Spin)...)
 	case "nodes mpich":
 		env = append(env, "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo")
 	case "hosts openmpi":
 		slots := fmt.Sprintf(":%d", p.Each)
 		argv = append(argv, "--host", strings.Join(hosts, slots+",")+slots, "--map-by", "slot", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", p.Agent,
 			"--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0",
-			"--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self", "--mca", "mpi_yield_when_idle", "1")
+			"--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self")
+		argv = append(argv, Yield(!p.Spin)...)
 	case "hosts mpich":
 		argv = append(argv, "-launcher", "rsh", "-launcher-exec", p.Agent, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-iface", "eth0")
 		env = append(env, "UCX_TLS=tcp,self")
@@ -90,9 +92,14 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	case "hosts armci":
 		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-agent", p.Agent)
 	case "rdma openmpi":
-		argv = append(argv, "--mca", "btl", "vader,self", "--mca", "mpi_yield_when_idle", "1")
+		argv = append(append(argv, "--mca", "btl", "vader,self"), Yield(!p.Spin)...)
 	}
 	return argv, env
+}
+
+// Yield are Open MPI's words for ranks that yield the processor while they wait, or do not.
+func Yield(on bool) []string {
+	return []string{"--mca", "mpi_yield_when_idle", map[bool]string{true: "1", false: "0"}[on]}
 }
 
 // Pretend are the words before a program of an MPI whose ranks have to be told on which node they are.

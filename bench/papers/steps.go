@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -187,7 +188,8 @@ func (o *options) measure(s *step) error {
 		return err
 	}
 	defer log.Close()
-	j.Err = log
+	var stderr bytes.Buffer
+	j.Err = io.MultiWriter(log, &stderr)
 	j.Other = func(word, rest string) { fmt.Fprintf(log, "%s\t%s\n", word, rest) }
 	var rows []figure.Row
 	wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
@@ -198,6 +200,9 @@ func (o *options) measure(s *step) error {
 	}
 	if wrong > 0 {
 		err = errors.Join(err, fmt.Errorf("%d results are wrong", wrong))
+	}
+	if line := figure.LibrarySays(stderr.Bytes()); s.variant.preload && line != "" {
+		err = errors.Join(err, fmt.Errorf("the windows may be the MPI's own: %s", line))
 	}
 	if err == nil && len(rows) == 0 {
 		err = errors.New("no figures")

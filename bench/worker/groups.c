@@ -3,8 +3,6 @@
 // differ in that setting: the first has the first value, and so on. With -n NODES the ranks that an MPI has started take each other
 // for ranks of so many nodes, in blocks. With -b DIRECTORY the library must be from there.
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "from.h"
 
 enum { VARIANTS = 8 };
 
@@ -101,25 +100,13 @@ static void pretend(char **argv, const char *nodes)
 	begin_again(argv, "ARMCI_NODE", name);
 }
 
-// A comparison of two builds would compare one with itself if the library came from elsewhere.
-static void must_be_from(const char *directory)
-{
-	Dl_info library;
-	char want[PATH_MAX], got[PATH_MAX];
-	if (dladdr((void *)ARMCI_Init, &library) && realpath(directory, want) && realpath(library.dli_fname, got) &&
-		strncmp(got, want, strlen(want)) == 0)
-		return;
-	fprintf(stderr, "bench worker: the library is not that of %s\n", directory);
-	exit(1);
-}
-
 // These options come first.
 void perf_begin(int *argc, char **argv)
 {
 	int i = 1;
 	for (; i + 1 < *argc; i += 2)
 		if (strcmp(argv[i], "-b") == 0)
-			must_be_from(argv[i + 1]);
+			bench_must_be_from((void *)ARMCI_Init, argv[i + 1]);
 		else if (strcmp(argv[i], "-e") == 0)
 			differ(argv, argv[i + 1]);
 		else if (strcmp(argv[i], "-n") == 0)

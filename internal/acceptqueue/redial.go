@@ -26,12 +26,19 @@ const (
 // Redial calls attempt until it succeeds, fails for good, or limit has passed. An attempt connects
 // and proves itself. Until patience it may wait for the connection and for the first word of the
 // listener: a request to connect that finds the listener's backlog full is lost, and the kernel
-// repeats it only after a second. stop ends the attempts early; it may be nil.
+// repeats it only after a second. stop ends the attempts early; it may be nil. The error is that of
+// the last attempt which had the time that the first one has.
 func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Time) error) error {
 	begin := time.Now()
 	pause, wait := firstPause, firstPatience
+	var before error
 	for n := 1; ; n++ {
-		err := attempt(time.Now().Add(min(wait, limit-time.Since(begin))))
+		left := limit - time.Since(begin)
+		err := attempt(time.Now().Add(min(wait, left)))
+		if before != nil && left < firstPatience && timedOut(err) {
+			err = before // which says more than that the time was up
+		}
+		before = err
 		took := time.Since(begin)
 		switch {
 		case err == nil || !MayBeDropped(err) || stop != nil && stop():
@@ -56,6 +63,10 @@ func MayBeDropped(err error) bool {
 			return true
 		}
 	}
+	return timedOut(err)
+}
+
+func timedOut(err error) bool {
 	timeout := net.Error(nil)
 	return errors.As(err, &timeout) && timeout.Timeout()
 }

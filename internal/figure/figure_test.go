@@ -229,3 +229,13 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+func TestLibrarySays(t *testing.T) {
+	const line = "[3@node1] MPI_Init: no transport"
+	for text, want := range map[string]string{
+		"": "", "a warning\n" + line + "\nmore\n": line, "[host:123] of Open MPI\n": "", "behind " + line: ""} {
+		if got := LibrarySays([]byte(text)); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -77,6 +78,14 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	}
 	return wrong, nil
 }
+
+// libraryLine is a line of the library: rank and node come first.
+var libraryLine = regexp.MustCompile(`(?m)^\[\d+@[^]]+\] .*`)
+
+// LibrarySays returns the first line of the library in the error output of a job; "" if there is
+// none. A preloaded library that cannot start says why and leaves the windows to the MPI, which
+// must not be measured as ours.
+func LibrarySays(stderr []byte) string { return string(libraryLine.Find(stderr)) }
 
 // Beside finds a file relative to the directory of this program.
 func Beside(names ...string) (string, error) {

@@ -18,7 +18,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-const patience = 20 * time.Second // far more than anything here takes
+const patience = 60 * time.Second // far more than anything here takes, on a busy machine as well
 
 // stranger is a rank of the job without a Transport: only a fabric.
 type stranger struct {
@@ -306,7 +306,7 @@ func scaleOf(v uint64) []byte {
 // losses waits for at least one report of a loss.
 func losses(t testing.TB, e *transporttest.Ends) string {
 	t.Helper()
-	for end := time.Now().Add(patience / 4); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if l := e.Losses(); len(l) > 0 {
 			return strings.Join(l, "; ")
 		}

@@ -27,9 +27,9 @@ static inline void compare_swap(LOCKS, size_t bytes, void *dst, const void *comp
 	k_compare_swap(word ? ST : NULL, bytes, dst, compare, value, old);
 }
 
-static inline uint32_t *hold(LOCKS, const void *dst)
+static inline uint32_t *hold(LOCKS, uintptr_t dst)
 {
-	return k_stripes_hold(word ? ST : NULL, dst);
+	return k_stripes_hold(word ? ST : NULL, (const void *)dst);
 }
 
 #cgo noescape update
@@ -169,11 +169,13 @@ func CompareSwap(s Stripes, bytes int, dst, compare, value, old unsafe.Pointer) 
 		C.size_t(bytes), dst, compare, value, old)
 }
 
-// HoldStripe takes the lock of an address, for memory that is changed by other means, and gives what DropStripe needs. It
-// covers addresses of the same 1<<StripeShift bytes. Others wait meanwhile: hold it as shortly as a copy takes.
-func HoldStripe(s Stripes, dst unsafe.Pointer) (held unsafe.Pointer) {
-	return unsafe.Pointer(C.hold((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner),
-		s.device(), dst))
+// HoldStripe takes the lock of an address, for memory that is changed by other means, and gives what
+// DropStripe needs. It covers addresses of the same 1<<StripeShift bytes. Others wait meanwhile: it is
+// held as shortly as a copy takes. The address may be one of another process, which can equal one of
+// Go's data here. So it is a number: cgo refuses pointers to Go's data, and Go such to free pages.
+func HoldStripe(s Stripes, dst uintptr) (held unsafe.Pointer) {
+	return unsafe.Pointer(C.hold((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(), C.uintptr_t(dst)))
 }
 
 // DropStripe gives back what HoldStripe has taken; nil, of no stripes, is nothing.

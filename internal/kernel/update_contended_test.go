@@ -100,7 +100,7 @@ func TestHoldStripe(t *testing.T) {
 			mine.Owner = uint32(w + 1)
 			wg.Go(func() {
 				for range rounds {
-					held := HoldStripe(mine, unsafe.Pointer(x))
+					held := HoldStripe(mine, uintptr(unsafe.Pointer(x)))
 					atomic.StoreInt64(x, atomic.LoadInt64(x)+1) // no atomic addition
 					DropStripe(held)
 					Update(mine, OpSum, I64, unsafe.Pointer(x), unsafe.Pointer(&y), nil, 1)
@@ -126,7 +126,7 @@ func TestHoldStripe(t *testing.T) {
 			t.Errorf("device %v: %d, want %d", device, *x, want)
 		}
 	}
-	if held := HoldStripe(Stripes{}, unsafe.Pointer(new(int))); held != nil {
+	if held := HoldStripe(Stripes{}, 8); held != nil {
 		t.Errorf("no stripes: held %p", held)
 	}
 	DropStripe(nil)
@@ -144,7 +144,7 @@ func TestUpdateWaits(t *testing.T) {
 	} {
 		st := newStripes(2)
 		st.Mask = 0
-		held := HoldStripe(st, st.Word)
+		held := HoldStripe(st, 8)
 		x, y := new(int64), int64(5)
 		done := make(chan struct{})
 		go func() {

@@ -10,28 +10,37 @@ package leftovers
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
 // Shm is the directory of the provider's files.
 const Shm = "/dev/shm"
 
-var shmFile = regexp.MustCompile(`^([0-9]+):[0-9]+:[0-9]+$`)
+// processOf is the number before two others, with a colon before each; false if a name is not that.
+func processOf(name string) (pid int, ok bool) {
+	parts := strings.Split(name, ":")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "0123456789") != "" {
+			return 0, false
+		}
+	}
+	pid, err := strconv.Atoi(parts[0])
+	return pid, err == nil && len(parts) == 3
+}
 
 // Remove removes those files of the provider in a directory that this user owns and whose processes
 // are ours.
 func Remove(directory string, ours func(pid int) bool) {
 	files, _ := os.ReadDir(directory)
 	for _, f := range files {
-		match := shmFile.FindStringSubmatch(f.Name())
-		if match == nil {
+		pid, ok := processOf(f.Name())
+		if !ok || !ours(pid) {
 			continue
 		}
-		pid, err := strconv.Atoi(match[1])
-		info, gone := f.Info()
-		if err != nil || gone != nil || !info.Mode().IsRegular() || !ours(pid) {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,17 +26,31 @@ type Options struct {
 	Pin    int64  // memory of the application that stays registered; 0 = by what the system has
 }
 
-var (
-	deviceName = regexp.MustCompile(`^[^:/ \t,;]+(:[1-9][0-9]{0,2})?$`)
-	gidIndex   = regexp.MustCompile(`^[0-9]{1,5}$`)
+const (
+	mostPort = 999
+	mostGID  = 99999
 )
+
+// isNumber tells whether text is a number of digits only, without a leading zero, from least to
+// most.
+func isNumber(text string, least, most int) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= least && n <= most && text == strconv.Itoa(n)
+}
+
+// isDevice tells whether text can be the name of a device, or that with the number of a port.
+func isDevice(text string) bool {
+	name, port, numbered := strings.Cut(text, ":")
+	return name != "" && !strings.ContainsAny(name, "/ \t,;") &&
+		(!numbered || isNumber(port, 1, mostPort))
+}
 
 // Check refuses settings that mean nothing on any host.
 func (o *Options) Check() error {
 	switch {
-	case o.Device != "" && !deviceName.MatchString(o.Device):
+	case o.Device != "" && !isDevice(o.Device):
 		return fmt.Errorf("ARMCI_RDMA_DEVICE=%q: must be a device (mlx5_0) or one of its ports (mlx5_0:1)", o.Device)
-	case o.GID != "" && !gidIndex.MatchString(o.GID):
+	case o.GID != "" && !isNumber(o.GID, 0, mostGID):
 		return fmt.Errorf("ARMCI_RDMA_GID=%q: must be an index, a whole number", o.GID)
 	}
 	return nil

@@ -167,3 +167,20 @@ type counter struct{ n int32 }
 
 func (c *counter) Add(n int32) { c.n += n }
 func (c *counter) Done(error)  { c.n-- }
+
+// Settings that mean nothing on any host are refused.
+func TestOptionsCheck(t *testing.T) {
+	for text, good := range map[string]bool{"": true, "mlx5_0": true, "mlx5_0:1": true, "a:999": true,
+		"a:0": false, "a:01": false, "a:1000": false, "a:": false, ":1": false, "a:b": false, "a:1:2": false,
+		"a b": false, "a/b": false, "a,b": false, "a;b": false, "a\tb": false, "a:+1": false} {
+		if err := (&Options{Device: text}).Check(); (err == nil) != good {
+			t.Errorf("device %q: %v", text, err)
+		}
+	}
+	for text, good := range map[string]bool{"": true, "0": true, "3": true, "99999": true,
+		"100000": false, "-1": false, "+1": false, "01": false, "x": false, "1 ": false} {
+		if err := (&Options{GID: text}).Check(); (err == nil) != good {
+			t.Errorf("GID %q: %v", text, err)
+		}
+	}
+}

@@ -13,7 +13,6 @@ import "C"
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -138,11 +137,22 @@ func failures(rt *core.Runtime, err error) (first, n int) {
 	return int(x.first), int(x.n)
 }
 
-// jsonText is what a string of JSON has between its quotes, at most some 100 bytes. A node's name
-// (ARMCI_NODE) may have any bytes.
+// jsonText is what a string of JSON has between its quotes, of at most some 100 bytes of a name. A
+// node's name (ARMCI_NODE) may have any bytes.
 func jsonText(name string) string {
-	text, _ := json.Marshal(strings.ToValidUTF8(name[:min(len(name), 100)], "?"))
-	return string(text[1 : len(text)-1])
+	var text strings.Builder
+	for _, r := range strings.ToValidUTF8(name[:min(len(name), 100)], "?") {
+		switch {
+		case r == '"' || r == '\\':
+			text.WriteByte('\\')
+			text.WriteRune(r)
+		case r < ' ':
+			fmt.Fprintf(&text, "\\u%04x", r)
+		default:
+			text.WriteRune(r)
+		}
+	}
+	return text.String()
 }
 
 // End ends recording and prints. Collective; no call is completed in C any more.

@@ -92,11 +92,6 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	return d.m.foreignError(errno, local, u.Runs[0].Addr, bytes)
 }
 
-// hold takes the lock of an address of another process, which may be anything here: Go must not see it as a pointer.
-func (d *Transport) hold(addr uintptr) unsafe.Pointer {
-	return kernel.HoldStripe(d.stripes, kernel.Ptr(addr&(uintptr(d.stripes.Mask)<<kernel.StripeShift)))
-}
-
 // CompareSwap carries a compare-and-swap out.
 func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) error {
 	local := d.peers[p]
@@ -109,7 +104,7 @@ func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) erro
 }
 
 func (d *Transport) compareForeign(local int, c *transport.CompareSwap) error {
-	defer kernel.DropStripe(d.hold(c.Addr))
+	defer kernel.DropStripe(kernel.HoldStripe(d.stripes, c.Addr))
 	if err := d.m.ReadForeign(local, c.Addr, c.Old); err != nil || !bytes.Equal(c.Old, c.Compare) {
 		return err
 	}

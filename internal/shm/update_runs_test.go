@@ -26,6 +26,7 @@ func updateRuns(r *rank) {
 		manyRuns(r, d, mem)
 		overlappingRuns(r, d, mem)
 	}
+	swapEverywhere(r, d)
 	r.World().Barrier()
 	runsTogether(r, d, mem)
 }
@@ -121,6 +122,24 @@ func overlappingRuns(r *rank, d *Transport, mem uintptr) {
 			u.Old = u.Data
 		}
 		r.asOracle(d, fmt.Sprintf("overlapping runs, round %d", round), mem, room, u)
+	}
+}
+
+// swapEverywhere: compare-and-swap under every lock. The number of an address' lock, or the address
+// itself, may be an address of Go's own data in the process that swaps.
+func swapEverywhere(r *rank, d *Transport) {
+	const stripe = 1 << kernel.StripeShift
+	stripes := int(d.stripes.Mask) + 1
+	mem, one := exposed(r, stripes*stripe/page), make([]byte, 8)
+	if r.Self() != 1 {
+		return
+	}
+	for i := range stripes {
+		at := mem + uintptr(i)*stripe
+		r.swapUp(d, at, false)
+		if err := r.ReadForeign(0, at, one); err != nil || one[0] != 1 {
+			r.Fatalf("stripe %d: %v, error %v", i, one, err)
+		}
 	}
 }
 

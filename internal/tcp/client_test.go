@@ -143,7 +143,7 @@ func (c *client) send(head, body []byte) error {
 // answer waits for the next frame.
 func (c *client) answer(t testing.TB) []byte {
 	t.Helper()
-	late := time.AfterFunc(10*time.Second, c.changed.Broadcast)
+	late := time.AfterFunc(patience+time.Second, c.changed.Broadcast)
 	defer late.Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,7 +160,7 @@ func (c *client) answer(t testing.TB) []byte {
 // loss waits for the loss of the connection, which is told once.
 func (c *client) loss(t testing.TB) error {
 	t.Helper()
-	late := time.AfterFunc(10*time.Second, c.changed.Broadcast)
+	late := time.AfterFunc(patience+time.Second, c.changed.Broadcast)
 	defer late.Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -42,7 +42,10 @@ var loopback = netip.MustParseAddr("127.0.0.1")
 
 var loopbackHints = [][]byte{makeHint(), makeHint(), makeHint(), makeHint()}
 
-func soon() time.Time { return time.Now().Add(10 * time.Second) }
+// patience is far more than anything takes, on a busy machine as well.
+const patience = 60 * time.Second
+
+func soon() time.Time { return time.Now().Add(patience) }
 
 // config is what a fabric of the tests is told.
 func config(me transport.Rank, node int) transport.FabricConfig {
@@ -160,7 +163,7 @@ func (s *server) ends(t testing.TB, n int) []*serverEnd {
 
 func (s *server) wait(t testing.TB, what string, met func() bool) {
 	t.Helper()
-	late := time.AfterFunc(10*time.Second, s.changed.Broadcast)
+	late := time.AfterFunc(patience+time.Second, s.changed.Broadcast)
 	defer late.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func TestMessagesWithoutGarbage(t *testing.T) {
 						}
 						sent++
 					}
-					for end := time.Now().Add(10 * time.Second); came.Load() < sent; {
+					for end := soon(); came.Load() < sent; {
 						for i, tr := range ends.Open {
 							tr.(transport.Watcher).Watch(transport.Peer(1-i), func() bool { return came.Load() == sent }, true)()
 						}

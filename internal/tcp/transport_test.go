@@ -84,7 +84,7 @@ func TestTransportPrivate(t *testing.T) {
 	for range 5 {
 		clear(here)
 		x := &transport.Xfer{Local: transport.Section{Base: near}, Remote: transport.Section{Base: far}, Count: []int32{n}}
-		c := transporttest.Caller{T: t, Patience: 20 * time.Second}
+		c := transporttest.Caller{T: t, Patience: patience}
 		if err := c.Within(transporttest.Started(e.Open[2].Get, x)); err != nil || !bytes.Equal(here, there) {
 			t.Fatalf("a get of several pieces: %v", err)
 		}

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that sleeps, or that waits in a barrier, uses less than 0.1 % of a processor; and the library needs less than
-// 12 MiB of memory, in the whole process where no MPI is in it, beside what is pinned for RDMA, which is a setting's.
+// A rank that sleeps, or that waits in a barrier, uses less than 0.1 % of a processor; and the
+// library needs less than 12 MiB of memory, measured where no MPI is in the process, beside what a
+// program without the library has, and what is pinned for RDMA, which is a setting's.
 #include "check.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
+
+// KiB. A program without the library has 1200 (docs/validation.md). How many pages of libraries' files
+// count depends on what the kernel has cached: a rank's total varies by 1 MiB between runs.
+enum { PLAIN = 1200, MOST = 12 * 1024 };
 
 static double processor_seconds(void)
 {
@@ -59,7 +64,7 @@ int main(int argc, char **argv)
 		CHECK_INT(sscanf(line, "VmRSS: %ld kB", &kib), 1);
 		if (line_with("/proc/self/status", "VmPin:", line, sizeof line))
 			CHECK_INT(sscanf(line, "VmPin: %ld kB", &pinned), 1);
-		if (kib - pinned <= 0 || kib - pinned >= 12 * 1024)
+		if (kib - pinned <= 0 || kib - pinned - PLAIN >= MOST)
 			check_fail(__FILE__, __LINE__, "%ld KiB of memory, %ld of them pinned", kib, pinned);
 	}
 	check_free(base);

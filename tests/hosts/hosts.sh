@@ -69,12 +69,13 @@ $network.$i $name"
 	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" up ${prefix}sw $network $(names "$1")
 }
 
-# running HOST: waits until its link is, which takes a second now and then: UCX does not see it before.
+# running HOST: waits until its link is up, which takes a second now and then, and more on a busy
+# machine: UCX does not see it before.
 running() {
 	tries=0
 	until ip -n "$1" -o link show eth0 | grep -q 'state UP'; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || { echo "hosts.sh: the link of $1 does not come up" >&2; exit 1; }
+		[ $tries -lt 600 ] || { echo "hosts.sh: the link of $1 does not come up" >&2; exit 1; }
 		sleep 0.05
 	done
 }

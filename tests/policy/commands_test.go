@@ -38,7 +38,7 @@ func commands(t *testing.T) map[string]*command {
 	}
 	all := map[string]*command{}
 	for name, files := range map[string]string{"armci_perf": "cmd/armci_perf/main.go", "armcirun": "cmd/armcirun/main.go",
-		"armci_info": "cmd/armci_info/main.go", "bench": "bench/main.go bench/windows.go bench/caf.go"} {
+		"armci_info": "cmd/armci_info/main.go", "bench": "bench/main.go bench/windows.go bench/caf.go bench/waits.go"} {
 		c := &command{options: map[string]bool{"h": true, "list": true, "np": true}, valued: map[string]bool{"np": true}}
 		for _, file := range strings.Fields(files) {
 			for _, m := range optionLine.FindAllStringSubmatch(read(t, file), -1) {
@@ -174,6 +174,7 @@ func TestWrongCommands(t *testing.T) {
 	for text, want := range map[string]string{
 		"armci_perf -nodes 2 small bandwidth": "", "armci_perf -node 2": "has no option -node", "armci_perf smal": "has no group smal",
 		"bench -only small,strided -reps 3": "", "bench -only smal": "has no group smal", "bench windows -only skew -runs 5": "",
+		"bench -waits -rows node-2 -beside ../before/build": "", "bench -waits -row x": "has no option -row",
 		"armcirun -n 4 ./app -x": "", "armcirun -lable ./app": "has no option -lable",
 	} {
 		words := strings.Fields(text)

@@ -44,7 +44,7 @@ func beRanks(addr string, s jobwire.Secret, n int) error {
 	conns := make([]net.Conn, n)
 	for r := range conns {
 		var err error
-		if conns[r], err = jobwire.Dial(addr, 10*time.Second); err != nil {
+		if conns[r], err = jobwire.Dial(addr, patience); err != nil {
 			return err
 		}
 		if err = jobwire.Greet(conns[r], s, jobwire.Hello, r, n); err != nil {

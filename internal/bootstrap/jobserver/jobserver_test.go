@@ -20,6 +20,9 @@ import (
 	"libarmci/internal/bootstrap/leaktest"
 )
 
+// patience is far more than anything takes, on a busy machine as well.
+const patience = 60 * time.Second
+
 type abortion struct{ rank, status, lost int }
 
 func start(t *testing.T, size int) (*Server, chan abortion) {
@@ -41,7 +44,7 @@ func dial(t *testing.T, s *Server) *net.UnixConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	conn.SetDeadline(time.Now().Add(patience))
 	return conn
 }
 
@@ -115,7 +118,7 @@ func TestProxies(t *testing.T) {
 	}, []net.Listener{l, l})
 	t.Cleanup(func() { s.Close() })
 	greet := func(kind jobwire.Kind, secret jobwire.Secret, who, of int) error {
-		conn, err := jobwire.Dial(s.Addr(1), time.Second)
+		conn, err := jobwire.Dial(s.Addr(1), patience)
 		if err != nil {
 			return err
 		}
@@ -149,13 +152,13 @@ func crowd(t *testing.T, s *Server) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(patience))
 		if _, err := jobwire.Read(conn, jobwire.Challenge); err != nil {
 			t.Fatalf("the newest of %d connections is closed: %v", len(silent)+1, err)
 		}
 		silent = append(silent, conn)
 	}
-	conn, err := jobwire.Dial(s.Addr(0), time.Second)
+	conn, err := jobwire.Dial(s.Addr(0), patience)
 	if err == nil {
 		defer conn.Close()
 		err = jobwire.Greet(conn, s.Secret(), jobwire.Hello, 1, 2)
@@ -164,7 +167,7 @@ func crowd(t *testing.T, s *Server) {
 		t.Errorf("a rank behind a crowd: %v", err)
 	}
 	for i, conn := range silent[:5] {
-		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(patience))
 		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("silent connection %d is still open: %v", i, err)
 		}
@@ -245,6 +248,21 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, c := range conns[:2] {
 		refusedWith(t, receive(t, c, jobwire.Collected, jobwire.Refused), "rank 2 has left") // its connection was closed
+	}
+}
+
+// A refused rank counts as lost when it hears of its refusal: no exchange of others completes after
+// that.
+func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
+	s, _ := start(t, 500)
+	for rank := range s.size {
+		conn := join(t, s, rank)
+		send(t, conn, jobwire.Contribute, nil)
+		refusedWith(t, receive(t, conn, jobwire.Refused), "leads no node")
+		if s.Connected() != 0 {
+			t.Fatalf("rank %d is still connected", rank)
+		}
+		conn.Close()
 	}
 }
 

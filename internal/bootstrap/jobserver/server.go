@@ -170,8 +170,10 @@ func (s *Server) OnUnfinished(call func(rank int)) {
 	s.onUnfinished = call
 }
 
-// ended removes a session; its rank, if any, has left.
-func (s *Server) ended(se *session) {
+// ended removes a session; its rank, if any, has left. A refused rank hears the reason after it
+// counts as lost: no exchange completes between the two. It hears it before anything else is told
+// of the loss, which may end its process.
+func (s *Server) ended(se *session, refusal error) {
 	s.waiting.Leave(se.conn)
 	s.mu.Lock()
 	delete(s.open, se)
@@ -179,6 +181,9 @@ func (s *Server) ended(se *session) {
 	tell := func(int) {}
 	if lost {
 		s.replace(se.rank, slot{left: true, ended: s.ranks[se.rank].ended, broken: true, leads: -1})
+		if refusal != nil {
+			se.refuse(refusal)
+		}
 		s.settle()
 		s.depart()
 		tell = s.unfinished(se.rank)

@@ -39,11 +39,13 @@ func (se *session) serve() {
 		se.deliver()
 	}()
 	host := -1
+	var refusal error
 	if admitted := se.hello(&host); admitted && host < 0 {
-		for se.request() {
+		for more := true; more; {
+			more, refusal = se.request()
 		}
 	}
-	se.server.ended(se) // from here on no frame is sent
+	se.server.ended(se, refusal) // from here on no frame is sent
 	close(se.outbox)
 	select {
 	case <-sent:
@@ -128,17 +130,17 @@ func (se *session) hello(host *int) bool {
 	return true
 }
 
-// request serves one frame and tells whether more may follow.
-func (se *session) request() bool {
+// request serves one frame and tells whether more may follow. With a refusal, which ended sends,
+// none may.
+func (se *session) request() (more bool, refusal error) {
 	f, err := jobwire.Read(se.conn, jobwire.Split, jobwire.Contribute, jobwire.Missing, jobwire.Abort, jobwire.Bye)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	switch f.Kind {
 	case jobwire.Split, jobwire.Contribute, jobwire.Missing:
 		if err := se.server.ask(se, f.Kind, f.Payload); err != nil {
-			se.refuse(err)
-			return false
+			return false, err
 		}
 	case jobwire.Abort:
 		se.server.abort(se.rank, jobwire.UnpackStatus(f.Payload))
@@ -146,7 +148,7 @@ func (se *session) request() bool {
 	case jobwire.Bye:
 		se.server.bye(se)
 		se.send(jobwire.Done, nil)
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }

@@ -66,7 +66,7 @@ func TestRanksJoinAmongStrangers(t *testing.T) {
 			begin := time.Now()
 			for rank := range ranks {
 				joining.Go(func() {
-					c, err := jobwire.Join(s.Addr(0), 10*time.Second, s.Secret(), jobwire.Hello, rank, ranks)
+					c, err := jobwire.Join(s.Addr(0), patience, s.Secret(), jobwire.Hello, rank, ranks)
 					if err != nil {
 						t.Errorf("rank %d: %v", rank, err)
 						return

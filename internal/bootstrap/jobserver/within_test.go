@@ -22,7 +22,7 @@ func within(t *testing.T, size int) (*Server, []net.Conn, chan int) {
 	t.Cleanup(func() { s.Close() })
 	ranks := make([]net.Conn, size)
 	for r := range ranks {
-		if ranks[r], err = jobwire.Dial(s.Addr(0), 10*time.Second); err == nil {
+		if ranks[r], err = jobwire.Dial(s.Addr(0), patience); err == nil {
 			err = jobwire.Greet(ranks[r], s.Secret(), jobwire.Hello, r, size)
 		}
 		if err != nil {
@@ -37,7 +37,7 @@ func await[T any](t *testing.T, what string, c <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("no %s", what)
 	}
 	return v

@@ -53,7 +53,7 @@ func TestJoinComesAgain(t *testing.T) {
 				Write(conn, Challenge, NewNonce())
 				Read(conn, Link)
 			case n == 4 && network == "tcp": // silence, until the other end has lost patience
-				conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+				conn.SetReadDeadline(time.Now().Add(time.Minute))
 				if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 					t.Error("a silent server is waited for")
 				}
@@ -94,7 +94,7 @@ func TestJoinGivesUp(t *testing.T) {
 		t.Errorf("%d connections in %v", refusing.Load(), took)
 	}
 	closing := serve(t, "unix", NewAddress(), func(int, net.Conn) {})
-	if _, err := Join(closing, 100*time.Millisecond, NewSecret(), Hello, 0, 1); !errors.Is(err, io.EOF) &&
+	if _, err := Join(closing, 500*time.Millisecond, NewSecret(), Hello, 0, 1); !errors.Is(err, io.EOF) &&
 		!strings.Contains(err.Error(), "reset") {
 		t.Errorf("closed connections: %v", err)
 	}

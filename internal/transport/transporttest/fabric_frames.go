@@ -357,7 +357,7 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 	o.posting.Lock()
 	defer o.posting.Unlock()
 	if o.origin().Flush() {
-		time.Sleep(patience / 100)
+		time.Sleep(200 * time.Millisecond)
 		if o.origin().Flush() {
 			t.Error("Flush says that something is left, though all has come")
 		}

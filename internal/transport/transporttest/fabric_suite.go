@@ -15,8 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// patience is far more than anything takes.
-const patience = 20 * time.Second
+// patience is far more than anything takes, on a busy machine as well.
+const patience = 60 * time.Second
 
 // RunFabric tests a fabric. Where it cannot be used, the test is skipped with the reason.
 func RunFabric(t *testing.T, d transport.Driver) {
