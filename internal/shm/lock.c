@@ -184,6 +184,14 @@ bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 	return false;
 }
 
+bool shm_pass_on(struct shm_mutex *m, uint32_t to)
+{
+	if (atomic_load(&m->next) != atomic_load(&m->serving))
+		return false;
+	atomic_exchange(&m->owner, to); // newcomers find it taken and queue
+	return true;
+}
+
 void shm_unlock_slow(struct shm_mutex *m)
 {
 	if (atomic_exchange(&m->asleep, 0))

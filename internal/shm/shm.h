@@ -220,6 +220,7 @@ static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed))
 		shm_lock_slow(m, who);
 }
+bool shm_pass_on(struct shm_mutex *m, uint32_t to); // by its owner; false: a rank is in the queue
 static inline void shm_unlock(struct shm_mutex *m)
 {
 	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst);

@@ -108,6 +108,9 @@ type Mutexes interface {
 	LockQueued(m uintptr, who Rank, ticket uint32)
 	TryLock(m uintptr, who Rank) bool
 	Unlock(m uintptr)
+	// PassOn makes a rank of another node the owner of a mutex that the caller would unlock; false, and
+	// nothing has happened, if a rank is in the mutex's queue.
+	PassOn(m uintptr, to Rank) bool
 	MutexOwner(m uintptr) (who Rank, held bool)
 }
 
