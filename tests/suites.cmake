@@ -85,6 +85,8 @@ foreach(bytes 0 12 71 72)
 endforeach()
 armci_suite(fault/strangers SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400 ENV "STRANGERS_CASES=${cases}")
+armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
+  ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
