@@ -92,7 +92,7 @@ armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 
 
 armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)
 
-armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100)
+armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES) # it sleeps
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900

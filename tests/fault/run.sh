@@ -14,6 +14,7 @@ WORK=${WORK:-$BUILD/tests/fault}
 LIBDIR=${LIBDIR:-$BUILD/lib}
 mkdir -p "$WORK" || exit 1
 . "$here/job.sh"
+. "$here/../beside.sh"
 
 # build FLAVOUR: compiles the programs and sets launch; false if the flavour is not there.
 build() {
@@ -165,21 +166,21 @@ part_careless() {
 }
 
 # A thread ends the process by exit(0) while another one is in a call: that call is not blamed.
-part_exits() {
-	[ "$flavour" = none ] || return 0
-	plain=$launch
-	for i in $(seq "${FAULT_EXITS:-4}"); do
-		launch="$plain -nodes $((i % 2 * 2 + 2))"
-		case="$flavour exit in a thread of rank 1, $i"
-		start "$dir/victim" "$dir/pids" exit0-thread 1
-		began=$(now)
-		finish 15
-		[ $status -ne 0 ] || fail "exit status 0"
-		one_line 'rank 1 .*(exited without ARMCI_Finalize while|has left|connection lost)'
-	done
+exit_in_thread() {
+	victim_program=$dir/victim dir=$WORK/$1
+	launch="$launch -nodes $(($1 % 2 * 2 + 2))"
+	case="$flavour exit in a thread of rank 1, $1"
+	start "$victim_program" "$dir/pids" exit0-thread 1
+	began=$(now)
+	finish 15
+	[ $status -ne 0 ] || fail "exit status 0"
+	one_line 'rank 1 .*(exited without ARMCI_Finalize while|has left|connection lost)'
 	clean
 	echo "done $case: status $status after $took s"
-	launch=$plain
+}
+
+part_exits() {
+	[ "$flavour" != none ] || beside exit_in_thread $(seq "${FAULT_EXITS:-4}")
 }
 
 # sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go.
