@@ -5,9 +5,8 @@
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
 #   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm stop"
-#   FAULT_NODES=N: on so many pretended nodes (armcirun)
+#   FAULT_NODES=N: on so many pretended nodes
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
-#   FAULT_NODES=2 has armcirun pretend so many nodes
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -20,7 +19,11 @@ mkdir -p "$WORK" || exit 1
 build() {
 	eval "cc=\$CC_$1 run=\$RUN_$1"
 	[ -n "$cc" ] && [ -n "$run" ] || return 1
-	launch="${run% *} $ranks${FAULT_NODES:+ -nodes $FAULT_NODES}"
+	case $1-${FAULT_NODES:-} in
+	*-) launch="${run% *} $ranks" ;;
+	none-*) launch="${run% *} $ranks -nodes $FAULT_NODES" ;;
+	*) launch="${run% *} $ranks sh $here/../hosts/pretend.sh $FAULT_NODES $ranks" ;;
+	esac
 	dir=$WORK/$1
 	mkdir -p "$dir"
 	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
