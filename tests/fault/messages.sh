@@ -74,19 +74,22 @@ plain_cases() {
 	lines 1 '^\[2@[^]]*\] ARMCI_Barrier$'
 }
 
-# The rank that tells is slow: its standard error is full until everybody else could have left and ended the job.
+# The rank that tells is slow: its standard error is full until everybody else could have left and ended the job. Descriptor 4
+# keeps the FIFO open: on a busy machine the ranks may start after it has been emptied.
 slow_teller() {
 	case="$flavour a slow rank tells"
 	rm -f "$dir/slow"
 	mkfifo "$dir/slow"
-	(exec 3<"$dir/slow" && sleep 1 && cat <&3 >"$dir/told") &
+	exec 4<>"$dir/slow"
+	(sleep 1 && cat <"$dir/slow" >"$dir/told") 4>&- &
 	reader=$!
 	yes '' | head -c 65536 >"$dir/slow"
 	# shellcheck disable=SC2016,SC2086
 	SLOW=$dir/slow ARMCI_SPIN=often $launch sh -c \
 		'[ "$PMI_RANK$OMPI_COMM_WORLD_RANK$ARMCI_JOB_RANK" != 0 ] || exec 2>"$SLOW"; exec "$0"' "$dir/messages" \
-		>"$dir/out" 2>"$dir/err"
+		>"$dir/out" 2>"$dir/err" 4>&-
 	status=$?
+	exec 4>&-
 	wait $reader
 	cat "$dir/told" >>"$dir/err"
 	echo "done $case: status $status"
