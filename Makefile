@@ -27,8 +27,9 @@ all: configure
 configure:
 	@command -v $(CMAKE) >/dev/null || { echo "make: cmake is missing; 'make run' as root installs it (apt-get install cmake)" >&2; exit 1; }
 	@test -n "$(GO)" || { echo "make: go is missing; install Go 1.26 or later, or say make GO=/path/to/go" >&2; exit 1; }
-	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(OPTIONS) >$(BUILD).log 2>&1 \
-		|| { cat $(BUILD).log; exit 1; }; mv $(BUILD).log $(BUILD)/configure.log
+	@mkdir -p $(BUILD)
+	@$(CMAKE) -S . -B $(BUILD) -DARMCI_GO="$(GO)" -DCMAKE_INSTALL_PREFIX="$(PREFIX)" $(OPTIONS) >$(BUILD)/configure.log 2>&1 \
+		|| { cat $(BUILD)/configure.log; exit 1; }
 
 # A first program: a distributed matrix product on four processes, without any MPI.
 run:
@@ -74,4 +75,4 @@ dist:
 	@GO="$(GO)" sh packaging/dist.sh "$(BUILD)"
 
 clean:
-	@rm -rf $(BUILD) $(BUILD).log
+	@rm -rf $(BUILD)

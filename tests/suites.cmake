@@ -73,6 +73,10 @@ if("none" IN_LIST ARMCI_CAN_CC) # on nodes whose processes have hardly any conne
   armci_suite(fault/armcirun/bounded SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200
     ENV "FAULT_LAUNCHERS=none;FAULT_PARTS=kill;FAULT_WAYS=puts counter;FAULT_NODES=4;ARMCI_CONNECTIONS=1")
 endif()
+if("mpich" IN_LIST ARMCI_CAN_CC) # its launcher kills all ranks at once: that of the other node must not be blamed
+  armci_suite(fault/mpich/nodes SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200
+    ENV "FAULT_LAUNCHERS=mpich;FAULT_PARTS=kill;FAULT_WAYS=puts;FAULT_NODES=2")
+endif()
 armci_suite(fault/crash SCRIPT ${here}/fault/crash.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/limits SCRIPT ${here}/fault/limits.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/leaks SCRIPT ${here}/fault/leaks.sh LABEL fault TIMEOUT 100)
@@ -85,12 +89,14 @@ foreach(bytes 0 12 71 72)
 endforeach()
 armci_suite(fault/strangers SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400 ENV "STRANGERS_CASES=${cases}")
+armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
+  ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)
 
-armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100)
+armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES) # it sleeps
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900

@@ -192,35 +192,44 @@ func TestDieTellsArmcirunFirst(t *testing.T) {
 	jobs[0].Close()
 }
 
+// Each rank ends; rank 0 alone says why.
 func TestArmcirunGoneEndsTheRank(t *testing.T) {
-	s, _ := server(t, 1)
+	for rank, want := range []int{1, 0} {
+		lines := armcirunGone(t, rank, 2)
+		if len(lines) != want || want == 1 && !strings.Contains(lines[0], "armcirun is gone") {
+			t.Errorf("rank %d said %q", rank, lines)
+		}
+	}
+}
+
+// armcirunGone is what a rank says when armcirun ends.
+func armcirunGone(t *testing.T, rank, size int) (lines []string) {
+	t.Helper()
+	s, _ := server(t, size)
 	var mu sync.Mutex
-	var lines []string
 	defer log.SetSink(func(line []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, string(line))
 	})()
-	secret, err := jobwire.ParseSecret(settings(t, s.Env(0, 0)...).String("ARMCI_JOB_SECRET"))
+	secret, err := jobwire.ParseSecret(settings(t, s.Env(0, rank)...).String("ARMCI_JOB_SECRET"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan int, 1)
-	addr := settings(t, s.Env(0, 0)...).String("ARMCI_JOB_ADDR")
-	j, err := dialArmcirun(addr, time.Second, secret, 0, 1, func(status int) { left <- status })
+	addr := settings(t, s.Env(0, rank)...).String("ARMCI_JOB_ADDR")
+	j, err := dialArmcirun(addr, time.Second, secret, rank, size, func(status int) { left <- status })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.conn.Close()
 	s.Close()
 	if got := <-left; got != 1 {
-		t.Errorf("exits with %d", got)
+		t.Errorf("rank %d exits with %d", rank, got)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(lines) != 1 || !strings.Contains(lines[0], "armcirun is gone") {
-		t.Errorf("said %q", lines)
-	}
+	return lines
 }
 
 func TestJoinIsRefused(t *testing.T) {

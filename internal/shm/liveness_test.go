@@ -7,6 +7,7 @@ package shm
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,31 +147,35 @@ func barrierTooMany(r *rank) {
 
 func TestWaitForTheFinalised(t *testing.T) {
 	leaktest.Check(t)
-	for _, c := range []struct {
+	cases := []struct {
 		scenario string
 		what     []string
+		all      []*process
 	}{
-		{"finalise early", []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"}},
-		{"barrier too many", []string{"a collective call", "", "a collective call"}},
-		{"barrier too many", []string{"a collective call", "", "", "", "", "", "", "", "", ""}}, // a counter, not flags
-	} {
-		all := launch(t, len(c.what), c.scenario, nil)
+		{scenario: "finalise early", what: []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"}},
+		{scenario: "barrier too many", what: []string{"a collective call", "", "a collective call"}},
+		{scenario: "barrier too many", what: []string{0: "a collective call", 9: ""}}, // a counter, not flags
+	}
+	for i, c := range cases {
+		cases[i].all = launchBeside(t, len(c.what), c.scenario)
+	}
+	for _, c := range cases {
 		for i, what := range c.what {
-			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
 			if what == "" {
 				continue
 			}
-			if got := all[i].hear(t); got != want {
+			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+			if got := c.all[i].hear(t); got != want {
 				t.Errorf("%q, expected %q", got, want)
 			}
 		}
-		for i, p := range all {
+		for i, p := range c.all {
 			if c.what[i] == "" && i != 1 {
 				p.hear(t)
 			}
 			p.tell("end")
 		}
-		for _, p := range all {
+		for _, p := range c.all {
 			p.end(t, false)
 		}
 	}
@@ -198,8 +203,9 @@ func endLate(r *rank) {
 
 func TestEndLate(t *testing.T) {
 	leaktest.Check(t)
-	for _, n := range []int{4, 10} {
-		run(t, n, "end late")
+	all := slices.Concat(launchBeside(t, 4, "end late"), launchBeside(t, 10, "end late"))
+	for _, p := range all {
+		p.end(t, false)
 	}
 }
 

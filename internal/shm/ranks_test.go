@@ -250,6 +250,13 @@ func freshSecret() []byte {
 	return secret
 }
 
+// launchBeside launches n ranks of a job that may run beside others.
+func launchBeside(t *testing.T, n int, scenario string) []*process {
+	t.Helper()
+	secret := freshSecret()
+	return launch(t, n, scenario, func(o *order) { o.Secret = secret })
+}
+
 // run launches n ranks and waits for their success.
 func run(t *testing.T, n int, scenario string) {
 	t.Helper()

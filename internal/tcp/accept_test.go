@@ -157,10 +157,12 @@ func TestProofInTheBuffer(t *testing.T) {
 	rawsock.ReceiveAll(fd, challenge, soon())
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
 	sealed := h.Seal([]byte("secret"), byOrigin, challenge)
-	rawsock.SendAll(fd, sealed, soon())
-	for range 3 * maxPeers {
+	s.polling.Lock() // it sees the connections of others before the proof
+	for range maxPeers {
 		defer unix.Close(s.connect())
 	}
+	rawsock.SendAll(fd, sealed, soon())
+	s.polling.Unlock()
 	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil {
 		t.Errorf("a proof was dropped: %v", err)
 	}

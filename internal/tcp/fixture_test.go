@@ -70,6 +70,7 @@ type server struct {
 	changed sync.Cond
 	all     []*serverEnd
 	patient atomic.Bool // it polls for 20 microseconds after every request
+	polling sync.Mutex  // held by the thread while it polls, and by tests that hold it up
 	stop    atomic.Bool
 	ended   chan struct{}
 }
@@ -111,7 +112,10 @@ func (s *server) run() {
 	defer close(s.ended)
 	runtime.LockOSThread()
 	for last := time.Now(); !s.stop.Load(); {
-		if s.l.Poll(4) > 0 {
+		s.polling.Lock()
+		moved := s.l.Poll(4)
+		s.polling.Unlock()
+		if moved > 0 {
 			last = time.Now()
 		}
 		if !s.patient.Load() || time.Since(last) > 20*time.Microsecond {

@@ -11,6 +11,7 @@ LIBDIR=${LIBDIR:-$BUILD/lib}
 mkdir -p "$WORK" && cd "$WORK" || exit 1
 unset ARMCI_VERBOSE ARMCI_TRACE ARMCI_ALONE
 . "$here/../says.sh"
+. "$here/../beside.sh"
 armcirun=$BUILD/bin/armcirun
 
 # compile NAME COMPILER...: NAME.c of this directory over the library of the build.
@@ -95,7 +96,7 @@ no_mistakes() {
 # wrapper NAME COMPILER PACKAGE OPTION: where there is no compiler.
 wrapper() {
 	[ -e "$BUILD/bin/$1" ] || return 0
-	run "$1 without a compiler" 127 env -u CC -u CXX -u FC PATH="$WORK/bin" "$BUILD/bin/$1" x.c -o x
+	run "$1 without a compiler" 127 env -u CC -u CXX -u FC PATH="$PWD/bin" "$BUILD/bin/$1" x.c -o x
 	says err "^$1: no compiler $2: .*apt-get install $3), or name another: $1 $4=COMPILER\$"
 	run "$1 without that compiler" 127 "$BUILD/bin/$1" "$4=nocc -m64" x.c -o x
 	says err "^$1: no compiler nocc: "
@@ -144,15 +145,13 @@ other_header() {
 	done
 }
 
-compile size ${CC_none:-cc} -o size
-no_compiler
-no_library
-other_header
-for flavour in openmpi mpich; do
+# mpi_mistakes FLAVOUR: what programs of an MPI, or its launcher, have to do with.
+mpi_mistakes() {
+	flavour=$1
 	eval "cc=\${CC_$flavour-} launch=\${RUN_$flavour-}"
 	if [ -z "$cc" ] || [ -z "$launch" ]; then
 		echo "skip $flavour: no compiler or launcher"
-		continue
+		return 0
 	fi
 	# shellcheck disable=SC2086
 	compile apart $cc -o apart
@@ -163,6 +162,19 @@ for flavour in openmpi mpich; do
 	mpich) under_armcirun mpiexec ;;
 	esac
 	no_mistakes
-done
+}
+
+# parts_of NAME: the cases of a part.
+parts_of() {
+	ln -sf ../size size
+	case $1 in
+	tools) no_compiler; no_library ;;
+	header) other_header ;;
+	*) mpi_mistakes "$1" ;;
+	esac
+}
+
+compile size ${CC_none:-cc} -o size
+beside parts_of tools header openmpi mpich
 echo "$failures failures"
 [ $failures -eq 0 ]

@@ -5,21 +5,25 @@
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
 #   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm stop"
-#   FAULT_NODES=N: on so many pretended nodes (armcirun)
+#   FAULT_NODES=N: on so many pretended nodes
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
-#   FAULT_NODES=2 has armcirun pretend so many nodes
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
 LIBDIR=${LIBDIR:-$BUILD/lib}
 mkdir -p "$WORK" || exit 1
 . "$here/job.sh"
+. "$here/../beside.sh"
 
 # build FLAVOUR: compiles the programs and sets launch; false if the flavour is not there.
 build() {
 	eval "cc=\$CC_$1 run=\$RUN_$1"
 	[ -n "$cc" ] && [ -n "$run" ] || return 1
-	launch="${run% *} $ranks${FAULT_NODES:+ -nodes $FAULT_NODES}"
+	case $1-${FAULT_NODES:-} in
+	*-) launch="${run% *} $ranks" ;;
+	none-*) launch="${run% *} $ranks -nodes $FAULT_NODES" ;;
+	*) launch="${run% *} $ranks sh $here/../hosts/pretend.sh $FAULT_NODES $ranks" ;;
+	esac
 	dir=$WORK/$1
 	mkdir -p "$dir"
 	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
@@ -165,21 +169,21 @@ part_careless() {
 }
 
 # A thread ends the process by exit(0) while another one is in a call: that call is not blamed.
-part_exits() {
-	[ "$flavour" = none ] || return 0
-	plain=$launch
-	for i in $(seq "${FAULT_EXITS:-4}"); do
-		launch="$plain -nodes $((i % 2 * 2 + 2))"
-		case="$flavour exit in a thread of rank 1, $i"
-		start "$dir/victim" "$dir/pids" exit0-thread 1
-		began=$(now)
-		finish 15
-		[ $status -ne 0 ] || fail "exit status 0"
-		one_line 'rank 1 .*(exited without ARMCI_Finalize while|has left|connection lost)'
-	done
+exit_in_thread() {
+	victim_program=$dir/victim dir=$WORK/$1
+	launch="$launch -nodes $(($1 % 2 * 2 + 2))"
+	case="$flavour exit in a thread of rank 1, $1"
+	start "$victim_program" "$dir/pids" exit0-thread 1
+	began=$(now)
+	finish 15
+	[ $status -ne 0 ] || fail "exit status 0"
+	one_line 'rank 1 .*(exited without ARMCI_Finalize while|has left|connection lost)'
 	clean
 	echo "done $case: status $status after $took s"
-	launch=$plain
+}
+
+part_exits() {
+	[ "$flavour" != none ] || beside exit_in_thread $(seq "${FAULT_EXITS:-4}")
 }
 
 # sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go.

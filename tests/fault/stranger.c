@@ -4,12 +4,13 @@
 // namespace of its own (strangers.sh), since it spares nothing. It ends when its standard input
 // does, and prints how often it has connected to what.
 //
-//   stranger UID PAUSE BYTES ADDRESSES HOLD
+//   stranger UID PAUSE BYTES ADDRESSES HOLD [LOW HIGH]
 //     UID        user and group to become
 //     PAUSE      microseconds between connections to the same socket; 0: none
 //     BYTES      that are said on each connection at once; 72 are a whole hello
 //     ADDRESSES  so many of 127.0.0.1, 127.0.0.2, ... are used in turn
 //     HOLD       so many connections are kept open; then the oldest is closed
+//     LOW HIGH   only ports from LOW to HIGH: others may be those of a launcher that strangers harm
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,7 @@ struct target {
 
 static struct target target[MOST_TARGETS];
 static int targets, held[MOST_HELD], hold, addresses;
+static unsigned low_port = 0, high_port = 65535;
 static size_t bytes;
 static unsigned long connected[3]; // unix, TCP, datagrams
 static char said[SAID] = "ARMCInet\6\0\0\0\2\0\0\0\0\0\0\0";
@@ -78,7 +80,7 @@ static void look_at_ip(const char *line, int type)
 	unsigned address, port, state;
 	unsigned listens = type == SOCK_STREAM ? 0x0a : 7;
 	if (sscanf(line, "%*s %x:%x %*s %x", &address, &port, &state) != 3 || state != listens ||
-		targets == MOST_TARGETS)
+		port < low_port || port > high_port || targets == MOST_TARGETS)
 		return;
 	struct target *t = &target[targets++];
 	memset(t, 0, sizeof *t);
@@ -160,9 +162,13 @@ static int told_to_end(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 6) {
-		fprintf(stderr, "usage: stranger UID PAUSE BYTES ADDRESSES HOLD\n");
+	if (argc != 6 && argc != 8) {
+		fprintf(stderr, "usage: stranger UID PAUSE BYTES ADDRESSES HOLD [LOW HIGH]\n");
 		return 2;
+	}
+	if (argc == 8) {
+		low_port = (unsigned)atoi(argv[6]);
+		high_port = (unsigned)atoi(argv[7]);
 	}
 	uid_t user = (uid_t)atoi(argv[1]);
 	long pause_us = atol(argv[2]);

@@ -3,10 +3,11 @@
 # harmed. It runs in a network namespace of its own, which takes root, so that no other job is visited. For each line of
 # cases it prints how many jobs went well, how long they took beside one without a stranger, and what the stranger did.
 #
-#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" WORK=... sh strangers.sh
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [RUN_mpich RUN_openmpi] WORK=... \
+#     sh strangers.sh
 #   STRANGERS_JOBS=N     jobs for each case (2)
 #   STRANGERS_CASES="PAUSE,BYTES,ADDRESSES,HOLD,MILLISECONDS ..."
-#   STRANGERS_HOW="nodes few hosts"
+#   STRANGERS_HOW="nodes few hosts mpich openmpi"    ("nodes few hosts")
 #   STRANGERS_WITH="COMMAND ..."  runs armcirun, such as tests/ofi/over.sh tcp
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
@@ -30,21 +31,29 @@ armcirun=${RUN_none% -n *}
 jobs=${STRANGERS_JOBS:-2}
 late=8000 # ms that a job may take longer than without a stranger: the machine may be busy
 nobody=65534
+low=7000 high=7099 # ports of jobs that an MPI's launcher starts
 failures=0
 
 milliseconds() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 
 # job HOW MILLISECONDS: sets took; false if it fails. HOW: nodes are pretended; few: and their processes give connections
-# back and make them again; hosts connect to armcirun by TCP.
+# back and make them again; hosts connect to armcirun by TCP; mpich and openmpi: their launcher starts
+# the program, which has no MPI, by PMI. Then the stranger spares the launcher's own ports: that of
+# MPICH ends its job when a stranger says something.
 job() {
 	began=$(milliseconds)
+	start=$armcirun
 	case $1 in
 	nodes) set -- -n 4 -nodes 2 "$WORK/visited" "$2" ;;
 	few) set -- -n 4 -nodes 4 env ARMCI_CONNECTIONS=1 "$WORK/visited" "$2" ;;
 	hosts) set -- -hosts 127.0.0.2:2,127.0.0.3:2 -agent "$WORK/agent" "$WORK/visited" "$2" ;;
+	mpich | openmpi)
+		eval "start=\${RUN_$1% *}"
+		set -- 4 env ARMCI_TCP_PORTS="$low-$high" sh "$here/../hosts/pretend.sh" 2 4 "$WORK/visited" "$2"
+		;;
 	esac
 	# shellcheck disable=SC2086
-	timeout 60 ${STRANGERS_WITH:-} $armcirun "$@" >"$WORK/out" 2>&1
+	timeout 60 ${STRANGERS_WITH:-} $start "$@" >"$WORK/out" 2>&1
 	status=$?
 	took=$(($(milliseconds) - began))
 	return $status
@@ -56,7 +65,9 @@ visit() {
 	alone=$took worst=0 good=0
 	rm -f "$WORK/end"
 	mkfifo "$WORK/end"
-	"$WORK/stranger" $nobody "$1" "$2" "$3" "$4" <"$WORK/end" >"$WORK/did" 2>&1 &
+	case $6 in mpich | openmpi) ports="$low $high" ;; *) ports= ;; esac
+	# shellcheck disable=SC2086
+	"$WORK/stranger" $nobody "$1" "$2" "$3" "$4" $ports <"$WORK/end" >"$WORK/did" 2>&1 &
 	stranger=$!
 	exec 9>"$WORK/end"
 	for _ in $(seq "$jobs"); do
@@ -75,6 +86,11 @@ visit() {
 }
 
 for how in ${STRANGERS_HOW:-nodes few hosts}; do
+	case $how in
+	mpich | openmpi)
+		eval "[ -n \"\${RUN_$how-}\" ]" || { echo "skip $how: no launcher"; continue; }
+		;;
+	esac
 	for one in ${STRANGERS_CASES:-0,0,1,2000,0 0,71,3,500,0 1000,71,1,1000,200}; do
 		# shellcheck disable=SC2046
 		visit $(echo "$one" | tr , ' ') "$how"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# missing.sh - .ci/install-missing with an apt-get that only pretends: what is asked for, what is shown
-# meanwhile, and that a failure is one.
+# missing.sh - what make run and make install do beside CMake: .ci/install-missing with an apt-get
+# that only pretends (what is asked for, what is shown meanwhile, that a failure is one), what is
+# printed of installed files, and that files beside the build directory stay.
 #
 #   SOURCE=... WORK=... sh missing.sh
 set -u
@@ -60,5 +61,19 @@ says out '^now try: .*armcirun -n 4'
 [ "$(wc -l <out)" -le 15 ] || fail "$(wc -l <out) lines"
 run "installed for a package" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x /tmp/dest
 says out '^installed in /tmp/dest/opt/x:$'
+
+# A build.log beside the directory build is the user's: make writes, moves and removes none.
+printf '#!/bin/sh\necho configured\n' >bin/cmake
+chmod +x bin/cmake
+echo mine >b.log
+pretended() { make -C "$SOURCE" BUILD="$WORK/b" CMAKE="$WORK/bin/cmake" GO=go "$1"; }
+run configure 0 pretended configure
+says b/configure.log '^configured$'
+printf '#!/bin/sh\necho wrong; exit 1\n' >bin/cmake
+run "a configuration that fails" 2 pretended configure
+says out '^wrong$'
+run clean 0 pretended clean
+[ ! -e b ] || fail "the build directory is left"
+says b.log '^mine$'
 echo "$failures failures"
 [ $failures -eq 0 ]

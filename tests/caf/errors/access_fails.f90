@@ -1,6 +1,23 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Accesses that must end the job with a message, one for each value of the first argument: see access_fails.txt.
+! Accesses, and a reduction, that must end the job with a message, one for each value of the first
+! argument: see access_fails.txt.
+module small_types
+  implicit none
+  type place
+    integer :: at = 0
+    real(8) :: x = 0
+  end type
+contains
+  pure function larger(a, b) result(r)
+    type(place), intent(in) :: a, b
+    type(place) :: r
+    r = b
+    if (a%x > b%x) r = a
+  end function
+end module
+
 program access_fails
+  use small_types
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_funptr, c_int, c_intptr_t, c_null_ptr
   implicit none
   type node
@@ -13,6 +30,7 @@ program access_fails
     end function
   end interface
   type(node), allocatable :: nd(:)[:]
+  type(place) :: best
   integer, allocatable :: late[:]
   integer :: x(10)[*], me, n, next, v(3)
   integer, target :: own(3)
@@ -67,6 +85,8 @@ program access_fails
       nd(2)[next]%p(1) = 5
     case ('not allocated')
       late[next] = 5
+    case ('reduce small type')
+      call co_reduce(best, larger)
     case ('vector')
       own(1:2) = x(v(1:3:2))[next]
     end select
