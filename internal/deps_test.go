@@ -27,10 +27,11 @@ var allowed = map[string]string{
 	"internal/sock":        "",              // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/acceptqueue": "internal/sock", // connections that have not proved themselves, for every listener
 	"internal/kernel":      "",
-	"internal/cores":       "", // lets others run on the core of a thread that polls, and moves it to another core
-	"internal/hostnet":     "", // identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/eventfd":     "", // wakes threads that wait for descriptors, of tcp and of rdma
-	"internal/leftovers":   "", // files of killed ranks, for ofi and for armcirun
+	"internal/cores":       "",                // lets others run on the core of a thread that polls, and moves it to another core
+	"internal/wait":        "internal/kernel", // how threads wait: looking, yielding, sleeping, which core. C and Go
+	"internal/hostnet":     "",                // identity, addresses and ports of this host: for the start of jobs, and for tcp
+	"internal/eventfd":     "",                // wakes threads that wait for descriptors, of tcp and of rdma
+	"internal/leftovers":   "",                // files of killed ranks, for ofi and for armcirun
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +
 		"internal/config internal/hostnet internal/log",
@@ -43,7 +44,7 @@ var allowed = map[string]string{
 	"internal/transport":               "internal/kernel internal/log",
 	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
 	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
-	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/config internal/log internal/sock",
+	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/wait internal/config internal/log internal/sock",
 
 	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/cores", // the transport between nodes, over any fabric
 	"internal/tcp":         "internal/acceptqueue internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/cores",
@@ -105,7 +106,7 @@ var headers = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest", "internal/recorder",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }

@@ -60,7 +60,8 @@ bool shm_notified(int local, int from, uint32_t want)
 bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 {
 	struct notified n = {word(COUNT, shm.me, from), want};
-	bool soon = shm_look(is_notified, &n, shm_local_of(from));
+	struct wait w;
+	bool soon = shm_look(&w, is_notified, &n, shm_local_of(from));
 	*got = atomic_load_explicit(n.count, memory_order_acquire);
 	return soon;
 }

@@ -79,10 +79,10 @@ static void desk(int me)
 	}
 	atomic_store(&ending, 1);
 	litmus_pause(2);
-	shm_futex_wake(&desk_of_0()->asked, 1);
+	wait_wake(&desk_of_0()->asked, 1);
 	for (int i = 0; i < 40; i++) {
 		sched_yield();
-		shm_futex_wake(&desk_of_0()->asked, 1);
+		wait_wake(&desk_of_0()->asked, 1);
 	}
 }
 
