@@ -9,11 +9,6 @@ package shm
 // static inline uint64_t *cpus_of(int local) { return shm.rank[local].cpus; }
 // static inline void open_policy(uint64_t wake, uint64_t spin) { wait_policy_open(&shm.policy, wake, spin); }
 // static inline void tune_policy(uint32_t quick, uint64_t own_yield) { wait_policy_tune(&shm.policy, quick, own_yield); }
-// static inline uint64_t look_time(void)
-// {
-// 	uint64_t full = wait_full(&shm.policy);
-// 	return full < shm.policy.spin ? full : shm.policy.spin;
-// }
 // static inline bool yielded(uint64_t nanos)
 // {
 // 	return !wait_crowd_yielded(&shm.policy.crowd, nanos, wait_clock());
@@ -55,9 +50,21 @@ func (m *Node) openPolicy() {
 	}
 }
 
-// Polls is how often a waiter of this rank looks before it yields.
+// A look at a network costs what its fabric knows: these are what its Looks are made of.
+const (
+	polls        = 2000
+	crowdedPolls = 20
+)
+
+// Polls is how often a waiter of this rank looks at a network before it yields.
 func (m *Node) Polls() int {
-	return max(int(time.Duration(C.look_time())*time.Duration(wait.QuickLooks())/wait.QuickTime), 1)
+	switch {
+	case m.opt.Spin > 0:
+		return m.opt.Spin
+	case bool(C.shm_crowded()):
+		return crowdedPolls
+	}
+	return polls
 }
 
 // yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps instead of yielding. For

@@ -47,23 +47,23 @@ func (m *machine) wait(c chooser, s situation) {
 	for {
 		a := c.next()
 		switch begin := m.now; {
-		case a == Look && s.beside: // the peer cannot run
+		case a == NextLook && s.beside: // the peer cannot run
 			m.now += modelQuick
 			m.cost += modelQuick
 			met += modelQuick
-		case a == Look:
+		case a == NextLook:
 			m.now = min(m.now+modelQuick, max(met, m.now))
 			m.cost += m.now - begin
-		case a == Yield && s.hog:
+		case a == NextYield && s.hog:
 			m.now += modelSlice
 			m.cost += min(modelSlice, max(m.now-met, 0))
 			if s.beside { // it takes its turn, too
 				met = begin
 			}
-		case a == Yield && s.beside:
+		case a == NextYield && s.beside:
 			m.now = met + modelSwitch
 			m.cost += modelSwitch
-		case a == Yield:
+		case a == NextYield:
 			m.now += modelYield
 			m.cost += modelYield
 		default:
@@ -105,16 +105,16 @@ func (l *learner) begin(s situation, now time.Duration) {
 
 func (l *learner) next() Action {
 	if l.quick {
-		return Look
+		return NextLook
 	}
 	return l.w.Next(&l.Policy)
 }
 
 func (l *learner) did(a Action, now time.Duration) {
 	switch {
-	case a == Look:
+	case a == NextLook:
 		l.w.Looked(now)
-	case a == Yield:
+	case a == NextYield:
 		l.w.Yielded(&l.Policy, now)
 	default:
 		l.w.Slept(&l.Policy, now, now-cmp.Or(l.wake, modelWake))
@@ -137,7 +137,7 @@ func (f *fixed) begin(_ situation, now time.Duration) { f.began, f.now, f.count 
 func (f *fixed) done(time.Duration)                   {}
 func (f *fixed) did(a Action, now time.Duration) {
 	f.now = now
-	if a == Yield {
+	if a == NextYield {
 		f.count++
 	}
 }
@@ -145,11 +145,11 @@ func (f *fixed) did(a Action, now time.Duration) {
 func (f *fixed) next() Action {
 	switch {
 	case f.count == 0 && f.now-f.began < f.spin:
-		return Look
+		return NextLook
 	case f.count < f.yields:
-		return Yield
+		return NextYield
 	}
-	return Sleep
+	return NextSleep
 }
 
 // best is the least that a fixed choice costs for a sequence.

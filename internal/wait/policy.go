@@ -82,11 +82,11 @@ const (
 // Action is what a waiter does next.
 type Action = C.enum_wait_next
 
-// Look, Yield and Sleep: see wait.h.
+// NextLook, NextYield and NextSleep: see wait.h.
 const (
-	Look  Action = C.WAIT_LOOK
-	Yield Action = C.WAIT_YIELD
-	Sleep Action = C.WAIT_SLEEP
+	NextLook  Action = C.WAIT_LOOK
+	NextYield Action = C.WAIT_YIELD
+	NextSleep Action = C.WAIT_SLEEP
 )
 
 // Wait is one wait. Times are those of any clock that only goes forward.

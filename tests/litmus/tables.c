@@ -61,6 +61,7 @@ static void at_desk(void)
 {
 	shm.me = 0;
 	shm_region_add((uintptr_t)litmus_data(0), (uintptr_t)litmus_data(PAGE));
+	wait_policy_open(&policy, 0, 0);
 	atomic_store(&ending, 0);
 	atomic_store(&desk_of_0()->open, 1);
 }
