@@ -74,6 +74,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.nlocal = (int)h->nlocal;
 	shm.me = me;
 	wait_policy_open(&shm.policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN); // until the machine is known
+	wait_policy_open(&shm.far, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
 	shm_messages_open();

@@ -63,14 +63,14 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 		uint32_t now = atomic_load_explicit(&m->serving, memory_order_acquire);
 		if (now == ticket)
 			break;
-		if (wait_pause(&shm.policy, &w, pauses_before(round)))
+		if (wait_pause(shm_policy(w.place), &w, pauses_before(round)))
 			continue;
 		atomic_fetch_add(&m->sleepers, 1);
 		doze(m, &m->serving, now);
 		atomic_fetch_sub(&m->sleepers, 1);
-		wait_slept(&shm.policy, &w, wait_clock(), 0);
+		wait_slept(shm_policy(w.place), &w, wait_clock(), 0);
 	}
-	wait_done(&shm.policy, &w);
+	wait_done(shm_policy(w.place), &w);
 }
 
 // A head that is about to stop running sets dozing first, so that the lock does not wait for it; a full barrier precedes its
@@ -78,12 +78,12 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 static void rest_as_head(struct shm_mutex *m, struct wait *w)
 {
 	atomic_store(&m->dozing, 1);
-	if (!wait_pause(&shm.policy, w, 0)) {
+	if (!wait_pause(shm_policy(w->place), w, 0)) {
 		atomic_store(&m->asleep, 1);
 		if (atomic_load(&m->owner))
 			doze(m, &m->asleep, 1); // not on owner: the same rank may have released and taken it again
 		atomic_store_explicit(&m->asleep, 0, memory_order_relaxed);
-		wait_slept(&shm.policy, w, wait_clock(), 0);
+		wait_slept(shm_policy(w->place), w, wait_clock(), 0);
 	}
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 }
@@ -103,12 +103,12 @@ static void take_as_head(struct shm_mutex *m, uint32_t who)
 	struct wait w;
 	shm_wait_begin(&w, owner_of(m));
 	for (unsigned round = 0; !take(m, who); round++) {
-		if (wait_next(&shm.policy, &w) == WAIT_LOOK)
-			wait_pause(&shm.policy, &w, pauses_before(round));
+		if (wait_next(shm_policy(w.place), &w) == WAIT_LOOK)
+			wait_pause(shm_policy(w.place), &w, pauses_before(round));
 		else
 			rest_as_head(m, &w);
 	}
-	wait_done(&shm.policy, &w);
+	wait_done(shm_policy(w.place), &w);
 }
 
 // May a newcomer pass the queue? barged is how many have done so.

@@ -101,7 +101,8 @@ struct shm_view {
 	struct shm_rank *rank;
 	uint64_t bytes;
 	int me, nlocal;
-	struct wait_policy policy; // of this process's waits for ranks
+	struct wait_policy policy; // of this process's waits for ranks of its node
+	struct wait_policy far;    // of those that a rank of another node may end
 	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
 	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
@@ -184,6 +185,10 @@ struct shm_update {
 int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n, const void *src, void *old);
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
+static inline struct wait_policy *shm_policy(enum wait_place place)
+{
+	return place == WAIT_FARAWAY ? &shm.far : &shm.policy;
+}
 // Looks for cond, yields the core, then sleeps on the rank's bell (package wait). A thread that
 // makes cond true then calls shm_ring. peer is the local rank that does so; -1: not known.
 typedef wait_cond shm_cond;

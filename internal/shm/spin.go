@@ -7,8 +7,16 @@ package shm
 
 // #include "shm.h"
 // static inline uint64_t *cpus_of(int local) { return shm.rank[local].cpus; }
-// static inline void open_policy(uint64_t wake, uint64_t spin) { wait_policy_open(&shm.policy, wake, spin); }
-// static inline void tune_policy(uint32_t quick, uint64_t own_yield) { wait_policy_tune(&shm.policy, quick, own_yield); }
+// static inline void open_policy(uint64_t wake, uint64_t spin)
+// {
+// 	wait_policy_open(&shm.policy, wake, spin);
+// 	wait_policy_open(&shm.far, wake, WAIT_CROWDED_SPIN); // the node's data server may share the core
+// }
+// static inline void tune_policy(uint32_t quick, uint64_t own_yield)
+// {
+// 	wait_policy_tune(&shm.policy, quick, own_yield);
+// 	wait_policy_tune(&shm.far, quick, own_yield);
+// }
 // static inline bool yielded(uint64_t nanos)
 // {
 // 	return !wait_crowd_yielded(&shm.policy.crowd, nanos, wait_clock());

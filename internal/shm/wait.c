@@ -80,10 +80,15 @@ void shm_wait_begin(struct wait *w, int peer) { wait_begin(w, place_of(peer), wa
 
 bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer)
 {
-	return wait_look(&shm.policy, w, place_of(peer), cond, arg);
+	enum wait_place place = place_of(peer);
+	return wait_look(shm_policy(place), w, place, cond, arg);
 }
 
-bool shm_lost_slices(void) { return wait_crowded(&shm.policy.crowd, wait_clock()); }
+bool shm_lost_slices(void)
+{
+	uint64_t now = wait_clock();
+	return wait_crowded(&shm.policy.crowd, now) || wait_crowded(&shm.far.crowd, now);
+}
 
 // Sleeps until cond is true; checks once a second whether it can still become true.
 static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
@@ -114,8 +119,8 @@ void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 void shm_woken(struct wait *w, uint64_t rung)
 {
 	publish_cpu(); // the kernel may have put the thread elsewhere
-	wait_slept(&shm.policy, w, wait_clock(), rung);
-	wait_done(&shm.policy, w);
+	wait_slept(shm_policy(w->place), w, wait_clock(), w->place == WAIT_FARAWAY ? 0 : rung);
+	wait_done(shm_policy(w->place), w);
 }
 
 void shm_ring(int local)
