@@ -101,16 +101,14 @@ struct shm_view {
 	struct shm_rank *rank;
 	uint64_t bytes;
 	int me, nlocal;
-	struct wait_policy policy; // of this process's waits for ranks of its node
-	struct wait_policy far;    // of those that a rank of another node may end
+	struct wait_policy policy, far; // of waits for ranks of the node; that a rank of another node may end
 	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
 	// (shm_gone). Ends the job.
 	void (*stuck)(const char *what, int peer);
 };
 extern struct shm_view shm;
 
-// Do the ranks of this machine outnumber its cores?
-static inline bool shm_crowded(void) { return shm.policy.spin <= WAIT_CROWDED_SPIN; }
+static inline bool shm_crowded(void) { return shm.policy.spin <= WAIT_CROWDED_SPIN; } // more ranks than cores
 
 void shm_format(void *base, struct shm_head *plan);      // formats the control block in new, zeroed memory
 // Fill the layout for nlocal of the job's world ranks. 0 if the arena is too small, else bytes of control block.
@@ -189,12 +187,11 @@ static inline struct wait_policy *shm_policy(enum wait_place place)
 {
 	return place == WAIT_FARAWAY ? &shm.far : &shm.policy;
 }
-// Looks for cond, yields the core, then sleeps on the rank's bell (package wait). A thread that
-// makes cond true then calls shm_ring. peer is the local rank that does so; -1: not known.
+// Looks for cond, yields the core, then sleeps on the rank's bell (package wait). A thread that makes
+// cond true then calls shm_ring. peer is the local rank that does so; -1: not known.
 typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
-// shm_wait that returns false before it sleeps. The caller may sleep otherwise, then call
-// shm_woken.
+// shm_wait that returns false before it sleeps. The caller may sleep otherwise, then call shm_woken.
 bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer);
 // Ends a wait whose caller has slept. rung: when it was woken, as the waker has said; 0: it has not.
 void shm_woken(struct wait *w, uint64_t rung);
@@ -206,8 +203,7 @@ void shm_ring(int local); // after a store that may end a wait of rank `local`: 
 bool shm_gone(int peer, bool last);
 // Which rank has left, so that waiting for local rank `peer` (-1: any rank of the job) is in vain; -1: none. As for shm_gone.
 int shm_in_vain(int peer);
-bool shm_lost_slices(void);       // has this process lost time slices by yielding, lately?
-
+bool shm_lost_slices(void); // has this process lost time slices by yielding, lately?
 /* mutexes ------------------------------------------------------------------------------------------------------- */
 void shm_lock_slow(struct shm_mutex *m, uint32_t who);
 // Waits for some microseconds at most. If false, the caller is in the queue and must call shm_lock_queued.
