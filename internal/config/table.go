@@ -69,7 +69,8 @@ var table = []Row{
 	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
 		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
 	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Most: "1000000000", Default: "0", Unit: "polls",
-		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
+		Doc: "how often a waiter on a node looks before it yields its core, for tests; 0 = for as long as a wake-up costs here, " +
+			"hardly at all if ranks outnumber cores"},
 	{Name: "ARMCI_REPORTER", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "y", "n"},
 		Doc: "keep a small process on each node that names a dead rank when the launcher ends all others before one can; " +
 			"auto is y under MPICH's mpiexec"},

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // poller is a source, and the right to poll it.
@@ -37,8 +37,8 @@ type poller struct {
 	attended bool // the fabric tells the progress thread what comes (part.go); of that
 
 	// Of the owner.
-	looks  looks
-	crowd  cores.Crowd
+	looks  wait.Looks
+	crowd  wait.Crowd
 	run    time.Time // when it last let Go's scheduler run
 	drives uint32
 }
@@ -59,7 +59,7 @@ func (t *Transport) pollerOf(src transport.Source) *poller {
 		return p.(*poller)
 	}
 	p := &poller{t: t, src: src}
-	p.looks.init(t.info.Looks)
+	p.looks.Init(t.info.Looks)
 	p.turn.L = &p.mu
 	made, _ := t.pollers.LoadOrStore(src, p)
 	return made.(*poller)
@@ -176,17 +176,17 @@ func (p *poller) drive(done func() bool) {
 	vain := false
 	for !done() {
 		if !vain {
-			vain = p.look(int(p.looks.now.Load())+p.longer(), done) == 0
+			vain = p.look(p.looks.Now()+p.longer(), done) == 0
 			continue
 		}
 		begin := time.Now()
 		p.letRun(begin)
 		p.src.Sleep(longSleep)
-		p.looks.slept(time.Since(begin))
+		p.looks.Slept(time.Since(begin))
 		vain = p.poll(1) == 0
 	}
 	if !vain {
-		p.looks.paid()
+		p.looks.Paid()
 	}
 }
 
@@ -224,7 +224,7 @@ const perLook = 4 << 10
 // would make it longer.
 func (p *poller) longer() int {
 	const most = 4 << 20
-	if p.looks.now.Load() <= leastLooks {
+	if p.looks.Few() {
 		return 0
 	}
 	return int(min(p.afloat.Load(), most) / perLook)
@@ -241,39 +241,5 @@ func (p *poller) close() {
 		p.src.Interrupt()
 		time.Sleep(50 * time.Microsecond)
 		p.mu.Lock()
-	}
-}
-
-// leastLooks and wakeTime bound polling before a sleep: a look takes about half a microsecond, and it may take wakeTime
-// until a thread runs that was woken, because a processor that has nothing else to do halts.
-const (
-	leastLooks = 4
-	wakeTime   = 80 * time.Microsecond
-)
-
-// looks is how often a waiter looks before it sleeps: fewer times after looking was in vain.
-type looks struct {
-	most int32
-	now  atomic.Int32
-}
-
-func (l *looks) init(most int) {
-	l.most = int32(max(most, leastLooks))
-	l.paid()
-}
-
-// paid is called when looking has found something.
-func (l *looks) paid() {
-	if l.now.Load() != l.most {
-		l.now.Store(l.most)
-	}
-}
-
-// slept is told how long a sleep was: if hardly longer than it takes to wake, looking would have been better.
-func (l *looks) slept(d time.Duration) {
-	if d < wakeTime {
-		l.paid()
-	} else {
-		l.now.Store(max(l.now.Load()/2, leastLooks))
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 type server struct {
@@ -27,8 +27,8 @@ type server struct {
 	finished chan struct{}
 
 	// Of the loop alone.
-	poll  pollPolicy
-	core  cores.Migration
+	poll  wait.Window
+	core  wait.Migration
 	pulse pulse
 	again time.Duration // how soon to poll, whatever comes; negative: any time
 }
@@ -36,7 +36,7 @@ type server struct {
 func openServer(t *Transport) (*server, error) {
 	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse(),
 		bound: newBound(t.opt.Connections, func(o *origin) uint32 { return o.handled.Load() })}
-	s.poll.longest = t.opt.Poll
+	s.poll.Longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
 		return nil, fmt.Errorf("start the data server: %w", err)
@@ -88,7 +88,7 @@ func (s *server) loop() {
 	defer close(s.finished)
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind and migration change it
 	s.t.opt.Unbind()
-	cores.ShortSlice()
+	wait.ShortSlice()
 	run := time.Now()
 	for !s.closing.Load() {
 		if time.Since(run) > scheduleEvery {
@@ -101,7 +101,7 @@ func (s *server) loop() {
 		}
 		begin := time.Now()
 		s.listener.Sleep(s.nap())
-		s.poll.slept(time.Since(begin))
+		s.poll.Slept(time.Since(begin))
 		s.core.Slept()
 		s.duties()
 	}
@@ -113,7 +113,7 @@ func (s *server) turn() {
 	if s.again = -1; !s.incoming.tryAcquire() {
 		return
 	}
-	s.poll.event(s.listener.Poll(1))
+	s.poll.Event(s.listener.Poll(1))
 	s.round()
 	s.again = s.incoming.release()
 }
@@ -142,9 +142,9 @@ func (s *server) round() {
 		if s.closing.Load() || s.incoming.wanted() {
 			return
 		}
-		begin, patience := time.Now(), s.poll.patience()
+		begin, patience := time.Now(), s.poll.Patience()
 		if s.core.Crowded(begin) || vain && begin.Sub(start) >= patience {
-			s.poll.inVain()
+			s.poll.InVain()
 			return
 		}
 		n := s.listener.Poll(looksPerRound)
@@ -153,11 +153,11 @@ func (s *server) round() {
 		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long
 			var crowded bool
 			if now, crowded = s.core.Yield(); crowded {
-				s.poll.crowded()
+				s.poll.Crowded()
 			}
 		}
 		if n > 0 {
-			s.poll.event(n)
+			s.poll.Event(n)
 			start = now
 		}
 	}

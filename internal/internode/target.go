@@ -14,6 +14,7 @@ import (
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 type target struct {
@@ -51,7 +52,7 @@ type target struct {
 	met      atomic.Uint32        // how often somebody was found to post (part.go)
 	queue    queue
 	table    table
-	watching looks        // for messages (progress.go)
+	watching wait.Looks   // for messages (progress.go)
 	connects sync.Mutex   // changes of link, and who sleeps
 	sleepers int32        // who waits for a message and has stopped looking
 	missing  int32        // those of them for whom a connection may be made
@@ -73,7 +74,7 @@ type target struct {
 func newTarget(t *Transport, number, node int, server transport.Rank) *target {
 	g := &target{t: t, number: number, node: node, server: server}
 	g.keyOf = g.key
-	g.watching.init(t.info.Looks)
+	g.watching.Init(t.info.Looks)
 	return g
 }
 

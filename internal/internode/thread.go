@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 const (
@@ -114,7 +114,7 @@ func (h *thread) run() {
 	defer close(h.ended)
 	runtime.LockOSThread() // never unlocked: what follows changes the thread
 	h.t.opt.Unbind()
-	cores.ShortSlice()
+	wait.ShortSlice()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.closed.Load() {

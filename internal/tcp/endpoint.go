@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // socket is what both ends have in common. Any thread may break it until it is closed.
@@ -59,7 +59,7 @@ type endpoint struct {
 	failed error // why something was not sent
 
 	rx          receiver // of who polls
-	crowd       cores.Crowd
+	crowd       wait.Crowd
 	lost        bool
 	interrupted atomic.Bool
 }

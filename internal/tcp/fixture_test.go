@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/bootstrap/leaktest"
-	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // What a frame asks for.
@@ -122,7 +122,7 @@ func (s *server) run() {
 			s.l.Sleep(s.l.Rest())
 			last = time.Now()
 		}
-		cores.Yield()
+		wait.Yield()
 	}
 }
 
