@@ -137,6 +137,33 @@ func TestOtherNodesAreTold(t *testing.T) {
 	})
 }
 
+// Nodes that lose a rank ask its node whether the cause is known there. One of them says why the
+// job ends where it is not.
+func TestKnownElsewhere(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		lines, want := logged(t), 1
+		if known {
+			want = 0
+		}
+		answer := func(c *transporttest.Cluster) {
+			c.Known = func(leader transport.Rank) bool { return known && leader == 1 }
+		}
+		shape{nodes: 3, ranks: 3}.run(t, answer, func(r *tr) {
+			r.barrier()
+			if r.Me == 0 {
+				r.c.Lose(1, "rank 1: connection lost")
+				awaitEnds(r)
+				got := lines()
+				about := strings.Count(got, "rank 1: connection lost")
+				if strings.Count(got, "\n") != want || about != want {
+					r.wrong("known: %v; %q", known, got)
+				}
+			}
+			r.barrier()
+		})
+	}
+}
+
 // A mistake of all ranks at the same time: one node reports it, and the others learn of it before their turn.
 func TestAbortInTurn(t *testing.T) {
 	lines := logged(t)
