@@ -102,6 +102,9 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	}
 	r.Job.EndExchange()
 	r.makeWorld()
+	if w, ok := job.(bootstrap.LossWatcher); ok {
+		w.OnLoss(func(rank int, reason string) { r.lost(transport.Rank(rank), reason) })
+	}
 	return r, nil
 }
 

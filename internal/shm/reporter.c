@@ -26,7 +26,7 @@
 #define APART  __attribute__((no_stack_protector, no_sanitize("address", "undefined", "thread")))
 #define SECTION __attribute__((section("armci_reporter"), used)) APART
 
-#define KEPT 1000 // milliseconds
+#define KEPT 1500 // milliseconds
 
 static inline __attribute__((always_inline)) APART long sys(long number, long a, const void *b, long c, const void *d)
 {

@@ -17,7 +17,7 @@ type Inquiries interface {
 	// address for other hosts is at.
 	Listen() (fd int, at []byte, err error)
 	// Ask returns true as soon as the reporter at an address gives this answer, and false if it
-	// cannot be reached or the time is over.
+	// has ended, cannot be reached within a time, or does not answer for some seconds.
 	Ask(at []byte, answer string, within time.Duration) bool
 }
 

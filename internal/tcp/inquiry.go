@@ -5,7 +5,7 @@
 package tcp
 
 import (
-	"context"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -19,7 +19,10 @@ import (
 )
 
 // Inquiries implements shm.Inquiries with the addresses and ports of these options.
-type Inquiries struct{ Options }
+type Inquiries struct {
+	Options
+	patience time.Duration // with a reporter that is there; 0: answerTime
+}
 
 const mostAsked = 2 // addresses of a host
 
@@ -89,15 +92,16 @@ func decodeInquiries(at []byte) (all []netip.AddrPort) {
 	return all
 }
 
+// answerTime is how long a reporter may take that is there: on a busy host it comes late to look.
+const answerTime = 5 * time.Second
+
 // Ask asks at all addresses of the host at once. Another program may listen at one of them, if that
 // is of a network which many hosts have: it does not know the answer.
 func (i Inquiries) Ask(at []byte, answer string, within time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
-	defer cancel()
 	all := decodeInquiries(at)
 	heard := make(chan bool, len(all))
 	for _, to := range all {
-		go func() { heard <- ask(ctx, to, answer) }()
+		go func() { heard <- i.ask(to, answer, within) }()
 	}
 	for range all {
 		if <-heard {
@@ -107,15 +111,13 @@ func (i Inquiries) Ask(at []byte, answer string, within time.Duration) bool {
 	return false
 }
 
-func ask(ctx context.Context, to netip.AddrPort, answer string) bool {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", to.String())
+func (i Inquiries) ask(to netip.AddrPort, answer string, within time.Duration) bool {
+	c, err := net.DialTimeout("tcp", to.String(), within)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	end, _ := ctx.Deadline()
-	c.SetReadDeadline(end)
+	c.SetReadDeadline(time.Now().Add(cmp.Or(i.patience, answerTime)))
 	got := make([]byte, len(answer))
 	_, err = io.ReadFull(c, got)
 	return err == nil && string(got) == answer

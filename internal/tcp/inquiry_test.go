@@ -32,7 +32,7 @@ func TestInquiries(t *testing.T) {
 		answer string
 		want   bool
 	}{{"known", true}, {"known here", true}, {"knows", false}, {"kno", false}, {"", false}} {
-		i := Inquiries{Options{Interface: "lo"}}
+		i := Inquiries{Options: Options{Interface: "lo"}}
 		fd, at, err := i.Listen()
 		if err != nil {
 			t.Fatal(err)
@@ -60,28 +60,29 @@ func TestInquiriesLeaveAPort(t *testing.T) {
 	unix.Close(held)
 	port := int(last.Port())
 	ports := fmt.Sprintf("%d-%d", port-1, port)
-	fd, at, err := Inquiries{Options{Interface: "lo", Ports: ports}}.Listen()
+	fd, at, err := Inquiries{Options: Options{Interface: "lo", Ports: ports}}.Listen()
 	if err == nil {
 		defer unix.Close(fd)
 		if got := decodeInquiries(at)[0].Port(); int(got) != port {
 			t.Errorf("port %d of %s", got, ports)
 		}
 	}
-	if fd, _, err := (Inquiries{Options{Interface: "lo", Ports: "7000"}}).Listen(); err == nil {
+	only := Inquiries{Options: Options{Interface: "lo", Ports: "7000"}}
+	if fd, _, err := only.Listen(); err == nil {
 		unix.Close(fd)
 		t.Error("it takes the only port")
 	}
 }
 
-// A host that does not answer at all is waited for until the time is over.
+// A reporter that does not answer is waited for until the time is over.
 func TestInquiriesWithoutAnswer(t *testing.T) {
-	i := Inquiries{Options{Interface: "lo"}}
+	i := Inquiries{Options{Interface: "lo"}, 20 * time.Millisecond}
 	fd, at, err := i.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	if i.Ask(at, "known", 20*time.Millisecond) {
+	if i.Ask(at, "known", time.Minute) {
 		t.Error("an answer of nothing")
 	}
 	for _, bad := range []string{"", "x", "xy", "xy\x04abc", "xy\x05abcde", "xy\xff"} {

@@ -150,7 +150,8 @@ type Liveness interface {
 	// InquiriesAt is where other hosts may ask whether the cause of the end is known on this
 	// one, even when all its ranks have ended; nil: nowhere.
 	InquiriesAt() []byte
-	// Known asks at such an address. It takes as long as within if there is no answer.
+	// Known asks at such an address. A host that is out of reach has the time within, one that
+	// is there has some seconds.
 	Known(at []byte, within time.Duration) bool
 }
 
