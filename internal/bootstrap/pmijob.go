@@ -30,18 +30,6 @@ type pmiJob struct {
 	kind   string
 	host   *pmiHost    // of rank 0
 	orphan atomic.Bool // rank 0 is gone
-	report lossReport
-}
-
-// lossReport is the function of OnLoss, if there is one yet.
-type lossReport struct {
-	to atomic.Pointer[func(rank int, reason string)]
-}
-
-func (l *lossReport) lost(rank int, reason string) {
-	if report := l.to.Load(); report != nil {
-		(*report)(rank, reason)
-	}
 }
 
 // pmiHost is what rank 0 has for the others.
@@ -163,7 +151,7 @@ func (j *pmiJob) giveUp(err error) {
 
 // OnLoss: see LossWatcher.
 func (j *pmiJob) OnLoss(report func(rank int, reason string)) {
-	j.report.to.Store(&report)
+	j.armcirunJob.OnLoss(report)
 	if j.host != nil {
 		j.host.report.to.Store(&report)
 	}
