@@ -36,7 +36,8 @@ type armcirunJob struct {
 	sending    sync.Mutex         // one frame at a time
 	exit       func(status int)   // os.Exit, except in tests
 	onGone     func(error)        // the server is: says so
-	launch     config.Launch      // of armcirun, unless an MPI of one process in each rank is wanted
+	report     lossReport
+	launch     config.Launch // of armcirun, unless an MPI of one process in each rank is wanted
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -107,11 +108,28 @@ func (j *armcirunJob) listen() {
 	}
 }
 
+// lossReport is the function of OnLoss, if there is one yet.
+type lossReport struct {
+	to atomic.Pointer[func(rank int, reason string)]
+}
+
+func (l *lossReport) lost(rank int, reason string) {
+	if report := l.to.Load(); report != nil {
+		(*report)(rank, reason)
+	}
+}
+
+// OnLoss: see LossWatcher.
+func (j *armcirunJob) OnLoss(report func(rank int, reason string)) { j.report.to.Store(&report) }
+
 // orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel
 // has begun already.
 func (j *armcirunJob) orphaned(err error) {
 	if j.rank == 0 {
-		log.Lastf("armcirun is gone (%v): ending", err)
+		j.ending.Store(true) // armcirun answers nothing any more
+		reason := fmt.Sprintf("armcirun is gone (%v)", err)
+		j.report.lost(0, reason)
+		log.Lastf("%s: ending", reason)
 	}
 }
 

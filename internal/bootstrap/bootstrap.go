@@ -58,6 +58,13 @@ type Job interface {
 	Close() error
 }
 
+// LossWatcher is a Job that notices by connections of its own that a rank has ended.
+type LossWatcher interface {
+	// OnLoss has such losses reported by a function, so that one rank says why the job ends,
+	// however many notice. It returns only if the job does not end because of the loss.
+	OnLoss(report func(rank int, reason string))
+}
+
 // Start joins the job. comm is the communicator whose ranks become the job's,
 // nil for all processes of the launcher. It tries in this order:
 //

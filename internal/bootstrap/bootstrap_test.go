@@ -192,6 +192,39 @@ func TestDieTellsArmcirunFirst(t *testing.T) {
 	jobs[0].Close()
 }
 
+// What watches losses is told that armcirun is gone, and prints it or not; nothing else does.
+func TestArmcirunGoneIsReported(t *testing.T) {
+	s, _ := server(t, 1)
+	set := settings(t, s.Env(0, 0)...)
+	secret, err := jobwire.ParseSecret(set.String("ARMCI_JOB_SECRET"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := make(chan string, 10)
+	defer log.SetSink(func(line []byte) { printed <- string(line) })()
+	heard, ended, left := make(chan string, 1), make(chan int), make(chan int, 1)
+	j, err := dialArmcirun(set.String("ARMCI_JOB_ADDR"), time.Second, secret, 0, 1,
+		func(status int) { left <- status })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.conn.Close()
+	j.OnLoss(func(_ int, reason string) {
+		heard <- reason
+		<-ended
+	})
+	s.Close()
+	if got := <-heard; !strings.Contains(got, "armcirun is gone") {
+		t.Errorf("reported: %q", got)
+	}
+	j.Die(1) // as what is told does
+	if got := <-left; got != 1 || len(printed) > 0 {
+		t.Errorf("exits with %d, %d lines", got, len(printed))
+	}
+	close(ended)
+	<-left // of a process that does not end in the test
+}
+
 // Each rank ends; rank 0 alone says why.
 func TestArmcirunGoneEndsTheRank(t *testing.T) {
 	for rank, want := range []int{1, 0} {

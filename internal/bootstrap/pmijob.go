@@ -36,6 +36,7 @@ type pmiJob struct {
 type pmiHost struct {
 	server *jobserver.Server
 	client *pmi.Client
+	report lossReport
 	failed sync.Once
 	over   atomic.Bool // the job has ended well
 }
@@ -148,6 +149,14 @@ func (j *pmiJob) giveUp(err error) {
 	j.client.Abort(1, "libarmci: a rank cannot join the job")
 }
 
+// OnLoss: see LossWatcher.
+func (j *pmiJob) OnLoss(report func(rank int, reason string)) {
+	j.armcirunJob.OnLoss(report)
+	if j.host != nil {
+		j.host.report.to.Store(&report)
+	}
+}
+
 func (j *pmiJob) Kind() string   { return j.kind }
 func (j *pmiJob) Abort(code int) { j.Die(code) }
 
@@ -167,9 +176,13 @@ func (j *pmiJob) Die(code int) {
 	j.exit(exitStatus(code))
 }
 
-// alone says that rank 0 is gone, at one rank. The others leave time for that: many launchers end all with the first that ends.
+// alone reports that rank 0 is gone. Where there is nothing to report to, as in the final barrier,
+// one rank says so. The others leave time for that: many launchers end all with the first one.
 func (j *pmiJob) alone(err error) {
 	j.orphan.Store(true)
+	j.ending.Store(true)     // rank 0 answers nothing any more
+	time.Sleep(tellTime / 4) // what watches the ranks of the node says more about it
+	j.report.lost(0, fmt.Sprintf("rank 0 is gone (%v)", err))
 	if j.rank == 1 {
 		log.Lastf("rank 0 is gone (%v): ending", err)
 		log.AwaitReader(tellTime)
@@ -199,7 +212,10 @@ func (h *pmiHost) lost(rank int) {
 	go func() {
 		defer log.Guard()
 		if time.Sleep(tellTime); !h.over.Load() {
-			h.end(1, fmt.Sprintf("rank %d has died or ended without ARMCI_Finalize (its connection has ended): the job ends", rank))
+			reason := fmt.Sprintf("rank %d has died or ended without ARMCI_Finalize "+
+				"(its connection has ended)", rank)
+			h.report.lost(rank, reason)
+			h.end(1, reason+": the job ends")
 		}
 	}()
 }

@@ -100,15 +100,22 @@ func (d *reading) reports(ranks int) []report {
 
 // consensus is collective: it succeeds if all ranks have reached this step without an error.
 func (r *Runtime) consensus(err error) error {
-	_, err = r.consensusOn(nil, err)
+	_, _, err = r.consensusOn(addresses{}, err)
 	return err
 }
 
-// consensusOn is consensus, and exchanges the addresses of ranks, if they have one.
-func (r *Runtime) consensusOn(mine []byte, err error) (addrs []transport.PeerAddr, _ error) {
+// addresses are those that a rank tells the others, if it has any.
+type addresses struct {
+	server    []byte // of its data server
+	inquiries []byte // of a leader: transport.Liveness.InquiriesAt
+}
+
+// consensusOn is consensus, and exchanges the addresses of ranks. Those of inquiries are by node.
+func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.PeerAddr,
+	inquiries [][]byte, _ error) {
 	nodes, lost := r.exchange(reportCard(err, mine), func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
 	if lost != nil {
-		return nil, errors.Join(err, lost)
+		return nil, nil, errors.Join(err, lost)
 	}
 	var reports []report
 	for n, b := range nodes {
@@ -118,25 +125,27 @@ func (r *Runtime) consensusOn(mine []byte, err error) (addrs []transport.PeerAdd
 			rank := r.Topo.Nodes[n][d.rank(len(r.Topo.Nodes[n]))]
 			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.bytes()})
 		}
+		inquiries = append(inquiries, d.bytes())
 		if err := d.end(); err != nil {
-			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+			return nil, nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
 		}
 	}
 	slices.SortFunc(addrs, func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
-	return addrs, consensusError(reports, int(r.Me))
+	return addrs, inquiries, consensusError(reports, int(r.Me))
 }
 
 // reportCard is what a rank tells its leader for consensusOn.
-func reportCard(err error, addr []byte) (b record) {
+func reportCard(err error, a addresses) (b record) {
 	b.text(reportOf(err))
-	b.bytes(addr)
+	b.bytes(a.server)
+	b.bytes(a.inquiries)
 	return b
 }
 
 // mergeReports makes the record of a node for consensusOn.
 func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
 	var reports []report
-	var addrs record
+	var addrs, inquiries record
 	count := uint64(0)
 	for i, b := range cards {
 		d := reading{b: b}
@@ -146,13 +155,16 @@ func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
 			addrs.bytes(addr)
 			count++
 		}
+		if at := d.bytes(); i == 0 {
+			inquiries.bytes(at)
+		}
 		if d.end() != nil {
 			return nil
 		}
 	}
 	node.reports(reports)
 	node.number(count)
-	return append(node, addrs...)
+	return append(append(node, addrs...), inquiries...)
 }
 
 // consensusError is the error of the lowest rank that failed with a cause of its own, or, if there is none, of the

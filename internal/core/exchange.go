@@ -18,7 +18,7 @@ import (
 // different versions can say so. What follows, all other records, and the cards may differ between versions.
 const (
 	recordMagic   = "AMS"
-	recordVersion = 2
+	recordVersion = 3
 )
 
 // secretBytes is the length of a job's secret.

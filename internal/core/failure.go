@@ -32,7 +32,35 @@ func (r *Runtime) lost(rank transport.Rank, reason string) {
 		r.endBy(0, r.tellNodes)
 		return
 	}
-	r.end(r.turn(rank), reason)
+	wait := r.turn(rank)
+	r.endBy(0, func() {
+		if r.knownAt(r.Topo.Node(rank), wait) {
+			r.settle()
+		} else {
+			r.report(reason)
+		}
+	})
+}
+
+// knownAt tells whether the cause of the end is known at another node, where all ranks may have
+// ended already. It waits for the answer, and if there is none for this rank's turn to report.
+func (r *Runtime) knownAt(node int, turn time.Duration) bool {
+	began := time.Now()
+	if node < len(r.inquiries) && len(r.inquiries[node]) > 0 {
+		if r.Liveness.Known(r.inquiries[node], max(turn, noticeTime)) {
+			return true
+		}
+	}
+	time.Sleep(turn - time.Since(began))
+	return false
+}
+
+// settle ends the job on this node without a line: the cause has been printed elsewhere.
+func (r *Runtime) settle() {
+	if r.Liveness.ClaimEnd() {
+		r.Liveness.Settle()
+		r.tellNodes()
+	}
 }
 
 // lostAsync is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
@@ -108,9 +136,17 @@ func (r *Runtime) claimEnd() (first, elsewhere bool) {
 	if !r.Liveness.ClaimEnd() {
 		return false, false
 	}
-	if !r.Liveness.ClaimMachine() {
+	if !r.firstOfNodes() {
+		r.Liveness.Settle()
 		return false, true
 	}
+	first = r.Liveness.ClaimMachine()
+	return first, !first
+}
+
+// firstOfNodes asks the nodes before this one whether one of them ends the job, too. The first that
+// answers decides.
+func (r *Runtime) firstOfNodes() bool {
 	late := time.After(noticeTime)
 	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
 		heard := make(chan []byte, 1)
@@ -124,14 +160,13 @@ func (r *Runtime) claimEnd() (first, elsewhere bool) {
 		select {
 		case answer, ok := <-heard:
 			if ok {
-				first = len(answer) == 1 && answer[0] == 1
-				return first, !first
+				return len(answer) == 1 && answer[0] == 1
 			}
 		case <-late: // however many nodes do not answer
-			return true, false
+			return true
 		}
 	}
-	return true, false
+	return true
 }
 
 // tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
@@ -166,6 +201,7 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	}
 	first := byte(0)
 	if r.Liveness.ClaimEnd() { // so the ranks of this node have nothing to report
+		r.Liveness.Settle()
 		first = 1
 	}
 	reply([]byte{first})

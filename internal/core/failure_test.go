@@ -40,6 +40,28 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// The job notices the loss, too, at every rank and before the node does: one line all the same.
+func TestLostByTheJob(t *testing.T) {
+	for _, s := range []shape{{nodes: 1, ranks: 4}, {nodes: 2, ranks: 4}} {
+		lines := logged(t)
+		s.run(t, nil, func(r *tr) {
+			if r.barrier(); r.Me == 1 {
+				for rank := 1; rank < 4; rank++ {
+					go r.c.Job(rank).Lose(0, "rank 0 is gone")
+				}
+				r.c.Lose(0, "rank 0 (pid 1) has died")
+				awaitEndsFrom(r, 1)
+				got := lines()
+				one := strings.Count(got, "\n") == 1
+				if !one || !strings.Contains(got, "rank 0 ") {
+					r.wrong("%q", got)
+				}
+			}
+			r.barrier()
+		})
+	}
+}
+
 // hasty is a platform whose node reports a loss before Join has returned.
 type hasty struct {
 	transport.Platform
@@ -137,6 +159,33 @@ func TestOtherNodesAreTold(t *testing.T) {
 	})
 }
 
+// Nodes that lose a rank ask its node whether the cause is known there. One of them says why the
+// job ends where it is not.
+func TestKnownElsewhere(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		lines, want := logged(t), 1
+		if known {
+			want = 0
+		}
+		answer := func(c *transporttest.Cluster) {
+			c.Known = func(leader transport.Rank) bool { return known && leader == 1 }
+		}
+		shape{nodes: 3, ranks: 3}.run(t, answer, func(r *tr) {
+			r.barrier()
+			if r.Me == 0 {
+				r.c.Lose(1, "rank 1: connection lost")
+				awaitEnds(r)
+				got := lines()
+				about := strings.Count(got, "rank 1: connection lost")
+				if strings.Count(got, "\n") != want || about != want {
+					r.wrong("known: %v; %q", known, got)
+				}
+			}
+			r.barrier()
+		})
+	}
+}
+
 // A mistake of all ranks at the same time: one node reports it, and the others learn of it before their turn.
 func TestAbortInTurn(t *testing.T) {
 	lines := logged(t)
@@ -151,9 +200,12 @@ func TestAbortInTurn(t *testing.T) {
 }
 
 // awaitEnds waits until all ranks have ended.
-func awaitEnds(r *tr) {
+func awaitEnds(r *tr) { awaitEndsFrom(r, 0) }
+
+// awaitEndsFrom is awaitEnds for all ranks from the first on.
+func awaitEndsFrom(r *tr, first int) {
 	limit := time.Now().Add(20 * time.Second)
-	for rank := range r.N {
+	for rank := first; rank < r.N; rank++ {
 		for len(r.c.Job(rank).Ends()) == 0 && time.Now().Before(limit) {
 			time.Sleep(time.Millisecond)
 		}

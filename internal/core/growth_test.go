@@ -49,6 +49,7 @@ func (n simNode) World() transport.Team           { return n.team }
 func (n simNode) Arena() (lo uintptr, size int64) { return 0, 0 }
 func (n simNode) Leave(bool)                      {}
 func (n simNode) ReceiveBy(transport.Incoming)    {}
+func (n simNode) InquiriesAt() []byte             { return make([]byte, simInquiries) }
 
 // simTransport is that within the node.
 type simTransport struct{ transport.Transport }
@@ -81,6 +82,8 @@ func (p *simPlatform) Providers() []transport.Provider {
 const (
 	simHint = 16 // bytes, as of RDMA
 	simAddr = 32
+
+	simInquiries = 12 // two addresses
 )
 
 // simJob is a job of which one process runs. It counts what that sends and receives, as under armcirun: a leader sends everything
@@ -123,8 +126,10 @@ func (j *simJob) prepare() {
 		var o record
 		o.offers(offered(i == 0))
 		j.cards[1] = append(j.cards[1], o)
-		j.cards[2] = append(j.cards[2], reportCard(nil, make([]byte, simAddr*max(1-i, 0))))
-		j.cards[3] = append(j.cards[3], reportCard(nil, nil))
+		leads := max(1-i, 0)
+		at := addresses{make([]byte, simAddr*leads), make([]byte, simInquiries*leads)}
+		j.cards[2] = append(j.cards[2], reportCard(nil, at))
+		j.cards[3] = append(j.cards[3], reportCard(nil, addresses{}))
 	}
 	for n, ranks := range j.nodes {
 		rec := nodeRecord{ranks: ranks, host: fmt.Sprintf("nid%06d", n), machine: hash(fmt.Sprint(n)), need: 64 * 256 << 30}

@@ -65,6 +65,7 @@ type Runtime struct {
 	traffic       traffic
 	world         *Group
 	started       chan struct{} // closed when it is known whether all ranks take part
+	inquiries     [][]byte      // by node: where to ask whether it knows the cause of the end
 	ending        sync.Once
 	jobEnding     chan struct{} // closed when the job begins to end because of a failure
 	jobEnded      chan struct{} // closed when this process has ended, in tests
@@ -101,6 +102,9 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	}
 	r.Job.EndExchange()
 	r.makeWorld()
+	if w, ok := job.(bootstrap.LossWatcher); ok {
+		w.OnLoss(func(rank int, reason string) { r.lost(transport.Rank(rank), reason) })
+	}
 	return r, nil
 }
 
@@ -151,17 +155,19 @@ func (r *Runtime) reach(p transport.Platform, f *found) error {
 		return r.consensus(err)
 	}
 	var tr transport.Transport
-	var addr []byte
+	var mine addresses
 	if err == nil {
+		mine.inquiries = r.Liveness.InquiriesAt()
 		if tr, err = r.openProvider(c, f.secret); err == nil {
-			addr = tr.Info().Addr
+			mine.server = tr.Info().Addr
 		}
 	}
-	addrs, err := r.consensusOn(addr, err)
+	servers, inquiries, err := r.consensusOn(mine, err)
 	if err != nil {
 		return err
 	}
-	return r.consensus(r.connectProvider(tr, addrs))
+	r.inquiries = inquiries
+	return r.consensus(r.connectProvider(tr, servers))
 }
 
 func (r *Runtime) joinNode(p transport.Platform, f *found) error {

@@ -143,7 +143,7 @@ func TestOddRecords(t *testing.T) {
 	newer := append(record(recordMagic), recordVersion+1, 0, 0xff)
 	for text, odd := range map[string]record{
 		"malformed record": record("no record at all"), "a malformed": nil, "exchange of addresses: a malformed": short.encode(),
-		"node of rank 0: a malformed": twice.encode(), "of rank 0": good.encode()[:12], "of version 3 at the start": newer,
+		"node of rank 0: a malformed": twice.encode(), "of rank 0": good.encode()[:12], "of version 4 at the start": newer,
 	} {
 		c := transporttest.NewCluster(1)
 		j := oddJob{c.Job(0), func(nodes [][]byte) { nodes[0] = odd }}
@@ -177,7 +177,7 @@ func TestVersions(t *testing.T) {
 	running.Wait()
 	for i, err := range errs[:2] {
 		var s *StartError
-		if !errors.As(err, &s) || s.Print != (i == 0) || !strings.Contains(s.Text, "rank 2 exchanges records of version 3") {
+		if !errors.As(err, &s) || s.Print != (i == 0) || !strings.Contains(s.Text, "rank 2 exchanges records of version 4") {
 			t.Errorf("rank %d: %v", i, err)
 		}
 	}

@@ -47,7 +47,8 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 		MachineRanks: j.MachineRanks, NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode, Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
 		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device",
-		NoVM: !p.cfg.Bool("ARMCI_SHM_VM")})
+		NoVM:      !p.cfg.Bool("ARMCI_SHM_VM"),
+		Inquiries: tcp.Inquiries{Options: tcpOptions(p.cfg)}})
 	if err != nil {
 		p.listener.Close()
 		return nil, nil, err

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 
+	"libarmci/internal/leftovers"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
 )
@@ -76,6 +77,9 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 		d.limits.Atomic = 1
 	}
 	d.tame()
+	if i.Provider == "shm" {
+		leftovers.RemoveUnused(leftovers.Shm)
+	}
 	d.progress.init(i.Auto)
 	return d, nil
 }

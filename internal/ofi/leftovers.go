@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Files of the provider shm (package leftovers). The end of a job closes no endpoint; so a process
-// that ends it removes its own files and those of ranks that it has met and that have died. No
-// other file is touched.
+// that ends it removes its own files and those of ranks that it has met and that have died. A
+// launcher may kill all ranks before: then the next process that opens the provider removes what is
+// of no use to any process.
 package ofi
 
 import (
 	"bytes"
 	"os"
 	"strconv"
-	"strings"
-	"syscall"
 
 	"libarmci/internal/leftovers"
 )
@@ -41,18 +40,5 @@ func (d *device) Abandon() {
 // mayRemove tells whether the files of a process are of no more use.
 func (d *device) mayRemove(pid int) bool {
 	_, known := d.met.Load(pid)
-	return pid == os.Getpid() || known && !alive(pid)
-}
-
-// alive tells whether a process runs. One that its parent has not asked for yet does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) == syscall.ESRCH {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return true
-	}
-	_, state, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
-	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
+	return pid == os.Getpid() || known && !leftovers.Alive(pid)
 }

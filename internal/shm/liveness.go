@@ -137,28 +137,29 @@ func (m *Node) Exited() bool {
 	return false
 }
 
-// ClaimEnd is true for the first rank of the node that calls it. The reporter prints nothing then.
-func (m *Node) ClaimEnd() bool {
-	first := C.claim_end(C.int(m.opt.Self)) != 0
-	if first {
-		m.tellReporter(statusReported)
-	}
-	return first
-}
+// ClaimEnd is true for the first rank of the node that calls it.
+func (m *Node) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
 
-// ClaimMachine is true unless the reporter or a rank of another node of this machine has printed
-// why the job ends. There are such nodes only where the job pretends so. The claim is kept until
-// the process ends.
+// ClaimMachine is true unless the reporter or a rank of another node that has the same reporter has
+// printed why the job ends. The socket's name is taken until the process ends; from then on the
+// status keeps the reporter from printing.
 func (m *Node) ClaimMachine() bool {
-	if m.reporter < 0 || m.opt.NetnsRanks == len(m.opt.Ranks) {
+	if m.reporter < 0 {
 		return true
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return true
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + claimName(m.opt.Secret)})
 	}
-	return !errors.Is(unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + claimName(m.opt.Secret)}), unix.EADDRINUSE)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return false
+	}
+	m.tellReporter(statusClaimed)
+	return true
 }
+
+// Settle keeps the reporter from printing: the cause has been printed elsewhere.
+func (m *Node) Settle() { m.tellReporter(statusReported) }
 
 // armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it waits for.
 //

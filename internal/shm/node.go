@@ -48,6 +48,8 @@ type Options struct {
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although
 	// it was needed. The reason is empty if the reporter prints it.
 	Lost func(rank transport.Rank, reason string)
+	// Inquiries lets other hosts ask this one's reporter; nil: they cannot.
+	Inquiries Inquiries
 }
 
 // Node implements transport.Node.
@@ -67,6 +69,7 @@ type Node struct {
 	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
 	reporter    int
 	statusOnce  sync.Once
+	inquiries   []byte     // where the reporter that this rank has started can be asked
 	mu          sync.Mutex // region table, and the next two
 	detached    bool
 	exposed     exposures

@@ -60,6 +60,8 @@ var joined = map[string]func(*rank){
 	"be watched":  beWatched,
 	"tell":        tell,
 	"leave alone": leaveAlone,
+	"claim":       claimWhenTold,
+	"be asked":    beAsked,
 }
 
 func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/tcp"
 	"libarmci/internal/transport"
 )
 
@@ -50,6 +51,7 @@ type order struct {
 	Node      int // of the network namespace
 	Ranks     int // of the network namespace, 0: those of the node
 	NoVM      bool
+	Asked     bool // other hosts may ask the reporter
 }
 
 const testWorld = 100 // ranks of the job, of which most are elsewhere
@@ -64,7 +66,14 @@ func (o *order) options() Options {
 	}
 	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
 		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM,
-		NetnsNode: o.Node, NetnsRanks: o.Ranks}
+		NetnsNode: o.Node, NetnsRanks: o.Ranks, Inquiries: o.inquiries()}
+}
+
+func (o *order) inquiries() Inquiries {
+	if !o.Asked {
+		return nil
+	}
+	return tcp.Inquiries{Options: tcp.Options{Interface: "lo"}}
 }
 
 // rank is what a scenario works with. It is also the testing.TB of the process.

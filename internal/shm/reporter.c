@@ -5,9 +5,12 @@
 //
 //   argument i + 1      line to print when rank i ends without a word (reporter.h)
 //   descriptor 3 + i    a connection to rank i
-//   environment         the name of the job's claim; other users cannot read it there
+//   environment         the name of the job's claim; if other hosts may ask whether the cause is
+//                       known here: the answer. Other users cannot read it there
+//   descriptor 3 + n    in that case: the socket that they connect to
 #include <errno.h>
 #include <linux/prctl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -22,6 +25,8 @@
 
 #define APART  __attribute__((no_stack_protector, no_sanitize("address", "undefined", "thread")))
 #define SECTION __attribute__((section("armci_reporter"), used)) APART
+
+#define KEPT 1500 // milliseconds
 
 static inline __attribute__((always_inline)) APART long sys(long number, long a, const void *b, long c, const void *d)
 {
@@ -52,50 +57,87 @@ SECTION static int claim(const char *name)
 	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// Prints the lines of the ranks that are to blame, unless a rank has. It keeps the claim until the
-// launcher has ended the other ranks. Standard error is closed before, since a launcher may wait
-// for that.
-SECTION static void report(const char *name, const char *leaver, const char *dead)
+// Prints the lines of the ranks that are to blame.
+SECTION static void report(const char *leaver, const char *dead)
 {
-	struct timespec kept = {.tv_sec = 1};
-	if (!claim(name))
-		return;
 	if (leaver)
 		say(leaver);
 	say(dead);
-	sys(SYS_close, 2, NULL, 0, NULL);
-	sys(SYS_nanosleep, (long)&kept, NULL, 0, NULL);
 }
 
-// The first connection that ends without a word is the death: events are listed in the order in which they happened, and
-// the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited without finalising is named, too: it may be
-// the reason why others end.
-SECTION static void watch(char **line, long n, const char *name)
+SECTION static long milliseconds(void)
 {
-	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL), left = n, leaver = -1, got;
-	struct epoll_event e;
-	char status = REPORTER_READY;
-	for (e.data.u64 = 0; e.data.u64 < (uint64_t)n; e.data.u64++) {
-		e.events = EPOLLIN;
-		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_ADD, (long)e.data.u64 + 3, &e);
-	}
-	sys(SYS_write, 3, &status, 1, NULL);
-	while (left > 0) {
-		if (sys(SYS_epoll_wait, poll, &e, 1, (void *)-1) != 1)
+	struct timespec now;
+	sys(SYS_clock_gettime, CLOCK_MONOTONIC, &now, 0, NULL);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// Stays for KEPT after the cause of the end is known here. That keeps the claim until the launcher
+// has ended the other ranks, and answers ranks of other hosts, which ask (told.go). Standard error
+// is closed before, since a launcher may wait for that.
+SECTION static void stay(int listener, const char *answer)
+{
+	struct pollfd p = {.fd = listener, .events = POLLIN}; // poll ignores descriptor -1
+	long end = milliseconds() + KEPT, left, n = 0;
+	sys(SYS_close, 2, NULL, 0, NULL);
+	while (answer && ((const volatile char *)answer)[n]) n++;
+	while ((left = end - milliseconds()) > 0) {
+		if (sys(SYS_poll, (long)&p, (void *)1, left, NULL) <= 0)
 			continue;
-		long who = (long)e.data.u64;
-		got = sys(SYS_read, who + 3, &status, 1, NULL);
-		if (got == 1 && status == REPORTER_REPORTED)
-			return;
-		if (got != 1) {
-			report(name, leaver >= 0 ? line[leaver] : NULL, line[who]);
-			return;
+		long fd = sys(SYS_accept4, listener, NULL, 0, (void *)SOCK_CLOEXEC);
+		sys(SYS_write, fd, answer, n, NULL);
+		sys(SYS_close, fd, NULL, 0, NULL);
+	}
+}
+
+SECTION static long begin(long n)
+{
+	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL);
+	struct epoll_event e = {.events = EPOLLIN};
+	char status = REPORTER_READY;
+	for (; e.data.u64 < (uint64_t)n; e.data.u64++)
+		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_ADD, (long)e.data.u64 + 3, &e);
+	sys(SYS_write, 3, &status, 1, NULL);
+	return poll;
+}
+
+// The first connection that ends without a word is the death: events are listed in the order in
+// which they happened, and the launcher kills afterwards (dupHigh in reporter.go). A rank that has
+// exited without finalising is named, too: it may be the reason why others end.
+//
+// A rank that has printed the cause may have been killed since, and its claim freed. So what has
+// come by the time of the reporter's own claim is read before anything is printed. false: all ranks
+// have finalised.
+SECTION static int watch(char **line, long n, const char *name)
+{
+	long poll = begin(n), left = n, leaver = -1, dead = -1;
+	struct epoll_event e;
+	char status;
+	while (left > 0) {
+		long got = sys(SYS_epoll_wait, poll, &e, 1, (void *)(dead < 0 ? -1L : 0L));
+		if (got == 0)
+			break;
+		if (got != 1)
+			continue;
+		long rank = (long)e.data.u64;
+		got = sys(SYS_read, rank + 3, &status, 1, NULL);
+		if (got == 1 && status == REPORTER_CLAIMED)
+			return 1;
+		if (got == 1 && status == REPORTER_REPORTED && dead < 0)
+			return 1;
+		if (got != 1 && dead < 0) {
+			if (!claim(name))
+				return 1;
+			dead = rank;
 		}
-		if (status == REPORTER_LEFT && leaver < 0)
-			leaver = who;
-		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_DEL, who + 3, &e);
+		if (got == 1 && status == REPORTER_LEFT && leaver < 0 && dead < 0)
+			leaver = rank;
+		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_DEL, rank + 3, &e);
 		left--;
 	}
+	if (dead >= 0)
+		report(leaver >= 0 ? line[leaver] : NULL, line[dead]);
+	return dead >= 0;
 }
 
 // stack: the number of arguments, the arguments, NULL, the environment, as at the start of every
@@ -103,8 +145,11 @@ SECTION static void watch(char **line, long n, const char *name)
 SECTION static void start(long *stack)
 {
 	char **argument = (char **)(stack + 1);
+	char **environment = argument + stack[0] + 1;
+	long n = stack[0] - 1;
 	sys(SYS_prctl, PR_SET_NAME, argument[0], 0, NULL);
-	watch(argument + 1, stack[0] - 1, argument[stack[0] + 1]);
+	if (watch(argument + 1, n, environment[0]))
+		stay(environment[1] ? (int)n + 3 : -1, environment[1]);
 	for (;;) sys(SYS_exit_group, 0, NULL, 0, NULL);
 }
 

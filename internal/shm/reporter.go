@@ -30,6 +30,7 @@ const (
 	statusFinalised = C.REPORTER_FINALISED
 	statusLeft      = C.REPORTER_LEFT
 	statusReported  = C.REPORTER_REPORTED
+	statusClaimed   = C.REPORTER_CLAIMED
 )
 
 const (
@@ -121,24 +122,42 @@ func secretName(use string, secret []byte) string {
 
 // launchReporter starts it with every line that it may have to write.
 func (m *Node) launchReporter(all []watch) error {
-	n := len(all)
-	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(n+2), C.size_t(unsafe.Sizeof((*C.char)(nil))))), n+2)
-	fds := make([]C.int, n)
-	argv[0] = C.CString(reporterName)
-	for i, w := range all {
-		argv[i+1], fds[i] = C.CString(w.line), C.int(w.end)
+	words, environment := []string{reporterName}, []string{claimName(m.opt.Secret)}
+	var fds []C.int
+	for _, w := range all {
+		words, fds = append(words, w.line), append(fds, C.int(w.end))
 	}
-	claim := C.CString(claimName(m.opt.Secret))
-	bad, err := C.shm_reporter_start(&argv[0], claim, C.int(n), &fds[0])
-	C.free(unsafe.Pointer(claim))
-	for _, s := range argv {
-		C.free(unsafe.Pointer(s))
+	if inquiries := m.openInquiries(); inquiries >= 0 {
+		defer unix.Close(inquiries)
+		environment = append(environment, knownText(m.opt.Secret))
+		fds = append(fds, C.int(inquiries))
 	}
-	C.free(unsafe.Pointer(&argv[0]))
+	argv, envp := cStrings(words), cStrings(environment)
+	defer freeStrings(argv)
+	defer freeStrings(envp)
+	bad, err := C.shm_reporter_start(&argv[0], &envp[0], C.int(len(fds)), &fds[0])
 	if bad == 0 {
 		return nil
 	}
 	return err
+}
+
+// cStrings are the strings in C's memory, and a null pointer.
+func cStrings(all []string) []*C.char {
+	n := len(all) + 1
+	list := C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof((*C.char)(nil))))
+	out := unsafe.Slice((**C.char)(list), n)
+	for i, s := range all {
+		out[i] = C.CString(s)
+	}
+	return out
+}
+
+func freeStrings(all []*C.char) {
+	for _, s := range all {
+		C.free(unsafe.Pointer(s))
+	}
+	C.free(unsafe.Pointer(&all[0]))
 }
 
 // awaitReporter waits until the reporter watches the connections: it does not know the order of deaths before.

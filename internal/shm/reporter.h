@@ -10,10 +10,11 @@
 // The byte that a rank writes before its connection ends.
 #define REPORTER_FINALISED 'f'
 #define REPORTER_LEFT      'l' // exits with status 0 without finalising
-#define REPORTER_REPORTED  't' // the job ends and another rank has printed why: the reporter ends silently
+#define REPORTER_REPORTED  't' // another rank has printed why the job ends
+#define REPORTER_CLAIMED   'c' // this rank has the claim and prints, even if it is dead by now
 
-// Starts the reporter with argv, its name and n lines, to watch connections watched[n]. It prints
-// unless a rank holds the claim. 0, or -1 with errno set.
-int shm_reporter_start(char **argv, char *claim, int n, const int *watched);
+// Starts the reporter with argv, its name and a line for each rank, environment, and descriptors
+// given[n], see reporter.c. 0, or -1 with errno set.
+int shm_reporter_start(char **argv, char **environment, int n, const int *given);
 
 #endif

@@ -62,22 +62,22 @@ static int program(void)
 
 // Data of the two short-lived processes. They share the memory of this process, whose thread waits for them.
 struct starting {
-	char **argv, *claim;
-	const int *watched;
+	char **argv, **environment;
+	const int *given;
 	int n, program;
 	int *spare; // [n]: unused descriptors above those of the reporter
 	uint8_t *stack; // two of them
 	int error;
 };
 
-// Connections become descriptors 3, 4, ...; exec closes all others but standard error.
+// What is given becomes descriptors 3, 4, ...; exec closes all others but standard error.
 static int arrange(struct starting *s)
 {
 	int first = 3 + s->n;
 	if ((s->program = fcntl(s->program, F_DUPFD_CLOEXEC, first)) < 0)
 		return -1;
 	for (int i = 0; i < s->n; i++)
-		if ((s->spare[i] = fcntl(s->watched[i], F_DUPFD_CLOEXEC, first)) < 0)
+		if ((s->spare[i] = fcntl(s->given[i], F_DUPFD_CLOEXEC, first)) < 0)
 			return -1;
 	for (int i = 0; i < s->n; i++)
 		if (dup2(s->spare[i], 3 + i) < 0)
@@ -90,8 +90,7 @@ static int arrange(struct starting *s)
 static int become_reporter(void *arg)
 {
 	struct starting *s = arg;
-	char *environment[] = {s->claim, NULL};
-	syscall(SYS_execveat, s->program, "", s->argv, environment, AT_EMPTY_PATH);
+	syscall(SYS_execveat, s->program, "", s->argv, s->environment, AT_EMPTY_PATH);
 	s->error = errno;
 	_exit(1);
 }
@@ -119,10 +118,11 @@ static void launch(struct starting *s)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-int shm_reporter_start(char **argv, char *claim, int n, const int *watched)
+int shm_reporter_start(char **argv, char **environment, int n, const int *given)
 {
-	struct starting s = {.argv = argv, .claim = claim, .watched = watched, .n = n, .program = program(),
-		.spare = calloc((size_t)n, sizeof(int)), .stack = malloc(2 * STACK)};
+	struct starting s = {.argv = argv, .environment = environment, .given = given, .n = n,
+		.program = program(), .spare = calloc((size_t)n, sizeof(int)),
+		.stack = malloc(2 * STACK)};
 	int file = s.program;
 	if (file < 0 || !s.spare || !s.stack)
 		s.error = errno;
@@ -138,7 +138,7 @@ int shm_reporter_start(char **argv, char *claim, int n, const int *watched)
 
 #else
 
-int shm_reporter_start(char **argv, char *claim, int n, const int *watched)
+int shm_reporter_start(char **argv, char **environment, int n, const int *given)
 {
 	errno = ENOSYS;
 	return -1;

@@ -5,7 +5,10 @@
 // Package shm implements all of them; tests have stand-ins.
 package transport
 
-import "unsafe"
+import (
+	"time"
+	"unsafe"
+)
 
 // Node is the calling process's share of its node, as Platform.Join returns it. core takes the parts from it.
 type Node interface {
@@ -144,9 +147,17 @@ type Liveness interface {
 	Exited() bool
 	// ClaimEnd is true for one rank of the node, which prints why the job ends.
 	ClaimEnd() bool
-	// ClaimMachine is true unless another node of this machine has printed why the job ends, as
-	// far as that is known.
+	// ClaimMachine is true unless another node of this machine, or a process that watches it,
+	// has printed why the job ends, as far as that is known. Only the caller prints then.
 	ClaimMachine() bool
+	// Settle says that the cause has been printed elsewhere.
+	Settle()
+	// InquiriesAt is where other hosts may ask whether the cause of the end is known on this
+	// one, even when all its ranks have ended; nil: nowhere.
+	InquiriesAt() []byte
+	// Known asks at such an address. A host that is out of reach has the time within, one that
+	// is there has some seconds.
+	Known(at []byte, within time.Duration) bool
 }
 
 // LocalMemory moves data to and from the memory of this node, private memory of its ranks included, at once: Peer = local number.

@@ -6,7 +6,8 @@
 # goes on. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
-#   HOSTS_PARTS="kill=puts,lock node link=barrier stop stoplink device" chooses, also in what ways the ranks are busy
+#   HOSTS_PARTS="kill=puts,lock exit node link=barrier stop stoplink device" chooses, also in what
+#   ways the ranks are busy
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -96,6 +97,19 @@ part_link() {
 		force
 		"$here/hosts.sh" down $prefix
 		"$here/hosts.sh" up $prefix 2
+	done
+}
+
+# A rank ends itself by _exit. A launcher may end its host only, or at once: one line all the same.
+part_exit() {
+	for victim in 0 3 0 3; do
+		case="$flavour rank $victim of two hosts ends by _exit"
+		start "$dir/victim" "$dir/pids" _exit $victim
+		started || { fail "did not start"; force; continue; }
+		began=$(now)
+		over 10 "rank $victim "
+		lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+		[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
 	done
 }
 

@@ -59,7 +59,12 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   endif()
   if(NOT flavour STREQUAL none)
     set(programs ENV "HOSTS_PROGRAMS=init strided fence notify group_use gop")
-    set(faults ENV "HOSTS_PARTS=kill=puts,receive node=puts link=barrier")
+    set(parts kill=puts,receive node=puts link=barrier)
+    if(flavour STREQUAL mpich) # the launcher that may end one host only
+      list(INSERT parts 1 exit)
+    endif()
+    list(JOIN parts " " parts)
+    set(faults ENV "HOSTS_PARTS=${parts}")
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
     ARGS hosts ${flavour} ${most} few ${programs})

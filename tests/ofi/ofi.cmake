@@ -39,6 +39,7 @@ if("none" IN_LIST ARMCI_CAN_CC)
   armci_ofi(udp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts")
   armci_ofi(shm/fault SECONDS 300 COMMAND ${here}/fault/run.sh
     ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts")
+  armci_ofi(shm/leftovers SECONDS 100 COMMAND ${here}/ofi/leftovers.sh)
 
   # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a program.
   # By hand: an emulated processor is so slow that a limit of time in the suites is met now and then.

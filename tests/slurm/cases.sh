@@ -23,6 +23,7 @@ failing() { ! "$@"; }
 # ended CASE STATUS|failure PATTERN ARGUMENT...: a program on 4 ranks ends in some way; one line of ours matches the pattern. A
 # launcher that ends all ranks with the first may have done so before one could say why; its_line is then what it says itself.
 its_line='no such line'
+most_lines=1 # of ours: one rank says why the job ends
 ended() {
 	name=$1 status=$2 pattern=$3
 	shift 3
@@ -34,6 +35,8 @@ ended() {
 	fi
 	[ $(($(date +%s) - before)) -le 10 ] || fail "took longer than 10 s"
 	[ -z "$pattern" ] || grep -q "$its_line" err || says err "^\\[[0-9?]@[^]]*\\] .*$pattern"
+	[ -z "$pattern" ] || [ "$(grep -c '^\[[0-9?]@' err)" -le $most_lines ] ||
+		fail "more than $most_lines line of the library: $(cat err)"
 }
 
 # Of several that fail at the same time, the launcher chooses whose status it returns: srun the highest; of_several=failure: any.

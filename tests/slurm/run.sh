@@ -75,6 +75,7 @@ if make_hosts 2>ip.err; then
 	ended "between hosts, rank 0 killed" failure 'rank 0 ' kill 0
 	ended "between hosts, ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1
 	export UNSET=: # rank 0 takes them for one host
+	most_lines=2
 	ended "no way to rank 0" failure 'rank [13] of 4 cannot join the job: connect to rank 0: it is on another host' again
 else
 	echo "skip: no network namespaces: $(cat ip.err)"

@@ -32,6 +32,9 @@ type Cluster struct {
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
 	Wrap func(rank int, t transport.Transport) transport.Transport
+	// Known, if set, is the answer to other nodes that ask one, by its leader, whether the
+	// cause of the job's end is known there.
+	Known func(leader transport.Rank) bool
 	// Wire says what the wire between nodes is like; without it there is none. ProviderList stands in its place.
 	Wire         *Options
 	ProviderList []transport.Provider

@@ -22,6 +22,7 @@ type Job struct {
 	made []Comm
 	free []uintptr
 	end  []string
+	lost func(rank int, reason string)
 }
 
 // Comm is a communicator that was asked for.
@@ -29,6 +30,12 @@ type Comm struct {
 	Ranks []int
 	Comm  uintptr
 }
+
+// OnLoss: see bootstrap.LossWatcher.
+func (j *Job) OnLoss(report func(rank int, reason string)) { j.lost = report }
+
+// Lose reports that the job has noticed the loss of a rank.
+func (j *Job) Lose(rank int, reason string) { j.lost(rank, reason) }
 
 // Kind is a word of its own.
 func (j *Job) Kind() string { return "test" }

@@ -7,6 +7,7 @@ package transporttest
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"libarmci/internal/transport"
 )
@@ -347,6 +348,20 @@ func (n *Node) Exited() (yes bool) {
 
 // ClaimMachine is true: this node is the only one of its machine.
 func (n *Node) ClaimMachine() bool { return true }
+
+// Settle makes no difference: there is nothing beside the ranks that prints.
+func (n *Node) Settle() {}
+
+// InquiriesAt is the leader of the node, if the cluster is to answer there.
+func (n *Node) InquiriesAt() []byte {
+	if n.c.Known == nil {
+		return nil
+	}
+	return []byte{byte(n.here[0])}
+}
+
+// Known asks the cluster.
+func (n *Node) Known(at []byte, _ time.Duration) bool { return n.c.Known(transport.Rank(at[0])) }
 
 // ClaimEnd is true once per machine.
 func (n *Node) ClaimEnd() (first bool) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Tests of what a reporter knows of ranks that are dead by then, and what it tells other hosts.
+package shm
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/tcp"
+)
+
+// claimWhenTold claims the line about the end of the job, as a rank does that prints it.
+func claimWhenTold(r *rank) {
+	r.say("ready")
+	r.hear()
+	r.say("%v", r.ClaimEnd() && r.ClaimMachine())
+	select {}
+}
+
+// A rank that prints the cause is killed before the reporter comes to look: one line is enough.
+func TestReporterSeesClaimsOfTheDead(t *testing.T) {
+	leaktest.Check(t)
+	secret := freshSecret()
+	node := func(number int, base uintptr) []*process {
+		return launch(t, 2, "claim", func(o *order) {
+			o.Reporter, o.Secret, o.Base = true, secret, base
+			o.Node, o.Ranks = number, 4
+		})
+	}
+	all := append(node(0, testBase), node(1, testBase+2*testArena)...)
+	for _, p := range all {
+		p.hear(t)
+	}
+	pid, err := strconv.Atoi(filepath.Base(reporterOf(t, all[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix.Kill(pid, unix.SIGSTOP)
+	all[1].kill(t)
+	all[2].tell("claim")
+	if got := all[2].hear(t); got != "true" {
+		t.Errorf("a rank of the other node claims: %s", got)
+	}
+	for _, victim := range []int{2, 3, 0} {
+		all[victim].kill(t)
+	}
+	unix.Kill(pid, unix.SIGCONT)
+	for _, p := range all {
+		p.end(t, true)
+		if p.err.Len() > 0 {
+			t.Errorf("a rank has printed the cause: %q", p.err.String())
+		}
+	}
+}
+
+// beAsked: the leader says where its reporter can be asked. Local rank 1 may settle the end.
+func beAsked(r *rank) {
+	r.say("%s", hex.EncodeToString(r.InquiriesAt()))
+	if r.hear() == "settle" {
+		r.Settle()
+		os.Exit(1)
+	}
+	select {}
+}
+
+// inquiry is tcp.Inquiries.Ask of one address.
+type inquiry func(answer string, within time.Duration) bool
+
+// asked starts ranks that other hosts may ask about, and returns how.
+func asked(t *testing.T, secret []byte) ([]*process, inquiry) {
+	t.Helper()
+	all := launch(t, 3, "be asked", func(o *order) {
+		o.Reporter, o.Secret, o.Asked = true, secret, true
+	})
+	at, err := hex.DecodeString(all[0].hear(t))
+	if err != nil || len(at) == 0 {
+		t.Fatalf("asked at %q, %v", at, err)
+	}
+	for _, p := range all[1:] {
+		if got := p.hear(t); got != "" {
+			t.Errorf("local rank %d would be asked at %s", p.Local, got)
+		}
+	}
+	return all, func(answer string, within time.Duration) bool {
+		return tcp.Inquiries{}.Ask(at, answer, within)
+	}
+}
+
+// Another host learns that the cause is known after all ranks of this one have been killed, or when
+// it has been printed elsewhere; not before.
+func TestReporterAnswersOtherHosts(t *testing.T) {
+	leaktest.Check(t)
+	for _, settled := range []bool{false, true} {
+		secret := freshSecret()
+		all, ask := asked(t, secret)
+		heard := make(chan bool)
+		go func() { heard <- ask(knownText(secret), patience) }()
+		if settled {
+			all[1].tell("settle")
+			all[1].end(t, true)
+		} else {
+			all[1].kill(t)
+		}
+		for _, victim := range []int{2, 0} {
+			all[victim].kill(t)
+		}
+		if !<-heard {
+			t.Errorf("settled: %v; the cause is not known", settled)
+		}
+		if ask(knownText(freshSecret()), patience) {
+			t.Error("it answers another job")
+		}
+		for _, p := range all {
+			if p.Local != 1 || !settled {
+				p.end(t, true)
+			}
+		}
+		if got := all[0].err.Len() > 0; got == settled {
+			t.Errorf("settled: %v; %q", settled, all[0].err.String())
+		}
+		for reporterOf(t, all[0]) != "" {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if ask(knownText(secret), patience) {
+			t.Error("it answers after its end")
+		}
+	}
+}
