@@ -79,10 +79,14 @@ type fabric struct {
 	alarm    int // a timer
 }
 
+// mostDeferred is the longest body that is copied so that it may travel together with the next frame,
+// which costs less than a system call or a thread for each of them.
+const mostDeferred = bufferBytes - transport.MaxHead - prefixBytes
+
 // open makes the process ready to be connected to, and to connect.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	f := &fabric{FabricConfig: c, opt: o, ln: -1, alarm: -1}
-	f.Eager = min(max(f.Eager, 0), bufferBytes-transport.MaxHead-prefixBytes)
+	f.Eager = min(max(f.Eager, 0), mostDeferred)
 	f.straight, _ = o.straightFrom()
 	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
@@ -126,7 +130,7 @@ func (f *fabric) openSocket() error {
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
 	looks := min(max(f.Looks(), leastLooks), mostLooks)
-	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true}
+	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
 }
 
 // Dial connects to the data server of a rank: again, while connections are dropped before they have

@@ -85,6 +85,7 @@ type FabricInfo struct {
 	Copies   bool          // Post copies what it is given, else it keeps that
 	Bytewise bool          // the device, being software, may read and write aligned blocks of up to 8 bytes in parts
 	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
+	Defers   int64         // Blocks: Send of a body of up to so many bytes does not, if it is Soon: it is copied
 }
 
 // Fabric is a network between nodes, opened by one process.
