@@ -40,7 +40,7 @@ static uint32_t publish_cpu(void)
 	return cpu;
 }
 
-enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000 };
+enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
 
 // leave_core moves the thread to a core on which no rank of the node was seen, if its mask has one.
 // It tries less often the less that has helped, since a rank of another job may be there.
@@ -59,8 +59,10 @@ static bool leave_core(void)
 		if (cpu > 0 && cpu <= WAIT_CPUS)
 			avoid[(cpu - 1) / 64] |= 1ull << ((cpu - 1) % 64);
 	}
-	if (!wait_move(avoid))
+	if (!wait_move(avoid)) { // its mask may change
+		atomic_store_explicit(&stay, NO_CORE_STAY, memory_order_relaxed);
 		return false;
+	}
 	publish_cpu();
 	return true;
 }

@@ -49,7 +49,7 @@ enum {
 	WAIT_LEAST_OWN_YIELD = 600, // bounds of a yield that has run no other thread
 	WAIT_MOST_OWN_YIELD = 2000,
 	WAIT_SHARED = 1000000,      // longest time in yields that do run others
-	WAIT_FAR = 200000,          // least time in yields for what may come from another node
+	WAIT_SHARED_CORE = 200000,  // time in yields where the awaited thread may need this core
 	WAIT_LEAST_YIELDS = 2,      // before a sleep
 };
 
