@@ -49,7 +49,7 @@ static bool leave_core(void)
 	static shm_u64 moved, stay;
 	uint64_t now = wait_clock(), rested = now - atomic_load_explicit(&moved, memory_order_relaxed);
 	uint64_t least = atomic_load_explicit(&stay, memory_order_relaxed), avoid[WAIT_CPU_WORDS] = {0};
-	if (rested < least || shm_crowded() || wait_crowded(&shm.policy.crowd, now))
+	if (rested < least || shm_crowded())
 		return false;
 	least = rested < 4 * least ? 2 * least : FIRST_STAY;
 	atomic_store_explicit(&stay, least < LONGEST_STAY ? least : LONGEST_STAY, memory_order_relaxed);
