@@ -10,7 +10,7 @@ package shm
 // static inline void open_policy(uint64_t wake, uint64_t spin)
 // {
 // 	wait_policy_open(&shm.policy, wake, spin);
-// 	wait_policy_open(&shm.far, wake, WAIT_CROWDED_SPIN); // the node's data server may share the core
+// 	wait_policy_open(&shm.far, wake, spin);
 // }
 // static inline void tune_policy(uint32_t quick, uint64_t own_yield)
 // {

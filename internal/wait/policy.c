@@ -137,7 +137,11 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	uint64_t took = w->now - w->begin, patience = get(&p->patience), full = wait_full(p);
 	if (w->place == WAIT_BESIDE)
 		wait_crowd_waited(&p->crowd, took, w->now);
-	if (w->shared > 0 && !w->slept) {
+	uint64_t least = WAIT_LEAST_PATIENCE;
+	if (w->place == WAIT_FARAWAY) { // what a server brings is met as soon by yields, and it may need the core
+		patience = w->yields == 0 && !w->slept ? full : patience / 2;
+		least = WAIT_LEAST_FAR;
+	} else if (w->shared > 0 && !w->slept) {
 		if (w->place == WAIT_ELSEWHERE && p->spin == WAIT_ANY_SPIN)
 			patience /= 2;
 	} else if (took - w->shared <= full + get(&p->wake)) {
@@ -145,8 +149,8 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	} else {
 		patience /= 2;
 	}
-	if (patience < WAIT_LEAST_PATIENCE)
-		patience = full < WAIT_LEAST_PATIENCE ? full : WAIT_LEAST_PATIENCE;
+	if (patience < least)
+		patience = full < least ? full : least;
 	if (patience != get(&p->patience))
 		set(&p->patience, patience);
 }
