@@ -58,9 +58,8 @@ void wait_policy_open(struct wait_policy *p, uint64_t wake, uint64_t spin)
 
 void wait_policy_tune(struct wait_policy *p, uint32_t quick, uint64_t own_yield)
 {
-	uint32_t part = p->spin <= WAIT_CROWDED_SPIN ? 5 : 1; // a look may be dear: then these take longer
-	p->quick = quick > part ? quick / part : 1;
-	p->quick_time = WAIT_QUICK / part;
+	p->quick = quick;
+	p->quick_time = WAIT_QUICK;
 	p->own_yield = own_yield;
 }
 
