@@ -112,6 +112,20 @@ static inline void wait_met(struct wait_policy *p)
 		atomic_store_explicit(&p->patience, full, memory_order_relaxed);
 }
 
+// Looks a few times for a condition, an expression, before a wait_look, where even a call counts.
+#define WAIT_SOON(p, condition)                                    \
+	({                                                         \
+		bool met_ = false;                                 \
+		for (uint32_t i_ = 0; i_ < 8 && i_ < (p)->quick && !met_; i_++) { \
+			met_ = (condition);                        \
+			if (!met_)                                 \
+				cpu_relax();                       \
+		}                                                  \
+		if (met_)                                          \
+			wait_met(p);                               \
+		met_;                                              \
+	})
+
 /* waiting for a condition in memory ----------------------------------------------------------- */
 uint64_t wait_clock(void); // only goes forward
 typedef bool (*wait_cond)(void *arg);
