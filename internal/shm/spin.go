@@ -10,12 +10,18 @@ package shm
 // static inline void open_policy(uint64_t wake, uint64_t spin)
 // {
 // 	wait_policy_open(&shm.policy, wake, spin);
-// 	wait_policy_open(&shm.far, wake, WAIT_CROWDED_SPIN); // the node's data server may share the core
+// 	wait_policy_open(&shm.far, wake, spin);
 // }
 // static inline void tune_policy(uint32_t quick, uint64_t own_yield)
 // {
 // 	wait_policy_tune(&shm.policy, quick, own_yield);
 // 	wait_policy_tune(&shm.far, quick, own_yield);
+// }
+// static inline enum wait_place place_of(int peer)
+// {
+// 	struct wait w;
+// 	shm_wait_begin(&w, peer);
+// 	return w.place;
 // }
 // static inline bool yielded(uint64_t nanos)
 // {
@@ -74,6 +80,9 @@ func (m *Node) Polls() int {
 	}
 	return polls
 }
+
+// placeOf is where a wait for a local rank believes it to be; this rank may move. For tests.
+func placeOf(peer int) wait.Place { return C.place_of(C.int(peer)) }
 
 // yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps instead of yielding. For
 // tests.

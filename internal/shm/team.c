@@ -156,6 +156,8 @@ static bool counted(void *arg)
 
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
+	if (WAIT_SOON(&shm.policy, atomic_load_explicit(word, memory_order_acquire) >= want))
+		return;
 	struct counter c = {word, want};
 	struct wait w;
 	int member = member_of(h, word);

@@ -40,7 +40,7 @@ static uint32_t publish_cpu(void)
 	return cpu;
 }
 
-enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000 };
+enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
 
 // leave_core moves the thread to a core on which no rank of the node was seen, if its mask has one.
 // It tries less often the less that has helped, since a rank of another job may be there.
@@ -49,7 +49,7 @@ static bool leave_core(void)
 	static shm_u64 moved, stay;
 	uint64_t now = wait_clock(), rested = now - atomic_load_explicit(&moved, memory_order_relaxed);
 	uint64_t least = atomic_load_explicit(&stay, memory_order_relaxed), avoid[WAIT_CPU_WORDS] = {0};
-	if (rested < least || shm_crowded() || wait_crowded(&shm.policy.crowd, now))
+	if (rested < least || shm_crowded())
 		return false;
 	least = rested < 4 * least ? 2 * least : FIRST_STAY;
 	atomic_store_explicit(&stay, least < LONGEST_STAY ? least : LONGEST_STAY, memory_order_relaxed);
@@ -59,8 +59,10 @@ static bool leave_core(void)
 		if (cpu > 0 && cpu <= WAIT_CPUS)
 			avoid[(cpu - 1) / 64] |= 1ull << ((cpu - 1) % 64);
 	}
-	if (!wait_move(avoid))
+	if (!wait_move(avoid)) { // its mask may change
+		atomic_store_explicit(&stay, NO_CORE_STAY, memory_order_relaxed);
 		return false;
+	}
 	publish_cpu();
 	return true;
 }

@@ -27,7 +27,8 @@ static bool met(const struct wait_policy *p, wait_cond cond, void *arg)
 bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond, void *arg)
 {
 	if (place != WAIT_BESIDE && met(p, cond, arg)) {
-		wait_met(p);
+		if (place != WAIT_FARAWAY)
+			wait_met(p);
 		return true;
 	}
 	wait_begin(w, place, wait_clock() - (place == WAIT_BESIDE ? 0 : p->quick_time));

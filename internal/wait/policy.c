@@ -72,15 +72,17 @@ void wait_begin(struct wait *w, enum wait_place place, uint64_t now)
 static uint64_t looked(const struct wait *w) { return w->now - w->begin - w->shared; }
 
 // A yield that runs no other thread is a look that takes longer, and counts as one. One that does
-// run another costs the waiter nothing that it could use.
-static bool yields_on(const struct wait *w, uint64_t patience)
+// run another costs the waiter nothing that it could use. Where the thread that is waited for may
+// need this core, a waiter that yields gives it up as soon as that thread wants it.
+static bool yields_on(const struct wait_policy *p, const struct wait *w, uint64_t patience)
 {
-	uint64_t most = w->place == WAIT_FARAWAY && patience < WAIT_FAR ? WAIT_FAR : patience;
 	if (w->yields < WAIT_LEAST_YIELDS)
 		return true;
 	if (w->place == WAIT_FARAWAY)
-		return w->now - w->begin < most;
-	return w->ran_other || looked(w) < most;
+		return w->now - w->begin < WAIT_SHARED_CORE;
+	if (p->spin == WAIT_CROWDED_SPIN && patience < WAIT_SHARED_CORE)
+		patience = WAIT_SHARED_CORE;
+	return w->ran_other || looked(w) < patience;
 }
 
 enum wait_next wait_next(const struct wait_policy *p, const struct wait *w)
@@ -90,7 +92,7 @@ enum wait_next wait_next(const struct wait_policy *p, const struct wait *w)
 		return WAIT_SLEEP;
 	if (w->place != WAIT_BESIDE && looked(w) < (patience < p->spin ? patience : p->spin))
 		return WAIT_LOOK;
-	if (wait_crowded(&p->crowd, w->now) || w->shared >= WAIT_SHARED || !yields_on(w, patience))
+	if (wait_crowded(&p->crowd, w->now) || w->shared >= WAIT_SHARED || !yields_on(p, w, patience))
 		return WAIT_SLEEP;
 	return WAIT_YIELD;
 }
@@ -134,7 +136,11 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	uint64_t took = w->now - w->begin, patience = get(&p->patience), full = wait_full(p);
 	if (w->place == WAIT_BESIDE)
 		wait_crowd_waited(&p->crowd, took, w->now);
-	if (w->shared > 0 && !w->slept) {
+	uint64_t least = WAIT_LEAST_PATIENCE;
+	if (w->place == WAIT_FARAWAY) { // what a server brings is met as soon by yields, and it may need the core
+		patience = w->yields == 0 && !w->slept ? full : patience / 2;
+		least = WAIT_LEAST_FAR;
+	} else if (w->shared > 0 && !w->slept) {
 		if (w->place == WAIT_ELSEWHERE && p->spin == WAIT_ANY_SPIN)
 			patience /= 2;
 	} else if (took - w->shared <= full + get(&p->wake)) {
@@ -142,8 +148,8 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	} else {
 		patience /= 2;
 	}
-	if (patience < WAIT_LEAST_PATIENCE)
-		patience = full < WAIT_LEAST_PATIENCE ? full : WAIT_LEAST_PATIENCE;
+	if (patience < least)
+		patience = full < least ? full : least;
 	if (patience != get(&p->patience))
 		set(&p->patience, patience);
 }

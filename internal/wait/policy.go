@@ -109,5 +109,8 @@ func (w *Wait) Slept(p *Policy, now, rung time.Duration) {
 	C.wait_slept(&p.c, &w.c, C.uint64_t(now), C.uint64_t(rung))
 }
 
+// yields is how often the waiter has yielded. For tests.
+func (w *Wait) yields() int { return int(w.c.yields) }
+
 // Done adapts the policy when the condition is met.
 func (w *Wait) Done(p *Policy) { C.wait_done(&p.c, &w.c) }

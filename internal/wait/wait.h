@@ -44,12 +44,13 @@ enum {
 	WAIT_USUAL_WAKE = 30000,    // where it cannot be measured
 	WAIT_QUICK = 500,           // what the looks before the first reading of the clock take
 	WAIT_LEAST_PATIENCE = 500,  // a wait looks for so long, however vain that was
+	WAIT_LEAST_FAR = 2000,      // the same of what may come from another node: a device stores it soon
 	WAIT_CROWDED_SPIN = 300,    // where waiters outnumber cores they yield after so long
 	WAIT_ANY_SPIN = 1000000,    // where they do not, patience is the only bound
 	WAIT_LEAST_OWN_YIELD = 600, // bounds of a yield that has run no other thread
 	WAIT_MOST_OWN_YIELD = 2000,
 	WAIT_SHARED = 1000000,      // longest time in yields that do run others
-	WAIT_FAR = 200000,          // least time in yields for what may come from another node
+	WAIT_SHARED_CORE = 200000,  // time in yields where the awaited thread may need this core
 	WAIT_LEAST_YIELDS = 2,      // before a sleep
 };
 
@@ -110,6 +111,20 @@ static inline void wait_met(struct wait_policy *p)
 	if (atomic_load_explicit(&p->patience, memory_order_relaxed) != full)
 		atomic_store_explicit(&p->patience, full, memory_order_relaxed);
 }
+
+// Looks a few times for a condition, an expression, before a wait_look, where even a call counts.
+#define WAIT_SOON(p, condition)                                    \
+	({                                                         \
+		bool met_ = false;                                 \
+		for (uint32_t i_ = 0; i_ < 8 && i_ < (p)->quick && !met_; i_++) { \
+			met_ = (condition);                        \
+			if (!met_)                                 \
+				cpu_relax();                       \
+		}                                                  \
+		if (met_)                                          \
+			wait_met(p);                               \
+		met_;                                              \
+	})
 
 /* waiting for a condition in memory ----------------------------------------------------------- */
 uint64_t wait_clock(void); // only goes forward
