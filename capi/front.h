@@ -195,7 +195,9 @@ static inline void front_done(void *hdl)
 
 // A data operation for Go. local is the source of a put or accumulate, the destination of a get.
 enum { FRONT_PUT, FRONT_GET, FRONT_ACC };
-enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_TEMPORARY }; // TEMPORARY: nonblocking, but `local` is invalid after the call
+// TEMPORARY: nonblocking, but `local` is invalid after the call. FOLLOWED: blocking, and the caller
+// stores at the same rank again at once, so that both may travel together.
+enum { FRONT_BLOCKING, FRONT_NONBLOCKING, FRONT_TEMPORARY, FRONT_FOLLOWED };
 enum { FRONT_PLAIN, FRONT_STRIDED, FRONT_VECTOR }; // decides the names of the arguments in messages
 struct front_call {
 	const char *name; // of the public function, for messages

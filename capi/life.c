@@ -42,7 +42,7 @@ static void at_exit(int status, void *unused)
 // lets an MPI go on while this thread waits.
 void life_started(uintptr_t comm, void (*idle)(void))
 {
-	shm_idle = idle;
+	wait_idle = idle;
 	ARMCI_COMM_WORLD = (front_comm)comm;
 	if (starting_pid == 0)
 		on_exit(at_exit, NULL);

@@ -122,7 +122,7 @@ func carryOut(c *C.struct_front_call) error {
 
 func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 	if c.nonblocking != C.FRONT_NONBLOCKING {
-		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY
+		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY || c.nonblocking == C.FRONT_FOLLOWED
 		return rt.Do(o)
 	}
 	if c.hdl == nil {

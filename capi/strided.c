@@ -9,7 +9,7 @@
 #define REMOTE void *remote, int *rstride
 #define REST   int *count, int levels, int proc
 
-static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
+static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
 {
 	struct front_call c = {.name = name, .kind = kind, .shape = FRONT_STRIDED, .proc = proc, .local = local, .remote = remote,
 		.local_stride = lstride, .remote_stride = rstride, .count = count, .levels = levels,
@@ -44,7 +44,7 @@ int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[],
 	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
 	PROFILED(PutS, src, sstride, dst, dstride, count, levels, proc);
-	return to_go("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, false, NULL);
+	return to_go("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_PutS);
 
@@ -53,7 +53,7 @@ int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[],
 	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc)))
 		return 0;
 	PROFILED(GetS, src, sstride, dst, dstride, count, levels, proc);
-	return to_go("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, false, NULL);
+	return to_go("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_GetS);
 
@@ -64,7 +64,7 @@ int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[
 		return 0;
 	}
 	PROFILED(NbPutS, src, sstride, dst, dstride, count, levels, proc, hdl);
-	return to_go("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, true, hdl);
+	return to_go("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbPutS);
 
@@ -75,7 +75,7 @@ int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[
 		return 0;
 	}
 	PROFILED(NbGetS, src, sstride, dst, dstride, count, levels, proc, hdl);
-	return to_go("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, true, hdl);
+	return to_go("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbGetS);
 
@@ -89,7 +89,7 @@ static inline bool acc_here(int optype, void *scale, LOCAL, REMOTE, REST)
 	return true;
 }
 
-static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, bool nonblocking, void *hdl)
+static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
 {
 	struct front_call c = {.name = name, .kind = FRONT_ACC, .shape = FRONT_STRIDED, .proc = proc, .optype = optype, .scale = scale,
 		.local = local, .remote = remote, .local_stride = lstride, .remote_stride = rstride, .count = count,
@@ -103,7 +103,7 @@ int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, in
 	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
 	PROFILED(AccS, optype, scale, src, sstride, dst, dstride, count, levels, proc);
-	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, false, NULL);
+	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_AccS);
 
@@ -115,7 +115,7 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 		return 0;
 	}
 	PROFILED(NbAccS, optype, scale, src, sstride, dst, dstride, count, levels, proc, hdl);
-	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, true, hdl);
+	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbAccS);
 
@@ -133,11 +133,12 @@ static int check_flag(const char *name, const char *arg, int *flag, int proc)
 }
 
 // A put to where this process does not reach: by the fast path, or by Go.
-static int put_far(const char *name, void *src, void *dst, int bytes, int proc)
+static int put_far(const char *name, void *src, void *dst, int bytes, int proc, int when)
 {
 	if (bytes > 0 && front_address(src) && front_put_fast(proc, src, dst, (uint64_t)bytes))
 		return 0;
-	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes};
+	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes,
+		.nonblocking = when};
 	return armcigo_op(&c);
 }
 
@@ -148,7 +149,7 @@ static int store_flag(const char *name, int *flag, int value, int proc)
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_relaxed);
 		return 0;
 	}
-	return put_far(name, &value, flag, sizeof value, proc);
+	return put_far(name, &value, flag, sizeof value, proc, FRONT_BLOCKING);
 }
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
@@ -160,7 +161,7 @@ int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int p
 	if (bytes > 0 && front_address(src) && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
-		rc = put_far("ARMCI_Put_flag", src, dst, bytes, proc);
+		rc = put_far("ARMCI_Put_flag", src, dst, bytes, proc, FRONT_FOLLOWED);
 	return rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
 }
 WEAK(ARMCI_Put_flag);
@@ -171,7 +172,7 @@ static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int v
 	if (rc)
 		return rc;
 	if (!put_here(local, lstride, remote, rstride, count, levels, proc))
-		rc = to_go(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc, false, NULL);
+		rc = to_go(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc, FRONT_FOLLOWED, NULL);
 	return rc ? rc : store_flag(name, flag, value, proc);
 }
 

@@ -58,7 +58,7 @@ func describe(c *C.struct_front_call, o *core.Op) string {
 		fmt.Fprintf(&b, ", accumulate %d, scale at %#x", o.AccCode, uintptr(c.scale))
 	}
 	switch {
-	case c.nonblocking == C.FRONT_BLOCKING:
+	case c.nonblocking == C.FRONT_BLOCKING, c.nonblocking == C.FRONT_FOLLOWED:
 	case c.hdl == nil:
 		b.WriteString(", implicit handle")
 	default:

@@ -27,10 +27,10 @@ var allowed = map[string]string{
 	"internal/sock":        "",              // sends without SIGPIPE, for whoever has sockets of package net
 	"internal/acceptqueue": "internal/sock", // connections that have not proved themselves, for every listener
 	"internal/kernel":      "",
-	"internal/cores":       "", // lets others run on the core of a thread that polls, and moves it to another core
-	"internal/hostnet":     "", // identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/eventfd":     "", // wakes threads that wait for descriptors, of tcp and of rdma
-	"internal/leftovers":   "", // files of killed ranks, for ofi and for armcirun
+	"internal/wait":        "internal/kernel", // how threads wait: looking, yielding, sleeping, which core. C and Go
+	"internal/hostnet":     "",                // identity, addresses and ports of this host: for the start of jobs, and for tcp
+	"internal/eventfd":     "",                // wakes threads that wait for descriptors, of tcp and of rdma
+	"internal/leftovers":   "",                // files of killed ranks, for ofi and for armcirun
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +
 		"internal/config internal/hostnet internal/log",
@@ -43,10 +43,10 @@ var allowed = map[string]string{
 	"internal/transport":               "internal/kernel internal/log",
 	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
 	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
-	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/config internal/log internal/sock",
+	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/wait internal/config internal/log internal/sock",
 
-	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/cores", // the transport between nodes, over any fabric
-	"internal/tcp":         "internal/acceptqueue internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/cores",
+	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/wait", // the transport between nodes, over any fabric
+	"internal/tcp":         "internal/acceptqueue internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/wait",
 	"internal/tcp/rawsock": "internal/hostnet internal/kernel", // raw sockets: it must not know what travels over them
 
 	"internal/guest": "internal/log", // C: signals and crash reports; once, for every package main that becomes a shared library
@@ -56,11 +56,11 @@ var allowed = map[string]string{
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 
 	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
-		"internal/kernel internal/log internal/eventfd internal/cores",
-	"internal/rdma/qp":       "internal/pin",                                                                           // words: what the protocols need of a network
-	"internal/rdma/fastpath": "internal/rdma/qp internal/rdma/verbs internal/transport internal/kernel internal/cores", // C: transfers that never enter Go
-	"internal/rdma/lab":      "internal/rdma/qp internal/transport internal/kernel",                                    // what only tests and papers choose
-	"internal/rdma/verbs":    "internal/rdma/qp",                                                                       // so that C is in one place, and the protocols are plain Go
+		"internal/kernel internal/log internal/eventfd internal/wait",
+	"internal/rdma/qp":       "internal/pin",                                                                          // words: what the protocols need of a network
+	"internal/rdma/fastpath": "internal/rdma/qp internal/rdma/verbs internal/transport internal/kernel internal/wait", // C: transfers that never enter Go
+	"internal/rdma/lab":      "internal/rdma/qp internal/transport internal/kernel",                                   // what only tests and papers choose
+	"internal/rdma/verbs":    "internal/rdma/qp",                                                                      // so that C is in one place, and the protocols are plain Go
 
 	"internal/ofi":           "internal/ofi/libfabric internal/rdma internal/rdma/qp internal/pin internal/transport internal/log internal/eventfd internal/leftovers",
 	"internal/ofi/libfabric": "", // C
@@ -105,7 +105,7 @@ var headers = map[string]string{
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/libfabric", "internal/guest", "internal/recorder",
 	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
 }

@@ -16,7 +16,7 @@ static void let_mpi_go_on(void)
 	real.Iprobe(job.me, UNUSUAL_TAG, abi.comm_world, &flag, status);
 }
 
-void rma_may_wait(void) { shm_idle = let_mpi_go_on; }
+void rma_may_wait(void) { wait_idle = let_mpi_go_on; }
 
 void rma_await(struct shm_event *e, uint32_t want, const char *function)
 {

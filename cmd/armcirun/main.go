@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"time"
 
 	"libarmci/internal/bootstrap/launch"
@@ -22,7 +23,7 @@ import (
 
 const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
                 [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH]
-                [-map block|cyclic] [-bind none|core|socket] [-label] [-timeout TIME] [-gdb RANK] [-v]
+                [-map block|cyclic] [-bind auto|none|core|socket] [-label] [-timeout TIME] [-gdb RANK] [-v]
                 [--] PROGRAM [ARGUMENT]...
        armcirun -version | -h
 
@@ -40,7 +41,8 @@ the hosts are the job's, and the agent its own; -nodes keeps the ranks here.
   -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
   -ports LOW-HIGH  ports to listen on for that
   -map HOW         how ranks are dealt out to nodes or hosts: block (0 1 2 3 go to 0 0 1 1), or cyclic (0 1 0 1)
-  -bind HOW        where each rank may run: none (anywhere), core (on a core of its own), socket (ranks in blocks to sockets)
+  -bind HOW        where each rank may run: auto (the default: on cores of its own, where there are enough that nothing else is
+                   bound to), none (anywhere), core (on one core of its own), socket (ranks in blocks to sockets)
   -gdb RANK        run this rank under gdb, which reads the standard input; Ctrl-C is gdb's
   -label           output by whole lines, each behind the rank that wrote it, as [3]
   -timeout TIME    end the job after that, with exit status 124: 90s, 5m, 1h30m
@@ -97,7 +99,7 @@ func parse(args []string) (launch.Options, error) {
 	flags.BoolVar(&o.Label, "label", false, "")
 	placement := flags.String("map", "block", "")
 	timeout := flags.String("timeout", "", "")
-	flags.StringVar(&o.Bind, "bind", launch.BindNone, "")
+	flags.StringVar(&o.Bind, "bind", launch.BindAuto, "")
 	debug := flags.Int("gdb", 0, "")
 	version := flags.Bool("version", false, "")
 	hosts := hostFlags(flags, &o.Remote)
@@ -136,8 +138,8 @@ func conduct(o *launch.Options, given map[string]bool, placement, timeout string
 		return fmt.Errorf("-map %s: must be block or cyclic", placement)
 	}
 	o.Cyclic = placement == "cyclic"
-	if o.Bind != launch.BindNone && o.Bind != launch.BindCore && o.Bind != launch.BindSocket {
-		return fmt.Errorf("-bind %s: must be none, core or socket", o.Bind)
+	if !slices.Contains([]string{launch.BindAuto, launch.BindNone, launch.BindCore, launch.BindSocket}, o.Bind) {
+		return fmt.Errorf("-bind %s: must be auto, none, core or socket", o.Bind)
 	}
 	if given["timeout"] {
 		if o.Timeout, err = time.ParseDuration(timeout); err != nil || o.Timeout <= 0 {

@@ -149,7 +149,7 @@ func TestStatusAndOutput(t *testing.T) {
 		{"-timeout 200ms sleep 60", 124, "", "armcirun: the job has not ended within 200ms\n"},
 		{"-version", 0, "armcirun (libarmci) " + config.Version + "\n", ""},
 		{"-h", 0, "usage: armcirun", ""},
-		{"-v -n 2 -nodes 2 true", 0, "", " on node1) started\n"},
+		{"-v -bind none -n 2 -nodes 2 true", 0, "", " on node1) started\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		cmd := armcirun(strings.Fields(c.args)...)

@@ -144,7 +144,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s=%s: %v", row.Name, beyond, err)
 		}
 	}
-	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k", "ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=0",
+	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k", "ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=4097",
 		"ARMCI_TIMEOUT=99ms", "ARMCI_SPIN=4294967297"} {
 		if _, err := LoadFrom([]string{entry}); err == nil {
 			t.Errorf("%s is accepted", entry)

@@ -69,7 +69,8 @@ var table = []Row{
 	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
 		Doc: "report a crash inside the library with rank, host, and the C and Go functions that led to it"},
 	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Most: "1000000000", Default: "0", Unit: "polls",
-		Doc: "how often a waiter looks before it yields its core; 0 = 2000 if every rank has a core of its own, else 20"},
+		Doc: "how often a waiter on a node looks before it yields its core, for tests; 0 = for as long as a wake-up costs here, " +
+			"hardly at all if ranks outnumber cores"},
 	{Name: "ARMCI_REPORTER", Kind: KindChoice, Class: ClassExpert, Default: "auto", Choices: []string{"auto", "y", "n"},
 		Doc: "keep a small process on each node that names a dead rank when the launcher ends all others before one can; " +
 			"auto is y under MPICH's mpiexec"},
@@ -109,8 +110,9 @@ var table = []Row{
 	{Name: "ARMCI_CAF_ACCESSORS", Kind: KindChoice, Class: ClassExpert, Default: "caller", Choices: []string{"caller", "target"},
 		Doc: "where libcaf_armci runs accesses of gfortran 15 and later to derived types on a node: in the calling process, or at " +
 			"the image accessed"},
-	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Least: "1", Most: "4096", Default: "1", Unit: "ranks",
-		Doc: "number of data servers per node, in its first ranks"},
+	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Most: "4096", Default: "0", Unit: "ranks",
+		Doc: "number of data servers per node, in its first ranks; 0 = one in each rank, or fewer where the ranks of the job " +
+			"times the servers of a node would exceed ARMCI_CONNECTIONS"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
 		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the other hosts; unset = detected"},
 	{Name: "ARMCI_TCP_PORTS", Kind: KindString,

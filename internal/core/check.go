@@ -37,7 +37,7 @@ type Op struct {
 	Missing        string // name of an array that was NULL, found by capi
 	Refuse         error  // another mistake, found by capi
 	Trusted        bool   // the caller has checked that the remote memory is its owner's; the target checks it again
-	TemporaryLocal bool   // nonblocking for its caller; posted as blocking because the local memory is temporary
+	TemporaryLocal bool   // posted as blocking, because the local memory is temporary or another store follows at once, but it may wait for later ones
 
 	segments []transport.Segments // for a list
 	known    bool                 // the remote memory is known to be valid, or its owner has been asked

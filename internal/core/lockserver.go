@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes and reader/writer locks of another node. The caller sends a message to the process that serves that node, which locks
+// Mutexes and reader/writer locks of another node. The caller sends a message to the process that serves their owner, which locks
 // on its behalf. A few callers of a lock at a time wait in the node's own queue; the others wait in a FIFO queue
-// here.
+// here. While ranks of other nodes pass a mutex among themselves, all wait here, and the thread that deals with the message of
+// the one that unlocks it hands it over: no other thread has to run.
 package core
 
 import (
@@ -62,7 +63,7 @@ type lockserver struct {
 
 type lockQueue struct {
 	waiting []lockRequest
-	queued  int
+	queued  int // goroutines that wait in the node's queue for some of them; 0: the holder's unlock is theirs
 }
 
 // lockMode is how a lock is taken.
@@ -125,7 +126,7 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 		if !held || who != from {
 			return false
 		}
-		r.Locks.Unlock(addr)
+		r.unlock(addr)
 	case m.Kind == msgTryLock:
 		got := []byte{lockBusy}
 		if !r.lockserver.awaited(addr) && r.Locks.TryLock(addr, from) {
@@ -150,25 +151,62 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
-	if q == nil {
-		ticket, got := r.lockSoon(m, c)
-		if got {
-			c.reply([]byte{lockGot})
-			return
+	if q != nil {
+		q.waiting = append(q.waiting, c)
+		if q.queued > 0 && q.queued < maxQueued {
+			q.queued++
+			go r.grant(m, q)
 		}
-		if l.queues == nil {
-			l.queues = map[uintptr]*lockQueue{}
-		}
-		q = &lockQueue{queued: 1}
-		l.queues[m] = q
-		go r.grantQueued(m, q, c, ticket)
 		return
 	}
-	q.waiting = append(q.waiting, c)
-	if q.queued < maxQueued {
-		q.queued++
-		go r.grant(m, q)
+	q = &lockQueue{}
+	if r.comesBackHere(m, c) {
+		q.waiting = append(q.waiting, c)
+	} else if ticket, got := r.lockSoon(m, c); got {
+		c.reply([]byte{lockGot})
+		return
+	} else {
+		q.queued = 1
+		go r.grantQueued(m, q, c, ticket)
 	}
+	if l.queues == nil {
+		l.queues = map[uintptr]*lockQueue{}
+	}
+	l.queues[m] = q
+}
+
+// comesBackHere tells whether a mutex is held by a rank of another node, whose unlock this process has
+// yet to deal with. The caller has the server's lock.
+func (r *Runtime) comesBackHere(m uintptr, c lockRequest) bool {
+	if c.mode != lockMutex {
+		return false
+	}
+	owner, held := r.Locks.MutexOwner(m)
+	return held && !r.Topo.SameNode(owner)
+}
+
+// unlock gives back a mutex that a rank of another node held: to the one that has waited longest, if
+// ranks of other nodes wait here and none in the node's queue.
+func (r *Runtime) unlock(m uintptr) {
+	l := &r.lockserver
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.queues[m]
+	if q == nil || q.queued > 0 {
+		r.Locks.Unlock(m)
+		return
+	}
+	c := q.waiting[0]
+	if !r.Locks.PassOn(m, c.who) { // from now on they wait in the node's queue, like its own ranks
+		q.queued = 1
+		go r.grant(m, q)
+		r.Locks.Unlock(m)
+		return
+	}
+	if q.waiting = q.waiting[1:]; len(q.waiting) == 0 {
+		delete(l.queues, m)
+	}
+	c.reply([]byte{lockGot})
 }
 
 // grantQueued waits for the lock with a ticket that was taken for one caller, then serves the queue.

@@ -227,6 +227,33 @@ func TestLocksAcrossNodes(t *testing.T) {
 	}
 }
 
+// Ranks of two nodes and the host itself contend for a mutex, which is handed over in every way: its
+// counter is exact, and no line is left.
+func TestLockIsPassedOn(t *testing.T) {
+	shape{3, 2, false}.run(t, nil, func(r *tr) {
+		r.must(r.CreateMutexes(1))
+		set := r.DefaultMutexes()
+		mem, buf := r.alloc(8), r.local(8)
+		const turns = 40
+		for range turns {
+			r.must(r.Lock(set, 0, 0))
+			r.must(r.Do(op(Get, 0, buf, mem[0], 8)))
+			*long(buf)++
+			r.must(r.Do(op(Put, 0, buf, mem[0], 8)))
+			r.must(r.Unlock(set, 0, 0))
+		}
+		r.barrier()
+		r.lockserver.mu.Lock()
+		if len(r.lockserver.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockserver.queues))
+		}
+		r.lockserver.mu.Unlock()
+		if r.Me == 0 && *long(mem[0]) != turns*int64(r.N) {
+			r.wrong("the counter is %d after %d turns of %d ranks", *long(mem[0]), turns, r.N)
+		}
+	})
+}
+
 // More callers than may queue at a time, from one node: each gets its turn, and the line is gone afterwards.
 func TestLockLine(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {

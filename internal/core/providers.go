@@ -196,6 +196,9 @@ func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.Peer
 	if err := tr.Connect(addrs); err != nil {
 		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}
+	if in, ok := tr.(transport.Incoming); ok && in.Shares() {
+		r.notifications.ReceiveBy(in)
+	}
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
 		r.deviceAtomics = tr
 	}

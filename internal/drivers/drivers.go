@@ -107,7 +107,9 @@ func (p *Platform) Providers() []transport.Provider {
 
 	sockets := tcp.Driver(tcpOptions(p.cfg))
 	forTCP := p.between("tcp")
-	forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS")
+	if forTCP.Servers = p.cfg.Int("ARMCI_TCP_SERVERS"); forTCP.Servers == 0 {
+		forTCP.Servers = internode.ServersFor(forTCP.Connections)
+	}
 	forTCP.Connections = descriptors(forTCP.Connections)
 	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(providers, forOFI),
 		internode.Provider(sockets, forTCP)}

@@ -98,18 +98,45 @@ func TestNoBound(t *testing.T) {
 // How many processes may connect to a data server.
 func TestMostOrigins(t *testing.T) {
 	for _, c := range []struct {
-		nodes         [][]transport.Rank
-		servers, want int
+		nodes [][]transport.Rank
+		want  int
 	}{
-		{[][]transport.Rank{{0}}, 1, 0},
-		{[][]transport.Rank{{0}, {1}}, 0, 1},
-		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 1, 7},
-		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 2, 7}, // one of the nodes has one only
-		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 2, 2},
-		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 9, 2},
+		{[][]transport.Rank{{0}}, 0},
+		{[][]transport.Rank{{0}, {1}}, 1},
+		{[][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}, 7},
+		{[][]transport.Rank{{0, 1, 2}, {4, 5, 6, 7}}, 4},
 	} {
-		if got := mostOrigins(c.nodes, c.servers); got != c.want {
-			t.Errorf("%v, %d servers: %d, expected %d", c.nodes, c.servers, got, c.want)
+		if got := mostOrigins(c.nodes); got != c.want {
+			t.Errorf("%v: %d, expected %d", c.nodes, got, c.want)
+		}
+	}
+}
+
+// Which ranks of a node have data servers, and for whom each of them acts.
+func TestServers(t *testing.T) {
+	nodes := [][]transport.Rank{{0, 1, 2}, {3}, {4, 5, 6, 7}}
+	for _, c := range []struct {
+		setting int
+		want    []transport.Rank // whose server acts for each rank
+	}{
+		{0, []transport.Rank{0, 0, 0, 3, 4, 4, 4, 4}},
+		{1, []transport.Rank{0, 0, 0, 3, 4, 4, 4, 4}},
+		{3, []transport.Rank{0, 1, 2, 3, 4, 5, 6, 4}},
+		{ServersFor(0), []transport.Rank{0, 1, 2, 3, 4, 5, 6, 7}},
+		{ServersFor(32), []transport.Rank{0, 1, 2, 3, 4, 5, 6, 7}},
+		{ServersFor(16), []transport.Rank{0, 1, 0, 3, 4, 5, 4, 5}},
+		{ServersFor(7), []transport.Rank{0, 0, 0, 3, 4, 4, 4, 4}},
+	} {
+		for n, ranks := range nodes {
+			for local, rank := range ranks {
+				o := Options{Servers: c.setting, OpenInfo: transport.OpenInfo{Me: rank, MyNode: n, Nodes: nodes}}
+				if got := o.serverOf(n, local); got != c.want[rank] {
+					t.Errorf("%d servers: rank %d is served by rank %d, expected %d", c.setting, rank, got, c.want[rank])
+				}
+				if got := o.serves(); got != (c.want[rank] == rank) {
+					t.Errorf("%d servers: rank %d serves: %v", c.setting, rank, got)
+				}
+			}
 		}
 	}
 }

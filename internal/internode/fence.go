@@ -31,13 +31,13 @@ func (t *Transport) Fence(ps ...transport.Peer) (first error) {
 	}
 	for i := range ps {
 		g, err := t.target(ps[(begin+i)%len(ps)])
-		if err == nil && (seen == nil || !seen[g.node]) {
+		if err == nil && (seen == nil || !seen[g.number]) {
 			var m mark
 			if m, err = g.mark(); err == nil {
 				marks = append(marks, m)
 			}
 			if seen != nil {
-				seen[g.node] = true
+				seen[g.number] = true
 			}
 		}
 		first = cmp.Or(first, err)

@@ -28,7 +28,7 @@ func TestFenceBeginsAnywhere(t *testing.T) {
 	tr := &Transport{}
 	var peers []transport.Peer
 	for n := range nodes {
-		g := &target{t: tr, node: n, addr: []byte{1}}
+		g := &target{t: tr, number: n, node: n, addr: []byte{1}}
 		g.link.Store(&link{direct: asked{node: n, order: &order}})
 		tr.targets, tr.at = append(tr.targets, g), append(tr.at, g)
 		peers = append(peers, transport.Peer(n))

@@ -6,7 +6,6 @@
 package internode
 
 import (
-	"slices"
 	"time"
 
 	"libarmci/internal/log"
@@ -54,20 +53,20 @@ func (h *thread) attendIdle() {
 
 // newLookout tells when to look: never, if no server can have more connections than it should.
 func (t *Transport) newLookout() (p pulse) {
-	if t.opt.Connections > 0 && mostOrigins(t.opt.Nodes, t.opt.Servers) > t.opt.Connections {
+	if t.opt.Connections > 0 && mostOrigins(t.opt.Nodes) > t.opt.Connections {
 		p = pulse{every: idleLookTime, last: time.Now()}
 	}
 	return p
 }
 
-// mostOrigins is how many processes may connect to a data server at most, if a node has so many of them.
-func mostOrigins(nodes [][]transport.Rank, servers int) (most int) {
-	smallest := len(slices.MinFunc(nodes, func(a, b []transport.Rank) int { return len(a) - len(b) }))
-	servers = min(max(servers, 1), smallest)
+// mostOrigins is how many processes may connect to a data server at most.
+func mostOrigins(nodes [][]transport.Rank) (most int) {
+	smallest := len(nodes[0])
 	for _, ranks := range nodes {
-		most += (len(ranks) + servers - 1) / servers
+		most += len(ranks)
+		smallest = min(smallest, len(ranks))
 	}
-	return most - (smallest+servers-1)/servers
+	return most - smallest
 }
 
 // Counts is what ARMCI_STATS tells besides calls, with that of the fabric.

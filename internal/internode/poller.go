@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // poller is a source, and the right to poll it.
@@ -36,7 +37,8 @@ type poller struct {
 	attended bool // the fabric tells the progress thread what comes (part.go); of that
 
 	// Of the owner.
-	looks  looks
+	looks  wait.Looks
+	crowd  wait.Crowd
 	run    time.Time // when it last let Go's scheduler run
 	drives uint32
 }
@@ -57,7 +59,7 @@ func (t *Transport) pollerOf(src transport.Source) *poller {
 		return p.(*poller)
 	}
 	p := &poller{t: t, src: src}
-	p.looks.init(t.info.Looks)
+	p.looks.Init(t.info.Looks)
 	p.turn.L = &p.mu
 	made, _ := t.pollers.LoadOrStore(src, p)
 	return made.(*poller)
@@ -174,18 +176,37 @@ func (p *poller) drive(done func() bool) {
 	vain := false
 	for !done() {
 		if !vain {
-			vain = p.poll(int(p.looks.now.Load())+p.longer()) == 0
+			vain = p.look(p.looks.Now()+p.longer(), done) == 0
 			continue
 		}
 		begin := time.Now()
 		p.letRun(begin)
 		p.src.Sleep(longSleep)
-		p.looks.slept(time.Since(begin))
+		p.looks.Slept(time.Since(begin))
 		vain = p.poll(1) == 0
 	}
 	if !vain {
-		p.looks.paid()
+		p.looks.Paid()
 	}
+}
+
+// look polls up to so many times. Between looks it receives what comes to this process's data
+// server, on which what the caller waits for may depend: 0 if nothing has come from the source.
+func (p *poller) look(looks int, done func() bool) (n int) {
+	if !p.t.Shares() {
+		return p.poll(looks)
+	}
+	var v transport.Visit
+	defer p.t.LeaveIncoming(&v)
+	for i := 0; i < looks && n == 0; i++ {
+		if n = p.poll(1); n > 0 || done() {
+			return 1
+		}
+		if p.t.PollIncoming(&v) == 0 && !p.crowd.Yield() {
+			break
+		}
+	}
+	return n
 }
 
 // letRun lets Go's scheduler run, if it is time.
@@ -203,7 +224,7 @@ const perLook = 4 << 10
 // would make it longer.
 func (p *poller) longer() int {
 	const most = 4 << 20
-	if p.looks.now.Load() <= leastLooks {
+	if p.looks.Few() {
 		return 0
 	}
 	return int(min(p.afloat.Load(), most) / perLook)
@@ -220,39 +241,5 @@ func (p *poller) close() {
 		p.src.Interrupt()
 		time.Sleep(50 * time.Microsecond)
 		p.mu.Lock()
-	}
-}
-
-// leastLooks and wakeTime bound polling before a sleep: a look takes about half a microsecond, and it may take wakeTime
-// until a thread runs that was woken, because a processor that has nothing else to do halts.
-const (
-	leastLooks = 4
-	wakeTime   = 80 * time.Microsecond
-)
-
-// looks is how often a waiter looks before it sleeps: fewer times after looking was in vain.
-type looks struct {
-	most int32
-	now  atomic.Int32
-}
-
-func (l *looks) init(most int) {
-	l.most = int32(max(most, leastLooks))
-	l.paid()
-}
-
-// paid is called when looking has found something.
-func (l *looks) paid() {
-	if l.now.Load() != l.most {
-		l.now.Store(l.most)
-	}
-}
-
-// slept is told how long a sleep was: if hardly longer than it takes to wake, looking would have been better.
-func (l *looks) slept(d time.Duration) {
-	if d < wakeTime {
-		l.paid()
-	} else {
-		l.now.Store(max(l.now.Load()/2, leastLooks))
 	}
 }

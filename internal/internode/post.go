@@ -66,7 +66,7 @@ func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, s trans
 		return err
 	}
 	rank := t.peers[peer].Rank
-	if x.Later && t.info.Blocks && k != kindGet && nbytes > int64(t.opt.Eager) {
+	if x.Later && t.info.Blocks && k != kindGet && nbytes > max(int64(t.opt.Eager), t.info.Defers) {
 		f := new(transfer)
 		f.set(x, k, rank, s)
 		g.enqueue(f)

@@ -7,28 +7,28 @@ package internode
 import (
 	"time"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
-// Progress sends what was put off, deals with what has come, and returns how often it found something. With wait it waits
+// Progress sends what was put off, deals with what has come, and returns how often it found something. With a limit it waits
 // until then, at most so long, and not longer than something is open.
-func (t *Transport) Progress(wait time.Duration) (int, error) {
+func (t *Transport) Progress(limit time.Duration) (int, error) {
 	var deadline time.Time
 	for tries := 0; ; tries++ {
-		found, open, p := t.look(wait > 0)
-		if found > 0 || wait <= 0 || open == 0 {
+		found, open, p := t.look(limit > 0)
+		if found > 0 || limit <= 0 || open == 0 {
 			return found, nil
 		}
 		if deadline.IsZero() {
-			deadline = time.Now().Add(wait)
+			deadline = time.Now().Add(limit)
 		}
 		left := min(time.Until(deadline), time.Millisecond/time.Duration(open))
 		switch {
 		case left <= 0:
 			return 0, nil
 		case tries < t.info.Looks || p == nil:
-			cores.Yield()
+			wait.Yield()
 		case p.tryAcquire():
 			p.src.Sleep(left)
 			p.poll(1)
@@ -86,7 +86,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	}
 	return func() {
 		if g.sleep(-1, mayConnect); l != nil {
-			g.watching.slept(time.Since(begin))
+			g.watching.Slept(time.Since(begin))
 		}
 	}
 }
@@ -108,9 +108,11 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 
 // look polls a connection until met; false if that does not come soon.
 func (g *target) look(l *link, met func() bool) bool {
-	for tries := int32(0); tries < g.watching.now.Load(); tries++ {
+	var v transport.Visit
+	defer g.t.LeaveIncoming(&v)
+	for tries := 0; tries < g.watching.Now(); tries++ {
 		if met() {
-			g.watching.paid()
+			g.watching.Paid()
 			return true
 		}
 		if g.broken.Load() == nil && l.state.Load() != parted { // else messages come by the node's server
@@ -120,7 +122,11 @@ func (g *target) look(l *link, met func() bool) bool {
 				continue
 			}
 		}
-		cores.Yield()
+		if g.t.PollIncoming(&v) > 0 {
+			tries = 0
+			continue
+		}
+		wait.Yield()
 	}
 	return met()
 }

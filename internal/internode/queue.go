@@ -20,6 +20,21 @@ type queue struct {
 	list    []*transfer
 	length  atomic.Int32 // of those that have not been sent
 	sending bool         // a thread sends them, or will
+	taken   atomic.Int32 // how often a caller has lately sent what was queued before a thread did
+}
+
+// expectsCaller tells whether a caller is likely to send what was queued, with the next frame that it
+// posts. A thread is begun for it all the same if it does not come in time.
+func (q *queue) expectsCaller() bool { return q.taken.Load() >= usuallyTaken }
+
+// note is told that a caller has sent what was queued, or that a thread had to.
+func (q *queue) note(caller bool) {
+	n := q.taken.Load()
+	if caller {
+		q.taken.Store(min(n+1, mostTaken))
+	} else {
+		q.taken.Store(n / 2)
+	}
 }
 
 // pop takes the oldest, nil if there is none.
@@ -70,10 +85,34 @@ func (g *target) enqueue(f *transfer) {
 	}
 	q.list = append(q.list, f)
 	q.length.Add(1)
-	if !q.sending {
-		q.sending = true
-		g.t.senders.Add(1)
-		go g.sendQueued()
+	if q.sending {
+		return
+	}
+	if q.expectsCaller() {
+		g.t.thread.flushIn(patientFlush)
+		return
+	}
+	g.beginSending()
+}
+
+// beginSending begins a thread that sends what is queued. The caller has the queue's lock, and no
+// thread sends.
+func (g *target) beginSending() {
+	g.queue.sending = true
+	g.t.senders.Add(1)
+	go g.sendQueued()
+}
+
+// sendLate is for the progress thread: no caller has sent in time what was queued.
+func (g *target) sendLate() {
+	q := &g.queue
+	if q.length.Load() == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.sending && len(q.list) > 0 {
+		g.beginSending()
 	}
 }
 
@@ -88,7 +127,10 @@ func (g *target) sendQueued() {
 	g.t.opt.Unbind()
 	for more := true; more; {
 		g.mu.Lock()
-		g.drain(g.ready())
+		if g.queue.length.Load() > 0 {
+			g.queue.note(false)
+			g.drain(g.ready())
+		}
 		g.mu.Unlock()
 		g.queue.mu.Lock()
 		more = len(g.queue.list) > 0

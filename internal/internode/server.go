@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server of a process: one thread that polls the fabric's listener while that pays, and sleeps else. What is done
-// with a frame is in serve.go; the fabric calls it, from this thread or one of its own.
+// The data server of a process: one thread that polls the fabric's listener while that pays, and sleeps else, unless a
+// waiter polls it (incoming.go). What is done with a frame is in serve.go; the fabric calls it, from the thread that polls or
+// one of its own.
 package internode
 
 import (
@@ -11,33 +12,36 @@ import (
 	"sync/atomic"
 	"time"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 type server struct {
 	t        *Transport
 	listener transport.Listener
+	incoming incoming
 	origins  sync.Map // *origin by transport.Rank: the newest
 	bound    *bound[*origin]
 	closing  atomic.Bool
 	finished chan struct{}
 
 	// Of the loop alone.
-	poll  pollPolicy
-	core  cores.Migration
+	poll  wait.Window
+	core  wait.Migration
 	pulse pulse
+	again time.Duration // how soon to poll, whatever comes; negative: any time
 }
 
 func openServer(t *Transport) (*server, error) {
 	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse(),
 		bound: newBound(t.opt.Connections, func(o *origin) uint32 { return o.handled.Load() })}
-	s.poll.longest = t.opt.Poll
+	s.poll.Longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
 		return nil, fmt.Errorf("start the data server: %w", err)
 	}
+	s.incoming.listener, _ = s.listener.(transport.SharedListener)
 	go s.loop()
 	return s, nil
 }
@@ -64,10 +68,11 @@ func askForRelease(list []*origin) {
 
 // nap is how long to sleep at most.
 func (s *server) nap() time.Duration {
+	limit := sooner(s.pulse.left(), s.again)
 	if s.bound.over.Load() {
-		return sooner(s.pulse.left(), askAgain)
+		return sooner(limit, askAgain)
 	}
-	return s.pulse.left()
+	return limit
 }
 
 // origin is the connection of a rank of another node, nil if it has none to this server.
@@ -83,49 +88,63 @@ func (s *server) loop() {
 	defer close(s.finished)
 	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind and migration change it
 	s.t.opt.Unbind()
-	cores.ShortSlice()
+	wait.ShortSlice()
 	run := time.Now()
 	for !s.closing.Load() {
 		if time.Since(run) > scheduleEvery {
 			runtime.Gosched()
 			run = time.Now()
 		}
-		s.round()
+		s.turn()
 		if s.closing.Load() {
 			break
 		}
 		begin := time.Now()
 		s.listener.Sleep(s.nap())
-		s.poll.slept(time.Since(begin))
+		s.poll.Slept(time.Since(begin))
 		s.core.Slept()
-		s.poll.event(s.listener.Poll(1))
-		if s.bound.over.Load() {
-			askForRelease(s.bound.again())
-		}
-		if s.pulse.due() {
-			for _, o := range s.origins.Range {
-				o.(*origin).ep.Pulse()
-			}
-		}
+		s.duties()
 	}
 	s.farewell()
+}
+
+// turn polls, unless a waiter does.
+func (s *server) turn() {
+	if s.again = -1; !s.incoming.tryAcquire() {
+		return
+	}
+	s.poll.Event(s.listener.Poll(1))
+	s.round()
+	s.again = s.incoming.release()
+}
+
+// duties are those of which no frame tells.
+func (s *server) duties() {
+	if s.bound.over.Load() {
+		askForRelease(s.bound.again())
+	}
+	if s.pulse.due() {
+		for _, o := range s.origins.Range {
+			o.(*origin).ep.Pulse()
+		}
+	}
 }
 
 // maxRounds ends a round of polling that always pays, so that the loop comes to its other duties.
 const maxRounds = 1000
 
-// round polls while that pays; once, at least, unless somebody computes on this core: what follows an event at once, such as the
-// next request of an origin on the same core, needs no other wake-up.
+// round polls while that pays, and until a waiter wants to; once, at least, unless another thread computes on this core: what
+// follows an event at once, such as the next request of an origin on the same core, needs no other wake-up.
 func (s *server) round() {
 	start := time.Now()
 	vain := false
 	for range maxRounds {
-		if s.closing.Load() {
+		if s.closing.Load() || s.incoming.wanted() {
 			return
 		}
-		begin, patience := time.Now(), s.poll.patience()
+		begin, patience := time.Now(), s.poll.Patience()
 		if s.core.Crowded(begin) || vain && begin.Sub(start) >= patience {
-			s.poll.inVain()
+			s.poll.InVain()
 			return
 		}
 		n := s.listener.Poll(looksPerRound)
@@ -134,11 +153,11 @@ func (s *server) round() {
 		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long
 			var crowded bool
 			if now, crowded = s.core.Yield(); crowded {
-				s.poll.crowded()
+				s.poll.Crowded()
 			}
 		}
 		if n > 0 {
-			s.poll.event(n)
+			s.poll.Event(n)
 			start = now
 		}
 	}
@@ -155,6 +174,7 @@ func (s *server) close() {
 
 // farewell tells the origins that nothing has gone wrong, and ends their connections.
 func (s *server) farewell() {
+	s.incoming.acquire()
 	for _, o := range s.origins.Range {
 		o.(*origin).post(&header{kind: kindBye}, nil)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process keeps for one node that it sends to: a connection made on first use and shared by all threads, the
+// What a process keeps for one data server that it sends to, which acts for one rank of a node or several: a connection made on first use and shared by all threads, the
 // requests that are open, and how far the node has come. Who posts holds the lock; answers are dealt with without it.
 package internode
 
@@ -14,12 +14,14 @@ import (
 	"libarmci/internal/kernel"
 	"libarmci/internal/pin"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 type target struct {
 	t      *Transport
+	number int // its index among all targets
 	node   int
-	server transport.Rank // who serves this process there
+	server transport.Rank // whose data server it is
 	addr   []byte         // where; empty: it cannot be reached
 
 	mu       sync.Mutex // posting: all up to the blank line
@@ -37,6 +39,7 @@ type target struct {
 	sent     uint64 // frames
 	stored   uint64 // number of the last frame that stores
 	told     uint64 // the node will tell without being asked that this frame has been handled
+	taken    int    // how often frames that were put off were lately taken along by the next one
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
@@ -49,7 +52,7 @@ type target struct {
 	met      atomic.Uint32        // how often somebody was found to post (part.go)
 	queue    queue
 	table    table
-	watching looks        // for messages (progress.go)
+	watching wait.Looks   // for messages (progress.go)
 	connects sync.Mutex   // changes of link, and who sleeps
 	sleepers int32        // who waits for a message and has stopped looking
 	missing  int32        // those of them for whom a connection may be made
@@ -68,10 +71,10 @@ type target struct {
 	heard    atomic.Bool           // something has come since the last pulse
 }
 
-func newTarget(t *Transport, node int) *target {
-	g := &target{t: t, node: node, server: t.opt.serverOf(node)}
+func newTarget(t *Transport, number, node int, server transport.Rank) *target {
+	g := &target{t: t, number: number, node: node, server: server}
 	g.keyOf = g.key
-	g.watching.init(t.info.Looks)
+	g.watching.Init(t.info.Looks)
 	return g
 }
 
@@ -80,6 +83,7 @@ func (g *target) lock() error {
 	g.mu.Lock()
 	err := g.ready()
 	if g.queue.length.Load() > 0 {
+		g.queue.note(true)
 		err = g.drain(err)
 	}
 	if err != nil {
@@ -117,9 +121,7 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 	if err != nil {
 		err = g.failPosting(err)
 	} else if deferred != g.deferred.Load() {
-		if g.deferred.Store(deferred); deferred {
-			g.t.thread.flushSoon()
-		}
+		g.noteDeferred(deferred)
 	}
 	if r != nil && err == nil {
 		err = g.lost() // whoever has failed the requests has not seen this one, perhaps
@@ -150,6 +152,37 @@ func (g *target) sendDeferred() {
 	if g.deferred.Load() {
 		g.deferred.Store(g.ep.Flush())
 	}
+}
+
+// A caller that puts a frame off usually sends another one soon, such as a notification, which
+// takes it along. Then the progress thread has no work with it, and is better left asleep.
+const (
+	usuallyTaken = 4 // so many frames were taken along lately
+	mostTaken    = 16
+	patientFlush = time.Millisecond
+)
+
+// noteDeferred is told that the last frame was put off, or that it took along what was. The caller
+// has the lock.
+func (g *target) noteDeferred(deferred bool) {
+	g.deferred.Store(deferred)
+	switch {
+	case !deferred:
+		g.taken = min(g.taken+1, mostTaken)
+	case g.taken >= usuallyTaken:
+		g.t.thread.flushIn(patientFlush)
+	default:
+		g.t.thread.flushIn(g.t.info.Tick)
+	}
+}
+
+// flushLate is flush for the progress thread: no caller has sent in time what was put off.
+func (g *target) flushLate() (left bool) {
+	if g.deferred.Load() && g.mu.TryLock() {
+		g.taken /= 2
+		g.mu.Unlock()
+	}
+	return g.flush()
 }
 
 // flush is sendDeferred for who has not the lock: true if something is left.

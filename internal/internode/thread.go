@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 const (
@@ -29,8 +29,9 @@ const (
 type thread struct {
 	t       *Transport
 	mu      sync.Mutex
-	pollers []*poller   // that want attention
-	unsent  atomic.Bool // endpoints have put frames off
+	pollers []*poller             // that want attention
+	flushAt atomic.Int64          // when to send what endpoints have put off, since began; 0: nothing
+	alarm   transport.AlarmFabric // ends the thread's sleep then; nil: the fabric has none
 	asleep  atomic.Bool
 	ended   chan struct{}
 	asked   []*link // that should be given back; its lock
@@ -46,6 +47,7 @@ type thread struct {
 
 // start makes the thread run.
 func (h *thread) start() {
+	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
 	h.ended, h.pulse, h.lookout = make(chan struct{}), h.t.newPulse(), h.t.newLookout()
 	go h.run()
 }
@@ -61,11 +63,37 @@ func (h *thread) attend(p *poller) {
 	h.wake()
 }
 
-// flushSoon asks for frames to be sent that were put off.
-func (h *thread) flushSoon() {
-	h.unsent.Store(true)
-	h.wake()
+// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them before.
+func (h *thread) flushIn(d time.Duration) {
+	if h.alarm == nil {
+		d = 0
+	}
+	at := int64(time.Since(began) + d)
+	for old := h.flushAt.Load(); ; old = h.flushAt.Load() {
+		if old != 0 && old <= at {
+			return
+		}
+		if h.flushAt.CompareAndSwap(old, at) {
+			break
+		}
+	}
+	if h.alarm == nil {
+		h.wake()
+	} else if h.asleep.Load() {
+		h.alarm.WakeIn(d)
+	}
 }
+
+// flushLeft is how long it is until then; negative: nothing was put off.
+func (h *thread) flushLeft() time.Duration {
+	at := h.flushAt.Load()
+	if at == 0 {
+		return -1
+	}
+	return max(time.Duration(at)-time.Since(began), 0)
+}
+
+var began = time.Now()
 
 func (h *thread) wake() {
 	if h.asleep.CompareAndSwap(true, false) {
@@ -86,7 +114,7 @@ func (h *thread) run() {
 	defer close(h.ended)
 	runtime.LockOSThread() // never unlocked: what follows changes the thread
 	h.t.opt.Unbind()
-	cores.ShortSlice()
+	wait.ShortSlice()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.closed.Load() {
@@ -110,23 +138,27 @@ func (h *thread) run() {
 // tend visits who wants attention: false if nobody does.
 func (h *thread) tend() bool {
 	h.mu.Lock()
-	pollers, unsent := h.pollers, h.unsent.Swap(false)
+	pollers, unsent := h.pollers, h.flushLeft() == 0
+	if unsent {
+		h.flushAt.Store(0)
+	}
 	h.pollers = nil
 	for _, p := range pollers {
 		p.listed = false
 	}
 	h.mu.Unlock()
 	for i := 0; unsent && i < len(h.t.targets); i++ {
-		if h.t.targets[i].flush() {
-			h.unsent.Store(true)
+		if h.t.targets[i].flushLate() {
+			h.flushIn(h.t.info.Tick)
 		}
+		h.t.targets[i].sendLate()
 	}
 	for _, p := range pollers {
 		if p.expects() {
 			h.visit(p)
 		}
 	}
-	return len(pollers) > 0 || unsent
+	return len(pollers) > 0 || unsent && h.alarm == nil
 }
 
 // sleep waits for a tick, or until something happens, and gives the sources that have something.
@@ -137,8 +169,8 @@ func (h *thread) sleep(long bool) []transport.Source {
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.pollers) == 0 && !h.unsent.Load() && len(h.parted) == 0
-	limit := sooner(h.pulse.left(), h.lookout.left())
+	idle := len(h.pollers) == 0 && len(h.parted) == 0
+	limit := sooner(sooner(h.pulse.left(), h.lookout.left()), h.flushLeft())
 	if len(h.asked) > 0 {
 		limit = sooner(limit, max(time.Until(h.due), 0))
 	}

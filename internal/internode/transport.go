@@ -12,6 +12,7 @@ package internode
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,10 @@ type Options struct {
 	transport.OpenInfo
 	transport.Settings
 
-	Servers int // data servers per node: its first ranks
+	// Servers is how many data servers a node has, in its first ranks: each acts for some of the node's
+	// ranks, for its own among them. 0: one. Negative: as many as ranks, or fewer where the ranks of the
+	// job times the servers of a node would exceed the number without its sign.
+	Servers int
 	// Connections is how many connections this process should have at most: its data server's, and as many of its own to others.
 	// 0: any number.
 	Connections int
@@ -34,14 +38,35 @@ type Options struct {
 	Model       string        // parameters of the cost model; "" and "auto": measured at first use
 }
 
-// serverOf is the rank whose data server this process uses at a node. Origins are spread over the servers there.
-func (o *Options) serverOf(node int) transport.Rank {
-	ranks := o.Nodes[node]
-	return ranks[o.Local(o.Me)%min(max(o.Servers, 1), len(ranks))]
+// ServersFor is a value of Options.Servers: so many that the servers of a node have about so many
+// connections at most; 0: any number.
+func ServersFor(connections int) int {
+	if connections == 0 {
+		return math.MinInt32
+	}
+	return -connections
+}
+
+// servers is how many data servers a node has: its first ranks.
+func (o *Options) servers(node int) int {
+	n := o.Servers
+	if n < 0 {
+		ranks := 0
+		for _, of := range o.Nodes {
+			ranks += len(of)
+		}
+		n = -(n / ranks)
+	}
+	return min(max(n, 1), len(o.Nodes[node]))
+}
+
+// serverOf is the rank whose data server acts for a local rank of a node.
+func (o *Options) serverOf(node, local int) transport.Rank {
+	return o.Nodes[node][local%o.servers(node)]
 }
 
 // serves tells whether this process runs a data server.
-func (o *Options) serves() bool { return o.Local(o.Me) < max(o.Servers, 1) }
+func (o *Options) serves() bool { return o.Local(o.Me) < o.servers(o.MyNode) }
 
 // Transport implements transport.Transport over a fabric.
 type Transport struct {
@@ -175,11 +200,16 @@ func (t *Transport) Connect(servers []transport.PeerAddr) error {
 	for _, of := range t.opt.Nodes {
 		ranks += len(of)
 	}
-	peers, at, targets := make([]struct{ Rank transport.Rank }, ranks), make([]*target, ranks), make([]*target, len(t.opt.Nodes))
+	peers, at := make([]struct{ Rank transport.Rank }, ranks), make([]*target, ranks)
+	var targets []*target
 	for n, of := range t.opt.Nodes {
-		targets[n] = newTarget(t, n)
-		for _, r := range of {
-			peers[r].Rank, at[r] = r, targets[n]
+		first := len(targets)
+		for local, r := range of {
+			server := t.opt.serverOf(n, local)
+			if server == r {
+				targets = append(targets, newTarget(t, len(targets), n, r))
+			}
+			peers[r].Rank, at[r] = r, targets[first+local%t.opt.servers(n)]
 		}
 	}
 	for _, p := range servers {
@@ -230,6 +260,7 @@ func (t *Transport) end() {
 		g.mu.Unlock()
 		g.queue.mu.Lock() // so does who is queueing
 		g.queue.mu.Unlock()
+		g.sendLate() // which fails
 	}
 	t.senders.Wait()
 	t.closed.Store(true)

@@ -12,10 +12,10 @@ import (
 	"math"
 	"time"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 var (
@@ -224,7 +224,7 @@ func (q *queue) own() {
 func (q *queue) pollUntil(until time.Time, done func() bool) {
 	for !done() && time.Now().Before(until) {
 		if q.poll(1) == 0 {
-			cores.Yield()
+			wait.Yield()
 		}
 	}
 }

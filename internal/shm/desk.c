@@ -14,11 +14,12 @@
 #include "desk.h"
 #include "shm.h"
 
-enum { POLLS = 200, YIELDS = 50, NAP_MS = 100, SLEEP_MS = 60000 };
+enum { NAP_MS = 100, SLEEP_MS = 60000 };
 
 static pthread_t helper;
 static bool running;
 static shm_u32 ending;
+static struct wait_policy policy; // of the helper: requests come as others like
 
 /* the owner's side */
 
@@ -54,19 +55,33 @@ static int carry_out(struct shm_desk *d)
 	return copy_self(d, pieces, n, bytes);
 }
 
+// A number of a request that one side waits for the other to pass.
+struct turn {
+	shm_u32 *number;
+	uint32_t seen;
+};
+
+static bool requested(void *arg)
+{
+	struct turn *t = arg;
+	return atomic_load(t->number) != t->seen || atomic_load(&ending);
+}
+
 // await_request returns when there is a request behind number `seen`, or the thread has to end.
 static void await_request(struct shm_desk *d, uint32_t seen)
 {
-	for (int look = 0; atomic_load(&d->asked) == seen && !atomic_load(&ending); look++) {
-		if (look < POLLS && !shm_crowded()) {
-			shm_relax();
-			continue;
-		}
+	struct turn t = {&d->asked, seen};
+	struct wait w;
+	if (wait_look(&policy, &w, WAIT_ELSEWHERE, requested, &t))
+		return;
+	while (!requested(&t)) {
 		atomic_store(&d->asleep, 1);
-		if (atomic_load(&d->asked) == seen && !atomic_load(&ending))
-			shm_futex_wait(&d->asked, seen, SLEEP_MS);
+		if (!requested(&t))
+			wait_sleep(&d->asked, seen, SLEEP_MS);
 		atomic_store(&d->asleep, 0);
 	}
+	wait_slept(&policy, &w, wait_clock(), 0);
+	wait_done(&policy, &w);
 }
 
 static void *help(void *arg)
@@ -79,7 +94,7 @@ static void *help(void *arg)
 		d->error = carry_out(d);
 		atomic_store(&d->answered, seen + 1);
 		if (atomic_load(&d->dozing))
-			shm_futex_wake(&d->answered, 1);
+			wait_wake(&d->answered, 1);
 	}
 }
 
@@ -88,6 +103,8 @@ int shm_desk_open(void)
 	struct shm_desk *d = shm_desk(shm.me);
 	sigset_t all, was;
 	atomic_store(&ending, 0);
+	wait_policy_open(&policy, atomic_load(&shm.policy.wake), shm.policy.spin);
+	wait_policy_tune(&policy, shm.policy.quick, shm.policy.own_yield);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was); // the application's signals are not for this thread
 	int err = pthread_create(&helper, NULL, help, d);
@@ -105,9 +122,9 @@ void shm_desk_close(void)
 	if (!running)
 		return;
 	atomic_store(&ending, 1);
-	shm_futex_wake(&shm_desk(shm.me)->asked, 1);
+	wait_wake(&shm_desk(shm.me)->asked, 1);
 	while (pthread_tryjoin_np(helper, NULL) == EBUSY) { // it may just be going to sleep
-		shm_futex_wake(&shm_desk(shm.me)->asked, 1);
+		wait_wake(&shm_desk(shm.me)->asked, 1);
 		sched_yield();
 	}
 	running = false;
@@ -115,27 +132,32 @@ void shm_desk_close(void)
 
 /* the side of who asks */
 
+static bool answered(void *arg)
+{
+	struct turn *t = arg;
+	return atomic_load(t->number) != t->seen;
+}
+
 // ask has the owner carry out what is on its desk.
 static int ask(struct shm_desk *d, int local)
 {
 	uint32_t number = atomic_load(&d->answered) + 1;
 	atomic_store(&d->asked, number);
 	if (atomic_load(&d->asleep))
-		shm_futex_wake(&d->asked, 1);
-	for (int look = 0; atomic_load(&d->answered) != number; look++) {
-		if (look < POLLS && !shm_crowded()) {
-			shm_relax();
-		} else if (look < POLLS + YIELDS) {
-			sched_yield();
-		} else {
-			atomic_store(&d->dozing, 1);
-			if (atomic_load(&d->answered) != number)
-				shm_futex_wait(&d->answered, number - 1, NAP_MS);
-			atomic_store(&d->dozing, 0);
-			if (atomic_load(&shm.rank[local].left) >= SHM_FINALISED && atomic_load(&d->answered) != number)
-				return ESRCH;
-		}
+		wait_wake(&d->asked, 1);
+	struct turn t = {&d->answered, number - 1};
+	struct wait w;
+	if (wait_look(&shm.policy, &w, WAIT_ELSEWHERE, answered, &t))
+		return d->error;
+	while (!answered(&t)) {
+		atomic_store(&d->dozing, 1);
+		if (!answered(&t))
+			wait_sleep(&d->answered, number - 1, NAP_MS);
+		atomic_store(&d->dozing, 0);
+		if (atomic_load(&shm.rank[local].left) >= SHM_FINALISED && !answered(&t))
+			return ESRCH;
 	}
+	shm_woken(&w, 0);
 	return d->error;
 }
 

@@ -22,7 +22,7 @@ enum { LONGEST_SLEEP = 1000, MILLISECOND = 1000000 };
 // How long to sleep at a time. end is 0 where there is no limit; 0: the time is over.
 static unsigned sleep_millis(uint64_t end)
 {
-	uint64_t now = end ? shm_nanoseconds() : 0;
+	uint64_t now = end ? wait_clock() : 0;
 	if (end && now >= end)
 		return 0;
 	uint64_t left = end ? (end - now + MILLISECOND - 1) / MILLISECOND : LONGEST_SLEEP;
@@ -38,7 +38,7 @@ static bool sleep_until(struct awaited *a, uint64_t end, const char *what)
 	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0; because = end ? -1 : shm_in_vain(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_futex_wait(&a->e->count, a->seen, millis);
+		wait_sleep(&a->e->count, a->seen, millis);
 	}
 	atomic_fetch_sub(&a->e->sleepers, 1);
 	return met;
@@ -51,8 +51,13 @@ bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *
 		return true;
 	if (millis == 0)
 		return false;
-	uint64_t end = millis < 0 ? 0 : shm_nanoseconds() + (uint64_t)millis * MILLISECOND;
-	return shm_look(raised, &a, -1) || sleep_until(&a, end, what);
+	uint64_t end = millis < 0 ? 0 : wait_clock() + (uint64_t)millis * MILLISECOND;
+	struct wait w;
+	if (shm_look(&w, raised, &a, -1))
+		return true;
+	bool met = sleep_until(&a, end, what);
+	shm_woken(&w, 0);
+	return met;
 }
 
-void shm_event_wake(struct shm_event *e) { shm_futex_wake(&e->count, INT_MAX); }
+void shm_event_wake(struct shm_event *e) { wait_wake(&e->count, INT_MAX); }

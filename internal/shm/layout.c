@@ -73,9 +73,8 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.bytes = h->arena_bytes;
 	shm.nlocal = (int)h->nlocal;
 	shm.me = me;
-	shm.spin = SHM_SPIN_CROWDED;
-	shm.yield = 500;
-	shm.polls = UINT32_MAX;
+	wait_policy_open(&shm.policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN); // until the machine is known
+	wait_policy_open(&shm.far, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
 	shm_messages_open();
@@ -146,7 +145,7 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 		if (tries > 100)
 			sched_yield(); // the owner is changing the table: let it run
 		else
-			shm_relax();
+			cpu_relax();
 	}
 }
 

@@ -9,9 +9,6 @@
 // A head that waits for a rank of another node lets fewer pass: that rank asks again only after a round trip, while those here
 // take the lock without a pause, so that it would get a small share where the lock is held for long.
 // It does not detect dead owners: a rank that dies ends the job (liveness.go).
-#define _GNU_SOURCE
-#include <sched.h>
-
 #include "shm.h"
 
 #define SHM_BARGE    64u     // newcomers that may pass a running head in a row; a power of two
@@ -45,48 +42,48 @@ static void ask_owner(struct shm_mutex *m)
 static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 {
 	if (atomic_load(word) == seen)
-		shm_futex_wait(word, seen, 1000);
+		wait_sleep(word, seen, 1000);
 	if (shm.stuck && atomic_load(&shm.head->departed))
 		ask_owner(m);
 }
 
-// Polls with growing pauses: a poller that reads the line all the time slows the owner down.
-static void pause_before(unsigned round)
+// Looks come after growing pauses: a waiter that reads the line all the time slows the owner down.
+static unsigned pauses_before(unsigned round) { return 8u << (round < 7 ? round : 7); }
+
+static int owner_of(struct shm_mutex *m)
 {
-	if (round < 8)
-		for (unsigned i = 0; i < (8u << round); i++) shm_relax();
-	else
-		sched_yield();
+	return shm_local_of((int)atomic_load_explicit(&m->owner, memory_order_relaxed) - 1);
 }
 
 static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 {
+	struct wait w;
+	shm_wait_begin(&w, owner_of(m));
 	for (unsigned round = 0;; round++) {
 		uint32_t now = atomic_load_explicit(&m->serving, memory_order_acquire);
 		if (now == ticket)
-			return;
-		if (round < 8 + shm.yield) {
-			pause_before(round);
+			break;
+		if (wait_pause(shm_policy(w.place), &w, pauses_before(round)))
 			continue;
-		}
 		atomic_fetch_add(&m->sleepers, 1);
 		doze(m, &m->serving, now);
 		atomic_fetch_sub(&m->sleepers, 1);
+		wait_slept(shm_policy(w.place), &w, wait_clock(), 0);
 	}
+	wait_done(shm_policy(w.place), &w);
 }
 
 // A head that is about to stop running sets dozing first, so that the lock does not wait for it; a full barrier precedes its
 // next check.
-static void rest_as_head(struct shm_mutex *m, unsigned round)
+static void rest_as_head(struct shm_mutex *m, struct wait *w)
 {
 	atomic_store(&m->dozing, 1);
-	if (round < 8 + shm.yield) {
-		sched_yield();
-	} else {
+	if (!wait_pause(shm_policy(w->place), w, 0)) {
 		atomic_store(&m->asleep, 1);
 		if (atomic_load(&m->owner))
 			doze(m, &m->asleep, 1); // not on owner: the same rank may have released and taken it again
 		atomic_store_explicit(&m->asleep, 0, memory_order_relaxed);
+		wait_slept(shm_policy(w->place), w, wait_clock(), 0);
 	}
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 }
@@ -103,12 +100,15 @@ static void take_as_head(struct shm_mutex *m, uint32_t who)
 {
 	atomic_store_explicit(&m->far, !is_here(who), memory_order_relaxed);
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
+	struct wait w;
+	shm_wait_begin(&w, owner_of(m));
 	for (unsigned round = 0; !take(m, who); round++) {
-		if (round < 8)
-			pause_before(round);
+		if (wait_next(shm_policy(w.place), &w) == WAIT_LOOK)
+			wait_pause(shm_policy(w.place), &w, pauses_before(round));
 		else
-			rest_as_head(m, round);
+			rest_as_head(m, &w);
 	}
+	wait_done(shm_policy(w.place), &w);
 }
 
 // May a newcomer pass the queue? barged is how many have done so.
@@ -122,7 +122,7 @@ static bool may_pass(struct shm_mutex *m, uint32_t barged)
 		return false;
 	if (barged % most)
 		return true;
-	uint64_t now = shm_nanoseconds(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
+	uint64_t now = wait_clock(), since = atomic_load_explicit(&m->since, memory_order_relaxed);
 	if (since == 0)
 		atomic_store_explicit(&m->since, now, memory_order_relaxed);
 	return since == 0 || now - since < (far ? FAR_PATIENCE : SHM_PATIENCE);
@@ -146,7 +146,7 @@ static void step_down(struct shm_mutex *m, uint32_t ticket)
 	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // of the next head, until it runs
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
-		shm_futex_wake(&m->serving, INT32_MAX);
+		wait_wake(&m->serving, INT32_MAX);
 }
 
 void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket)
@@ -164,12 +164,14 @@ void shm_lock_slow(struct shm_mutex *m, uint32_t who)
 
 bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 {
-	enum { ROUNDS = 7 }; // ten microseconds, for locks that are held briefly
+	enum { SOON = 10000 }; // ns, for locks that are held briefly
 	if (pass(m, who))
 		return true;
 	*ticket = atomic_fetch_add(&m->next, 1);
-	bool far = !is_here(who);
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	bool far = !is_here(who), late = false;
+	uint64_t end = wait_clock() + SOON;
+	for (unsigned round = 0; !late; round++) {
+		late = wait_clock() >= end;
 		bool head = atomic_load_explicit(&m->serving, memory_order_acquire) == *ticket;
 		if (head && take(m, who)) {
 			step_down(m, *ticket);
@@ -177,15 +179,23 @@ bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
 		}
 		if (head) {
 			atomic_store_explicit(&m->far, far, memory_order_relaxed);
-			atomic_store_explicit(&m->dozing, round + 1 == ROUNDS, memory_order_relaxed);
+			atomic_store_explicit(&m->dozing, late, memory_order_relaxed);
 		}
-		pause_before(round);
+		for (unsigned i = late ? 0 : pauses_before(round); i > 0; i--) cpu_relax();
 	}
 	return false;
+}
+
+bool shm_pass_on(struct shm_mutex *m, uint32_t to)
+{
+	if (atomic_load(&m->next) != atomic_load(&m->serving))
+		return false;
+	atomic_exchange(&m->owner, to); // newcomers find it taken and queue
+	return true;
 }
 
 void shm_unlock_slow(struct shm_mutex *m)
 {
 	if (atomic_exchange(&m->asleep, 0))
-		shm_futex_wake(&m->asleep, 1);
+		wait_wake(&m->asleep, 1);
 }

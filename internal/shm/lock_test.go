@@ -11,6 +11,7 @@ import (
 
 	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
 )
 
 // shared gives all ranks the address of n zeroed bytes of local rank 0.
@@ -73,6 +74,29 @@ func mutexes(r *rank) {
 	}
 	r.World().Barrier()
 	tryLock(r, mem)
+	r.World().Barrier()
+	if r.Self() == 0 {
+		passOn(r, mem, me)
+	}
+}
+
+// passOn: a mutex that nothing waits for has another owner at once; one with a queue is not passed on.
+func passOn(r *rank, m uintptr, me transport.Rank) {
+	const far = transport.Rank(77)
+	r.Lock(m, me)
+	if done := r.PassOn(m, far); !done || r.TryLock(m, me) {
+		r.Error("a mutex without a queue is not passed on")
+	}
+	if who, held := r.MutexOwner(m); !held || who != far {
+		r.Errorf("the mutex belongs to rank %d (%v)", who, held)
+	}
+	ticket, got := r.LockSoon(m, me)
+	if got || r.PassOn(m, far+1) {
+		r.Error("a mutex with a queue was passed on")
+	}
+	r.Unlock(m)
+	r.LockQueued(m, me, ticket)
+	r.Unlock(m)
 }
 
 // tryLock: of all ranks one gets it, and nobody while it is held.

@@ -40,7 +40,7 @@ type Options struct {
 	Base         uintptr          // where to try first
 	Keep         int64            // bytes of freed memory that a rank keeps
 	Margin       int64            // bytes always left to the machine
-	Spin         int              // polls before yielding; 0 = by the number of cores
+	Spin         int              // looks before yielding; 0 = by the number of cores and the cost of a wake-up
 	Device       bool             // network devices will take accumulate locks of this node
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
 	Reporter bool
@@ -159,7 +159,7 @@ func (m *Node) attach() error {
 	if me == 0 {
 		C.shm_context_alloc()
 	}
-	m.setSpin()
+	m.openPolicy()
 	return nil
 }
 

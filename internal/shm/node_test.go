@@ -29,6 +29,7 @@ var joined = map[string]func(*rank){
 	"regions":            regions,
 	"collectives":        collectives,
 	"crowded-waits":      crowdedWaits,
+	"beside":             beside,
 	"teams":              teams,
 	"wide":               wide,
 	"mutex":              mutexes,

@@ -60,7 +60,10 @@ bool shm_notified(int local, int from, uint32_t want)
 bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 {
 	struct notified n = {word(COUNT, shm.me, from), want};
-	bool soon = shm_look(is_notified, &n, shm_local_of(from));
+	struct wait w;
+	int local = shm_local_of(from);
+	// A waiter that receives does so in Go, which the caller enters if this is not soon.
+	bool soon = local < 0 && shm.receive ? is_notified(&n) : shm_look(&w, is_notified, &n, local);
 	*got = atomic_load_explicit(n.count, memory_order_acquire);
 	return soon;
 }

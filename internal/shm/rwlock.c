@@ -81,28 +81,24 @@ static void sleep_for_readers(struct shm_rwlock *l)
 			break;
 		if (because >= 0)
 			shm.stuck("MPI_Win_lock", because);
-		shm_futex_wait(&l->draining, 1, 1000);
+		wait_sleep(&l->draining, 1, 1000);
 	}
 	atomic_store_explicit(&l->draining, 0, memory_order_relaxed);
 }
 
+static bool drained(void *arg) { return shm_drained(arg); }
+
 void shm_drain(struct shm_rwlock *l)
 {
-	enum { YIELDS = 4 };
-	unsigned looks = shm_crowded() ? 2 : 8;
-	for (unsigned round = 0; round < looks; round++) {
-		for (unsigned i = 0; i < (8u << round); i++) shm_relax();
-		if (shm_drained(l))
-			return;
-	}
-	for (unsigned i = 0; i < YIELDS && shm_yield(); i++)
-		if (shm_drained(l))
-			return;
+	struct wait w;
+	if (shm_look(&w, drained, l, -1))
+		return;
 	sleep_for_readers(l);
+	shm_woken(&w, 0);
 }
 
 void shm_unshare_slow(struct shm_rwlock *l)
 {
 	if (atomic_exchange(&l->draining, 0))
-		shm_futex_wake(&l->draining, 1);
+		wait_wake(&l->draining, 1);
 }

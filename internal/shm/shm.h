@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #include "../kernel/cpu.h"
+#include "../wait/wait.h"
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 7u
+#define SHM_VERSION 8u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
@@ -46,6 +47,7 @@ struct shm_head {
 	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;            // 1: network devices take accumulate locks, too
 	uint64_t bulk_bytes;        // of a bulk slot of a context: at most SHM_BULK
+	uint64_t wake;              // what sleeping and being woken costs on this machine, ns
 	SHM_ALIGNED shm_u32 dead;   // 0, or 1 + local index of the rank whose end is being reported: claimed by compare-and-swap
 	shm_u32 departed;           // ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
@@ -82,9 +84,11 @@ struct shm_rank {
 	shm_u32 nregion;
 	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
 	shm_u32 sleepers;         // threads of the rank asleep on bell
+	shm_u64 rung;             // when a rank last began to wake it, ns
 	SHM_ALIGNED int32_t world, pid;
 	shm_u32 left;               // enum shm_left
 	shm_u32 exposes;            // 1: it has exposed private memory
+	shm_u32 cpu;                // 1 + the CPU on which it was when it last had to wait; 0: not known
 	uint64_t witness_at, witness; // an address in its own memory, and what is there: who reads that has the right process
 	uint64_t cpus[SHM_CPUS / 64]; // the CPUs it may run on
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
@@ -97,17 +101,14 @@ struct shm_view {
 	struct shm_rank *rank;
 	uint64_t bytes;
 	int me, nlocal;
-	unsigned spin;  // polls before yielding, at most
-	shm_u32 polls;  // how often it currently polls
-	unsigned yield; // yields before sleeping
-	// Called by a sleeping waiter that can never go on, since local rank `peer` will not do what it waits for
-	// (shm_gone). Ends the job.
-	void (*stuck)(const char *what, int peer);
+	struct wait_policy policy, far; // of waits for ranks of the node; that a rank of another node may end
+	void (*stuck)(const char *what, int peer); // by a sleeping waiter that waits in vain for a local rank; ends the job
+	int (*receive)(int32_t *visit); // of transport.Incoming: by a waiter for other nodes; NULL: it cannot
+	void (*leave)(int32_t *visit);  // visit is the waiter's, 0 at first
 };
 extern struct shm_view shm;
 
-#define SHM_SPIN_CROWDED 20u // polls of a rank that shares its core with another
-static inline bool shm_crowded(void) { return shm.spin <= SHM_SPIN_CROWDED; }
+static inline bool shm_crowded(void) { return shm.policy.spin <= WAIT_CROWDED_SPIN; } // more ranks than cores
 
 void shm_format(void *base, struct shm_head *plan);      // formats the control block in new, zeroed memory
 // Fill the layout for nlocal of the job's world ranks. 0 if the arena is too small, else bytes of control block.
@@ -182,29 +183,26 @@ struct shm_update {
 int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n, const void *src, void *old);
 
 /* waiting ------------------------------------------------------------------------------------------------------- */
-// Polls `cond` briefly, then yields the core, then sleeps on my bell. A thread that makes cond true then calls shm_ring.
-typedef bool (*shm_cond)(void *arg);
-bool shm_look(shm_cond cond, void *arg, int peer); // shm_wait that gives up before it sleeps
+static inline struct wait_policy *shm_policy(enum wait_place place)
+{
+	return place == WAIT_FARAWAY ? &shm.far : &shm.policy;
+}
+// Looks for cond, yields the core, then sleeps on the rank's bell (package wait). A thread that makes
+// cond true then calls shm_ring. peer is the local rank that does so; -1: not known.
+typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
+// shm_wait that returns false before it sleeps. The caller may sleep otherwise, then call shm_woken.
+bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer);
+// Ends a wait whose caller has slept. rung: when it was woken, as the waker has said; 0: it has not.
+void shm_woken(struct wait *w, uint64_t rung);
+void shm_wait_begin(struct wait *w, int peer); // starts a wait for a local rank; the looks are the caller's own
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
-// check the condition once more, since it may have been the last thing that the rank did, and then call shm.stuck.
+// check the condition once more, since the rank may have met it as its last act, then call shm.stuck.
 bool shm_gone(int peer, bool last);
 // Which rank has left, so that waiting for local rank `peer` (-1: any rank of the job) is in vain; -1: none. As for shm_gone.
 int shm_in_vain(int peer);
-bool shm_yield(void);             // lets others run; false: sleep instead, since somebody computes on this core
-bool shm_yielded(uint64_t nanos); // is told how long a yield was, and returns what shm_yield does
-bool shm_lost_slices(void);       // has this process lost time slices by yielding, lately?
-unsigned shm_polls(void);         // how often to poll before yielding
-void shm_polled(bool successful); // whether the last polling was successful
-uint64_t shm_nanoseconds(void);  // a clock that only goes forward
-static inline void shm_relax(void) { cpu_relax(); }
-// What a thread does now and then while it sleeps in one of the waits here; NULL: nothing. It lets another library of the program go on
-// with its own work, an MPI: messages that this rank has begun may be what the one waits for whom it waits for here.
-extern _Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
-void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis);
-void shm_futex_wake(shm_u32 *word, int n);
-
+bool shm_lost_slices(void); // has this process lost time slices by yielding, lately?
 /* mutexes ------------------------------------------------------------------------------------------------------- */
 void shm_lock_slow(struct shm_mutex *m, uint32_t who);
 // Waits for some microseconds at most. If false, the caller is in the queue and must call shm_lock_queued.
@@ -219,6 +217,7 @@ static inline void shm_lock(struct shm_mutex *m, uint32_t who)
 	    !atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed))
 		shm_lock_slow(m, who);
 }
+bool shm_pass_on(struct shm_mutex *m, uint32_t to); // by its owner; false: a rank is in the queue
 static inline void shm_unlock(struct shm_mutex *m)
 {
 	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst);
@@ -319,6 +318,7 @@ struct shm_context {
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
+	shm_u64 rung;              // when it last was, ns
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x bulk_bytes
 };

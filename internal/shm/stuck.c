@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connects the C waiters with the Go function that knows which ranks have left.
+// Connects the C waiters with Go functions: the one that knows which ranks have left, and those that
+// receive what comes from other nodes.
 #include "_cgo_export.h"
 #include "shm.h"
 
 static void stuck(const char *what, int peer) { armcigo_stuck((char *)what, peer); }
 
 void shm_install_stuck(void) { shm.stuck = stuck; }
+
+void shm_install_receive(void)
+{
+	shm.leave = armcigo_leave_incoming;
+	shm.receive = armcigo_poll_incoming;
+}

@@ -6,7 +6,6 @@
 #include "team.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +99,15 @@ void shm_team_detach(struct shm_team *h)
 	free(h);
 }
 
+// The member that sets a counter of the team; -1: the barrier's common one, which the last sets.
+static int member_of(const struct shm_team *h, const shm_u64 *word)
+{
+	const struct shm_context *t = h->context;
+	if (word == &t->phase)
+		return -1;
+	return (int)(((const uint8_t *)word - (const uint8_t *)t->member) / (ptrdiff_t)sizeof(struct shm_member));
+}
+
 // The local rank that has left, so that `word` will never have the awaited value; -1 if there is none. A member's counter
 // depends on that member only, the barrier's common counter on all. The last thing that a rank does is the world's barrier.
 static int gone(struct shm_team *h, const shm_u64 *word)
@@ -108,11 +116,11 @@ static int gone(struct shm_team *h, const shm_u64 *word)
 	int from = 0, to = h->n;
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
 		return -1;
-	bool barrier = word == &t->phase;
-	if (!barrier) {
-		from = (int)(((const uint8_t *)word - (const uint8_t *)t->member) / (ptrdiff_t)sizeof(struct shm_member));
+	int member = member_of(h, word);
+	bool barrier = member < 0 || word == &t->member[member].phase;
+	if (member >= 0) {
+		from = member;
 		to = from + 1;
-		barrier = word == &t->member[from].phase;
 	}
 	for (int i = from; i < to; i++)
 		if (shm_gone(h->local[i], barrier && h->id == 0))
@@ -130,28 +138,33 @@ static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
 			break;
 		if (because >= 0)
 			shm.stuck("a collective call", because);
-		shm_futex_wait(&t->event, seen, 1000);
+		wait_sleep(&t->event, seen, 1000);
 	}
 	atomic_fetch_sub(&t->sleepers, 1);
 }
 
+struct counter {
+	const shm_u64 *word;
+	uint64_t want;
+};
+
+static bool counted(void *arg)
+{
+	const struct counter *c = arg;
+	return atomic_load_explicit(c->word, memory_order_acquire) >= c->want;
+}
+
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
-	for (unsigned i = shm_polls(); i > 0; i--) {
-		if (atomic_load_explicit(word, memory_order_acquire) >= want) {
-			shm_polled(true);
-			return;
-		}
-		shm_relax();
-	}
-	shm_polled(false);
-	for (unsigned i = 0; i < shm.yield; i++) {
-		if (atomic_load_explicit(word, memory_order_acquire) >= want)
-			return;
-		if (!shm_yield())
-			break;
-	}
+	if (WAIT_SOON(&shm.policy, atomic_load_explicit(word, memory_order_acquire) >= want))
+		return;
+	struct counter c = {word, want};
+	struct wait w;
+	int member = member_of(h, word);
+	if (shm_look(&w, counted, &c, member < 0 ? -1 : h->local[member]))
+		return;
 	sleep_for(h, word, want);
+	shm_woken(&w, atomic_load_explicit(&h->context->rung, memory_order_relaxed));
 }
 
 // `word` is one of the team's counters. Setting it and reading sleepers are in one order with what a sleeper
@@ -160,8 +173,9 @@ void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
 	if (atomic_load_explicit(&t->sleepers, memory_order_seq_cst)) {
+		atomic_store_explicit(&t->rung, wait_clock(), memory_order_relaxed);
 		atomic_fetch_add(&t->event, 1);
-		shm_futex_wake(&t->event, INT32_MAX);
+		wait_wake(&t->event, INT32_MAX);
 	}
 }
 

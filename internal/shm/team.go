@@ -179,6 +179,11 @@ func (m *Node) TryLock(addr uintptr, who transport.Rank) bool {
 // Unlock releases a mutex.
 func (m *Node) Unlock(addr uintptr) { C.unlock(mutexAt(addr)) }
 
+// PassOn: see transport.Mutexes.
+func (m *Node) PassOn(addr uintptr, to transport.Rank) bool {
+	return bool(C.shm_pass_on(mutexAt(addr), C.uint32_t(to+1)))
+}
+
 // MutexOwner tells who holds a mutex.
 func (m *Node) MutexOwner(addr uintptr) (transport.Rank, bool) {
 	w := C.mutex_owner(mutexAt(addr))

@@ -1,53 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for another one of its node: it polls briefly, then yields the core, then sleeps on a futex.
-// More ranks than cores is normal, so nothing here may poll without limit.
+// How a rank waits for another rank of its node: as package wait says, with what ranks know of each
+// other: on which core each was last seen, and which have left. It sleeps on a bell, one per rank.
 #define _GNU_SOURCE
-#include <errno.h>
-#include <linux/futex.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "shm.h"
-
-enum { MILLISECOND = 1000000, SECOND = 1000 * MILLISECOND };
-enum { SHORTEST_NAP = MILLISECOND, LONGEST_NAP = 256 * MILLISECOND, WORKED = 150000 };
-
-_Thread_local void (*shm_idle)(void) __attribute__((tls_model("initial-exec")));
-
-static bool futex_timed_out(shm_u32 *word, uint32_t seen, uint64_t nanos)
-{
-	struct timespec t = {.tv_sec = (time_t)(nanos / SECOND), .tv_nsec = (long)(nanos % SECOND)};
-	return syscall(SYS_futex, word, FUTEX_WAIT, seen, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
-}
-
-// Naps between two calls of shm_idle become longer until somebody wakes the thread; after a call that took so long that it has done
-// something they are shorter again. A call costs some 70 us, since everything is cold: four in a second are not noticed.
-void shm_futex_wait(shm_u32 *word, uint32_t seen, unsigned millis)
-{
-	static _Thread_local uint64_t nap = SHORTEST_NAP;
-	if (!shm_idle) {
-		futex_timed_out(word, seen, (uint64_t)millis * MILLISECOND);
-		return;
-	}
-	uint64_t now = shm_nanoseconds(), end = now + (uint64_t)millis * MILLISECOND;
-	while (now < end) {
-		if (!futex_timed_out(word, seen, nap < end - now ? nap : end - now)) {
-			nap = SHORTEST_NAP;
-			return;
-		}
-		uint64_t begin = shm_nanoseconds();
-		shm_idle();
-		now = shm_nanoseconds();
-		if (now - begin > WORKED)
-			nap = nap > 16 * SHORTEST_NAP ? nap / 16 : SHORTEST_NAP;
-		else if (nap < LONGEST_NAP)
-			nap *= 4;
-	}
-}
-
-void shm_futex_wake(shm_u32 *word, int n) { syscall(SYS_futex, word, FUTEX_WAKE, n, NULL, NULL, 0); }
 
 bool shm_gone(int peer, bool last)
 {
@@ -75,6 +30,85 @@ int shm_in_vain(int peer)
 	return who;
 }
 
+// publish_cpu tells the other ranks on which core this one runs, and returns 1 + its number, or 0.
+static uint32_t publish_cpu(void)
+{
+	shm_u32 *mine = &shm.rank[shm.me].cpu;
+	uint32_t cpu = (uint32_t)(wait_cpu() + 1);
+	if (atomic_load_explicit(mine, memory_order_relaxed) != cpu)
+		atomic_store_explicit(mine, cpu, memory_order_relaxed);
+	return cpu;
+}
+
+enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
+
+// leave_core moves the thread to a core on which no rank of the node was seen, if its mask has one.
+// It tries less often the less that has helped, since a rank of another job may be there.
+static bool leave_core(void)
+{
+	static shm_u64 moved, stay;
+	uint64_t now = wait_clock(), rested = now - atomic_load_explicit(&moved, memory_order_relaxed);
+	uint64_t least = atomic_load_explicit(&stay, memory_order_relaxed), avoid[WAIT_CPU_WORDS] = {0};
+	if (rested < least || shm_crowded())
+		return false;
+	least = rested < 4 * least ? 2 * least : FIRST_STAY;
+	atomic_store_explicit(&stay, least < LONGEST_STAY ? least : LONGEST_STAY, memory_order_relaxed);
+	atomic_store_explicit(&moved, now, memory_order_relaxed);
+	for (int i = 0; i < shm.nlocal; i++) {
+		uint32_t cpu = atomic_load_explicit(&shm.rank[i].cpu, memory_order_relaxed);
+		if (cpu > 0 && cpu <= WAIT_CPUS)
+			avoid[(cpu - 1) / 64] |= 1ull << ((cpu - 1) % 64);
+	}
+	if (!wait_move(avoid)) { // its mask may change
+		atomic_store_explicit(&stay, NO_CORE_STAY, memory_order_relaxed);
+		return false;
+	}
+	publish_cpu();
+	return true;
+}
+
+// place_of tells where a local rank was last seen; -1: any rank of the job.
+static enum wait_place place_of(int peer)
+{
+	uint32_t cpu = publish_cpu();
+	if (peer < 0)
+		return shm.head->world > (uint32_t)shm.nlocal ? WAIT_FARAWAY : WAIT_ELSEWHERE;
+	if (peer == shm.me || cpu == 0 || atomic_load_explicit(&shm.rank[peer].cpu, memory_order_relaxed) != cpu)
+		return WAIT_ELSEWHERE;
+	return leave_core() ? WAIT_ELSEWHERE : WAIT_BESIDE;
+}
+
+void shm_wait_begin(struct wait *w, int peer) { wait_begin(w, place_of(peer), wait_clock()); }
+
+// receive_until receives what comes from other nodes until cond is true; false if that takes long.
+static bool receive_until(struct wait *w, shm_cond cond, void *arg)
+{
+	int32_t visit = 0;
+	bool met;
+	wait_begin(w, WAIT_FARAWAY, wait_clock());
+	while (!(met = cond(arg)))
+		if (shm.receive(&visit) == 0 && !wait_pause(&shm.far, w, 1))
+			break;
+	shm.leave(&visit);
+	if (met)
+		wait_done(&shm.far, w);
+	return met;
+}
+
+bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer)
+{
+	enum wait_place place = place_of(peer);
+	if (place == WAIT_FARAWAY && shm.receive)
+		return receive_until(w, cond, arg);
+	return wait_look(shm_policy(place), w, place, cond, arg);
+}
+
+bool shm_lost_slices(void)
+{
+	uint64_t now = wait_clock();
+	return wait_crowded(&shm.policy.crowd, now) || wait_crowded(&shm.far.crowd, now);
+}
+
 // Sleeps until cond is true; checks once a second whether it can still become true.
 static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 {
@@ -87,96 +121,25 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 			break;
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_futex_wait(&r->bell, seen, 1000);
+		wait_sleep(&r->bell, seen, 1000);
 	}
 	atomic_fetch_sub(&r->sleepers, 1);
 }
 
-// Polling is useful while the peer is running. If the last waits ended by yielding instead, the peer shares my core or is
-// busy for long: then polling is reduced, down to almost none, until it is successful again.
-unsigned shm_polls(void)
-{
-	uint32_t polls = atomic_load_explicit(&shm.polls, memory_order_relaxed);
-	return polls < shm.spin ? polls : shm.spin;
-}
-
-void shm_polled(bool successful)
-{
-	unsigned polls = shm_polls(), least = shm.spin < SHM_SPIN_CROWDED ? shm.spin : SHM_SPIN_CROWDED;
-	if (successful)
-		polls += polls / 8 + 1;
-	else
-		polls = polls / 2 > least ? polls / 2 : least;
-	atomic_store_explicit(&shm.polls, polls, memory_order_relaxed);
-}
-
-uint64_t shm_nanoseconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-// Where somebody computes on the core, a yield costs a time slice, whatever comes meanwhile; who sleeps instead may run as
-// soon as he is woken. The rule and the times are those of package cores (crowd.go).
-enum { LOST_SLICE = 500000, FIRST_SPELL = 2000000, LONGEST_SPELL = 250000000 };
-static _Atomic uint64_t spell, spell_end; // of this process, in nanoseconds
-
-bool shm_yielded(uint64_t nanos)
-{
-	if (nanos < LOST_SLICE)
-		return true;
-	uint64_t now = shm_nanoseconds();
-	uint64_t end = atomic_load_explicit(&spell_end, memory_order_relaxed);
-	uint64_t next = 2 * atomic_load_explicit(&spell, memory_order_relaxed);
-	if (next == 0 || now > end + next)
-		next = FIRST_SPELL;
-	next = next < LONGEST_SPELL ? next : LONGEST_SPELL;
-	atomic_store_explicit(&spell, next, memory_order_relaxed);
-	atomic_store_explicit(&spell_end, now + next, memory_order_relaxed);
-	return false;
-}
-
-bool shm_lost_slices(void) { return shm_nanoseconds() < atomic_load_explicit(&spell_end, memory_order_relaxed); }
-
-bool shm_yield(void)
-{
-	uint64_t begin = shm_nanoseconds();
-	if (begin < atomic_load_explicit(&spell_end, memory_order_relaxed))
-		return false;
-	sched_yield();
-	return shm_yielded(shm_nanoseconds() - begin);
-}
-
-// How long to yield for what may come from another node, in nanoseconds. Who shares this core then may be the node's data
-// server, which a yield of a waiter costs as much as it does the waiter.
-enum { FAR_YIELDS = 200000 };
-
-bool shm_look(shm_cond cond, void *arg, int peer)
-{
-	for (unsigned i = shm_polls(); i > 0; i--) {
-		if (cond(arg)) {
-			shm_polled(true);
-			return true;
-		}
-		shm_relax();
-	}
-	shm_polled(false);
-	bool far = peer < 0 && shm.head->world > (uint32_t)shm.nlocal; // it may come from another node
-	uint64_t begin = far ? shm_nanoseconds() : 0;
-	for (unsigned i = 0; i < shm.yield; i++) {
-		if (cond(arg))
-			return true;
-		if (!shm_yield() || (far && shm_nanoseconds() - begin > FAR_YIELDS))
-			break;
-	}
-	return false;
-}
-
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 {
-	if (!shm_look(cond, arg, peer))
-		sleep_on_bell(cond, arg, what, peer);
+	struct wait w;
+	if (shm_look(&w, cond, arg, peer))
+		return;
+	sleep_on_bell(cond, arg, what, peer);
+	shm_woken(&w, atomic_load_explicit(&shm.rank[shm.me].rung, memory_order_relaxed));
+}
+
+void shm_woken(struct wait *w, uint64_t rung)
+{
+	publish_cpu(); // the kernel may have put the thread elsewhere
+	wait_slept(shm_policy(w->place), w, wait_clock(), w->place == WAIT_FARAWAY ? 0 : rung);
+	wait_done(shm_policy(w->place), w);
 }
 
 void shm_ring(int local)
@@ -184,7 +147,8 @@ void shm_ring(int local)
 	struct shm_rank *r = &shm.rank[local];
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&r->sleepers, memory_order_relaxed)) {
+		atomic_store_explicit(&r->rung, wait_clock(), memory_order_relaxed);
 		atomic_fetch_add(&r->bell, 1);
-		shm_futex_wake(&r->bell, INT32_MAX);
+		wait_wake(&r->bell, INT32_MAX);
 	}
 }

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // socket is what both ends have in common. Any thread may break it until it is closed.
@@ -59,7 +59,7 @@ type endpoint struct {
 	failed error // why something was not sent
 
 	rx          receiver // of who polls
-	crowd       cores.Crowd
+	crowd       wait.Crowd
 	lost        bool
 	interrupted atomic.Bool
 }
@@ -71,8 +71,11 @@ func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transpor
 	if err := e.err(); err != nil {
 		return false, err
 	}
-	need := prefixBytes + len(head)
-	if n <= int64(e.f.Eager) {
+	need, small := prefixBytes+len(head), e.f.Eager
+	if when == transport.Soon {
+		small = max(small, mostDeferred)
+	}
+	if n <= int64(small) {
 		need += int(n)
 	}
 	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < need {
@@ -83,7 +86,7 @@ func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transpor
 	if e.tx.out == nil {
 		e.tx.out, _ = e.f.buffers.get(true)
 	}
-	if e.tx.add(head, body, n, e.f.Eager) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
+	if e.tx.add(head, body, n, small) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
 		return true, nil
 	}
 	return false, e.flush()

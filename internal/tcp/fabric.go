@@ -76,15 +76,23 @@ type fabric struct {
 	addr     []byte // its address
 	buffers  pool[[]byte]
 	ends     poller[*endpoint]
+	alarm    int // a timer
 }
+
+// mostDeferred is the longest body that is copied so that it may travel together with the next frame,
+// which costs less than a system call or a thread for each of them.
+const mostDeferred = bufferBytes - transport.MaxHead - prefixBytes
 
 // open makes the process ready to be connected to, and to connect.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
-	f := &fabric{FabricConfig: c, opt: o, ln: -1}
-	f.Eager = min(max(f.Eager, 0), bufferBytes-transport.MaxHead-prefixBytes)
+	f := &fabric{FabricConfig: c, opt: o, ln: -1, alarm: -1}
+	f.Eager = min(max(f.Eager, 0), mostDeferred)
 	f.straight, _ = o.straightFrom()
 	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
+	if err == nil {
+		err = f.openAlarm()
+	}
 	if err == nil && c.Serves {
 		err = f.openSocket()
 	}
@@ -94,6 +102,14 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	}
 	go watchConnections(&f.ends, f.Timeout, f.ends.done)
 	return f, nil
+}
+
+// openAlarm makes the timer of WakeIn. Each time that it goes off is one event, which nothing reads.
+func (f *fabric) openAlarm() (err error) {
+	if f.alarm, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err == nil {
+		err = f.ends.control(unix.EPOLL_CTL_ADD, f.alarm, unix.EPOLLIN|unix.EPOLLET)
+	}
+	return err
 }
 
 // openSocket makes the socket that others connect to.
@@ -114,7 +130,7 @@ func (f *fabric) openSocket() error {
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
 	looks := min(max(f.Looks(), leastLooks), mostLooks)
-	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true}
+	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
 }
 
 // Dial connects to the data server of a rank: again, while connections are dropped before they have
@@ -175,6 +191,7 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 // Close ends what is left.
 func (f *fabric) Close() error {
 	f.ends.close()
+	unix.Close(f.alarm)
 	unix.Close(f.ln)
 	return nil
 }
@@ -296,3 +313,10 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 
 // Wake ends Wait.
 func (f *fabric) Wake() { f.ends.Interrupt() }
+
+// WakeIn ends Wait after a time.
+func (f *fabric) WakeIn(d time.Duration) {
+	unix.TimerfdSettime(f.alarm, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
+}
+
+var _ transport.AlarmFabric = (*fabric)(nil)

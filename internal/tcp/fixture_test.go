@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/bootstrap/leaktest"
-	"libarmci/internal/cores"
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // What a frame asks for.
@@ -119,10 +119,10 @@ func (s *server) run() {
 			last = time.Now()
 		}
 		if !s.patient.Load() || time.Since(last) > 20*time.Microsecond {
-			s.l.Sleep(-1)
+			s.l.Sleep(s.l.Rest())
 			last = time.Now()
 		}
-		cores.Yield()
+		wait.Yield()
 	}
 }
 

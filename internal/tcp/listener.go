@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The event loop of a data server: one thread polls it, or sleeps in epoll. It serves small requests itself, and hands
-// a connection in the middle of a large transfer over to a goroutine (workers.go) as soon as another one needs attention.
+// The event loop of a data server: one thread at a time polls it. It serves small requests itself, and hands a connection
+// in the middle of a large transfer over to a goroutine (workers.go) as soon as another one needs attention.
+//
+// All connections are in an epoll, and that is in an outer one, in which the data server's thread sleeps. While another
+// thread polls, the inner one is switched off there by one system call, so that nothing that comes wakes the server.
 package tcp
 
 import (
@@ -25,7 +28,8 @@ const (
 
 // listener is the Source of a data server.
 type listener struct {
-	poller[*conn] // all but those that have proved nothing
+	poller[*conn]     // all but those that have proved nothing
+	outer         int // an epoll of the poller's epoll and its bell
 	f             *fabric
 	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
 
@@ -42,16 +46,18 @@ type listener struct {
 	last    *conn      // served last
 	turns   int        // so often since the others were asked
 	events  [16]unix.EpollEvent
-	ready   int // of events, found by Sleep
 }
 
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
+	l := &listener{f: f, outer: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
+	if err == nil {
+		err = l.openOuter()
+	}
 	if err == nil {
 		err = l.control(unix.EPOLL_CTL_ADD, f.ln, unix.EPOLLIN)
 	}
@@ -61,6 +67,22 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	}
 	go watchConnections(&l.poller, f.Timeout, l.done)
 	return l, nil
+}
+
+// openOuter makes the epoll that Sleep waits in. The bell is in that one alone: a thread that polls
+// does not take what is meant for the one that sleeps.
+func (l *listener) openOuter() (err error) {
+	if l.outer, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	bell := int(l.bell)
+	if err = l.control(unix.EPOLL_CTL_DEL, bell, 0); err == nil {
+		err = unix.EpollCtl(l.outer, unix.EPOLL_CTL_ADD, bell, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET})
+	}
+	if err == nil {
+		err = unix.EpollCtl(l.outer, unix.EPOLL_CTL_ADD, l.epoll, &unix.EpollEvent{Events: unix.EPOLLIN})
+	}
+	return err
 }
 
 // adopt takes over the connected socket of an origin if it has proved itself, and refuses it
@@ -88,16 +110,14 @@ func (l *listener) adopt(p *peer) error {
 
 // Poll serves who has sent something: the connection served last is asked up to looks times, and in turn all others.
 func (l *listener) Poll(looks int) (moved int) {
-	for i := 0; i < looks && l.turns < lastTurns && l.ready == 0 && l.last != nil && !l.hasMore(); i++ {
+	for i := 0; i < looks && l.turns < lastTurns && l.last != nil && !l.hasMore(); i++ {
 		l.turns++
 		if n := l.serve(l.last); n > 0 {
 			return n
 		}
 	}
-	n := l.ready
-	if l.turns, l.ready = 0, 0; n == 0 {
-		n, _ = unix.EpollWait(l.epoll, l.events[:], 0)
-	}
+	l.turns = 0
+	n, _ := unix.EpollWait(l.epoll, l.events[:], 0)
 	for _, e := range l.events[:max(n, 0)] {
 		moved += max(l.event(int(e.Fd)), 1)
 	}
@@ -113,26 +133,37 @@ func (l *listener) Poll(looks int) (moved int) {
 // hasMore tells whether the connection at hand can go on at once.
 func (l *listener) hasMore() bool { return l.current != nil && l.current.status == busy }
 
-// Sleep waits until something happens.
-func (l *listener) Sleep(limit time.Duration) {
-	if look := l.lookAt(); look >= 0 && (limit < 0 || look < limit) {
-		limit = look
-	}
+// Rest hands over a connection that waits for its client to read, and tells how soon to poll again.
+func (l *listener) Rest() (again time.Duration) {
 	if l.hasMore() {
-		return
+		return 0
 	}
 	if l.current != nil && l.current.status == choked {
 		l.putAside()
 	}
+	return l.lookAt()
+}
+
+// Divert switches the connections off in the outer epoll, or on again.
+func (l *listener) Divert(on bool) {
+	events := uint32(unix.EPOLLIN)
+	if on {
+		events = 0
+	}
+	unix.EpollCtl(l.outer, unix.EPOLL_CTL_MOD, l.epoll, &unix.EpollEvent{Events: events})
+}
+
+// Sleep waits until something happens.
+func (l *listener) Sleep(limit time.Duration) {
 	timeout := -1
 	if limit >= 0 {
 		timeout = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	n, err := unix.EpollWait(l.epoll, l.events[:], timeout)
+	var events [2]unix.EpollEvent
+	_, err := unix.EpollWait(l.outer, events[:], timeout)
 	if err != nil && err != unix.EINTR && l.f.Fatal != nil {
 		l.f.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
 	}
-	l.ready = max(n, 0)
 }
 
 // event deals with one: how many bytes that has moved.
@@ -204,6 +235,9 @@ func (l *listener) Close() {
 		l.leave(p)
 	}
 	l.poller.close()
+	unix.Close(l.outer)
 	unix.Close(l.f.ln)
 	l.f.ln = -1
 }
+
+var _ transport.SharedListener = (*listener)(nil)

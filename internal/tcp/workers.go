@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/log"
 	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/wait"
 )
 
 const (
@@ -55,7 +55,7 @@ func (l *listener) work(c *conn) {
 	defer l.running.Done()
 	runtime.LockOSThread() // never unlocked: what follows changes the thread
 	l.f.Unbind()
-	cores.ShortSlice()
+	wait.ShortSlice()
 	for c != nil {
 		space := c.space
 		l.goOn(c)

@@ -85,6 +85,7 @@ type FabricInfo struct {
 	Copies   bool          // Post copies what it is given, else it keeps that
 	Bytewise bool          // the device, being software, may read and write aligned blocks of up to 8 bytes in parts
 	Blocks   bool          // Send of a large body takes as long as the network: a thread of its own sends what nobody waits for
+	Defers   int64         // Blocks: Send of a body of up to so many bytes does not, if it is Soon: it is copied
 }
 
 // Fabric is a network between nodes, opened by one process.
@@ -106,6 +107,11 @@ type Fabric interface {
 	Wake() // ends Wait, or the next one
 	// Close ends everything. All endpoints and the listener have been closed.
 	Close() error
+}
+
+// AlarmFabric is a Fabric whose Wait can be told to end later.
+type AlarmFabric interface {
+	WakeIn(d time.Duration) // ends Wait, or the next one, after that time; the latest call counts
 }
 
 // MaxHead is the most bytes of a frame's head.
@@ -199,6 +205,18 @@ type Source interface {
 type Listener interface {
 	Source
 	Close() // sends what was posted, as far as it goes soon, and closes the endpoints that are left, too
+}
+
+// SharedListener is a Listener that any thread of the process may poll while none else does. Sleep
+// changes nothing of it, and may go on in the data server's thread meanwhile.
+type SharedListener interface {
+	Listener
+	// Rest is called before the thread that polls stops. again is how soon polling must go on at the
+	// latest, whatever comes: 0 at once, negative: any time.
+	Rest() (again time.Duration)
+	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
+	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
+	Divert(on bool)
 }
 
 // Range is registered memory [Lo, Hi) and its key, which is valid over every connection to its owner's process. With Direct false

@@ -98,6 +98,8 @@ type Notifications interface {
 	NotifySent(to Rank, count uint32) bool
 	NotifyAsk(local int, by Rank, want uint32) bool
 	Notified(to int, from Rank, want uint32) bool
+	// ReceiveBy has threads that wait for other nodes, for whatever it is, receive what comes from them.
+	ReceiveBy(in Incoming)
 }
 
 // Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every rank has.
@@ -109,6 +111,9 @@ type Mutexes interface {
 	LockQueued(m uintptr, who Rank, ticket uint32)
 	TryLock(m uintptr, who Rank) bool
 	Unlock(m uintptr)
+	// PassOn makes a rank of another node the owner of a mutex that the caller would unlock; false, and
+	// nothing has happened, if a rank is in the mutex's queue.
+	PassOn(m uintptr, to Rank) bool
 	MutexOwner(m uintptr) (who Rank, held bool)
 }
 

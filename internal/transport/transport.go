@@ -141,6 +141,19 @@ type Notifier interface {
 	Notify(p Peer, kind uint8, count uint32) (at uintptr, err error)
 }
 
+// Incoming is a Transport whose data server a waiter of this process may run in its own thread: being
+// woken by the server's takes longer than receiving.
+type Incoming interface {
+	Shares() bool // false: the server's thread alone receives, and nothing else of this is called
+	// PollIncoming receives what has come, unless another thread is about to, and returns how much that
+	// was. From the first call to LeaveIncoming the server's thread leaves it to the waiter.
+	PollIncoming(v *Visit) int
+	LeaveIncoming(v *Visit)
+}
+
+// Visit is how far a waiter has come with receiving, 0 before PollIncoming and after LeaveIncoming.
+type Visit int32
+
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.
 type Watcher interface {
 	// Watch polls for messages of a peer on the caller's thread until met() is true, or until that seems to take long. Then

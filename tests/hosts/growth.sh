@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # growth.sh [NODESxRANKS...] - what a job costs each process as it grows: growth.c, or another PROGRAM, on pretended nodes under
-# armcirun, whose table it prints, and how long it took. Connections are judged, by (process x nodes); threads, memory and time are not.
+# armcirun, whose table it prints, and how long it took. Connections are judged, by processes; threads, memory and time are not.
 #
 #   BUILD=... CC_none=... RUN_none="... -n 2" [PROGRAM=many] sh growth.sh 8x2 2x32 8x8
 here=$(cd "$(dirname "$0")" && pwd)

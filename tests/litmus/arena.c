@@ -27,8 +27,8 @@ void litmus_attach(int ranks)
 		if (i > 0)
 			shm_detach();
 	}
-	shm.spin = 1;
-	shm.yield = 1;
+	wait_policy_open(&shm.policy, 0, 0);
+	wait_policy_open(&shm.far, 0, 0);
 }
 
 void *litmus_data(size_t offset) { return shm.base + shm.head->slice_off + offset; }

@@ -126,6 +126,8 @@ int litmus_clock(int, struct timespec *t)
 
 int litmus_nothing(void *) { return 0; }
 
+int litmus_cpu() { return -1; } // as where it is not known
+
 // futex(word, FUTEX_WAIT or FUTEX_WAKE, value, ...). There is no limit of time: who is not woken sleeps for ever.
 long litmus_syscall(long, uint32_t *word, int what, uint32_t value, ...)
 {

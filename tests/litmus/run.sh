@@ -16,10 +16,11 @@ rm -f "$work"/*.o
 
 # What the model does in place of the C library. Locks of threads are not modelled: each rank has one thread.
 hooks="-Dmemcpy=litmus_memcpy -Dsyscall=litmus_syscall -Dsched_yield=litmus_yield -Dnanosleep=litmus_nanosleep
-	-Dclock_gettime=litmus_clock -Dpthread_mutex_lock=litmus_nothing -Dpthread_mutex_unlock=litmus_nothing"
+	-Dclock_gettime=litmus_clock -Dsched_getcpu=litmus_cpu -Dpthread_mutex_lock=litmus_nothing -Dpthread_mutex_unlock=litmus_nothing"
 for f in lock rwlock wait team collect event layout notify message send declared; do
 	modelled="${modelled:-} $internal/shm/$f.c"
 done
+modelled="$modelled $internal/wait/policy.c $internal/wait/look.c $internal/wait/sleep.c $internal/wait/cpu.c"
 for f in $modelled "$internal"/kernel/wait.c "$here"/locks.c "$here"/sync.c "$here"/tables.c "$here"/flags.c "$here"/cases.c; do
 	# shellcheck disable=SC2086
 	"$cc" -std=gnu11 -g -O1 -fno-pie -fsanitize=thread -Wall -Wextra -Wno-tsan $hooks -c -o "$work/$(basename "$(dirname "$f")")-$(basename "$f" .c).o" "$f"

@@ -61,6 +61,7 @@ static void at_desk(void)
 {
 	shm.me = 0;
 	shm_region_add((uintptr_t)litmus_data(0), (uintptr_t)litmus_data(PAGE));
+	wait_policy_open(&policy, 0, 0);
 	atomic_store(&ending, 0);
 	atomic_store(&desk_of_0()->open, 1);
 }
@@ -79,10 +80,10 @@ static void desk(int me)
 	}
 	atomic_store(&ending, 1);
 	litmus_pause(2);
-	shm_futex_wake(&desk_of_0()->asked, 1);
+	wait_wake(&desk_of_0()->asked, 1);
 	for (int i = 0; i < 40; i++) {
 		sched_yield();
-		shm_futex_wake(&desk_of_0()->asked, 1);
+		wait_wake(&desk_of_0()->asked, 1);
 	}
 }
 

@@ -12,6 +12,7 @@ shm="lock rwlock wait team event layout notify"
 under() {
 	files=""
 	for f in $shm; do files="$files $internal/shm/$f.c"; done
+	for f in policy look sleep cpu; do files="$files $internal/wait/$f.c"; done
 	# shellcheck disable=SC2086
 	"$cc" -std=gnu11 -g -O2 $2 -Wall -Wextra -Werror -Wno-tsan -o "$output.$1" "$internal/shm/testdata/litmus.c" \
 		$files "$internal/shm/message.c" "$internal/shm/send.c" "$internal/kernel/wait.c" -lpthread

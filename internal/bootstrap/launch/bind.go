@@ -17,6 +17,7 @@ import (
 
 // The ways to bind ranks; none leaves them where the kernel puts them.
 const (
+	BindAuto   = "auto" // each rank to cores of its own, if all ranks here can have some (free.go)
 	BindNone   = "none"
 	BindCore   = "core"   // each rank to a core of its own
 	BindSocket = "socket" // ranks in blocks to the sockets
@@ -24,22 +25,43 @@ const (
 
 const cpuDirectory = "/sys/devices/system/cpu"
 
-// bindings gives the processors of each of n ranks on this host; nil: of none.
-func bindings(how string, n int) ([][]int, error) {
-	if how != BindCore && how != BindSocket {
-		return make([][]int, n), nil
+// bindings gives the processors of each of n ranks on this host; nil: of none. The caller calls release when it has started
+// the ranks.
+func bindings(how string, n int) (places [][]int, release func(), err error) {
+	release = func() {}
+	switch how {
+	case BindAuto:
+		var set unix.CPUSet
+		turn, ok := inTurn()
+		if !ok || unix.SchedGetaffinity(0, &set) != nil {
+			return make([][]int, n), turn, nil
+		}
+		cores, _ := topology(cpuDirectory, listed(&set))
+		taken := takenBy("/proc", &set, unix.SchedGetaffinity)
+		return shares(cores, n, &taken), turn, nil
+	case BindCore, BindSocket:
+		places, err = demanded(how, n)
+		return places, release, err
 	}
+	return make([][]int, n), release, nil
+}
+
+func listed(set *unix.CPUSet) (cpus []int) {
+	for cpu := 0; len(cpus) < set.Count(); cpu++ {
+		if set.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+}
+
+// demanded is bindings for ranks that must be bound, whatever else runs here.
+func demanded(how string, n int) ([][]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("-bind %s: %w", how, err)
 	}
-	var usable []int
-	for cpu := 0; len(usable) < set.Count(); cpu++ {
-		if set.IsSet(cpu) {
-			usable = append(usable, cpu)
-		}
-	}
-	cores, sockets := topology(cpuDirectory, usable)
+	cores, sockets := topology(cpuDirectory, listed(&set))
 	if how == BindCore {
 		if n > len(cores) {
 			return nil, fmt.Errorf("-bind core: %d ranks, but only %d cores may be used on this host", n, len(cores))

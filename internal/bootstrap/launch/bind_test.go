@@ -6,6 +6,7 @@ package launch
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,22 +40,22 @@ func TestBind(t *testing.T) {
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		t.Fatal(err)
 	}
-	places, err := bindings(BindCore, 1)
+	places, _, err := bindings(BindCore, 1)
 	if err != nil || len(places) != 1 || len(places[0]) == 0 {
 		t.Fatalf("%v, error %v", places, err)
 	}
-	if places, err := bindings(BindNone, 2); err != nil || len(places) != 2 || places[0] != nil {
+	if places, _, err := bindings(BindNone, 2); err != nil || len(places) != 2 || places[0] != nil {
 		t.Errorf("unbound: %v, error %v", places, err)
 	}
-	if _, err := bindings(BindCore, set.Count()+1); err == nil || !strings.Contains(err.Error(), "cores may be used") {
+	if _, _, err := bindings(BindCore, set.Count()+1); err == nil || !strings.Contains(err.Error(), "cores may be used") {
 		t.Errorf("more ranks than cores: error %v", err)
 	}
-	places, err = bindings(BindSocket, 5)
+	places, _, err = bindings(BindSocket, 5)
 	if err != nil || len(places) != 5 || !slices.IsSortedFunc(places, func(a, b []int) int { return slices.Compare(a, b) }) {
 		t.Errorf("to sockets: %v, error %v", places, err)
 	}
 	for _, remote := range []Remote{{}, {Hosts: two().Hosts[:1], Agent: two().Agent, Proxy: two().Proxy, Env: two().Env}} {
-		want, err := bindings(BindCore, min(set.Count(), 2))
+		want, _, err := bindings(BindCore, min(set.Count(), 2))
 		if err != nil {
 			t.Skip(err)
 		}
@@ -94,5 +95,93 @@ func TestDebugger(t *testing.T) {
 			t.Errorf("printed %q, not %q", got, want)
 		}
 		in.Close()
+	}
+}
+
+func cpuSet(cpus ...int) (set unix.CPUSet) {
+	for _, cpu := range cpus {
+		set.Set(cpu)
+	}
+	return set
+}
+
+// Of itself a launcher gives each rank cores of its own, and none on which another process is bound.
+func TestShares(t *testing.T) {
+	cores := [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}
+	for _, c := range []struct {
+		ranks int
+		taken unix.CPUSet
+		want  string
+	}{
+		{4, cpuSet(), "[[0 4] [1 5] [2 6] [3 7]]"},
+		{2, cpuSet(), "[[0 4 1 5] [2 6 3 7]]"},
+		{1, cpuSet(), "[[]]"},
+		{5, cpuSet(), "[[] [] [] [] []]"},
+		{3, cpuSet(5), "[[0 4] [2 6] [3 7]]"},
+		{4, cpuSet(5), "[[] [] [] []]"},
+		{1, cpuSet(0), "[[1 5 2 6 3 7]]"},
+		{2, cpuSet(0, 1, 2, 3), "[[] []]"},
+	} {
+		if got := fmt.Sprint(shares(cores, c.ranks, &c.taken)); got != c.want {
+			t.Errorf("%d ranks: %s, not %s", c.ranks, got, c.want)
+		}
+	}
+}
+
+// Processes that may run on all processors, threads of the kernel and those that have ended take none.
+func TestTaken(t *testing.T) {
+	dir := t.TempDir()
+	for pid, flags := range map[string]string{"1": "4194560", "2": "2129984", "3": "4194304", "self": "4194560"} {
+		os.Mkdir(filepath.Join(dir, pid), 0o755)
+		stat := pid + " (a) b) R 1 1 1 0 -1 " + flags + " 0 0"
+		if err := os.WriteFile(filepath.Join(dir, pid, "stat"), []byte(stat), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.Mkdir(filepath.Join(dir, "4"), 0o755)
+	usable := cpuSet(0, 1, 2)
+	runs := map[int]unix.CPUSet{1: cpuSet(0, 1, 2, 3), 2: cpuSet(0), 3: cpuSet(1, 3), 4: cpuSet(2)}
+	taken := takenBy(dir, &usable, func(pid int, set *unix.CPUSet) error {
+		*set = runs[pid]
+		return nil
+	})
+	if want := cpuSet(1); taken != want {
+		t.Errorf("%v are taken, not %v", listed(&taken), listed(&want))
+	}
+}
+
+// Two jobs of this machine that start while the other one runs do not share cores, and one that finds too few is unbound.
+func TestJobsApart(t *testing.T) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		t.Fatal(err)
+	}
+	places, release, err := bindings(BindAuto, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if places[0] == nil {
+		t.Skip("the cores of this machine are too few, or other jobs have them")
+	}
+	var child *exec.Cmd
+	if err := bound(places[0], func() error {
+		child = exec.Command("sleep", "60")
+		return child.Start()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer child.Process.Kill()
+	release()
+	next, again, err := bindings(BindAuto, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again()
+	for _, cpu := range places[0] {
+		if slices.Contains(next[0], cpu) || slices.Contains(next[1], cpu) {
+			t.Errorf("processes are bound to %v, and the next job is on %v", places[0], next)
+		}
 	}
 }

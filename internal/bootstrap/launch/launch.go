@@ -25,7 +25,7 @@ type Options struct {
 	Cyclic  bool     // ranks are dealt out to nodes or hosts in turn, not in blocks
 	Argv    []string // program and arguments; the program is looked up in PATH
 	Env     []string // added to the environment of this process
-	Bind    string   // BindCore, BindSocket; anything else: none
+	Bind    string   // BindAuto, BindCore, BindSocket; anything else: none
 	Debug   *int     // a rank that runs under gdb; nil: none
 	Stdin   *os.File // of rank 0, or Debug; nil for /dev/null; the others have /dev/null
 	Stdout  *os.File // inherited by all, nil for /dev/null
@@ -138,10 +138,11 @@ func (j *Job) parent(started chan<- error) {
 }
 
 func (j *Job) startAll() error {
-	places, err := bindings(j.options.Bind, j.options.Ranks)
+	places, release, err := bindings(j.options.Bind, j.options.Ranks)
 	if err != nil {
 		return err
 	}
+	defer release()
 	for rank, cpus := range places {
 		c, err := j.startRank(rank, cpus)
 		if err != nil {

@@ -127,10 +127,11 @@ func (s *proxy) startAll() error {
 			os.Setenv(name, value)
 		}
 	}
-	places, err := bindings(o.Bind, len(o.Ranks))
+	places, release, err := bindings(o.Bind, len(o.Ranks))
 	if err != nil {
 		return err
 	}
+	defer release()
 	spec := spec{argv: toStrings(o.Argv), reader: o.Reader, debugged: o.Debugged, stdout: os.Stdout, stderr: os.Stderr,
 		group: true}
 	if o.Label {

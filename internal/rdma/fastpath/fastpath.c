@@ -4,12 +4,13 @@
 #include "fastpath.h"
 
 #include "../../kernel/kernel.h"
-#include <time.h>
+#include "../../wait/wait.h"
 
 struct rdma_fast rdma_fast;
 
 enum { ALL = -1 }; // the rank of the run of all stores
-enum { LOOKS = 8, PATIENCE = 200000 }; // polls before a yield; nanoseconds before a wait is left to Go
+enum { LOOKS = 8 }; // polls before a yield
+static struct wait_policy policy = {.own_yield = WAIT_MOST_OWN_YIELD};
 
 static void leave(void) { atomic_store(&rdma_fast.held, 0); }
 
@@ -55,7 +56,7 @@ static int take(void)
 	struct vb_wc done;
 	int rang, n = rdma_fast.channel ? vb_poll(rdma_fast.queue, 1, &done) : vb_look(rdma_fast.queue, 1, &done, LOOKS, 1);
 	if (n == 0 && rdma_fast.channel)
-		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, 1, &done, -1, PATIENCE, &rang);
+		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, 1, &done, -1, WAIT_SHARED_CORE, &rang);
 	if (n <= 0)
 		return n;
 	if (done.status != 0 || (done.wr_id != RDMA_FAST_PUT && done.wr_id != RDMA_FAST_GET))
@@ -71,26 +72,22 @@ static bool got(void) { return atomic_load_explicit(&rdma_fast.get, memory_order
 static bool room(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) < RDMA_FAST_DEPTH; }
 static bool all_done(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) == 0; }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // Takes completions until done; false if it takes long, or Go has to look.
 static bool until(bool (*done)(void))
 {
-	uint64_t since = 0;
-	while (!done()) {
-		int some = take();
+	struct wait w;
+	for (bool begun = false; !done();) {
+		int some = take(); // looks, and a yield
 		if (some < 0)
 			return false;
 		if (some > 0)
 			continue;
-		if (since == 0)
-			since = now();
-		else if (now() - since > PATIENCE)
+		if (begun)
+			wait_yielded(&policy, &w, wait_clock());
+		else
+			wait_begin(&w, WAIT_FARAWAY, wait_clock());
+		begun = true;
+		if (wait_next(&policy, &w) == WAIT_SLEEP) // Go sleeps
 			return false;
 	}
 	return true;

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"libarmci/internal/cores"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // Entries is how many work requests C may have outstanding: as many more entries a completion queue and every queue pair need.
@@ -94,7 +94,7 @@ func (p *Path) Enter() {
 	}
 	busy.Add(1)
 	for held.Load() != 0 {
-		cores.Yield()
+		wait.Yield()
 	}
 }
 

@@ -3,6 +3,7 @@
 // thread sanitizer, which knows C11's order and not the processor's, each missing acquire or release is a data race.
 // Compiled with the sources of internal/shm and internal/kernel, without Go. Prints "ok litmus".
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void events(int me)
 		if (me == 0) {
 			data = i;
 			shm_event_add(&event, 1);
-			while (atomic_load_explicit(&back, memory_order_acquire) != i + 1) shm_yield();
+			while (atomic_load_explicit(&back, memory_order_acquire) != i + 1) sched_yield();
 		} else {
 			while (atomic_load(&event.count) == i) shm_event_wait(&event, i, 10, "litmus");
 			expect("data behind an event", data == (long)i);

@@ -57,7 +57,7 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.accept, f.server = accept, f.newSource()
-	return &listener{f.server}, nil
+	return &listener{source: f.server}, nil
 }
 
 // Dial connects. The hellos are what any network would send.
@@ -157,6 +157,9 @@ func (f *fabric) Wake() {
 	f.woken = true
 	strike(f.bell)
 }
+
+// WakeIn ends Wait later. A call is as good as the one before.
+func (f *fabric) WakeIn(d time.Duration) { time.AfterFunc(d, f.Wake) }
 
 // Close ends the device, and says what has been left open.
 func (f *fabric) Close() error {

@@ -7,6 +7,7 @@ package pipe
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"libarmci/internal/transport"
@@ -141,8 +142,43 @@ func (s *source) Sleep(limit time.Duration) {
 
 func (s *source) Interrupt() { strike(s.bell) }
 
-// listener is the source of a data server.
-type listener struct{ *source }
+// listener is the source of a data server, which any thread may poll.
+type listener struct {
+	*source
+	diverted    atomic.Bool
+	interrupted atomic.Bool
+}
+
+// Rest: nothing is left in the middle.
+func (l *listener) Rest() time.Duration { return -1 }
+
+// Divert keeps what comes from ending Sleep, or has Sleep look again.
+func (l *listener) Divert(on bool) {
+	if l.diverted.Store(on); !on {
+		strike(l.bell)
+	}
+}
+
+// Sleep waits for Interrupt alone while another thread polls.
+func (l *listener) Sleep(limit time.Duration) {
+	for end := time.Now().Add(limit); l.diverted.Load(); {
+		var until time.Time
+		if limit >= 0 {
+			until = end
+		}
+		listen(l.bell, -1, until)
+		if l.interrupted.Swap(false) || limit >= 0 && !time.Now().Before(end) {
+			return
+		}
+	}
+	l.source.Sleep(limit)
+}
+
+// Interrupt ends Sleep.
+func (l *listener) Interrupt() {
+	l.interrupted.Store(true)
+	strike(l.bell)
+}
 
 // Close closes the ends that are left.
 func (l *listener) Close() {
@@ -159,4 +195,4 @@ func (l *listener) Close() {
 // lastTime is how long what was posted may take to leave.
 const lastTime = 200 * time.Millisecond
 
-var _ transport.Listener = (*listener)(nil)
+var _ transport.SharedListener = (*listener)(nil)

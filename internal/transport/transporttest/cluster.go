@@ -55,6 +55,7 @@ type Cluster struct {
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
+	passed  int               // calls of PassOn
 	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
 	counts  map[[2]int]uint32 // notify counters: target, source
 	jobs    []*Job

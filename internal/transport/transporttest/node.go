@@ -306,6 +306,9 @@ func (n *Node) Counters() (lo uintptr, bytes int64) { return 0, 0 }
 // NotifySent: nobody asks.
 func (n *Node) NotifySent(transport.Rank, uint32) bool { return false }
 
+// ReceiveBy: waiters leave it to the data servers.
+func (n *Node) ReceiveBy(transport.Incoming) {}
+
 // NotifyAsk: no device writes counters.
 func (n *Node) NotifyAsk(int, transport.Rank, uint32) bool { return false }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // When a thread moves, which cores it avoids, and that it may run where it could before.
-package cores
+package wait
 
 import (
 	"runtime"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // When a thread does not poll because somebody computes on its core.
-package cores
+package wait
 
 import (
 	"testing"

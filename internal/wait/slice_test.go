@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What the kernel is asked for, and that it is for one thread only.
-package cores
+package wait
 
 import (
 	"runtime"

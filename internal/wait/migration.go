@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package cores moves a thread that polls to a core where it disturbs nobody, and lets others run on its core.
+// How a thread of the library that polls moves to a core where it disturbs no other, and lets others run on its core.
 //
 // A data server that polls on the core where its origin polls answers half as fast, and the kernel leaves both there for
 // tens of milliseconds. A long yield shows that another thread runs here: the server moves to another core, and avoids one
 // where somebody computes for a while. Threads of the application are never moved.
-package cores
+package wait
+
+// #include "wait.h"
+// #cgo nocallback wait_cpu
+// #cgo nocallback wait_move
+// #cgo noescape wait_move
+import "C"
 
 import (
 	"time"
@@ -33,7 +39,7 @@ type Migration struct {
 	moved  time.Time
 
 	shunned unix.CPUSet // cores where somebody computes
-	shun    spell
+	shun    Crowd
 	blocked bool // all other cores are among them
 	Crowd        // for when it cannot move
 }
@@ -64,7 +70,7 @@ func (m *Migration) judge(took time.Duration, now time.Time, move func(shunned *
 	if !computed && (m.score < sharedAt || rested < m.stay) {
 		return false
 	}
-	if now.After(m.shun.until) {
+	if !m.shun.Crowded(now) {
 		m.shunned.Zero()
 		m.blocked = false
 	}
@@ -92,7 +98,7 @@ func (m *Migration) avoid(core int, now time.Time) {
 		m.blocked = false
 	}
 	m.shunned.Set(core)
-	m.shun.begin(now)
+	m.shun.Took(lostSlice, now)
 }
 
 // Slept is called when the thread has slept: the kernel may have put it elsewhere, which is no fault of the last move.
@@ -104,24 +110,7 @@ func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 // moveThread moves the calling thread, which is locked to its goroutine, to another core it may use and that is not
 // shunned: false if there is none.
 func moveThread(shunned *unix.CPUSet) bool {
-	var all unix.CPUSet
-	if unix.SchedGetaffinity(0, &all) != nil {
-		return false
-	}
-	others := all
-	others.Clear(currentCore())
-	for i := range others {
-		others[i] &^= shunned[i]
-	}
-	if others.Count() == 0 || unix.SchedSetaffinity(0, &others) != nil {
-		return false
-	}
-	unix.SchedSetaffinity(0, &all)
-	return true
+	return bool(C.wait_move((*C.uint64_t)(unsafe.Pointer(shunned))))
 }
 
-func currentCore() int {
-	var cpu uint32
-	unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0)
-	return int(cpu)
-}
+func currentCore() int { return max(int(C.wait_cpu()), 0) }

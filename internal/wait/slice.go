@@ -4,7 +4,7 @@
 // core from one with a longer slice at once, as long as it has not had more than its share: so a data server on a core where
 // somebody computes need not wait for the end of a slice of his. It gets no more processor time than others.
 // Threads of the application are never changed.
-package cores
+package wait
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Binding of itself: each rank to cores of its own, where this host has enough on which nothing else is bound. Two jobs of
+// one machine must not be put on the same cores, so launchers choose one after the other, and see each other's ranks by
+// where these may run. It is never an error: where there are too few cores, ranks stay unbound.
+
+package launch
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// shares gives each of n ranks as many of the cores that are free as there are for each; nil: of none, since there are too few, or
+// one rank may have all.
+func shares(cores [][]int, n int, taken *unix.CPUSet) [][]int {
+	places := make([][]int, n)
+	var free [][]int
+	for _, core := range cores {
+		if !overlaps(core, taken) {
+			free = append(free, core)
+		}
+	}
+	each := len(free) / max(n, 1)
+	if each == 0 || each == len(cores) {
+		return places
+	}
+	for i := range places {
+		for _, core := range free[i*each : (i+1)*each] {
+			places[i] = append(places[i], core...)
+		}
+	}
+	return places
+}
+
+func overlaps(cpus []int, set *unix.CPUSet) bool {
+	for _, cpu := range cpus {
+		if set.IsSet(cpu) {
+			return true
+		}
+	}
+	return false
+}
+
+// takenBy gives the processors of usable to which a process is bound that may not run on all of them. Threads of the kernel
+// do not count. dir is that of the processes, affinity where one of them may run.
+func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.CPUSet) error) (taken unix.CPUSet) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return taken
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		var set unix.CPUSet
+		if err != nil || affinity(pid, &set) != nil {
+			continue
+		}
+		for i := range set {
+			set[i] &= usable[i]
+		}
+		if set != *usable && set.Count() > 0 && !ofKernel(dir+"/"+name+"/stat") {
+			for i := range set {
+				taken[i] |= set[i]
+			}
+		}
+	}
+	return taken
+}
+
+// ofKernel tells whether a process, whose stat this is, is a thread of the kernel: they are bound, and hardly ever run.
+func ofKernel(stat string) bool {
+	const flags, kernelThread = 6, 0x00200000 // of the fields behind the name
+	text, err := os.ReadFile(stat)
+	if err != nil {
+		return true // it has ended
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) <= flags {
+		return false
+	}
+	n, _ := strconv.ParseUint(string(fields[flags]), 10, 64)
+	return n&kernelThread != 0
+}
+
+// inTurn has launchers of this machine choose cores one after the other, until release is called. If that is not possible soon,
+// the caller had better not choose at all: false.
+func inTurn() (release func(), ok bool) {
+	const patience = 2 * time.Second
+	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return func() {}, false
+	}
+	release = sync.OnceFunc(func() { unix.Close(fd) })
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			return release, true
+		}
+		if time.Now().After(end) {
+			release()
+			return func() {}, false
+		}
+	}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Waiters that receive what comes to their process's data server.
+package internode
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+	"libarmci/internal/transport/transporttest"
+)
+
+// incomingTest is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
+type incomingTest struct {
+	t    *testing.T
+	net  *pipe.Net
+	ends *transporttest.Ends
+	tr   *Transport // of rank 1
+	sent int
+}
+
+func newIncomingTest(t *testing.T) *incomingTest {
+	net, ends, _ := newUser(t, pipe.Options{}, nil)
+	w := &incomingTest{t: t, net: net, ends: ends, tr: ends.Open[1].(*Transport)}
+	w.send() // connects
+	w.awaitAll()
+	return w
+}
+
+func (w *incomingTest) send() {
+	w.t.Helper()
+	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("to a waiter")}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sent++
+}
+
+func (w *incomingTest) here() bool { return w.ends.Inbox[1].Has(0, w.sent) }
+
+func (w *incomingTest) awaitAll() {
+	w.t.Helper()
+	for end := time.Now().Add(patience); !w.here(); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("message %d has not come", w.sent)
+		}
+	}
+}
+
+// begin polls until the waiter has the right to, which the server's thread may have at the moment.
+func (w *incomingTest) begin(v *transport.Visit) {
+	for *v != polling {
+		w.tr.PollIncoming(v)
+	}
+}
+
+// quiet fails if what was sent has come although no waiter polled.
+func (w *incomingTest) quiet() {
+	w.t.Helper()
+	if time.Sleep(20 * time.Millisecond); w.here() {
+		w.t.Error("the server's thread has received what a waiter is to receive")
+	}
+}
+
+// While a waiter polls, it receives and the server's thread sleeps; when it leaves, the server's
+// thread receives what has come by then, and what comes later.
+func TestWaiterReceives(t *testing.T) {
+	w := newIncomingTest(t)
+	var v transport.Visit
+	w.begin(&v)
+	w.send()
+	w.quiet()
+	for end := time.Now().Add(patience); !w.here() && time.Now().Before(end); {
+		w.tr.PollIncoming(&v)
+	}
+	if !w.here() {
+		t.Fatal("the waiter does not receive")
+	}
+	w.send()
+	w.quiet()
+	w.tr.LeaveIncoming(&v)
+	w.awaitAll()
+	w.send()
+	w.awaitAll()
+	if v != away {
+		t.Errorf("the waiter that has left is in state %d", v)
+	}
+	w.tr.LeaveIncoming(&v) // again: nothing happens
+}
+
+// One waiter polls at a time. Those that would poll are counted until they leave.
+func TestWaitersTakeTurns(t *testing.T) {
+	w := newIncomingTest(t)
+	var a, b transport.Visit
+	w.begin(&a)
+	if w.tr.PollIncoming(&b); b != wanting {
+		t.Fatalf("the second waiter is in state %d", b)
+	}
+	w.tr.LeaveIncoming(&a)
+	w.begin(&b)
+	w.send()
+	for end := time.Now().Add(patience); !w.here() && time.Now().Before(end); {
+		w.tr.PollIncoming(&b)
+	}
+	w.tr.LeaveIncoming(&b)
+	if n := w.tr.server.incoming.waiters.Load(); !w.here() || n != 0 {
+		t.Errorf("received: %v; %d waiters are left", w.here(), n)
+	}
+}
+
+// Many threads that wait in short turns lose nothing, whoever receives.
+func TestManyWaiters(t *testing.T) {
+	w := newIncomingTest(t)
+	const messages = 2000
+	var last atomic.Bool
+	var threads sync.WaitGroup
+	for range 4 {
+		threads.Go(func() {
+			for !last.Load() {
+				var v transport.Visit
+				for range 10 {
+					w.tr.PollIncoming(&v)
+				}
+				w.tr.LeaveIncoming(&v)
+			}
+		})
+	}
+	for range messages {
+		w.send()
+	}
+	w.awaitAll()
+	last.Store(true)
+	threads.Wait()
+	w.send()
+	w.awaitAll()
+}
+
+// A waiter receives while it waits for an answer of another rank.
+func TestReceivesWhileItAwaitsAnswer(t *testing.T) {
+	w := newIncomingTest(t)
+	var v transport.Visit
+	w.begin(&v) // so that the server's thread sleeps: it comes back when the visit ends
+	w.send()
+	answered := make(chan error)
+	go func() {
+		_, err := w.tr.Call(0, transport.Msg{Kind: 9})
+		answered <- err
+	}()
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	w.tr.LeaveIncoming(&v)
+	w.awaitAll()
+}
+
+// A rank that dies while a waiter polls is reported, and the waiter goes on.
+func TestLossWhileWaiterPolls(t *testing.T) {
+	w := newIncomingTest(t)
+	var v transport.Visit
+	w.begin(&v)
+	w.net.Vanish(0)
+	for end := time.Now().Add(patience); w.tr.server.origin(0) != nil; {
+		if w.tr.PollIncoming(&v); time.Now().After(end) {
+			t.Fatal("the waiter does not notice that the connection is lost")
+		}
+	}
+	w.tr.LeaveIncoming(&v)
+}
+
+// A transport that is closed while a thread waits takes the listener from it.
+func TestCloseWhileWaiterPolls(t *testing.T) {
+	w := newIncomingTest(t)
+	var v transport.Visit
+	w.begin(&v)
+	closed := make(chan struct{})
+	go func() {
+		w.tr.Close()
+		close(closed)
+	}()
+	for !w.tr.server.incoming.closed.Load() {
+		w.tr.PollIncoming(&v)
+	}
+	w.tr.LeaveIncoming(&v)
+	select {
+	case <-closed:
+	case <-time.After(patience):
+		t.Fatal("the transport is not closed")
+	}
+	if n := w.tr.PollIncoming(&v); n != 0 || v != away {
+		t.Errorf("a closed transport has received %d, and the waiter is in state %d", n, v)
+	}
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a caller puts off and sends itself with the next frame does not start a thread.
+package internode
+
+import (
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+)
+
+// bell is a fabric that counts how often its progress thread is woken at once, and later.
+type bell struct {
+	transport.Fabric
+	woken  int
+	alarms []time.Duration
+}
+
+func (b *bell) Wake()                  { b.woken++ }
+func (b *bell) WakeIn(d time.Duration) { b.alarms = append(b.alarms, d) }
+
+// A frame that was put off leaves by the alarm; where callers take frames along, the alarm is late,
+// and it is set once for many of them.
+func TestPutOffFramesLeaveByAlarm(t *testing.T) {
+	b := &bell{}
+	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
+	tr.thread.t, tr.thread.alarm = tr, b
+	g := &target{t: tr}
+	tr.targets = []*target{g}
+	tr.thread.asleep.Store(true)
+	for range usuallyTaken {
+		g.noteDeferred(true)
+		g.noteDeferred(false)
+	}
+	if b.woken != 0 || len(b.alarms) == 0 || b.alarms[0] != tr.info.Tick {
+		t.Errorf("woken %d times, alarms %v", b.woken, b.alarms)
+	}
+	tr.thread.flushAt.Store(0)
+	b.alarms = nil
+	for range 10 {
+		g.noteDeferred(true)
+		g.noteDeferred(false)
+	}
+	if len(b.alarms) != 1 || b.alarms[0] != patientFlush {
+		t.Errorf("alarms %v, expected one of %v", b.alarms, patientFlush)
+	}
+	for range 3 { // the caller does not come
+		g.deferred.Store(true)
+		g.taken /= 2
+	}
+	if tr.thread.flushAt.Store(0); g.taken >= usuallyTaken {
+		t.Errorf("it expects the caller after 3 times in vain")
+	}
+	b.alarms = nil
+	if g.noteDeferred(true); len(b.alarms) != 1 || b.alarms[0] != tr.info.Tick {
+		t.Errorf("alarms %v, expected one of %v", b.alarms, tr.info.Tick)
+	}
+}
+
+// What was put off or queued leaves and arrives although no caller takes it along, also after callers
+// usually did.
+func TestPutOffLeavesWithoutCaller(t *testing.T) {
+	for _, bytes := range []int{8, 64 << 10} {
+		_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)
+		g := ends.Open[0].(*Transport).at[1]
+		for range 3 {
+			for range 2 * usuallyTaken {
+				u.start(t, bytes)
+				if err := u.tr.Fence(1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			u.start(t, bytes)
+			for end := time.Now().Add(patience); g.deferred.Load() || g.queue.length.Load() > 0; {
+				if time.Sleep(time.Millisecond); time.Now().After(end) {
+					t.Fatalf("a store of %d bytes does not leave", bytes)
+				}
+			}
+		}
+		u.tr.Close()
+		ends.Open[1].Close()
+	}
+}
+
+// start posts a store that no caller waits for.
+func (u *user) start(t *testing.T, bytes int) {
+	t.Helper()
+	x := plain(u.mine, u.there, bytes)
+	x.Later = true
+	if err := u.tr.Put(1, x); err != nil {
+		t.Fatal(err)
+	}
+}

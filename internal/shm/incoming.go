@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Waiters in C receive what comes from other nodes themselves: they call the transport between
+// nodes.
+package shm
+
+// #include <stdint.h>
+// void shm_install_receive(void);
+import "C"
+
+import (
+	"unsafe"
+
+	"libarmci/internal/transport"
+)
+
+var incoming transport.Incoming // set once, before waiters in C are told
+
+// ReceiveBy: see transport.Notifications.
+func (m *Node) ReceiveBy(in transport.Incoming) {
+	incoming = in
+	C.shm_install_receive()
+}
+
+//export armcigo_poll_incoming
+func armcigo_poll_incoming(visit *C.int32_t) C.int {
+	return C.int(incoming.PollIncoming((*transport.Visit)(unsafe.Pointer(visit))))
+}
+
+//export armcigo_leave_incoming
+func armcigo_leave_incoming(visit *C.int32_t) {
+	incoming.LeaveIncoming((*transport.Visit)(unsafe.Pointer(visit)))
+}
