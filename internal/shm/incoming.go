@@ -11,6 +11,7 @@ import "C"
 import (
 	"unsafe"
 
+	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
 
@@ -24,10 +25,12 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 
 //export armcigo_poll_incoming
 func armcigo_poll_incoming(visit *C.int32_t) C.int {
+	defer log.Guard()
 	return C.int(incoming.PollIncoming((*transport.Visit)(unsafe.Pointer(visit))))
 }
 
 //export armcigo_leave_incoming
 func armcigo_leave_incoming(visit *C.int32_t) {
+	defer log.Guard()
 	incoming.LeaveIncoming((*transport.Visit)(unsafe.Pointer(visit)))
 }
