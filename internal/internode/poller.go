@@ -190,8 +190,12 @@ func (p *poller) drive(done func() bool) {
 	}
 }
 
-// look polls up to so many times. Between looks it receives what comes to this process's data
-// server, on which what the caller waits for may depend: 0 if nothing has come from the source.
+// receiveAfter is how many looks an answer usually takes at most that depends on nothing here.
+const receiveAfter = 16
+
+// look polls up to so many times. If that takes longer than usual, it receives between looks what
+// comes to this process's data server, on which the answer may depend: 0 if nothing has come from
+// the source.
 func (p *poller) look(looks int, done func() bool) (n int) {
 	if !p.t.Shares() {
 		return p.poll(looks)
@@ -202,7 +206,7 @@ func (p *poller) look(looks int, done func() bool) (n int) {
 		if n = p.poll(1); n > 0 || done() {
 			return 1
 		}
-		if p.t.PollIncoming(&v) == 0 && !p.crowd.Yield() {
+		if (i < receiveAfter || p.t.PollIncoming(&v) == 0) && !p.crowd.Yield() {
 			break
 		}
 	}
