@@ -2,8 +2,8 @@
 
 // Mutexes and reader/writer locks of another node. The caller sends a message to the process that serves their owner, which locks
 // on its behalf. A few callers of a lock at a time wait in the node's own queue; the others wait in a FIFO queue
-// here. While ranks of other nodes pass a mutex among themselves, all wait here, and the thread that deals with the message of
-// the one that unlocks it hands it over: no other thread has to run.
+// here. While ranks of other nodes pass a mutex among themselves, all wait here, and the thread that deals with the
+// unlock hands it over: no other thread has to run.
 package core
 
 import (
@@ -160,7 +160,7 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 		return
 	}
 	q = &lockQueue{}
-	if r.comesBackHere(m, c) {
+	if r.heldElsewhere(m, c) {
 		q.waiting = append(q.waiting, c)
 	} else if ticket, got := r.lockSoon(m, c); got {
 		c.reply([]byte{lockGot})
@@ -175,9 +175,9 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l.queues[m] = q
 }
 
-// comesBackHere tells whether a mutex is held by a rank of another node, whose unlock this process has
-// yet to deal with. The caller has the server's lock.
-func (r *Runtime) comesBackHere(m uintptr, c lockRequest) bool {
+// heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to deal
+// with its unlock. The caller has the server's lock.
+func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
 	}

@@ -111,7 +111,7 @@ func TestWaitersTakeTurns(t *testing.T) {
 	}
 }
 
-// Many threads that wait in short turns lose nothing, whoever receives.
+// Many threads that wait in short turns lose nothing, whichever thread receives.
 func TestManyWaiters(t *testing.T) {
 	w := newIncomingTest(t)
 	const messages = 2000

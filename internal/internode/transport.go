@@ -60,7 +60,7 @@ func (o *Options) servers(node int) int {
 	return min(max(n, 1), len(o.Nodes[node]))
 }
 
-// serverOf is the rank whose data server acts for a local rank of a node.
+// serverOf is the rank with the data server that acts for a local rank of a node.
 func (o *Options) serverOf(node, local int) transport.Rank {
 	return o.Nodes[node][local%o.servers(node)]
 }
