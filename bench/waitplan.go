@@ -31,8 +31,8 @@ func (o *waitOptions) chosen() []waitPlace {
 	return all
 }
 
-// find takes the places and ways that can be measured here, and notes what cannot.
-func (m *waitRun) find() {
+// findPlaces takes the places and ways that can be measured here, and notes what cannot.
+func (m *waitRun) findPlaces() {
 	for _, p := range m.chosen() {
 		if reason := m.missing(&p); reason != "" {
 			m.leave("%s: %s", p.name, reason)

@@ -102,7 +102,7 @@ var (
 		words: []string{"--mca", "osc", "pt2pt"}}
 )
 
-// yielding is a way whose ranks of Open MPI yield.
+// yielding is a way to run Open MPI in which waiting ranks yield their cores.
 func yielding(w waitWay) waitWay {
 	w.yields = true
 	if w.role == isRival {

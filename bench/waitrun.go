@@ -50,7 +50,7 @@ const (
 // measure makes all starts, and writes what is asked for.
 func (o *waitOptions) measure(out io.Writer) error {
 	m := waitRun{waitOptions: o, figures: waitFigures{}, begin: time.Now()}
-	m.find()
+	m.findPlaces()
 	if len(m.places) == 0 {
 		left := strings.Join(m.left, "; ")
 		return errors.New("-waits: nothing can be measured here: " + left)

@@ -12,7 +12,7 @@ import (
 
 const barrierFigure = `printf 'PERF\tbarrier\t-\t8\t2\tns\t7\t7\t7\t0\t0\t0\t0\n'`
 
-// scripted is a run at a place whose launchers do what a script says.
+// scripted is a run with a script in the place of each launcher.
 func scripted(t *testing.T, place, row, script string) *waitRun {
 	t.Helper()
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ enum { WAITS_MOST = 64 << 10 }; // bytes of an operation
 extern int me, ranks;
 extern int size; // bytes of the operation that is measured
 
-// Does an operation n times, on all ranks. Returns the seconds that count, 0 on ranks whose time
-// does not count.
+// body does an operation n times, on all ranks. It returns the seconds that count: 0 on ranks that
+// are not timed.
 typedef double (*body)(long n);
 
 // turn is one operation between two ranks, one way.

@@ -193,7 +193,7 @@ typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 // shm_wait that returns false before it sleeps. The caller may sleep otherwise, then call shm_woken.
 bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer);
-// Ends a wait whose caller has slept. rung: when it was woken, as the waker has said; 0: it has not.
+// Ends a wait in which the caller has slept. rung: when the waker began to wake it; 0: not known.
 void shm_woken(struct wait *w, uint64_t rung);
 void shm_wait_begin(struct wait *w, int peer); // starts a wait for a local rank; the looks are the caller's own
 void shm_ring(int local); // after a store that may end a wait of rank `local`: full fence, then wake it if it sleeps

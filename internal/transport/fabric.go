@@ -109,7 +109,7 @@ type Fabric interface {
 	Close() error
 }
 
-// AlarmFabric is a Fabric whose Wait can be told to end later.
+// AlarmFabric is a Fabric with a timer that ends Wait.
 type AlarmFabric interface {
 	WakeIn(d time.Duration) // ends Wait, or the next one, after that time; the latest call counts
 }

@@ -141,8 +141,8 @@ type Notifier interface {
 	Notify(p Peer, kind uint8, count uint32) (at uintptr, err error)
 }
 
-// Incoming is a Transport whose data server a waiter of this process may run in its own thread: being
-// woken by the server's takes longer than receiving.
+// Incoming is the receiving side of a Transport. A waiter of this process may run the data server in its
+// own thread: to be woken by the server's takes longer than to receive.
 type Incoming interface {
 	Shares() bool // false: the server's thread alone receives, and nothing else of this is called
 	// PollIncoming receives what has come, unless another thread is about to, and returns how much that

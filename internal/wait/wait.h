@@ -97,8 +97,8 @@ void wait_yielded(struct wait_policy *p, struct wait *w, uint64_t now);
 // rung: when the thread that woke this one began to; 0: not known.
 void wait_slept(struct wait_policy *p, struct wait *w, uint64_t now, uint64_t rung);
 void wait_done(struct wait_policy *p, const struct wait *w);
-// The longest patience. A peer may be just being woken, which takes as long as a wake-up: who looks
-// no longer than that misses it by a hair, sleeps, and has the peer miss it in turn, for good.
+// The longest patience. A peer may be just being woken, which takes as long as a wake-up: a waiter that
+// looks no longer than that misses it by a hair, sleeps, and the peer misses it in turn, for good.
 static inline uint64_t wait_full(const struct wait_policy *p)
 {
 	uint64_t wake = atomic_load_explicit(&p->wake, memory_order_relaxed);

@@ -74,7 +74,8 @@ func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.C
 	return taken
 }
 
-// ofKernel tells whether a process, whose stat this is, is a thread of the kernel: they are bound, and hardly ever run.
+// ofKernel tells by the stat of a process whether it is a thread of the kernel. Those are bound, and
+// hardly ever run.
 func ofKernel(stat string) bool {
 	const flags, kernelThread = 6, 0x00200000 // of the fields behind the name
 	text, err := os.ReadFile(stat)
