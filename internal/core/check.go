@@ -27,17 +27,19 @@ const lastAddress = math.MaxInt64
 
 // Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
 type Op struct {
-	Kind           Kind
-	Proc           int
-	Xfer           transport.Xfer
-	Levels         int // as given; Count has Levels+1 entries
-	AccCode        int // optype of an accumulate, either numbering
-	Scale          transport.Scale
-	Suffix         string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
-	Missing        string // name of an array that was NULL, found by capi
-	Refuse         error  // another mistake, found by capi
-	Trusted        bool   // the caller has checked that the remote memory is its owner's; the target checks it again
-	TemporaryLocal bool   // posted as blocking, because the local memory is temporary or another store follows at once, but it may wait for later ones
+	Kind    Kind
+	Proc    int
+	Xfer    transport.Xfer
+	Levels  int // as given; Count has Levels+1 entries
+	AccCode int // optype of an accumulate, either numbering
+	Scale   transport.Scale
+	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
+	Missing string // name of an array that was NULL, found by capi
+	Refuse  error  // another mistake, found by capi
+	Trusted bool   // the caller has checked that the remote memory is its owner's; the target checks it again
+	// TemporaryLocal: posted as blocking, since the local memory is temporary or another store follows
+	// at once, but the frame may wait for later ones.
+	TemporaryLocal bool
 
 	segments []transport.Segments // for a list
 	known    bool                 // the remote memory is known to be valid, or its owner has been asked

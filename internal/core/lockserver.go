@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes and reader/writer locks of another node. The caller sends a message to the process that serves their owner, which locks
-// on its behalf. A few callers of a lock at a time wait in the node's own queue; the others wait in a FIFO queue
-// here. While ranks of other nodes pass a mutex among themselves, all wait here, and the thread that deals with the
-// unlock hands it over: no other thread has to run.
+// Mutexes and reader/writer locks of another node. The caller sends a message to the process that
+// serves their owner, which locks on its behalf. A few callers of a lock at a time wait in the
+// node's own queue; the others wait in a FIFO queue here. While ranks of other nodes pass a mutex
+// among themselves, all wait here, and the thread that deals with the unlock hands it over: no
+// other thread has to run.
 package core
 
 import (

@@ -25,8 +25,8 @@ const (
 
 const cpuDirectory = "/sys/devices/system/cpu"
 
-// bindings gives the processors of each of n ranks on this host; nil: of none. The caller calls release when it has started
-// the ranks.
+// bindings gives the processors of each of n ranks on this host; nil: of none. The caller calls
+// release when it has started the ranks.
 func bindings(how string, n int) (places [][]int, release func(), err error) {
 	release = func() {}
 	switch how {

@@ -105,7 +105,8 @@ func cpuSet(cpus ...int) (set unix.CPUSet) {
 	return set
 }
 
-// Of itself a launcher gives each rank cores of its own, and none on which another process is bound.
+// Of itself a launcher gives each rank cores of its own, and none on which another process is
+// bound.
 func TestShares(t *testing.T) {
 	cores := [][]int{{0, 4}, {1, 5}, {2, 6}, {3, 7}}
 	for _, c := range []struct {
@@ -150,7 +151,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// Two jobs of this machine that start while the other one runs do not share cores, and one that finds too few is unbound.
+// Two jobs of this machine that start while the other one runs do not share cores, and one that
+// finds too few is unbound.
 func TestJobsApart(t *testing.T) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

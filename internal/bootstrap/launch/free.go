@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Binding of itself: each rank to cores of its own, where this host has enough on which nothing else is bound. Two jobs of
-// one machine must not be put on the same cores, so launchers choose one after the other, and see each other's ranks by
-// where these may run. It is never an error: where there are too few cores, ranks stay unbound.
+// Binding of itself: each rank to cores of its own, where this host has enough on which nothing
+// else is bound. Two jobs of one machine must not be put on the same cores, so launchers choose one
+// after the other, and see each other's ranks by where these may run. It is never an error: where
+// there are too few cores, ranks stay unbound.
 
 package launch
 
@@ -16,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shares gives each of n ranks as many of the cores that are free as there are for each; nil: of none, since there are too few, or
-// one rank may have all.
+// shares gives each of n ranks as many of the cores that are free as there are for each; nil: of
+// none, since there are too few, or one rank may have all.
 func shares(cores [][]int, n int, taken *unix.CPUSet) [][]int {
 	places := make([][]int, n)
 	var free [][]int
@@ -47,8 +48,9 @@ func overlaps(cpus []int, set *unix.CPUSet) bool {
 	return false
 }
 
-// takenBy gives the processors of usable to which a process is bound that may not run on all of them. Threads of the kernel
-// do not count. dir is that of the processes, affinity where one of them may run.
+// takenBy gives the processors of usable to which a process is bound that may not run on all of
+// them. Threads of the kernel do not count. dir is that of the processes, affinity where one of
+// them may run.
 func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.CPUSet) error) (taken unix.CPUSet) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -90,8 +92,8 @@ func ofKernel(stat string) bool {
 	return n&kernelThread != 0
 }
 
-// inTurn has launchers of this machine choose cores one after the other, until release is called. If that is not possible soon,
-// the caller had better not choose at all: false.
+// inTurn has launchers of this machine choose cores one after the other, until release is called.
+// If that is not possible soon, the caller had better not choose at all: false.
 func inTurn() (release func(), ok bool) {
 	const patience = 2 * time.Second
 	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
