@@ -112,9 +112,10 @@ func (c *child) failed() *failure {
 }
 
 // forgive tells whether ranks have only ended without leaving a job in which no other is any more,
-// and forgets it.
+// and forgets it. Where no rank runs any more, the job server may not have seen yet that the last
+// one is gone.
 func (j *Job) forgive() bool {
-	if j.first.cause != byLeaving || j.noticed || j.server.Connected() > 0 {
+	if j.first.cause != byLeaving || j.noticed || j.running > 0 && j.server.Connected() > 0 {
 		return false
 	}
 	j.first, j.stage = nil, working
