@@ -44,6 +44,7 @@ function(armci_suite name)
 endfunction()
 
 armci_suite(build SCRIPT ${here}/build/run.sh LABEL build TIMEOUT 400 COMPILES)
+armci_suite(build/wrappers SCRIPT ${here}/build/wrappers.sh LABEL build TIMEOUT 100)
 armci_suite(build/lowest SCRIPT ${here}/build/lowest.sh LABEL build TIMEOUT 400 COMPILES)
 armci_suite(aarch64 SCRIPT ${here}/aarch64/run.sh LABEL aarch64 TIMEOUT 600 COMPILES)
 foreach(processor ppc64le riscv64)
