@@ -26,7 +26,7 @@ struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
 	int guest;               /* an image that has ended takes part in one call at a time: who decides in which, rank + 1, or 0 */
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
-	/* behind sync[]: struct caf_end, by rank */
+	/* behind sync[]: struct caf_end by rank, then by rank the record of the sync[] that this image raises there */
 };
 
 /* Written by an image that stops or fails, in one piece, before it raises sync[] once more. */
@@ -35,6 +35,10 @@ struct caf_end {
 	unsigned synced; /* how often its SYNC IMAGES have raised sync[] */
 } __attribute__((aligned(8)));
 static inline struct caf_end *caf_ends(struct caf_control *c, int images) { return (struct caf_end *)(void *)(c->sync + images); }
+static inline armcix_event_t *caf_records(struct caf_control *c, int images)
+{
+	return (armcix_event_t *)(void *)(caf_ends(c, images) + images);
+}
 
 extern struct caf {
 	int me, n;                     /* own rank, images of the job */

@@ -41,7 +41,7 @@ static void tell_others(int state)
 		if (i == caf.me)
 			continue;
 		ARMCIX_Atomic(ARMCIX_ADD, sizeof one, NULL, &caf.control[i]->ended, &one, NULL, i);
-		ARMCIX_Event_add(&caf.control[i]->sync[caf.me], 1, i);
+		ARMCIX_Event_raise(&caf.control[i]->sync[caf.me], &caf_records(caf.control[caf.me], caf.n)[i], i);
 	}
 	ARMCI_AllFence();
 }

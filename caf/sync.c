@@ -67,7 +67,8 @@ static int await(int rank)
 		}
 		if (state != CAF_RUNNING)
 			return state;
-		ARMCIX_Event_wait(event, count, -1);
+		if (ARMCIX_Event_await(event, &caf_records(caf.control[rank], caf.n)[caf.me], count, -1, rank) < 0)
+			caf_fatal("SYNC IMAGES: the wait for image %d failed", rank + 1);
 	}
 }
 
@@ -76,7 +77,7 @@ static void raise_event(int rank)
 	if (rank == caf.me)
 		return;
 	caf_synced()[rank]++;
-	if (ARMCIX_Event_add(&caf.control[rank]->sync[caf.me], 1, rank) != 0)
+	if (ARMCIX_Event_raise(&caf.control[rank]->sync[caf.me], &caf_records(caf.control[caf.me], caf.n)[rank], rank) != 0)
 		caf_fatal("SYNC IMAGES: no event of image %d", rank + 1);
 }
 

@@ -59,6 +59,43 @@ PUBLIC int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc)
 	return event_add_unusual(event, n, proc);
 }
 
+// Is it an event of the caller's own, in memory that C knows?
+static bool own_event(armcix_event_t *event)
+{
+	return event_aligned(event) && front_reach(front.me, event, sizeof *event) && in_arena(event);
+}
+
+// At a rank of another node; false: nothing has happened.
+static bool event_raise_fast(armcix_event_t *event, struct shm_event *record, int proc, int *result)
+{
+	const struct fast_path *fast = front_fast((unsigned)proc);
+	uint32_t count = shm_event_count(record) + 1;
+	if (!fast || !event_aligned(event) || !stored_here() ||
+	    fast->put_after(proc, &count, (uintptr_t)&event->count, sizeof count, &front.traffic[proc],
+		    &front.traffic[front.ranks]) != FAST_DONE)
+		return false;
+	*result = shm_event_sent(record, count) ? armcigo_event_tell(event, count, proc) : 0;
+	return true;
+}
+
+PUBLIC int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int proc)
+{
+	struct shm_event *r = (struct shm_event *)record;
+	int result;
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && own_event(record))) {
+		if (front.local[proc] < 0) {
+			if (event_raise_fast(event, r, proc, &result))
+				return result;
+		} else if (event_aligned(event) && stored_here() && front_reach(proc, event, sizeof *event) && in_arena(event)) {
+			shm_event_sent(r, shm_event_count(r) + 1);
+			shm_event_add((struct shm_event *)event, 1);
+			return 0;
+		}
+	}
+	PROFILED(Event_raise, event, record, proc);
+	return armcigo_event_raise(event, record, proc);
+}
+
 #ifndef FRONT_INNER // waiting for an event is not recorded
 // Is it in live memory of any rank of this node?
 static bool is_event(const armcix_event_t *event)
@@ -79,5 +116,17 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 	if (!is_event(event))
 		return armcigo_event_wait(event, seen, millis);
 	return shm_event_wait((struct shm_event *)event, seen, millis, "ARMCIX_Event_wait") ? 0 : 1;
+}
+
+PUBLIC int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen, int millis, int proc)
+{
+	struct shm_event *e = (struct shm_event *)event;
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !is_event(event))
+		return armcigo_event_await(event, record, seen, millis, proc);
+	if (front.local[proc] >= 0 || !front.words)
+		return shm_event_wait(e, seen, millis, "ARMCIX_Event_await") ? 0 : 1;
+	if (millis == 0 ? shm_event_count(e) != seen : shm_event_soon(e, seen))
+		return 0;
+	return millis == 0 ? 1 : armcigo_event_await(event, record, seen, millis, proc);
 }
 #endif

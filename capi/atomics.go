@@ -67,6 +67,44 @@ func armcigo_event_add(event unsafe.Pointer, n C.uint, proc C.int) C.int {
 	return code(name, err)
 }
 
+//export armcigo_event_raise
+func armcigo_event_raise(event, record unsafe.Pointer, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Event_raise"
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("rank %d at %#x, record at %#x", proc, uintptr(event), uintptr(record))
+	})
+	if err == nil {
+		err = rt.EventRaise(int(proc), uintptr(event), uintptr(record))
+	}
+	return code(name, err)
+}
+
+// armcigo_event_tell has the waiters of an event woken that the fast path has written.
+//
+//export armcigo_event_tell
+func armcigo_event_tell(event unsafe.Pointer, count C.uint32_t, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	return code("ARMCIX_Event_raise", lib.rt.Load().EventTell(int(proc), uintptr(event), uint32(count)))
+}
+
+//export armcigo_event_await
+func armcigo_event_await(event, record unsafe.Pointer, seen C.uint, millis, proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Event_await"
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("at %#x, record at %#x of rank %d, seen %d, %d ms", uintptr(event), uintptr(record), proc, seen, millis)
+	})
+	if err != nil {
+		return code(name, err)
+	}
+	changed, err := rt.EventAwait(int(proc), uintptr(event), uintptr(record), uint32(seen), int(millis), name)
+	if err == nil && !changed {
+		return 1
+	}
+	return code(name, err)
+}
+
 //export armcigo_event_wait
 func armcigo_event_wait(event unsafe.Pointer, seen C.uint, millis C.int) C.int {
 	defer guest.Guard(guest.Faults())

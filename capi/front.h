@@ -63,6 +63,7 @@ struct front {
 	_Atomic unsigned ranks;
 	int me;
 	bool profiled;
+	bool words;            // a device writes events of other nodes, which wakes no waiter (core.EventWords)
 	const int *local;      // local number of each rank, -1 on another node
 	_Atomic uint64_t key;  // changes when the fast path is opened or closed, which invalidates cached regions
 	struct k_stripes stripes;

@@ -49,6 +49,7 @@
 #define PARMCI_Rmw inner_Rmw
 #define ARMCIX_Atomic inner_Atomic
 #define ARMCIX_Event_add inner_Event_add
+#define ARMCIX_Event_raise inner_Event_raise
 #define PARMCI_Lock inner_Lock
 #define PARMCI_Unlock inner_Unlock
 #define ARMCIX_Lock_hdl inner_Lock_hdl

@@ -46,6 +46,7 @@
 	CALL(int, Rmw, "ARMCI_Rmw", PROFILE_RMW, proc, op & 1 ? sizeof(long) : sizeof(int), (int op, void *ploc, void *prem, int extra, int proc), (op, ploc, prem, extra, proc)) \
 	CALL(int, Atomic, "ARMCIX_Atomic", PROFILE_ATOMIC, proc, positive(bytes), (int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc), (op, bytes, old, prem, operand, compare, proc)) \
 	CALL(int, Event_add, "ARMCIX_Event_add", PROFILE_EVENT, proc, 0, (armcix_event_t *event, unsigned n, int proc), (event, n, proc)) \
+	CALL(int, Event_raise, "ARMCIX_Event_raise", PROFILE_EVENT, proc, 0, (armcix_event_t *event, armcix_event_t *record, int proc), (event, record, proc)) \
 	VOID_CALL(Lock, "ARMCI_Lock", PROFILE_LOCK, proc, 0, (int mutex, int proc), (mutex, proc)) \
 	VOID_CALL(Unlock, "ARMCI_Unlock", PROFILE_UNLOCK, proc, 0, (int mutex, int proc), (mutex, proc)) \
 	VOID_CALL(Lock_hdl, "ARMCIX_Lock_hdl", PROFILE_LOCK, proc, 0, (armcix_mutex_hdl_t hdl, int mutex, int proc), (hdl, mutex, proc)) \

@@ -105,6 +105,28 @@ int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc);
  */
 int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
 
+/**
+ * Raise an event by one, like ARMCIX_Event_add, where no other rank ever raises it. Over RDMA the caller's device writes the
+ * count then, and no thread at the event's rank takes part.
+ * @param event [remote] the event. @param record [in,out] an event in memory of the caller that goes with it: zeroed like it,
+ *        written by this function only, and kept as long as a rank may wait for the event.
+ * @param proc [in] rank, may be the caller.
+ * Done: as a store: locally on return; remotely at once on the caller's node, elsewhere after a fence. Scope: one-sided.
+ * Threads: any, one at a time for an event. Returns: code (FAIL8 no aligned ARMCI memory of the rank, or of the caller).
+ */
+int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int proc);
+
+/**
+ * Wait like ARMCIX_Event_wait for an event that rank proc alone raises, by ARMCIX_Event_raise. (To wait for it by
+ * ARMCIX_Event_wait may take a second longer, since what a device writes wakes no rank.)
+ * @param event [in,out] in memory of the caller. @param record [in] the raiser's record of it, in memory of rank proc.
+ * @param seen [in] count. @param millis [in] limit of time in milliseconds; 0 does not wait; negative: none.
+ * @param proc [in] the rank that raises the event.
+ * Scope: local; before the caller sleeps it asks rank proc's node. Threads: any. Returns: 0 if the count differs, 1 if the
+ * time is over, or a FAIL code (FAIL8 no aligned ARMCI memory).
+ */
+int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen, int millis, int proc);
+
 /** Let the library work; operations complete without it, so it is never needed. Scope: local. Threads: any. */
 void ARMCIX_Progress(void);
 

@@ -80,9 +80,13 @@ static void discard(struct rma_win *w)
 	free((void *)w->lock);
 	free((void *)w->posted);
 	free((void *)w->flushed);
+	free((void *)w->local);
+	free((void *)w->swift);
 	free(w->access);
 	free(w->targets);
 	free(w->seen);
+	free(w->origins);
+	free(w->expected);
 	pthread_mutex_destroy(&w->locking);
 	free(w);
 }
@@ -98,8 +102,11 @@ static struct rma_win *new_window(int n)
 	w->lock = calloc(members, sizeof *w->lock);
 	w->posted = calloc(members, sizeof *w->posted);
 	w->flushed = calloc(members, sizeof *w->flushed);
+	w->local = calloc(members, sizeof *w->local);
+	w->swift = calloc(members, sizeof *w->swift);
 	w->access = calloc(members, sizeof *w->access);
 	w->seen = calloc(members, sizeof *w->seen);
+	w->expected = calloc(members, sizeof *w->expected);
 	pthread_mutex_init(&w->locking, NULL);
 	return w;
 }
@@ -108,7 +115,7 @@ static struct rma_win *new_window(int n)
 static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, char *text)
 {
 	uintptr_t block = 0;
-	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct shm_event);
+	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct rma_pair);
 	int result = w->target ? mpirmago_allocate((int64_t)size, 1, &block, text) : GO_MEMORY;
 	w->block = (struct win_block *)block;
 	if (result == GO_OK && bytes > 0)
@@ -273,7 +280,7 @@ PUBLIC int PMPI_Win_free(void *win)
 	profile_entered_go = true;
 	int failed = rma_flush_all(w, function);
 	forget(w);
-	int met = rma_meet(w, function);
+	int met = rma_meet_last(w, function);
 	w->key_known = met; // else all have forgotten it
 	handle h = w->win;
 	rma_unregister(w);

@@ -165,8 +165,48 @@ func mpirmago_unlock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.cha
 	return result(lib.rt.Load().RWUnlock(int(world), uintptr(lock), exclusive != 0), text)
 }
 
+// mpirmago_raise raises an event by one, in the block [lo, hi) of a rank.
+//
 //export mpirmago_raise
-func mpirmago_raise(world C.int, event C.uintptr_t, text *C.char) C.int {
+func mpirmago_raise(world C.int, event, record, lo, hi C.uintptr_t, text *C.char) C.int {
+	defer guest.Guard(guest.Faults())
+	rt := lib.rt.Load()
+	err := rt.EventRaise(int(world), uintptr(event), uintptr(record))
+	if err == nil {
+		rt.AddRange(int(world), uintptr(event), uintptr(lo), uintptr(hi))
+	}
+	return result(err, text)
+}
+
+// mpirmago_add raises an event by one, by a message.
+//
+//export mpirmago_add
+func mpirmago_add(world C.int, event C.uintptr_t, text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
 	return result(lib.rt.Load().EventAdd(int(world), uintptr(event), 1), text)
+}
+
+// mpirmago_tell has the waiters of an event woken that the fast path has written.
+//
+//export mpirmago_tell
+func mpirmago_tell(world C.int, event C.uintptr_t, count C.uint32_t, text *C.char) C.int {
+	defer guest.Guard(guest.Faults())
+	return result(lib.rt.Load().EventTell(int(world), uintptr(event), uint32(count)), text)
+}
+
+// mpirmago_await sleeps until an event that a rank raises differs from what was seen.
+//
+//export mpirmago_await
+func mpirmago_await(world C.int, event, record C.uintptr_t, seen C.uint32_t, function, text *C.char) C.int {
+	defer guest.Guard(guest.Faults())
+	_, err := lib.rt.Load().EventAwait(int(world), uintptr(event), uintptr(record), uint32(seen), -1, C.GoString(function))
+	return result(err, text)
+}
+
+// mpirmago_add_range lets the fast path put to memory of a rank, around an address.
+//
+//export mpirmago_add_range
+func mpirmago_add_range(world C.int, addr, lo, hi C.uint64_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().AddRange(int(world), uintptr(addr), uintptr(lo), uintptr(hi))
 }

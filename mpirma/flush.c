@@ -5,18 +5,32 @@
 
 #include "_cgo_export.h"
 
-// Completes what Go was given for one target: at the target, or only here.
+// Completes puts of the fast path at a target of another node; false: Go has to.
+static bool complete_swift(struct rma_win *w, int target)
+{
+	const struct fast_path *fast = rma_fast();
+	int world = w->target[target].world;
+	return !rma_outstanding(w, target) && fast && fast->fence(world, &job.traffic[world]);
+}
+
+// Completes what Go and the fast path were given for one target: at the target, or only here.
 static int complete(struct rma_win *w, const char *function, int target, bool locally)
 {
 	char text[200];
-	if (likely(!rma_outstanding(w, target)))
+	if (likely(!rma_outstanding(w, target) && !atomic_load_explicit(&w->swift[target], memory_order_relaxed)))
 		return RMA_OK;
-	int world = w->target[target].world;
-	if (locally)
-		return rma_go_error(w, function, mpirmago_flush_local(world, text), text);
+	int world = w->target[target].world, failed = RMA_OK;
 	uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
-	int failed = rma_go_error(w, function, mpirmago_flush(world, text), text);
+	if (locally) {
+		failed = rma_go_error(w, function, mpirmago_flush_local(world, text), text);
+		atomic_store_explicit(&w->local[target], posted, memory_order_release);
+		return failed;
+	}
+	atomic_store_explicit(&w->swift[target], 0, memory_order_seq_cst);
+	if (!complete_swift(w, target))
+		failed = rma_go_error(w, function, mpirmago_flush(world, text), text);
 	atomic_store_explicit(&w->flushed[target], posted, memory_order_release);
+	atomic_store_explicit(&w->local[target], posted, memory_order_release);
 	return failed;
 }
 

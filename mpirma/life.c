@@ -28,6 +28,14 @@ void life_open(int me, int fast, int vm)
 	atomic_store(&job.running, 1);
 }
 
+// Called by Go before life_open.
+void life_words(int words, int ranks, struct traffic *traffic)
+{
+	job.words = words;
+	job.ranks = ranks;
+	job.traffic = traffic;
+}
+
 // Ends the library. Windows and memory that the program has kept are gone; their handles are the
 // MPI's from here on.
 static void stop(void)

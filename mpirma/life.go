@@ -5,13 +5,16 @@ package main
 
 // #include "window.h"
 // void life_open(int me, int fast, int vm);
+// void life_words(int words, int ranks, struct traffic *traffic);
 // void record_operations(bool on);
 // bool record_beside(void);
 import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
+	"unsafe"
 
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
@@ -24,6 +27,7 @@ import (
 var lib struct {
 	rt       atomic.Pointer[core.Runtime]
 	recorder recorder.Recorder
+	shared   runtime.Pinner // of Go's memory that C reads
 }
 
 // mpirmago_start returns 1 if the processes of the job cannot find each other: then each would be
@@ -44,9 +48,29 @@ func mpirmago_start() C.int {
 	lib.rt.Store(rt)
 	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	record(library.Name, rt)
+	openWords(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")), flag(s.Cfg.Bool("ARMCI_SHM_VM")))
 	return 0
 }
+
+// openWords tells C whether a device writes events, and gives it the counters of stores for the
+// fast path.
+func openWords(rt *core.Runtime, fast bool) {
+	var traffic *C.struct_traffic
+	if fast {
+		t := rt.Traffic()
+		lib.shared.Unpin()
+		lib.shared.Pin(&t[0]) // C uses it until the library ends
+		traffic = (*C.struct_traffic)(unsafe.Pointer(&t[0]))
+	}
+	C.life_words(flag(rt.EventWords()), C.int(rt.N), traffic)
+}
+
+// C and Go have the same layout.
+var (
+	_ [unsafe.Sizeof(core.Traffic{})]byte          = [C.sizeof_struct_traffic]byte{}
+	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
+)
 
 // record begins to record, if that is wanted.
 func record(name string, rt *core.Runtime) {

@@ -126,12 +126,22 @@ struct rma_target {
 	uint64_t key;
 };
 
+// An event that one other member raises, and this member's record of the one that it raises in the
+// same place of another member's block (core.EventRaise).
+struct rma_word {
+	struct shm_event event, record;
+};
+
+struct rma_pair {
+	struct rma_word posts;       // raised when that member has posted an epoch for this one
+	struct rma_word completions; // raised when it has completed an epoch at this one
+};
+
 // What others change of a member's window: locks, and counters of synchronisation. In arena memory.
 struct win_block {
 	struct shm_rwlock lock;     // of MPI_Win_lock
-	struct shm_event completed; // raised by each origin that has completed an epoch at this member
-	struct shm_event meet[32];  // of barriers: raised by the member 2^k before this one
-	struct shm_event posts[];   // by member: raised when it has posted an epoch for this one
+	struct rma_word meet[32];   // of barriers: raised by the member 2^k before this one
+	struct rma_pair pair[];     // by member
 };
 
 enum { LOCK_NONE, LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_NOCHECK, LOCK_ALL }; // how I have locked a target; ALL: by MPI_Win_lock_all
@@ -167,9 +177,13 @@ struct rma_win {
 	uint32_t *seen;           // by member: posts of it that have been used
 	_Atomic int exposing;     // an exposure epoch of MPI_Win_post is open
 	uint32_t meetings;        // barriers so far
-	uint32_t expected;        // completions there will have been at its end
+	int *origins;             // the members for which it is open
+	int origins_n;
+	uint32_t *expected;       // by member: completions there will have been at its end
 	_Atomic uint32_t *posted; // by member: operations that Go has been given
 	_Atomic uint32_t *flushed; // by member: so many of them are complete
+	_Atomic uint32_t *local;   // by member: so many of them need this member no more: gets have their data
+	_Atomic uint8_t *swift;    // by member: 1 if the fast path has put there since the last flush
 	_Atomic uint32_t all_posted, all_flushed; // the same for all members together
 };
 

@@ -7,6 +7,14 @@
 
 #include "_cgo_export.h"
 
+// May the next put like this one be made by the fast path? Its memory must be one region, which
+// stays while the window does.
+static bool short_put(const struct rma_access *a, int kind)
+{
+	return kind == RMA_PUT && !a->t->here && rma_fast() && a->trusted && a->origin->dense && a->there->dense &&
+	       a->origin_count * a->origin->bytes <= FAST_BYTES;
+}
+
 // A transfer by Go. request NULL: it is completed by the next synchronisation.
 static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void *request)
 {
@@ -14,6 +22,8 @@ static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void 
 		.local = {(uintptr_t)g->origin, a->origin_count, a->origin}, .remote = {a->addr, a->there_count, a->there}};
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	rma_note(a->w, g->target);
+	if (!failed && short_put(a, kind))
+		mpirmago_add_range(c.proc, a->addr, a->t->addr, a->t->addr + a->t->size);
 	return failed || !request ? failed : rma_request(a->w, g->function, c.number, request);
 }
 
@@ -42,6 +52,16 @@ static bool by_kernel(struct rma_access *a, const void *origin, int kind, size_t
 	return a->t->by_kernel && a->origin->dense && a->there->dense && shm_vm_move(a->t->local, &r, 1, kind == RMA_PUT) == 0;
 }
 
+// A short put to another node by the fast path, which has copied the data when it returns; false:
+// nothing has happened.
+static bool put_fast(struct rma_access *a, const void *origin, size_t n)
+{
+	int world = a->t->world;
+	const struct fast_path *fast = a->t->here || n > FAST_BYTES ? NULL : rma_fast();
+	return fast && a->trusted && a->origin->dense && a->there->dense &&
+	       fast->put(world, origin, a->addr, n, &job.traffic[world], &job.traffic[job.ranks]) == FAST_DONE;
+}
+
 static int complete_request(struct rma_win *w, const char *function, void *request)
 {
 	return request ? rma_request(w, function, 0, request) : RMA_OK;
@@ -68,6 +88,10 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 		a.there = a.there->exact ? a.there->exact : a.there;
 	}
 	size_t n = (size_t)(a.origin_count * a.origin->bytes);
+	if (!a.direct && kind == RMA_PUT && put_fast(&a, g->origin, n)) {
+		rma_note_swift(w, g->target);
+		return complete_request(w, g->function, request);
+	}
 	if (!a.direct)
 		return by_kernel(&a, g->origin, kind, n) ? complete_request(w, g->function, request) : by_go(&a, g, kind, request);
 	if (!a.origin->dense || !a.there->dense)

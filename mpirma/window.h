@@ -7,6 +7,7 @@
 #include "rma.h"
 
 #include "../internal/kernel/update.h"
+#include "../internal/transport/fast.h"
 
 enum { RMA_OK = 0 }; // MPI_SUCCESS of both ABIs
 
@@ -16,6 +17,9 @@ struct rma_job {
 	int me;              // rank of the job
 	bool fast;           // what can be done here does not enter Go (ARMCI_FASTPATH)
 	bool vm;             // the kernel may be asked for private memory of others (ARMCI_SHM_VM)
+	bool words;           // a device writes events of other nodes, which wakes no waiter (core.EventWords)
+	struct traffic *traffic; // of Go (core.Traffic), by rank, and one more for all; NULL unless `fast`
+	int ranks;               // of the job
 	struct k_stripes stripes;
 	uintptr_t arena;      // where the node's arena was; 0 while the library runs
 	uint64_t arena_bytes;
@@ -94,10 +98,22 @@ static inline void rma_note(struct rma_win *w, int target)
 	atomic_fetch_add_explicit(&w->posted[target], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&w->all_posted, 1, memory_order_release);
 }
+// The same for a put of the fast path.
+static inline void rma_note_swift(struct rma_win *w, int target)
+{
+	atomic_store_explicit(&w->swift[target], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->all_posted, 1, memory_order_release);
+}
 static inline bool rma_outstanding(struct rma_win *w, int target)
 {
 	return atomic_load_explicit(&w->posted[target], memory_order_relaxed) !=
 	       atomic_load_explicit(&w->flushed[target], memory_order_relaxed);
+}
+
+// The fast path to other nodes, NULL if there is none.
+static inline const struct fast_path *rma_fast(void)
+{
+	return job.traffic ? atomic_load_explicit(&fast_path, memory_order_acquire) : NULL;
 }
 
 // Raises the error of a call of Go.
@@ -114,12 +130,17 @@ int rma_give(struct rma_win *w, int target, bool exclusive, const char *function
 
 /* waiting (event.c) --------------------------------------------------------------------------------------------------- */
 
-// Raises an event at a member, behind my operations there.
-int rma_raise(struct rma_win *w, const char *function, int member, struct shm_event *e);
-// Waits until an event of mine has been raised so often (modulo 2^32).
-void rma_await(struct shm_event *e, uint32_t want, const char *function);
+// Raises an event in a member's block, behind my operations there. mine is the same word of my own
+// block.
+int rma_raise(struct rma_win *w, const char *function, int member, struct rma_word *there, struct rma_word *mine);
+// Waits until a member has raised an event of mine so often (modulo 2^32). there is the same word
+// of its block.
+int rma_await(struct rma_win *w, const char *function, int member, struct rma_word *mine, struct rma_word *there, uint32_t want);
 // A barrier of the members, by events. Not RMA_OK: an error has been raised.
 int rma_meet(struct rma_win *w, const char *function);
+// The same at the end of a window: when it returns no member reads this one's block any more, and
+// it may be freed.
+int rma_meet_last(struct rma_win *w, const char *function);
 // The calling thread is going to wait in a call of the program: meanwhile its MPI goes on with what else it has to do.
 void rma_may_wait(void);
 

@@ -31,6 +31,8 @@ const (
 	msgEventAdd   = 16 // event.go
 	msgUpdate     = 17 // update.go
 	msgCompare    = 18
+	msgEventAsk   = 19 // event_word.go
+	msgEventTold  = 20
 )
 
 const forwardHead = 5
@@ -54,6 +56,10 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.handleRWLock(from, to, m, reply)
 	case msgEventAdd:
 		handled = r.handleEventAdd(from, to, m)
+	case msgEventAsk:
+		handled = r.handleEventAsk(from, to, m, reply)
+	case msgEventTold:
+		handled = r.handleEventTold(to, m)
 	case msgUpdate:
 		handled = r.handleUpdate(from, to, m, reply)
 	case msgCompare:

@@ -23,6 +23,14 @@ func (r *Runtime) addRange(o *Op) {
 	}
 }
 
+// AddRange makes memory of a rank known to the C fast path, around an address at which something
+// has been stored. The caller knows that it is valid, and does not give C addresses outside it.
+func (r *Runtime) AddRange(proc int, addr, lo, hi uintptr) {
+	if to := r.route(transport.Rank(proc)); to.fast != nil {
+		to.fast.AddRange(to.peer, addr, lo, hi)
+	}
+}
+
 // WaitGet waits for a get that the C fast path has posted and left to Go.
 func (r *Runtime) WaitGet(proc int) error {
 	to := r.route(transport.Rank(proc))

@@ -40,6 +40,7 @@ type way struct {
 	immediate bool               // operations are complete at the target when they return
 	fast      transport.FastPath // nil: there is none
 	notifier  transport.Notifier // nil: notifications are messages
+	words     transport.Notifier // nil: events are messages
 	watcher   transport.Watcher  // nil: unordered messages are received without being waited for
 	ordered   bool               // messages are handled after all earlier operations
 	eager     int64              // stores of up to this many bytes are locally complete when they return
@@ -52,7 +53,11 @@ func newWay(tr transport.Transport) way {
 	if notifier != nil && !notifier.Notifies() {
 		notifier = nil
 	}
-	to := way{tr: tr, watcher: watcher, notifier: notifier, immediate: info.Immediate,
+	words := notifier
+	if words != nil && !words.WritesWords() {
+		words = nil
+	}
+	to := way{tr: tr, words: words, watcher: watcher, notifier: notifier, immediate: info.Immediate,
 		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)

@@ -188,6 +188,9 @@ func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) e
 		}
 		if !unordered {
 			g.posted.Store(g.sent)
+			if h.kind == kindSend {
+				g.counters.messages = g.sent
+			}
 		}
 		h.addr, h.bytes = h.arg-uint64(c.Left()), uint64(min(c.Left(), int64(g.payload)))
 		if err := g.send(r, h, nil, &c, int64(h.bytes), transport.Now); err != nil || c.Left() == 0 {

@@ -17,6 +17,9 @@ type counters struct {
 	asked bool
 	at    transport.Range // Hi = 0: no device reaches them
 	sent  uint64          // the frame of the latest notification that was a message
+	// The frame of the latest ordered message that was no call. Some of core's store, which a
+	// write of the device must not overtake, except those of notify counters.
+	messages uint64
 }
 
 // Notifies tells whether there is a device that may write counters.

@@ -40,6 +40,7 @@ var joined = map[string]func(*rank){
 	"rw stream":          rwStream,
 	"events":             events,
 	"event sleepers":     eventSleepers,
+	"event words":        eventWords,
 	"lock and exit":      lockAndExit,
 	"updates":            updates,
 	"update runs":        updateRuns,

@@ -208,6 +208,48 @@ func TestEvents(t *testing.T) {
 	run(t, 3, "events")
 }
 
+// eventWords: rank 0 writes the count of an event as a device does, which wakes nobody, and rank 1
+// sleeps until it is told.
+func eventWords(r *rank) {
+	const rounds = 2000
+	mem := shared(r, page)
+	event, record := mem, mem+uintptr(r.EventBytes())
+	first := ^uint32(0) - rounds/2
+	if r.Self() == 0 {
+		word(event).Store(first)
+		word(record).Store(first)
+	}
+	r.World().Barrier()
+	for i := range uint32(rounds) {
+		switch r.Self() {
+		case 0:
+			if i%500 == 0 {
+				time.Sleep(20 * time.Millisecond)
+			}
+			word(event).Store(first + i + 1)
+			if r.EventSent(record, first+i+1) && !r.EventTold(event, first+i+1) {
+				r.Errorf("round %d: the count is not there", i)
+			}
+		case 1:
+			if !r.EventAsk(record, first+i+1) {
+				r.EventWait(event, first+i, -1, "a test")
+			}
+			if got := int32(r.EventCount(event) - first - i); got < 1 {
+				r.Errorf("round %d: the wait ended at a count that is short by %d", i, 1-got)
+			}
+		}
+		if i%100 == 0 {
+			r.World().Barrier()
+		}
+	}
+	r.World().Barrier()
+}
+
+func TestEventWords(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 2, "event words")
+}
+
 // eventSleepers: several threads of all ranks sleep on one event, and one addition wakes them all.
 func eventSleepers(r *rank) {
 	e := shared(r, page)

@@ -278,21 +278,7 @@ static inline void shm_exclude(struct shm_rwlock *l, uint32_t who)
 }
 static inline void shm_unexclude(struct shm_rwlock *l) { shm_unlock(&l->gate); }
 
-// A counter that others raise and processes of the node wait for, in zeroed arena memory.
-// Not aligned: windows have one for each pair of members.
-struct shm_event {
-	shm_u32 count, sleepers;
-};
-void shm_event_wake(struct shm_event *e);
-// Until count differs from `seen`, or for so many milliseconds, unless that is negative; then it may return false. `what` is what
-// the caller does, for the report of a wait that never ends.
-bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what);
-static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all earlier stores of the caller
-{
-	atomic_fetch_add_explicit(&e->count, n, memory_order_seq_cst); // a full barrier, both ways
-	if (atomic_load_explicit(&e->sleepers, memory_order_seq_cst))
-		shm_event_wake(e);
-}
+#include "event.h"
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter

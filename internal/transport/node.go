@@ -134,6 +134,15 @@ type Events interface {
 	// EventWait waits until the count differs from seen, or, not to negative, until so many milliseconds have passed: then it may
 	// return false. what: by what function, if that never happens.
 	EventWait(e uintptr, seen uint32, millis int, what string) bool
+	// A device that writes the count of an event wakes nobody. The rank that raises it has a
+	// record of it, which is an event, too. EventSent says that so many have been written;
+	// true: a waiter has asked, and the caller must tell it. EventAsk asks to be told of
+	// `want`; true: they have been written. EventTold wakes the waiters of an event when its
+	// count is there.
+	EventCount(e uintptr) uint32
+	EventSent(record uintptr, count uint32) bool
+	EventAsk(record uintptr, want uint32) bool
+	EventTold(e uintptr, count uint32) bool
 }
 
 // Liveness is how a rank leaves its node, and how the ranks of a node agree who reports that the job ends.

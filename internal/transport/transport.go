@@ -139,6 +139,14 @@ type Notifier interface {
 	// It is 0 where a device cannot, or some stores are on their way by messages: then the peer's handler gets a message of a kind,
 	// without a body, behind them.
 	Notify(p Peer, kind uint8, count uint32) (at uintptr, err error)
+	// WritesWords tells whether WriteWord is faster than a message: not for a device in
+	// software, for which a thread at the peer has to work, too.
+	WritesWords() bool
+	// WriteWord has a device write an aligned word of a peer's arena memory, behind everything
+	// that I have stored there, which wakes nobody. Where a device cannot, or some stores are
+	// on their way by messages, written is false and the peer's handler gets m behind them.
+	// Only this process writes the word, and that handler for it.
+	WriteWord(p Peer, addr uintptr, value uint32, m Msg) (written bool, err error)
 }
 
 // Incoming is the receiving side of a Transport. A waiter of this process may run the data server in its

@@ -200,6 +200,11 @@ static void atomics(void)
 	BAD(FAIL5, ARMCIX_Event_add, "proc", ARMCIX_Event_add(event, 1, np));
 	BAD(FAIL8, ARMCIX_Event_add, "event", ARMCIX_Event_add(private, 1, me));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(private, 0, 0));
+	BAD(FAIL8, ARMCIX_Event_raise, "event", ARMCIX_Event_raise((armcix_event_t *)(far + 2), event, peer));
+	BAD(FAIL8, ARMCIX_Event_raise, "record", ARMCIX_Event_raise(event, private, peer));
+	BAD(FAIL5, ARMCIX_Event_raise, "proc", ARMCIX_Event_raise(event, event, np));
+	BAD(FAIL5, ARMCIX_Event_await, "proc", ARMCIX_Event_await(event, event, 0, 0, np));
+	BAD(FAIL8, ARMCIX_Event_await, "event", ARMCIX_Event_await(private, event, 0, 0, me));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(NULL, 0, -1));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait((armcix_event_t *)(far + 2), 0, 1));
 	CHECK_INT(v, 0);
@@ -270,6 +275,8 @@ static void closed(void)
 	BAD(FAIL, ARMCIX_Atomic, "", ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, near, near, NULL, 0));
 	BAD(FAIL, ARMCIX_Event_add, "", ARMCIX_Event_add((armcix_event_t *)near, 1, 0));
 	BAD(FAIL, ARMCIX_Event_wait, "", ARMCIX_Event_wait((armcix_event_t *)near, 0, 0));
+	BAD(FAIL, ARMCIX_Event_raise, "", ARMCIX_Event_raise((armcix_event_t *)near, (armcix_event_t *)near, 0));
+	BAD(FAIL, ARMCIX_Event_await, "", ARMCIX_Event_await((armcix_event_t *)near, (armcix_event_t *)near, 0, 0, 0));
 	BAD(FAIL, ARMCI_Malloc, "", ARMCI_Malloc(base, 8));
 	BAD(FAIL, ARMCI_WaitAll, "", ARMCI_WaitAll());
 	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));

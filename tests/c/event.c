@@ -50,6 +50,37 @@ static void ring(void **base)
 	ARMCI_Barrier();
 }
 
+// A token goes round as events that one rank alone raises; each is ahead of its record by no more
+// than the put behind it.
+static void raised(void **base)
+{
+	enum { EVENT = 4, RECORD = 5 };
+	int next = (me + 1) % np, prev = (me + np - 1) % np;
+	armcix_event_t *mine = (armcix_event_t *)base[me], *theirs = (armcix_event_t *)base[next];
+	long *there = (long *)((char *)base[next] + EVENTS * sizeof *mine), *here = (long *)((char *)base[me] + EVENTS * sizeof *mine);
+	unsigned first = mine[EVENT].count = mine[RECORD].count = (unsigned)-check_rounds(200) / 2;
+	ARMCI_Barrier();
+	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 0, prev), 1);
+	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 30, prev), 1);
+	ARMCI_Barrier();
+	for (int i = 0; i < check_rounds(200); i++) {
+		long value = 7000L + i;
+		if (me == 0 && i % 50 == 7)
+			usleep(20000);
+		for (int turn = 0; turn < 2; turn++) {
+			if ((me == 0) == (turn == 0)) {
+				CHECK_OK(ARMCI_Put(&value, there, sizeof value, next));
+				CHECK_OK(ARMCIX_Event_raise(&theirs[EVENT], &mine[RECORD], next));
+			} else {
+				CHECK_OK(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first + (unsigned)i, -1, prev));
+				CHECK_INT(count_of(&mine[EVENT]), first + (unsigned)i + 1);
+				CHECK_INT(*here, value);
+			}
+		}
+	}
+	ARMCI_Barrier();
+}
+
 // All raise an event of each rank, by different amounts; none is lost.
 static void crowd(void **base)
 {
@@ -151,6 +182,7 @@ int main(int argc, char **argv)
 	memset(base[me], 0, EVENTS * sizeof(armcix_event_t) + DATA);
 	ARMCI_Barrier();
 	ring(base);
+	raised(base);
 	crowd(base);
 	together(base);
 	limits(base);

@@ -91,6 +91,14 @@ static void notify_device(int me)
 }
 static void one_told(void) { litmus_expect("nobody tells the sleeper, or both do", told[0] + told[1] == 1); }
 
+// The raiser has a device write the count of an event; one of the two sees both the count and the
+// question.
+static void event_device(int me)
+{
+	struct shm_event *record = &d()->event;
+	told[me] = me == 0 ? shm_event_sent(record, 1) : shm_event_ask(record, 1);
+}
+
 // A ring that holds two messages of one word.
 static void small_ring(void) { shm.head->ring_bytes = sizeof(struct shm_ring) + 2 * (sizeof(struct message_header) + 16); }
 static void messages(int me, int n, int late)
@@ -117,5 +125,6 @@ const struct litmus case_steps = {"steps", 2, teams, steps, NULL, 500};
 const struct litmus case_event = {"event", 2, teams, events, NULL, 3000};
 const struct litmus case_notify = {"notify", 2, nothing, notify, NULL, 3000};
 const struct litmus case_notify_device = {"notify-device", 2, not_told, notify_device, one_told, 3000};
+const struct litmus case_event_device = {"event-device", 2, not_told, event_device, one_told, 3000};
 const struct litmus case_ring = {"ring", 2, small_ring, ring, NULL, 1500};
 const struct litmus case_ring_full = {"ring-full", 2, small_ring, ring_full, NULL, 1000};

@@ -117,6 +117,51 @@ static void one_target(int target, int nocheck)
 	CHECK_MPI(MPI_Group_free(&targets));
 }
 
+// The first rank puts at the last one, short and long, and gets, in all mixtures, with no call but
+// these that completes anything: gets have their data after MPI_Win_complete, puts after
+// MPI_Win_wait.
+static void mixtures(void)
+{
+	enum { LONGS = 5000, ROUNDS = 64 };
+	int zero = 0, last = np - 1;
+	long *all, *many = calloc(LONGS, sizeof *many);
+	MPI_Win big;
+	if (np == 1) {
+		free(many);
+		return;
+	}
+	MPI_Group first = group_of(1, &zero), end = group_of(1, &last);
+	CHECK_MPI(MPI_Win_allocate((2 + LONGS) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &all, &big));
+	for (long round = 1; round <= ROUNDS; round++) {
+		int gets = round & 1, puts = round & 2, whole = round % 16 >= 12;
+		long one = round, got = 0;
+		if (me == last) {
+			all[1] = -round;
+			CHECK_MPI(MPI_Win_post(first, 0, big));
+			CHECK_MPI(MPI_Win_wait(big));
+			if (puts)
+				CHECK_INT(all[0], round);
+			if (whole)
+				CHECK_INT(all[1 + LONGS], round);
+		} else if (me == 0) {
+			many[LONGS - 1] = round;
+			CHECK_MPI(MPI_Win_start(end, 0, big));
+			if (gets)
+				CHECK_MPI(MPI_Get(&got, 1, MPI_LONG, last, 1, 1, MPI_LONG, big));
+			if (whole)
+				CHECK_MPI(MPI_Put(many, LONGS, MPI_LONG, last, 2, LONGS, MPI_LONG, big));
+			if (puts)
+				CHECK_MPI(MPI_Put(&one, 1, MPI_LONG, last, 0, 1, MPI_LONG, big));
+			CHECK_MPI(MPI_Win_complete(big));
+			CHECK_INT(got, gets ? -round : 0);
+		}
+	}
+	CHECK_MPI(MPI_Win_free(&big));
+	CHECK_MPI(MPI_Group_free(&first));
+	CHECK_MPI(MPI_Group_free(&end));
+	free(many);
+}
+
 // Two halves at the same time; in each the first rank is the origin of all others. Empty groups do nothing.
 static void subgroups(void)
 {
@@ -165,6 +210,7 @@ int main(int argc, char **argv)
 	one_target(np - 1, 1);
 	barrier();
 	subgroups();
+	mixtures();
 	CHECK_MPI(MPI_Group_free(&world));
 	CHECK_MPI(MPI_Win_free(&win));
 	return check_end("pscw");

@@ -78,6 +78,12 @@ foreach(flavour openmpi mpich)
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x1 few
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=rma/create rma/put_get rma/dynamic")
   endif()
+  if(TARGET softverbs AND flavour STREQUAL openmpi)
+    # A rank dies while others wait for words that its device should have written.
+    armci_suite(rma/softverbs/${flavour}/fault SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 100
+      ARGS ${out}/softverbs sh ${rma}/fault.sh
+      ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=${flavour} "FAULT_WAYS=fence pscw")
+  endif()
 endforeach()
 # Runtimes of others, from Debian packages.
 armci_suite(rma/debian SCRIPT ${rma}/debian.sh LABEL rma TIMEOUT 300)

@@ -12,6 +12,8 @@ export SOFTVERBS_DIR="/dev/shm/softverbs.$$" ARMCI_RDMA_SYSFS="$work/class"
 [ "${SOFTVERBS_HOSTS:-0}" = 0 ] || SOFTVERBS_DIR=$work/segments
 trap 'rm -rf "$work" "$SOFTVERBS_DIR"' EXIT
 trap 'exit 1' HUP INT TERM
+# Now, since a test that looks for what a job leaves has to have seen it before.
+[ "${SOFTVERBS_HOSTS:-0}" != 0 ] || mkdir -m 700 "$SOFTVERBS_DIR" || exit 1
 
 # class DIRECTORY N: the device of the Nth host.
 class() {

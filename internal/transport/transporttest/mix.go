@@ -208,8 +208,21 @@ func (m *mixer) accumulate(to int) error {
 	})
 }
 
-// send sends a numbered message, or, as the first thread, notifies.
+// writeWord has a device write the last bytes of the memory at a rank, which no transfer reaches.
+func (m *mixer) writeWord(n transport.Notifier, to int) error {
+	last, value := mixBytes-4, m.rnd.Uint32()
+	written, err := n.WriteWord(transport.Peer(to), m.there[to]+uintptr(last), value, transport.Msg{Kind: mixNotice})
+	if written {
+		binary.NativeEndian.PutUint32(m.want[to][last:], value)
+	}
+	return err
+}
+
+// send sends a numbered message, or has a device write a word, or, as the first thread, notifies.
 func (m *mixer) send(to, kind int) error {
+	if n, may := m.tr.(transport.Notifier); may && n.WritesWords() && m.rnd.IntN(3) == 0 {
+		return m.writeWord(n, to)
+	}
 	if n, may := m.tr.(transport.Notifier); may && m.thread == 0 && m.rnd.IntN(3) == 0 {
 		m.told[to]++
 		addr, err := n.Notify(transport.Peer(to), mixNotice, m.told[to])

@@ -78,6 +78,35 @@ func (n *Node) EventBytes() int64 { return eventBytes }
 // EventAdd raises it.
 func (n *Node) EventAdd(e uintptr, by uint32) { n.c.change(func() { countOf(e).Add(by) }) }
 
+// EventCount is the count.
+func (n *Node) EventCount(e uintptr) uint32 { return countOf(e).Load() }
+
+// EventSent notes the count in a record; true: a waiter has asked.
+func (n *Node) EventSent(record uintptr, count uint32) (asked bool) {
+	n.c.change(func() {
+		countOf(record).Store(count)
+		asked = countOf(record+4).Swap(0) != 0
+	})
+	return asked
+}
+
+// EventAsk asks; true: so many have been written.
+func (n *Node) EventAsk(record uintptr, want uint32) (sent bool) {
+	n.c.change(func() {
+		sent = int32(countOf(record).Load()-want) >= 0
+		if !sent {
+			countOf(record + 4).Store(1)
+		}
+	})
+	return sent
+}
+
+// EventTold wakes the waiters.
+func (n *Node) EventTold(e uintptr, count uint32) bool {
+	n.c.change(func() {})
+	return int32(countOf(e).Load()-count) >= 0
+}
+
 // EventWait waits for another count.
 func (n *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	end := time.Now().Add(time.Duration(millis) * time.Millisecond)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Events that one rank alone raises. Between nodes its device writes their counts, behind what it
+// has stored there, which wakes no waiter. So the raiser keeps a record of each in arena memory of
+// its own node, where a waiter that is about to sleep asks to be told.
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"libarmci/internal/log"
+	"libarmci/internal/transport"
+)
+
+// The bodies of messages: a question is the record's address, the event's, and the count that is
+// waited for; its answer is one byte. A waiter is told the event's address and its count.
+const (
+	eventAskBody  = 20
+	eventToldBody = 12
+	eventSleeps   = 0 // the waiter will be told
+	eventComes    = 1 // the count has been written: it is there, or about to be
+)
+
+// EventWords tells whether a device writes the counts of events on other nodes.
+func (r *Runtime) EventWords() bool { return r.beyond.words != nil }
+
+// EventRaise raises an event of rank proc by one, behind all earlier stores of the caller there. No
+// other rank raises that event, and one thread at a time does. record is an event in memory of the
+// caller, zeroed like the event and used for nothing else. A fence waits for it.
+func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
+	if err := r.checkEvent(proc, event); err != nil {
+		return err
+	}
+	if !r.isEvent(r.Me, record) {
+		return noSync("record", int(r.Me), record)
+	}
+	if err := r.fenceForMessage(proc); err != nil {
+		return err
+	}
+	to, count := transport.Rank(proc), r.events.EventCount(record)+1
+	if r.Topo.SameNode(to) {
+		r.events.EventAdd(event, 1)
+		r.events.EventSent(record, count)
+		return nil
+	}
+	err := r.raise(to, event, count)
+	r.traffic.posted(proc)
+	if err == nil && r.events.EventSent(record, count) {
+		err = r.EventTell(proc, event, count)
+	}
+	if err == nil {
+		err = r.leaveToFast(proc, event)
+	}
+	if err != nil {
+		return fmt.Errorf("event of rank %d: %w", proc, err)
+	}
+	return nil
+}
+
+// unfencedStores is after how many stores that no fence has covered EventRaise fences by itself.
+const unfencedStores = 16
+
+// leaveToFast lets the C fast path raise an event the next time. It does so only while all stores
+// at the rank are its own or fenced, which a program that never fences would not come to.
+func (r *Runtime) leaveToFast(proc int, event uintptr) error {
+	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
+	if to.fast == nil {
+		return nil
+	}
+	if e, found := r.remote.find(transport.Rank(proc), event); found {
+		to.fast.AddRange(to.peer, event, e.lo, e.hi)
+	}
+	if t.Posted.Load()-t.Fenced.Load() < unfencedStores {
+		return nil
+	}
+	return r.Fence(proc)
+}
+
+// raise has the device write a count, or else the target's data server raise it by one.
+func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
+	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1)}
+	dest := r.route(to)
+	if dest.words == nil {
+		return dest.tr.Send(dest.peer, m)
+	}
+	_, err := dest.words.WriteWord(dest.peer, event, count, m)
+	return err
+}
+
+// EventTell has the waiters of an event of another node woken whose count a device has written.
+func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
+	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body, count))
+}
+
+// EventAwait is EventWait for an event that rank proc alone raises, with that record.
+func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, millis int, what string) (changed bool, err error) {
+	if err := r.checkRank("proc", proc); err != nil {
+		return false, err
+	}
+	raiser := transport.Rank(proc)
+	if r.route(raiser).words == nil || millis == 0 {
+		return r.EventWait(event, seen, millis, what)
+	}
+	if changed, err = r.EventWait(event, seen, 0, what); changed || err != nil {
+		return changed, err
+	}
+	le := binary.LittleEndian
+	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)), uint64(event))
+	answer, err := r.call(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
+	if err != nil {
+		return false, fmt.Errorf("event of rank %d: %w", proc, err)
+	}
+	if len(answer) != 1 {
+		return false, fmt.Errorf("event of rank %d: the record is no memory of it: %w", proc, transport.ErrBadAddr)
+	}
+	if answer[0] == eventComes {
+		return r.awaitWord(event, seen, millis, what), nil
+	}
+	return r.EventWait(event, seen, millis, what)
+}
+
+// awaitWord waits for a count that a device has written: it is there, or about to be. That of a
+// connection that is lost never comes, which ends the job.
+func (r *Runtime) awaitWord(event uintptr, seen uint32, millis int, what string) (changed bool) {
+	for began := time.Now(); !r.events.EventWait(event, seen, 1, what); {
+		if millis >= 0 && time.Since(began) >= time.Duration(millis)*time.Millisecond {
+			return false
+		}
+	}
+	return true
+}
+
+// handleEventAsk notes that a waiter has to be told, unless the count has already been written.
+func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+	if len(m.Body) != eventAskBody || reply == nil {
+		return false
+	}
+	record, event := uintptr(binary.LittleEndian.Uint64(m.Body)), binary.LittleEndian.Uint64(m.Body[8:])
+	switch {
+	case !r.isEvent(to, record):
+		log.Errorf("rank %d waits for an event at %#x with a record at %#x, which is no aligned memory of rank %d", from, event,
+			record, to)
+		reply(nil)
+	case r.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
+		reply([]byte{eventComes})
+	default:
+		reply([]byte{eventSleeps})
+	}
+	return true
+}
+
+// handleEventTold wakes the waiters of an event.
+func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
+	if len(m.Body) != eventToldBody {
+		return false
+	}
+	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)), binary.LittleEndian.Uint32(m.Body[8:])
+	if r.isEvent(to, event) && !r.events.EventTold(event, count) {
+		go r.eventToldLater(to, event, count)
+	}
+	return true
+}
+
+// eventToldLater wakes the waiters when the count is there: the device's write and the message have
+// different ways. By then the waiter may have seen it and freed the event.
+func (r *Runtime) eventToldLater(to transport.Rank, event uintptr, count uint32) {
+	defer log.Guard()
+	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {
+		time.Sleep(pause)
+		if !r.isEvent(to, event) || r.events.EventTold(event, count) {
+			return
+		}
+	}
+}
