@@ -3,7 +3,8 @@
 // A waiter receives: a thread of the application that waits polls the listener of its process's data
 // server itself, because to be woken by the server takes longer than to receive. Meanwhile the
 // server's thread sleeps, and nothing that comes wakes it. When the waiter leaves, what has come by
-// then, and what comes later, wakes the server again.
+// then, and what comes later, wakes the server again. Where waiters soon come back each time, this is
+// put off (leave): else each message that comes between two waits wakes a thread for nothing.
 package internode
 
 import (
@@ -19,7 +20,22 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
+	guarded  atomic.Bool // diverted without a waiter: the server's thread looks every guardEvery
+
+	// Of the thread that has the right.
+	diverted bool          // what comes does not wake the server's thread
+	visits   uint32        // how often a waiter has got the right
+	returns  int           // how often waiters were lately back soon after they had left
+	left     time.Duration // when the last waiter left, since began
+	seen     uint32        // visits, when the server's thread last looked
 }
+
+const (
+	soonBack   = 50 * time.Microsecond // a waiter is back soon
+	mostBack   = 16
+	usualBack  = 8                      // so many were back soon lately: the next one is expected to be
+	guardEvery = 100 * time.Microsecond // the longest that what comes meanwhile has to wait
+)
 
 // tryAcquire takes the right to poll, if no other thread has it.
 func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAndSwap(false, true) }
@@ -40,6 +56,55 @@ func (i *incoming) release() (again time.Duration) {
 	}
 	i.held.Store(false)
 	return again
+}
+
+// divert keeps what comes from waking the server's thread, or ends that. For the thread that has the
+// right.
+func (i *incoming) divert(on bool) {
+	if i.diverted != on {
+		i.diverted = on
+		i.listener.Divert(on)
+	}
+}
+
+// enter notes that a waiter has got the right.
+func (i *incoming) enter() {
+	i.visits++
+	if time.Since(began)-i.left < soonBack {
+		i.returns = min(i.returns+1, mostBack)
+	} else {
+		i.returns /= 2
+	}
+	i.divert(true)
+}
+
+// leave gives the right back for a waiter. If the next one is not expected soon, what comes wakes the
+// server's thread from now on. Else that thread looks now and then whether waiters still come.
+func (i *incoming) leave() {
+	i.left = time.Since(began)
+	usual := i.returns >= usualBack
+	if !usual {
+		i.divert(false)
+	}
+	wake := i.listener.Rest() >= 0 || usual && !i.guarded.Swap(true)
+	i.held.Store(false)
+	if wake {
+		i.listener.Interrupt()
+	}
+}
+
+// guard tells the server's thread, which has the right, whether waiters still come, so that it need
+// not stay. What comes wakes it again if they do not.
+func (i *incoming) guard() bool {
+	if i.diverted && i.seen != i.visits && i.returns >= usualBack {
+		i.seen = i.visits
+		return true
+	}
+	i.guarded.Store(false)
+	if i.diverted {
+		i.divert(false)
+	}
+	return false
 }
 
 // wanted tells the server's thread that a waiter would rather poll.
@@ -65,6 +130,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	case in.closed.Load():
 		return 0
 	case *v == away:
+		t.flushAll()
 		in.waiters.Add(1)
 		*v = wanting
 		fallthrough
@@ -73,7 +139,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 			return 0
 		}
 		*v = polling
-		in.listener.Divert(true)
+		in.enter()
 	}
 	return in.listener.Poll(1)
 }
@@ -85,10 +151,7 @@ func (t *Transport) LeaveIncoming(v *transport.Visit) {
 	}
 	in := &t.server.incoming
 	if *v == polling {
-		in.listener.Divert(false)
-		if in.release() >= 0 {
-			in.listener.Interrupt()
-		}
+		in.leave()
 	}
 	in.waiters.Add(-1)
 	*v = away

@@ -193,3 +193,45 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 		t.Errorf("a closed transport has received %d, and the waiter is in state %d", n, v)
 	}
 }
+
+// Waiters that come back soon leave the listener diverted: what comes between two visits wakes no
+// thread. When they stay away, the server's thread receives all the same.
+func TestWaiterThatComesBackSoon(t *testing.T) {
+	w := newIncomingTest(t)
+	in := &w.tr.server.incoming
+	var v transport.Visit
+	for in.returns = mostBack; ; { // a busy machine may part two visits for longer
+		w.begin(&v)
+		w.tr.LeaveIncoming(&v)
+		if in.guarded.Load() {
+			break
+		}
+	}
+	w.send()
+	w.awaitAll()
+	for end := time.Now().Add(patience); in.guarded.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the server's thread still expects a waiter")
+		}
+	}
+	w.send()
+	w.awaitAll()
+}
+
+// A waiter that stays away for longer each time is not expected.
+func TestWaiterThatStaysAway(t *testing.T) {
+	w := newIncomingTest(t)
+	in := &w.tr.server.incoming
+	var v transport.Visit
+	for range 2 * mostBack {
+		w.begin(&v)
+		w.tr.LeaveIncoming(&v)
+		time.Sleep(2 * soonBack)
+	}
+	w.begin(&v)
+	returns := in.returns
+	w.tr.LeaveIncoming(&v)
+	if returns != 0 || in.guarded.Load() {
+		t.Errorf("returns %d, guarded %v", returns, in.guarded.Load())
+	}
+}

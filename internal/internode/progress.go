@@ -78,6 +78,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	if l := g.link.Load(); l != nil && g.look(l, met) {
 		return func() {}
 	}
+	t.flushAll()
 	begin := time.Now()
 	l := g.sleep(1, mayConnect)
 	if l != nil {

@@ -110,12 +110,22 @@ func (s *server) loop() {
 
 // turn polls, unless a waiter does.
 func (s *server) turn() {
-	if s.again = -1; !s.incoming.tryAcquire() {
+	in := &s.incoming
+	if s.again = -1; !in.tryAcquire() {
+		if in.guarded.Load() {
+			s.again = guardEvery
+		}
 		return
 	}
+	guards := in.listener != nil && in.guard()
 	s.poll.Event(s.listener.Poll(1))
-	s.round()
-	s.again = s.incoming.release()
+	if !guards {
+		s.round()
+	}
+	s.again = in.release()
+	if guards {
+		s.again = sooner(s.again, guardEvery)
+	}
 }
 
 // duties are those of which no frame tells.

@@ -166,6 +166,9 @@ const (
 // has the lock.
 func (g *target) noteDeferred(deferred bool) {
 	g.deferred.Store(deferred)
+	if deferred {
+		g.t.defers.Store(true)
+	}
 	switch {
 	case !deferred:
 		g.taken = min(g.taken+1, mostTaken)
@@ -192,6 +195,19 @@ func (g *target) flush() (left bool) {
 		g.mu.Unlock()
 	}
 	return g.deferred.Load() && g.broken.Load() == nil
+}
+
+// flushAll sends what was put off to any target, for a caller that is going to wait: nothing that it
+// sends takes it along soon.
+func (t *Transport) flushAll() {
+	if !t.defers.Load() || !t.defers.Swap(false) {
+		return
+	}
+	for _, g := range t.targets {
+		if g.flush() {
+			t.defers.Store(true)
+		}
+	}
 }
 
 // ask sends a frame without data; r gets the answer. The caller has the lock.

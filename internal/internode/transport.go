@@ -81,6 +81,7 @@ type Transport struct {
 	at      []*target                       // by peer: its node
 	targets []*target                       // by node
 	thread  thread
+	defers  atomic.Bool    // frames to some target were put off
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
 

@@ -95,7 +95,7 @@ func (c *conn) mayBegin() bool { return !c.owed && cap(c.tx.out)-len(c.tx.out) >
 
 // run goes on with the connection until it must wait, or has moved budget bytes. It returns how many it has moved.
 func (c *conn) run(budget int) (moved int) {
-	c.status = busy
+	c.status, c.rx.drained = busy, false
 	for moved < budget {
 		err := c.rx.parse()
 		n := 0
@@ -109,6 +109,11 @@ func (c *conn) run(budget int) (moved int) {
 			return moved
 		case err == nil && (c.tx.busy() || c.rx.stopped):
 			continue
+		case err == nil && c.rx.quiet():
+			if err = c.rx.consume(); err == nil {
+				c.status = idle
+				return moved
+			}
 		case err == nil:
 			n, err = c.rx.receive()
 			moved += n

@@ -156,8 +156,9 @@ func (l *listener) Divert(on bool) {
 // Sleep waits until something happens.
 func (l *listener) Sleep(limit time.Duration) {
 	timeout := -1
-	if limit >= 0 {
-		timeout = int((limit + time.Millisecond - 1) / time.Millisecond)
+	if limit >= 0 { // to less than a millisecond
+		rawsock.WaitFor(l.outer, unix.POLLIN, time.Now().Add(limit))
+		timeout = 0
 	}
 	var events [2]unix.EpollEvent
 	_, err := unix.EpollWait(l.outer, events[:], timeout)

@@ -20,6 +20,7 @@ const (
 	peekBytes  = 16 << 10 // taken at first by a target: of a large body only this much is copied twice
 	usualTurns = 4        // for how many frames a large body stays usual
 	soonTries  = 12       // how often to look for the rest of a body at once: for a few microseconds
+	mostSilent = 4        // so many frames without an answer: the next one has none, either
 	firstHead  = 48       // of a frame with a large body, until one has come
 )
 
@@ -44,6 +45,8 @@ type receiver struct {
 	usual   int            // target: for so many frames large bodies are expected
 	unread  int            // target: bytes that have been dealt with and are still in the socket
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
+	silent  int            // target: so many frames in a row had no answer before the next one came
+	drained bool           // the last call has taken all that was there
 	origin  bool           // this is the origin's end
 }
 
@@ -58,12 +61,10 @@ func (s *receiver) giveBack() {
 // receive takes what has arrived. In the middle of a body it looks some times: more is about to come, and the way back to
 // here is long.
 func (s *receiver) receive() (n int, err error) {
-	for s.unread > 0 { // consume what was peeked at
-		if n, err = rawsock.Discard(s.fd, s.unread); err != nil {
-			return 0, err
-		}
-		s.unread -= n
+	if err = s.consume(); err != nil {
+		return 0, err
 	}
+	s.drained = false
 	s.r, s.w = 0, copy(s.in, s.in[s.r:s.w])
 	most := len(s.in)
 	if !s.open {
@@ -82,6 +83,21 @@ func (s *receiver) receive() (n int, err error) {
 	}
 }
 
+// consume takes out of the socket what was peeked at.
+func (s *receiver) consume() error {
+	for s.unread > 0 {
+		n, err := rawsock.Discard(s.fd, s.unread)
+		if err != nil {
+			return err
+		}
+		s.unread -= n
+	}
+	return nil
+}
+
+// quiet tells whether all that was there has been dealt with, so that there is nothing to receive.
+func (s *receiver) quiet() bool { return s.drained && !s.open && s.r == s.w }
+
 // limit is how much to take of what begins with a prefix: little more than the head where a large body is expected.
 func (s *receiver) limit() int {
 	switch {
@@ -99,13 +115,16 @@ func (s *receiver) limit() int {
 }
 
 // take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing was sent after the data
-// before; that takes longer than to reply. So the data is peeked at, the reply is sent, and then the data is consumed.
+// before; that takes longer than to reply. So the data is peeked at, the reply is sent, and then the data is consumed: unless
+// frames have lately had no reply.
 func (s *receiver) take(b []byte) (n int, err error) {
-	if s.origin || s.usual != 0 || !s.unheard.Load() {
-		return rawsock.Receive(s.fd, b)
+	if s.origin || s.usual != 0 || !s.unheard.Load() || s.silent == mostSilent {
+		n, err = rawsock.Receive(s.fd, b)
+	} else {
+		n, err = rawsock.Peek(s.fd, b)
+		s.unread = max(n, 0)
 	}
-	n, err = rawsock.Peek(s.fd, b)
-	s.unread = n
+	s.drained = err == nil && n < len(b)
 	return n, err
 }
 
@@ -163,7 +182,11 @@ func (s *receiver) parse() error {
 // begin tells of a frame.
 func (s *receiver) begin(head []byte, n int64) error {
 	if !s.origin {
-		s.unheard.Store(true)
+		if !s.unheard.Swap(true) {
+			s.silent = 0
+		} else {
+			s.silent = min(s.silent+1, mostSilent)
+		}
 	}
 	body, err := s.to.Head(head, n)
 	if err != nil {

@@ -144,39 +144,48 @@ func (s *sender) rewind() {
 	}
 }
 
-// burst recognises frames that follow each other closely, though their callers block: a system call for each takes longer
-// than all the rest of it.
+// burst recognises frames of blocking callers that another frame follows closely, as a put is
+// followed by the next one, or by a notification: one system call for both takes half the time.
 type burst struct {
-	last  time.Duration // when the last one was, since began
-	count int           // of those that came soon after the one before; less after a pause
-	after int           // how many came after last
+	last  time.Duration // when the clock was read, since began
+	count int           // rises with each frame that another one followed soon, and halves else
+	after int           // Burst frames since last; 0: another frame has followed the last one
 }
 
 var began = time.Now() // time.Since takes half as long as time.Now
 
 const (
 	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
-	burstStart = 8                     // so many are sent one by one first
+	burstStart = 8                     // so many are followed before one is put off
 	burstMost  = 2 * burstStart
 	clockEvery = 4 // frames of a long burst: reading the clock takes a tenth of a put's time
 )
 
-// mayWait tells whether a frame may be put off: always if nobody waits, else if it is one of many.
+// mayWait tells whether a frame may be put off: always if nothing waits for it, or if its caller
+// usually sends another one soon.
 func (b *burst) mayWait(when transport.When) bool {
-	switch when {
-	case transport.Soon:
-		return true
-	case transport.Now:
-		b.count = 0
-		return false
+	if when != transport.Burst {
+		if b.after > 0 {
+			b.judge()
+		}
+		return when == transport.Soon
 	}
-	if b.after++; b.count == burstMost && b.after < clockEvery {
-		return true
+	if b.count < burstMost || b.after == 0 || b.after == clockEvery {
+		b.judge()
 	}
+	b.after++
+	return b.count >= burstStart
+}
+
+// judge notes whether this frame follows soon on those since the clock was last read.
+func (b *burst) judge() {
 	now := time.Since(began)
-	if now-b.last > time.Duration(b.after)*burstGap {
+	switch {
+	case b.after == 0: // they have been judged
+	case now-b.last > time.Duration(b.after)*burstGap:
 		b.count /= 2
+	default:
+		b.count = min(b.count+1, burstMost)
 	}
-	b.last, b.after, b.count = now, 0, min(b.count+1, burstMost)
-	return b.count > burstStart
+	b.last, b.after = now, 0
 }
