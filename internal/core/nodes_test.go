@@ -242,6 +242,7 @@ func TestLockIsPassedOn(t *testing.T) {
 			r.must(r.Do(op(Put, 0, buf, mem[0], 8)))
 			r.must(r.Unlock(set, 0, 0))
 		}
+		r.must(r.AllFence()) // the last store and unlock of a rank may be on their way
 		r.barrier()
 		r.lockserver.mu.Lock()
 		if len(r.lockserver.queues) != 0 {

@@ -4,7 +4,7 @@
 // server itself, because to be woken by the server takes longer than to receive. Meanwhile the
 // server's thread sleeps, and nothing that comes wakes it. When the waiter leaves, what has come by
 // then, and what comes later, wakes the server again. Where waiters soon come back each time, this is
-// put off (leave): else each message that comes between two waits wakes a thread for nothing.
+// put off (leave), else each message that comes between two waits wakes a thread for nothing.
 package internode
 
 import (
@@ -20,21 +20,19 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
-	guarded  atomic.Bool // diverted without a waiter: the server's thread looks every guardEvery
 
 	// Of the thread that has the right.
 	diverted bool          // what comes does not wake the server's thread
-	visits   uint32        // how often a waiter has got the right
 	returns  int           // how often waiters were lately back soon after they had left
 	left     time.Duration // when the last waiter left, since began
-	seen     uint32        // visits, when the server's thread last looked
+	alarmAt  time.Duration // when the alarm goes off that was set last
 }
 
 const (
-	soonBack   = 50 * time.Microsecond // a waiter is back soon
-	mostBack   = 16
-	usualBack  = 8                      // so many were back soon lately: the next one is expected to be
-	guardEvery = 100 * time.Microsecond // the longest that what comes meanwhile has to wait
+	soonBack  = 50 * time.Microsecond // a waiter is back soon
+	mostBack  = 16
+	usualBack = 8                      // so many were back soon lately: the next one is expected to be
+	guardTime = 150 * time.Microsecond // the longest that what comes meanwhile has to wait
 )
 
 // tryAcquire takes the right to poll, if no other thread has it.
@@ -69,7 +67,6 @@ func (i *incoming) divert(on bool) {
 
 // enter notes that a waiter has got the right.
 func (i *incoming) enter() {
-	i.visits++
 	if time.Since(began)-i.left < soonBack {
 		i.returns = min(i.returns+1, mostBack)
 	} else {
@@ -79,28 +76,29 @@ func (i *incoming) enter() {
 }
 
 // leave gives the right back for a waiter. If the next one is not expected soon, what comes wakes the
-// server's thread from now on. Else that thread looks now and then whether waiters still come.
-func (i *incoming) leave() {
+// server's thread from now on; else an alarm does if no waiter has come by then.
+func (i *incoming) leave(found bool) {
 	i.left = time.Since(began)
-	usual := i.returns >= usualBack
+	usual := found && i.returns >= usualBack
 	if !usual {
 		i.divert(false)
+	} else if i.alarmAt-i.left < guardTime/2 {
+		i.alarmAt = i.left + guardTime
+		i.listener.WakeIn(guardTime)
 	}
-	wake := i.listener.Rest() >= 0 || usual && !i.guarded.Swap(true)
+	again := i.listener.Rest()
 	i.held.Store(false)
-	if wake {
+	if again >= 0 {
 		i.listener.Interrupt()
 	}
 }
 
-// guard tells the server's thread, which has the right, whether waiters still come, so that it need
-// not stay. What comes wakes it again if they do not.
+// guard tells the server's thread, which has the right, that waiters still come, so that it is not
+// needed. Else what comes wakes it again.
 func (i *incoming) guard() bool {
-	if i.diverted && i.seen != i.visits && i.returns >= usualBack {
-		i.seen = i.visits
+	if i.diverted && time.Since(began) < i.alarmAt {
 		return true
 	}
-	i.guarded.Store(false)
 	if i.diverted {
 		i.divert(false)
 	}
@@ -144,14 +142,15 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	return in.listener.Poll(1)
 }
 
-// LeaveIncoming leaves what comes to the server's thread, which is woken if something is there.
-func (t *Transport) LeaveIncoming(v *transport.Visit) {
+// LeaveIncoming leaves what comes to the server's thread, which is woken if something is there, unless
+// the waiter is expected to be back soon.
+func (t *Transport) LeaveIncoming(v *transport.Visit, found bool) {
 	if *v == away {
 		return
 	}
 	in := &t.server.incoming
 	if *v == polling {
-		in.leave()
+		in.leave(found)
 	}
 	in.waiters.Add(-1)
 	*v = away

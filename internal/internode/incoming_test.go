@@ -81,14 +81,14 @@ func TestWaiterReceives(t *testing.T) {
 	}
 	w.send()
 	w.quiet()
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
 	w.send()
 	w.awaitAll()
 	if v != away {
 		t.Errorf("the waiter that has left is in state %d", v)
 	}
-	w.tr.LeaveIncoming(&v) // again: nothing happens
+	w.tr.LeaveIncoming(&v, true) // again: nothing happens
 }
 
 // One waiter polls at a time. Those that would poll are counted until they leave.
@@ -99,13 +99,13 @@ func TestWaitersTakeTurns(t *testing.T) {
 	if w.tr.PollIncoming(&b); b != wanting {
 		t.Fatalf("the second waiter is in state %d", b)
 	}
-	w.tr.LeaveIncoming(&a)
+	w.tr.LeaveIncoming(&a, true)
 	w.begin(&b)
 	w.send()
 	for end := time.Now().Add(patience); !w.here() && time.Now().Before(end); {
 		w.tr.PollIncoming(&b)
 	}
-	w.tr.LeaveIncoming(&b)
+	w.tr.LeaveIncoming(&b, true)
 	if n := w.tr.server.incoming.waiters.Load(); !w.here() || n != 0 {
 		t.Errorf("received: %v; %d waiters are left", w.here(), n)
 	}
@@ -124,7 +124,7 @@ func TestManyWaiters(t *testing.T) {
 				for range 10 {
 					w.tr.PollIncoming(&v)
 				}
-				w.tr.LeaveIncoming(&v)
+				w.tr.LeaveIncoming(&v, true)
 			}
 		})
 	}
@@ -152,7 +152,7 @@ func TestReceivesWhileItAwaitsAnswer(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Fatal(err)
 	}
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
 }
 
@@ -167,7 +167,7 @@ func TestLossWhileWaiterPolls(t *testing.T) {
 			t.Fatal("the waiter does not notice that the connection is lost")
 		}
 	}
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 }
 
 // A transport that is closed while a thread waits takes the listener from it.
@@ -183,7 +183,7 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 	for !w.tr.server.incoming.closed.Load() {
 		w.tr.PollIncoming(&v)
 	}
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	select {
 	case <-closed:
 	case <-time.After(patience):
@@ -202,20 +202,27 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	var v transport.Visit
 	for in.returns = mostBack; ; { // a busy machine may part two visits for longer
 		w.begin(&v)
-		w.tr.LeaveIncoming(&v)
-		if in.guarded.Load() {
-			break
+		w.tr.LeaveIncoming(&v, true)
+		if in.tryAcquire() {
+			diverted := in.diverted
+			in.held.Store(false)
+			if diverted {
+				break
+			}
 		}
 	}
 	w.send()
 	w.awaitAll()
-	for end := time.Now().Add(patience); in.guarded.Load(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the server's thread still expects a waiter")
-		}
-	}
 	w.send()
 	w.awaitAll()
+	w.begin(&v)
+	w.tr.LeaveIncoming(&v, false) // it goes to sleep
+	for !in.tryAcquire() {
+	}
+	if in.diverted {
+		t.Error("what comes does not wake the server's thread though the waiter sleeps")
+	}
+	in.held.Store(false)
 }
 
 // A waiter that stays away for longer each time is not expected.
@@ -225,13 +232,13 @@ func TestWaiterThatStaysAway(t *testing.T) {
 	var v transport.Visit
 	for range 2 * mostBack {
 		w.begin(&v)
-		w.tr.LeaveIncoming(&v)
+		w.tr.LeaveIncoming(&v, true)
 		time.Sleep(2 * soonBack)
 	}
 	w.begin(&v)
 	returns := in.returns
-	w.tr.LeaveIncoming(&v)
-	if returns != 0 || in.guarded.Load() {
-		t.Errorf("returns %d, guarded %v", returns, in.guarded.Load())
+	w.tr.LeaveIncoming(&v, true)
+	if returns != 0 {
+		t.Errorf("it is expected back: %d", returns)
 	}
 }

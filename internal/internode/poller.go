@@ -201,7 +201,7 @@ func (p *poller) look(looks int, done func() bool) (n int) {
 		return p.poll(looks)
 	}
 	var v transport.Visit
-	defer p.t.LeaveIncoming(&v)
+	defer func() { p.t.LeaveIncoming(&v, n > 0) }()
 	for i := 0; i < looks && n == 0; i++ {
 		if n = p.poll(1); n > 0 || done() {
 			return 1

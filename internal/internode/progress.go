@@ -108,22 +108,25 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 }
 
 // look polls a connection until met; false if that does not come soon.
-func (g *target) look(l *link, met func() bool) bool {
+func (g *target) look(l *link, met func() bool) (found bool) {
 	var v transport.Visit
-	defer g.t.LeaveIncoming(&v)
+	defer func() { g.t.LeaveIncoming(&v, found) }()
+	vain := 0
 	for tries := 0; tries < g.watching.Now(); tries++ {
 		if met() {
 			g.watching.Paid()
 			return true
 		}
-		if g.broken.Load() == nil && l.state.Load() != parted { // else messages come by the node's server
+		straight := g.broken.Load() == nil && l.state.Load() != parted
+		if straight { // else messages come by the node's server
 			l.poller.driven.Store(true)
 			if l.poller.pollOnce() {
 				tries = 0
 				continue
 			}
 		}
-		if g.t.PollIncoming(&v) > 0 {
+		vain++
+		if (!straight || vain > receiveAfter) && g.t.PollIncoming(&v) > 0 {
 			tries = 0
 			continue
 		}

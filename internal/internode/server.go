@@ -112,20 +112,13 @@ func (s *server) loop() {
 func (s *server) turn() {
 	in := &s.incoming
 	if s.again = -1; !in.tryAcquire() {
-		if in.guarded.Load() {
-			s.again = guardEvery
-		}
 		return
 	}
-	guards := in.listener != nil && in.guard()
-	s.poll.Event(s.listener.Poll(1))
-	if !guards {
+	if in.listener == nil || !in.guard() {
+		s.poll.Event(s.listener.Poll(1))
 		s.round()
 	}
 	s.again = in.release()
-	if guards {
-		s.again = sooner(s.again, guardEvery)
-	}
 }
 
 // duties are those of which no frame tells.

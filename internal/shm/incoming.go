@@ -4,6 +4,7 @@
 // nodes.
 package shm
 
+// #include <stdbool.h>
 // #include <stdint.h>
 // void shm_install_receive(void);
 import "C"
@@ -30,7 +31,7 @@ func armcigo_poll_incoming(visit *C.int32_t) C.int {
 }
 
 //export armcigo_leave_incoming
-func armcigo_leave_incoming(visit *C.int32_t) {
+func armcigo_leave_incoming(visit *C.int32_t, found C.bool) {
 	defer log.Guard()
-	incoming.LeaveIncoming((*transport.Visit)(unsafe.Pointer(visit)))
+	incoming.LeaveIncoming((*transport.Visit)(unsafe.Pointer(visit)), bool(found))
 }

@@ -104,7 +104,7 @@ struct shm_view {
 	struct wait_policy policy, far; // of waits for ranks of the node; that a rank of another node may end
 	void (*stuck)(const char *what, int peer); // by a sleeping waiter that waits in vain for a local rank; ends the job
 	int (*receive)(int32_t *visit); // of transport.Incoming: by a waiter for other nodes; NULL: it cannot
-	void (*leave)(int32_t *visit);  // visit is the waiter's, 0 at first
+	void (*leave)(int32_t *visit, bool found); // visit is the waiter's, 0 at first
 };
 extern struct shm_view shm;
 

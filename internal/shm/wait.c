@@ -89,7 +89,7 @@ static bool receive_until(struct wait *w, shm_cond cond, void *arg)
 	while (!(met = cond(arg)))
 		if (shm.receive(&visit) == 0 && !wait_pause(&shm.far, w, 1))
 			break;
-	shm.leave(&visit);
+	shm.leave(&visit, met);
 	if (met)
 		wait_done(&shm.far, w);
 	return met;

@@ -76,7 +76,7 @@ type fabric struct {
 	addr     []byte // its address
 	buffers  pool[[]byte]
 	ends     poller[*endpoint]
-	alarm    int // a timer
+	alarm    alarm
 }
 
 // mostDeferred is the longest body that is copied so that it may travel together with the next frame,
@@ -91,7 +91,7 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
 	if err == nil {
-		err = f.openAlarm()
+		f.alarm, err = newAlarm(f.ends.epoll)
 	}
 	if err == nil && c.Serves {
 		err = f.openSocket()
@@ -102,14 +102,6 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	}
 	go watchConnections(&f.ends, f.Timeout, f.ends.done)
 	return f, nil
-}
-
-// openAlarm makes the timer of WakeIn. Each time that it goes off is one event, which nothing reads.
-func (f *fabric) openAlarm() (err error) {
-	if f.alarm, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err == nil {
-		err = f.ends.control(unix.EPOLL_CTL_ADD, f.alarm, unix.EPOLLIN|unix.EPOLLET)
-	}
-	return err
 }
 
 // openSocket makes the socket that others connect to.
@@ -191,7 +183,7 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 // Close ends what is left.
 func (f *fabric) Close() error {
 	f.ends.close()
-	unix.Close(f.alarm)
+	f.alarm.close()
 	unix.Close(f.ln)
 	return nil
 }
@@ -315,8 +307,6 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 func (f *fabric) Wake() { f.ends.Interrupt() }
 
 // WakeIn ends Wait after a time.
-func (f *fabric) WakeIn(d time.Duration) {
-	unix.TimerfdSettime(f.alarm, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
-}
+func (f *fabric) WakeIn(d time.Duration) { f.alarm.set(d) }
 
 var _ transport.AlarmFabric = (*fabric)(nil)

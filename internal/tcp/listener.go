@@ -29,7 +29,8 @@ const (
 // listener is the Source of a data server.
 type listener struct {
 	poller[*conn]     // all but those that have proved nothing
-	outer         int // an epoll of the poller's epoll and its bell
+	outer         int // an epoll of the poller's epoll, its bell, and the alarm
+	alarm         alarm
 	f             *fabric
 	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
 
@@ -51,7 +52,7 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
+	l := &listener{f: f, outer: -1, alarm: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
@@ -81,6 +82,9 @@ func (l *listener) openOuter() (err error) {
 	}
 	if err == nil {
 		err = unix.EpollCtl(l.outer, unix.EPOLL_CTL_ADD, l.epoll, &unix.EpollEvent{Events: unix.EPOLLIN})
+	}
+	if err == nil {
+		l.alarm, err = newAlarm(l.outer)
 	}
 	return err
 }
@@ -153,14 +157,16 @@ func (l *listener) Divert(on bool) {
 	unix.EpollCtl(l.outer, unix.EPOLL_CTL_MOD, l.epoll, &unix.EpollEvent{Events: events})
 }
 
+// WakeIn ends Sleep after a time.
+func (l *listener) WakeIn(d time.Duration) { l.alarm.set(d) }
+
 // Sleep waits until something happens.
 func (l *listener) Sleep(limit time.Duration) {
 	timeout := -1
-	if limit >= 0 { // to less than a millisecond
-		rawsock.WaitFor(l.outer, unix.POLLIN, time.Now().Add(limit))
-		timeout = 0
+	if limit >= 0 {
+		timeout = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
-	var events [2]unix.EpollEvent
+	var events [3]unix.EpollEvent
 	_, err := unix.EpollWait(l.outer, events[:], timeout)
 	if err != nil && err != unix.EINTR && l.f.Fatal != nil {
 		l.f.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
@@ -236,6 +242,7 @@ func (l *listener) Close() {
 		l.leave(p)
 	}
 	l.poller.close()
+	l.alarm.close()
 	unix.Close(l.outer)
 	unix.Close(l.f.ln)
 	l.f.ln = -1

@@ -217,6 +217,8 @@ type SharedListener interface {
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
 	Divert(on bool)
+	// WakeIn ends Sleep, or the next one, after that time; the latest call counts. Any thread.
+	WakeIn(d time.Duration)
 }
 
 // Range is registered memory [Lo, Hi) and its key, which is valid over every connection to its owner's process. With Direct false

@@ -156,7 +156,8 @@ type Incoming interface {
 	// PollIncoming receives what has come, unless another thread is about to, and returns how much that
 	// was. From the first call to LeaveIncoming the server's thread leaves it to the waiter.
 	PollIncoming(v *Visit) int
-	LeaveIncoming(v *Visit)
+	// LeaveIncoming ends that. The waiter has found what it waits for, or else goes to sleep.
+	LeaveIncoming(v *Visit, found bool)
 }
 
 // Visit is how far a waiter has come with receiving, 0 before PollIncoming and after LeaveIncoming.

@@ -159,6 +159,9 @@ func (l *listener) Divert(on bool) {
 	}
 }
 
+// WakeIn ends Sleep later. A call is as good as the one before.
+func (l *listener) WakeIn(d time.Duration) { time.AfterFunc(d, l.Interrupt) }
+
 // Sleep waits for Interrupt alone while another thread polls.
 func (l *listener) Sleep(limit time.Duration) {
 	for end := time.Now().Add(limit); l.diverted.Load(); {
