@@ -56,7 +56,7 @@ armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
 # What the library does alone is not repeated under Open MPI, whose launcher takes seconds to end a job.
 set(parts_mpich kill signal leave vain careless foreign fatal memory shm)
-set(parts_none ${parts_mpich} exits sent stop)
+set(parts_none ${parts_mpich} exits receive sent stop)
 set(parts_openmpi kill signal leave foreign fatal)
 foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_CC)

@@ -21,7 +21,7 @@ set(full
 set(check
   "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/fast$"
   "^ga/openmpi$"
-  "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/(signal|exits|sent)$" "^fault/mpich/nodes$"
+  "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/(signal|exits|receive|sent)$" "^fault/mpich/nodes$"
   "^fault/(crash|leaks|messages|mistakes|strangers)$"
   "^nodes/(armcirun/2x2/c|unbuilt)$" "^hosts/armcirun/2x1/c$" "^hosts/[a-z]*/2x1/fortran$"
   "^softverbs/programs/device_acc$" "^softverbs/transport/strangers$" "^vm/check$"

@@ -79,7 +79,7 @@ foreach(flavour IN LISTS ARMCI_CAN_FC)
   caf_program(${out}/caf/ends/${flavour}/victim ${flavour} ${caf}/fault/victim.f90)
 endforeach()
 armci_suite(caf/stop/armcirun SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS none)
-armci_suite(caf/fault/armcirun SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 200 ARGS none ENV "FAULT_WAYS=sync_images lock")
+armci_suite(caf/fault/armcirun SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 200 ARGS none ENV "FAULT_WAYS=sync_images around lock")
 armci_suite(caf/fault/armcirun/more SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS none
   ENV "FAULT_WAYS=sync_all event co_sum gets")
 set(nodes_openmpi 1)

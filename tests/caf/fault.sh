@@ -3,7 +3,7 @@
 # ends in time with a status that is not 0 and a line that tells who died, and leaves no process and no file. It must end only what it started.
 #
 #   BUILD=... SOURCE=... RUN_none="... -n 2" WORK=... sh fault.sh none
-#   FAULT_WAYS="sync_all sync_images event lock co_sum gets"  FAULT_NODES="1 2"  choose
+#   FAULT_WAYS="sync_all sync_images around event lock co_sum gets"  FAULT_NODES="1 2"  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 flavour=${1:?the launcher}
@@ -40,8 +40,8 @@ kill_image() {
 }
 
 for nodes in ${FAULT_NODES:-1 2}; do
-	for way in ${FAULT_WAYS:-sync_all sync_images event lock co_sum gets}; do
-		[ $way-$nodes != gets-1 ] || continue # on a node a get needs nobody
+	for way in ${FAULT_WAYS:-sync_all sync_images around event lock co_sum gets}; do
+		case $way-$nodes in gets-1 | around-1) continue ;; esac # on a node neither needs a data server
 		kill_image $way 2 $nodes
 	done
 done

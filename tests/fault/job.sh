@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# job.sh - what the fault scripts share: starting a job in the background, waiting for its end, looking for what it
-# leaves. Sourced, never run; it must end only processes whose numbers the job itself wrote down.
+# job.sh - what the fault scripts share: starting a job in the background, killing a rank of it, waiting for its
+# end, looking for what it leaves. Sourced, never run; it must end only processes whose numbers the job itself wrote down.
 
 failures=0
 ranks=4
@@ -164,4 +164,28 @@ names_dead() {
 # says PATTERN: a line of the library matches.
 says() {
 	grep -E '^\[[0-9]+@[^]]*\]' "$dir/err" | grep -E -q "$1" || fail "no line of the library says \"$1\""
+}
+
+# one_line PATTERN: the library says one line, and that matches.
+one_line() {
+	says "$1"
+	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
+	[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
+}
+
+# kill_rank WAY RANK: a rank of the program victim is killed; all others end in time, the launcher
+# reports failure, a line names the dead rank.
+kill_rank() {
+	way=$1 victim=$2 case="$flavour kill rank $2 of $ranks during $1"
+	start "$dir/victim" "$dir/pids" "$way" "$victim"
+	started || { fail "did not start"; force; return; }
+	sleep 0.3
+	began=$(now)
+	kill -9 "$(cat "$dir/pids/$victim")"
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	awk -v t="$took" 'BEGIN { exit !(t > 10) }' && fail "took $took s"
+	names_dead "$victim" "$(cat "$dir/pids/$victim")"
+	echo "done $case: status $status after $took s, said by the $teller"
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - the fault tests: kills, signals, ranks that leave, ranks that wait for one that has finalised, calls that end
-# the job, more memory than there is, a small /dev/shm; under every launcher that is there. It must end only what it
-# started.
+# run.sh - the fault tests: kills, also of ranks that receive, signals, ranks that leave, ranks that
+# wait for one that has finalised, calls that end the job, more memory than there is, a small
+# /dev/shm; under every launcher that is there. It must end only what it started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits sent vain careless foreign fatal memory shm stop"
+#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits receive sent vain careless foreign fatal memory shm stop"
 #   FAULT_NODES=N: on so many pretended nodes
 #   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
 here=$(cd "$(dirname "$0")" && pwd)
@@ -30,22 +30,6 @@ build() {
 		$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
 			-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci -lm || exit 1
 	done
-}
-
-# One rank is killed; all others end in time, the launcher reports failure, a line names the dead rank.
-kill_rank() {
-	way=$1 victim=$2 case="$flavour kill rank $2 of $ranks during $1"
-	start "$dir/victim" "$dir/pids" "$way" "$victim"
-	started || { fail "did not start"; force; return; }
-	sleep 0.3
-	began=$(now)
-	kill -9 "$(cat "$dir/pids/$victim")"
-	finish 15
-	clean
-	[ $status -ne 0 ] || fail "exit status 0"
-	awk -v t="$took" 'BEGIN { exit !(t > 10) }' && fail "took $took s"
-	names_dead "$victim" "$(cat "$dir/pids/$victim")"
-	echo "done $case: status $status after $took s, said by the $teller"
 }
 
 part_kill() {
@@ -133,13 +117,6 @@ part_leave() {
 	leave all-exit 0
 }
 
-# one_line PATTERN: the library says one line, and that matches.
-one_line() {
-	says "$1"
-	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
-	[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
-}
-
 # Ranks that only put, and look at no error, while another one is killed, ends, or ends the job: on one node and on
 # several. One line says why, whoever notices it; no other rank is blamed.
 part_careless() {
@@ -217,6 +194,25 @@ part_sent() {
 	sent ABRT puts 134
 	ARMCI_BACKTRACE=n sent SEGV puts 139
 	unset ARMCI_FASTPATH
+	launch=$plain
+}
+
+# A rank is killed while all others receive what comes to their processes in short waits: for
+# notifications, messages, barriers and answers, in one thread and in several; on nodes with one rank
+# each, with a server in each rank of a node, and with one server for two ranks. One line says why.
+part_receive() {
+	[ "$flavour" = none ] || return 0
+	plain=$launch
+	for shape in 4/0/notices/0 4/0/threads/2 2/0/barriers/2 2/0/threads/0 2/1/messages/0; do
+		IFS=/ read -r nodes ARMCI_TCP_SERVERS way victim <<-EOF
+		$shape
+		EOF
+		export ARMCI_TCP_SERVERS
+		launch="$plain -nodes $nodes"
+		kill_rank "$way" "$victim"
+		one_line "rank $victim "
+	done
+	unset ARMCI_TCP_SERVERS
 	launch=$plain
 }
 
@@ -390,7 +386,7 @@ for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 		echo "skip $flavour: no compiler or launcher"
 		continue
 	fi
-	for part in ${FAULT_PARTS:-kill signal leave exits sent vain careless foreign fatal memory shm}; do
+	for part in ${FAULT_PARTS:-kill signal leave exits receive sent vain careless foreign fatal memory shm}; do
 		"part_$part"
 	done
 done

@@ -359,18 +359,20 @@ static void last_lock(void)
 	ARMCI_Lock(0, 1);
 }
 
+#include "around.h"
+
 static const struct way {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
 	{"puts", puts_}, {"flood", flood}, {"late-flood", late_flood}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
-	{"late", late},
-	{"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
+	{"late", late}, {"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
 	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
 	{"exit0", leave_0}, {"exit0-thread", thread_leaves}, {"exit3", leave_3}, {"all-exit", all_leave},
 	{"_exit", leave_at_once}, {"abort", leave_by_abort},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
 	{"event", event}, {"last-event", last_event},
+	{"notices", notices}, {"messages", messages}, {"barriers", barriers}, {"threads", threads},
 };
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 # with a status that is not 0, and leaves no process and no file. It must end only what it started.
 #
 #   BUILD=... SOURCE=... CC_openmpi=... RUN_openmpi="... -n 2" [CC_mpich RUN_mpich] WORK=... sh fault.sh
-#   FAULT_LAUNCHERS="openmpi mpich"  FAULT_WAYS="lock fence target counter pscw wait"  choose
+#   FAULT_LAUNCHERS="openmpi mpich"  FAULT_WAYS="lock fence target counter pscw wait around"  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/rma/fault}
@@ -39,7 +39,7 @@ kill_rank() {
 
 for flavour in ${FAULT_LAUNCHERS:-openmpi mpich}; do
 	build $flavour || { echo "skip $flavour: not there"; continue; }
-	for way in ${FAULT_WAYS:-lock fence target counter pscw wait}; do
+	for way in ${FAULT_WAYS:-lock fence target counter pscw wait around}; do
 		kill_rank $way 2 1
 		kill_rank $way 0 2
 	done

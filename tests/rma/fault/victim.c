@@ -2,7 +2,7 @@
 // victim.c - a job that waits in one-sided communication until a rank of it is killed. Every rank writes its process number
 // to a file; fault.sh kills the victim and looks at what becomes of the others, who must not end by themselves.
 //
-//   victim DIRECTORY WAY RANK     lock | fence | target | pscw | wait | counter
+//   victim DIRECTORY WAY RANK     lock | fence | target | pscw | wait | around | counter
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +99,24 @@ static void pscw(int posted)
 	}
 }
 
+// Epochs of neighbours go around: all wait most of the time, each time a little, so that the ranks
+// receive what comes from other nodes themselves when the victim dies.
+static void around(void)
+{
+	MPI_Group world, before, next;
+	int last = (me + np - 1) % np, first = (me + 1) % np;
+	MPI_Win_get_group(win, &world);
+	MPI_Group_incl(world, 1, &last, &before);
+	MPI_Group_incl(world, 1, &first, &next);
+	for (;;) {
+		MPI_Win_post(before, 0, win);
+		MPI_Win_start(next, 0, win);
+		MPI_Put(data, 1, MPI_LONG, first, 0, 1, MPI_LONG, win);
+		MPI_Win_complete(win);
+		MPI_Win_wait(win);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
@@ -122,6 +140,8 @@ int main(int argc, char **argv)
 		transfers(0);
 	else if (strcmp(way, "counter") == 0)
 		transfers(1);
+	else if (strcmp(way, "around") == 0)
+		around();
 	else
 		pscw(strcmp(way, "wait") == 0);
 	sleep_on();
