@@ -90,7 +90,7 @@ func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 	w.send()
 	w.quiet()
 	w.until("the message is received", w.here, poll)
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	w.send()
 	w.awaitAll()
 	w.expectReports(1, 2, 3)
@@ -157,7 +157,7 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 			t.Errorf("a call to a rank that has left: %v", err)
 		}
 	})
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	if _, err := w.ends.Open[2].Call(1, transport.Msg{Kind: 9}); err != nil {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 			other.Wait()
 		}
 	}
-	w.tr.LeaveIncoming(&v)
+	w.tr.LeaveIncoming(&v, true)
 	if l := w.ends.Losses(); len(l) > 0 {
 		t.Error(l)
 	}
@@ -209,7 +209,7 @@ func TestLossWhileManyWait(t *testing.T) {
 				for range 20 {
 					w.tr.PollIncoming(&v)
 				}
-				w.tr.LeaveIncoming(&v)
+				w.tr.LeaveIncoming(&v, true)
 			}
 		})
 		threads.Go(func() { // for answers of the rank that stays
@@ -276,8 +276,8 @@ func TestWaitersOfServers(t *testing.T) {
 			both := func() { w.tr.PollIncoming(&v); other.PollIncoming(&u) }
 			w.until("the loss and the message are received",
 				func() bool { return w.reports(2, 0) > 0 && w.ends.Inbox[3].Has(1, 2) }, both)
-			other.LeaveIncoming(&u)
-			w.tr.LeaveIncoming(&v)
+			other.LeaveIncoming(&u, true)
+			w.tr.LeaveIncoming(&v, true)
 			w.expectReports(2, 0, 4)
 			if n := w.reports(3, 1) + w.reports(3, 0); n != 0 {
 				t.Errorf("rank 3 was told: %v", w.ends.Losses())
