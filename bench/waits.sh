@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # waits.sh BENCH DIRECTORY [OPTION]... - how ranks wait for each other, beside the MPIs (bench
-# -waits): on a node, and between up to eight hosts of network namespaces of this machine; without
+# -waits): on a node, and between up to nine hosts of network namespaces of this machine; without
 # the right to make them, between pretended nodes. Writes waits.md and waits.csv. BENCH is
 # build/bench/bench, OPTIONs are those of `bench -waits`: -starts 20, -rows REGEXP, -beside DIR.
 set -eu
@@ -16,7 +16,7 @@ shift 2
 
 set -- "$bench" -waits -csv "$dir/waits.csv" -markdown "$dir/waits.md" "$@"
 status=0
-with_hosts 8 "$@" || status=$?
+with_hosts 9 "$@" || status=$?
 [ $status -eq 77 ] || exit $status
 echo "hosts are pretended nodes of this one"
 "$@"

@@ -8,7 +8,7 @@
 # Nothing outside them changes but /etc/netns/<namespace>/hosts, which `ip netns exec` shows as /etc/hosts, so that the
 # hosts know each other by name. down removes all of it, and first ends whatever runs inside. exit status 77: not here.
 set -eu
-letters="a b c d e f g h"
+letters="a b c d e f g h i"
 network=10.77.0
 devices=$(dirname "$0")/../vm/devices.sh
 

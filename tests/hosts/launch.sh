@@ -17,7 +17,7 @@ launch_on() {
 
 # hosts_list N: the first hosts, with commas.
 hosts_list() {
-	echo a b c d e f g h | cut -d' ' -f1-"$1" | sed "s/[a-h]/$prefix&/g; s/ /,/g"
+	echo a b c d e f g h i | cut -d' ' -f1-"$1" | sed "s/[a-i]/$prefix&/g; s/ /,/g"
 }
 
 # hosts_FLAVOUR PER LIST: the words that start PER ranks on each host of the list.
