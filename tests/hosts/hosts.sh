@@ -97,7 +97,7 @@ pids_of() {
 }
 
 down() {
-	for space in $(ip netns list 2>/dev/null | cut -d' ' -f1 | grep -x "$prefix[a-hsw]*" || true); do
+	for space in $(ip netns list 2>/dev/null | cut -d' ' -f1 | grep -x "$prefix[a-isw]*" || true); do
 		pids=$(pids_of "$space")
 		# shellcheck disable=SC2086 # several numbers
 		[ -z "$pids" ] || kill -9 $pids 2>/dev/null || true
@@ -105,7 +105,7 @@ down() {
 		rm -rf "/etc/netns/$space"
 	done
 	rmdir /etc/netns 2>/dev/null || true
-	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" down $(names 8)
+	[ "${HOSTS_RXE:-0}" = 0 ] || "$devices" down $(names 9)
 }
 
 [ $# -ge 2 ] || usage
