@@ -37,10 +37,10 @@ type poller struct {
 	attended bool // the fabric tells the progress thread what comes (part.go); of that
 
 	// Of the owner.
-	looks  wait.Looks
-	crowd  wait.Crowd
-	run    time.Time // when it last let Go's scheduler run
-	drives uint32
+	patience wait.Patience
+	crowd    wait.Crowd
+	run      time.Time // when it last let Go's scheduler run
+	drives   uint32
 }
 
 // Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of its system calls, and
@@ -59,7 +59,7 @@ func (t *Transport) pollerOf(src transport.Source) *poller {
 		return p.(*poller)
 	}
 	p := &poller{t: t, src: src}
-	p.looks.Init(t.info.Looks)
+	p.patience.Init(t.info.Patience)
 	p.turn.L = &p.mu
 	made, _ := t.pollers.LoadOrStore(src, p)
 	return made.(*poller)
@@ -176,41 +176,42 @@ func (p *poller) drive(done func() bool) {
 	vain := false
 	for !done() {
 		if !vain {
-			vain = p.look(p.looks.Now()+p.longer(), done) == 0
+			vain = p.look(p.longer(), done) == 0
 			continue
 		}
 		begin := time.Now()
 		p.letRun(begin)
 		p.src.Sleep(longSleep)
-		p.looks.Slept(time.Since(begin))
+		p.patience.Slept(time.Since(begin))
 		vain = p.poll(1) == 0
 	}
 	if !vain {
-		p.looks.Paid()
+		p.patience.Paid()
 	}
 }
 
 // receiveAfter is how many looks an answer usually takes at most that depends on nothing here.
 const receiveAfter = 16
 
-// look polls up to so many times. If that takes longer than usual, it receives between looks what
-// comes to this process's data server, on which the answer may depend: 0 if nothing has come from
-// the source.
-func (p *poller) look(looks int, done func() bool) (n int) {
-	if !p.t.Shares() {
-		return p.poll(looks)
+// look polls while that is expected to pay, and some time more. If it takes longer than usual, it
+// receives between looks what comes to this process's data server, on which the answer may depend: 0
+// if nothing has come from the source.
+func (p *poller) look(more time.Duration, done func() bool) (n int) {
+	if look := p.t.info.Look; look > 0 {
+		return p.poll(int((p.patience.Now() + more) / look))
 	}
 	var v transport.Visit
 	defer func() { p.t.LeaveIncoming(&v, n > 0) }()
-	for i := 0; i < looks && n == 0; i++ {
+	looks := p.patience.Begin(more)
+	for i := range maxRounds {
 		if n = p.poll(1); n > 0 || done() {
 			return 1
 		}
-		if (i < receiveAfter || p.t.PollIncoming(&v) == 0) && !p.crowd.Yield() {
+		if (i < receiveAfter || p.t.PollIncoming(&v) == 0) && !looks.Yield(&p.crowd) {
 			break
 		}
 	}
-	return n
+	return 0
 }
 
 // letRun lets Go's scheduler run, if it is time.
@@ -221,17 +222,19 @@ func (p *poller) letRun(now time.Time) {
 	}
 }
 
-// perLook is how many bytes travel while a thread looks once, about. Less is not counted.
-const perLook = 4 << 10
+const (
+	leastAfloat  = 4 << 10 // less data that was sent is not counted
+	bytesPerNano = 4       // how fast it travels, about
+)
 
-// longer is how much more often than usual to look because of the data that was sent: it takes its time, and to sleep
-// would make it longer.
-func (p *poller) longer() int {
+// longer is how much longer than usual to look because of the data that was sent: it takes its time,
+// and to sleep would make it longer.
+func (p *poller) longer() time.Duration {
 	const most = 4 << 20
-	if p.looks.Few() {
+	if p.patience.Least() {
 		return 0
 	}
-	return int(min(p.afloat.Load(), most) / perLook)
+	return time.Duration(min(p.afloat.Load(), most) / bytesPerNano)
 }
 
 // close returns when nobody waits or polls any more. All targets have failed, so nobody begins to.

@@ -14,20 +14,21 @@ import (
 // Progress sends what was put off, deals with what has come, and returns how often it found something. With a limit it waits
 // until then, at most so long, and not longer than something is open.
 func (t *Transport) Progress(limit time.Duration) (int, error) {
-	var deadline time.Time
-	for tries := 0; ; tries++ {
+	var begin, deadline time.Time
+	for {
 		found, open, p := t.look(limit > 0)
 		if found > 0 || limit <= 0 || open == 0 {
 			return found, nil
 		}
 		if deadline.IsZero() {
-			deadline = time.Now().Add(limit)
+			begin = time.Now()
+			deadline = begin.Add(limit)
 		}
 		left := min(time.Until(deadline), time.Millisecond/time.Duration(open))
 		switch {
 		case left <= 0:
 			return 0, nil
-		case tries < t.info.Looks || p == nil:
+		case p == nil || time.Since(begin) < t.info.Patience:
 			wait.Yield()
 		case p.tryAcquire():
 			p.src.Sleep(left)
@@ -111,8 +112,9 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 func (g *target) look(l *link, met func() bool) (found bool) {
 	var v transport.Visit
 	defer func() { g.t.LeaveIncoming(&v, found) }()
-	vain := 0
-	for tries := 0; tries < g.watching.Now(); tries++ {
+	var crowd wait.Crowd
+	looks, vain := g.watching.Begin(0), 0
+	for {
 		if met() {
 			g.watching.Paid()
 			return true
@@ -121,18 +123,19 @@ func (g *target) look(l *link, met func() bool) (found bool) {
 		if straight { // else messages come by the node's server
 			l.poller.driven.Store(true)
 			if l.poller.pollOnce() {
-				tries = 0
+				looks = g.watching.Begin(0)
 				continue
 			}
 		}
 		vain++
 		if (!straight || vain > receiveAfter) && g.t.PollIncoming(&v) > 0 {
-			tries = 0
+			looks = g.watching.Begin(0)
 			continue
 		}
-		wait.Yield()
+		if !looks.Yield(&crowd) {
+			return met()
+		}
 	}
-	return met()
 }
 
 var _ transport.Watcher = (*Transport)(nil)

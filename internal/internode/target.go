@@ -52,13 +52,13 @@ type target struct {
 	met      atomic.Uint32        // how often somebody was found to post (part.go)
 	queue    queue
 	table    table
-	watching wait.Looks   // for messages (progress.go)
-	connects sync.Mutex   // changes of link, and who sleeps
-	sleepers int32        // who waits for a message and has stopped looking
-	missing  int32        // those of them for whom a connection may be made
-	missed   int          // so often there was none (part.go); of the progress thread
-	watched  atomic.Int32 // how often messages were waited for without a connection
-	deferred atomic.Bool  // the endpoint has put frames off
+	watching wait.Patience // for messages (progress.go)
+	connects sync.Mutex    // changes of link, and who sleeps
+	sleepers int32         // who waits for a message and has stopped looking
+	missing  int32         // those of them for whom a connection may be made
+	missed   int           // so often there was none (part.go); of the progress thread
+	watched  atomic.Int32  // how often messages were waited for without a connection
+	deferred atomic.Bool   // the endpoint has put frames off
 
 	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
@@ -74,7 +74,7 @@ type target struct {
 func newTarget(t *Transport, number, node int, server transport.Rank) *target {
 	g := &target{t: t, number: number, node: node, server: server}
 	g.keyOf = g.key
-	g.watching.Init(t.info.Looks)
+	g.watching.Init(t.info.Patience)
 	return g
 }
 
@@ -115,7 +115,7 @@ func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n in
 		g.head = append(append(h.append(g.head[:0]), c.scale...), c.desc...)
 	}
 	deferred, err := g.ep.Send(g.head, body, n, when)
-	if n >= perLook {
+	if n >= leastAfloat {
 		g.poller.afloat.Add(n)
 	}
 	if err != nil {

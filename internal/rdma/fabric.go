@@ -33,6 +33,7 @@ import (
 const (
 	credits = 16 // frames of one origin for which a target has buffers, on average
 	yields  = 40 // of a waiter before it sleeps
+	perLook = 50 * time.Nanosecond
 	tick    = time.Millisecond
 )
 
@@ -114,8 +115,8 @@ func (f *Fabric) openOrigins() (err error) {
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits, Looks: f.origins.looks + yields, Tick: tick,
-		Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
+	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits, Tick: tick,
+		Patience: time.Duration(f.origins.looks+yields) * perLook, Look: perLook, Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
 }
 
 // Atomics tells whether the device has atomic operations.

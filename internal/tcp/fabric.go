@@ -27,6 +27,7 @@ import (
 	"libarmci/internal/hostnet"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 // Options are the settings of this fabric alone. They are named in docs/configuration.md.
@@ -59,12 +60,9 @@ func (o *Options) probe() error {
 	return cmp.Or(ports, rawsock.TryCongestion(o.Congestion), addresses)
 }
 
-// Looking at a socket costs about half a microsecond, so these bound the time until a waiter sleeps: an answer that comes
-// within about 100 microseconds is met awake.
 const (
-	mostLooks  = 200
-	leastLooks = 4
-	tick       = 50 * time.Microsecond // how long small frames are put off
+	perLook = time.Microsecond      // what a look at a socket takes with a yield
+	tick    = 50 * time.Microsecond // how long small frames are put off
 )
 
 // fabric implements transport.Fabric.
@@ -121,8 +119,8 @@ func (f *fabric) openSocket() error {
 
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
-	looks := min(max(f.Looks(), leastLooks), mostLooks)
-	return transport.FabricInfo{Addr: f.addr, Looks: looks, Tick: tick, Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
+	patience := min(time.Duration(f.Looks())*perLook, wait.FarPatience)
+	return transport.FabricInfo{Addr: f.addr, Patience: patience, Tick: tick, Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
 }
 
 // Dial connects to the data server of a rank: again, while connections are dropped before they have

@@ -78,7 +78,8 @@ type FabricConfig struct {
 type FabricInfo struct {
 	Addr     []byte        // published to the other ranks
 	Credits  int           // frames an origin may have at a target without being told that they were handled; 0: any number
-	Looks    int           // looks of a waiting thread before it sleeps, at most
+	Patience time.Duration // for how long a waiting thread looks before it sleeps, at most
+	Look     time.Duration // what a look takes, about, where a call of Poll is to make many; 0: Poll is called for each look
 	Tick     time.Duration // how long Send may put a frame off; how often the progress thread looks while it is needed
 	Straight int           // rows of at least this many bytes are received straight to where they belong
 	Pulses   bool          // that a peer is gone is noticed by Pulse alone, which is called from time to time

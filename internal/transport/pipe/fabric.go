@@ -42,7 +42,7 @@ func (f *fabric) ends() (all []*end) {
 
 func (f *fabric) Info() transport.FabricInfo {
 	o := &f.net.opts
-	return transport.FabricInfo{Addr: []byte(f.addr), Credits: o.Credits, Looks: 50, Tick: 200 * time.Microsecond,
+	return transport.FabricInfo{Addr: []byte(f.addr), Credits: o.Credits, Patience: 50 * time.Microsecond, Tick: 200 * time.Microsecond,
 		Straight: o.Straight, Blocks: o.Blocks, Pulses: true}
 }
 

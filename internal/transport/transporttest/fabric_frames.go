@@ -19,7 +19,7 @@ import (
 func fabricInfo(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	a, b := j.procs[0].fabric.Info(), j.procs[0].fabric.Info()
-	if len(a.Addr) == 0 || a.Credits < 0 || a.Credits == 1 || a.Looks < 0 || a.Tick <= 0 || a.Straight < 0 {
+	if len(a.Addr) == 0 || a.Credits < 0 || a.Credits == 1 || a.Patience < 0 || a.Look < 0 || a.Tick <= 0 || a.Straight < 0 {
 		t.Errorf("%+v", a)
 	}
 	if !bytes.Equal(a.Addr, b.Addr) || a.Credits != b.Credits || a.Straight != b.Straight {
