@@ -21,6 +21,9 @@ int caf_state(int rank)
 	return rank == caf.me ? own_state : __atomic_load_n(&caf_ends(caf.control[caf.me], caf.n)[rank].state, __ATOMIC_ACQUIRE);
 }
 
+/* What images that have ended agree on (attend.c) is read from their ledgers by gets: there is no word
+   here to sleep on. It happens once, when an image ends, so that there is nothing for the policy of
+   internal/wait to learn from. */
 void caf_nap(unsigned tries)
 {
 	long micros = tries < 10 ? 20 : tries < 100 ? 100 : 1000;

@@ -5,6 +5,11 @@
  *
  * A stripe is held for less than a microsecond, so a waiter polls first. If it is held for longer its holder was
  * probably descheduled (there may be more ranks than cores): give it the core, and in the end sleep, longer each time.
+ *
+ * Neither a futex nor the policy of internal/wait: a futex would have the holder look for sleepers at
+ * each unlock, behind a fence, and every accumulate would pay for a wait that hardly any has. The policy
+ * learns from waits of one kind how long the next one takes. Here that is known, unless the holder has no
+ * core; then no earlier wait tells for how long, and giving up the core is what helps.
  */
 #define _GNU_SOURCE
 #include "cpu.h"
