@@ -90,7 +90,7 @@ func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
 	return err
 }
 
-// EventTell has the waiters of an event of another node woken whose count a device has written.
+// EventTell wakes the waiters of an event of another node after a device has written its count.
 func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
 	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body, count))

@@ -65,8 +65,8 @@ func (i *incoming) divert(on bool) {
 	}
 }
 
-// enter notes that a waiter has got the right.
-func (i *incoming) enter() {
+// begin notes that a waiter has got the right.
+func (i *incoming) begin() {
 	if time.Since(began)-i.left < soonBack {
 		i.returns = min(i.returns+1, mostBack)
 	} else {
@@ -137,7 +137,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 			return 0
 		}
 		*v = polling
-		in.enter()
+		in.begin()
 	}
 	return in.listener.Poll(1)
 }

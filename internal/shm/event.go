@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of events whose counts a device writes: one call of C each. No algorithm is here.
+// Go's side of events that a device writes: one call of C each. No algorithm is here.
 package shm
 
 // #include "shm.h"

@@ -208,7 +208,7 @@ func TestEvents(t *testing.T) {
 	run(t, 3, "events")
 }
 
-// eventWords: rank 0 writes the count of an event as a device does, which wakes nobody, and rank 1
+// eventWords: rank 0 writes the count of an event as a device does, which wakes no waiter, and rank 1
 // sleeps until it is told.
 func eventWords(r *rank) {
 	const rounds = 2000

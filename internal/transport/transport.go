@@ -143,7 +143,7 @@ type Notifier interface {
 	// software, for which a thread at the peer has to work, too.
 	WritesWords() bool
 	// WriteWord has a device write an aligned word of a peer's arena memory, behind everything
-	// that I have stored there, which wakes nobody. Where a device cannot, or some stores are
+	// that I have stored there, which wakes no waiter. Where a device cannot, or some stores are
 	// on their way by messages, written is false and the peer's handler gets m behind them.
 	// Only this process writes the word, and that handler for it.
 	WriteWord(p Peer, addr uintptr, value uint32, m Msg) (written bool, err error)
