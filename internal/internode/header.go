@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with (read-modify-write), and a descriptor of the target's memory (descriptor.go).
-// docs/wire.md describes all of it. No I/O, no memory of ranks.
+// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with
+// (read-modify-write), and a descriptor of the target's memory (descriptor.go). docs/wire.md
+// describes all of it. No I/O, no memory of ranks.
 package internode
 
 import (
@@ -128,8 +129,8 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 	return head[headerBytes:], nil
 }
 
-// check tells what is wrong with a request whose head has rest behind the header and whose body has n bytes. Descriptors
-// are checked where they are decoded.
+// check tells what is wrong with a request whose head has rest behind the header and whose body has
+// n bytes. Descriptors are checked where they are decoded.
 func (h *header) check(rest []byte, n int64) error {
 	fixed, body := 0, int64(0)
 	switch h.kind {

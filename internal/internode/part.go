@@ -7,9 +7,10 @@
 //	server   has handled all that was sent; sends messages to this origin by other ways from now on, and says so (kindParted)
 //	origin   closes the connection, and connects again when it next has something to send
 //
-// kindPart comes behind everything that was sent, and kindParted behind every answer and message, so nothing is lost, doubled or
-// overtaken, and kindParted confirms all stores. What the origin knows of the node's memory stays. A node is not asked whether it
-// agrees: an origin that wants to go on while it is parting waits for kindParted.
+// kindPart comes behind everything that was sent, and kindParted behind every answer and message,
+// so nothing is lost, doubled or overtaken, and kindParted confirms all stores. What the origin
+// knows of the node's memory stays. A node is not asked whether it agrees: an origin that wants to
+// go on while it is parting waits for kindParted.
 //
 // This is the origin's side. The progress thread parts, since the caller computes, perhaps.
 package internode
@@ -26,8 +27,9 @@ const (
 	regretTime = 50 * time.Millisecond // who connects again so soon should have waited
 )
 
-// quiet is for how long nothing must have been posted before a connection counts as idle: longer each time that it was given back too
-// early. So where all connections are in use there are more than there should be, but they do not come and go all the time.
+// quiet is for how long nothing must have been posted before a connection counts as idle: longer
+// each time that it was given back too early. So where all connections are in use there are more
+// than there should be, but they do not come and go all the time.
 type quiet struct {
 	steps  int // it is doubled so often
 	parted time.Time
@@ -91,14 +93,16 @@ func (h *thread) part() {
 	h.closeParted(closing)
 }
 
-// closeParted closes connections that were given back, as far as the list goes and what was added meanwhile.
+// closeParted closes connections that were given back, as far as the list goes and what was added
+// meanwhile.
 func (h *thread) closeParted(list []*link) {
 	for _, l := range list {
 		h.t.free(l)
 	}
 }
 
-// partIfIdle gives a connection back that was asked for; false when it has been, or when it is needed.
+// partIfIdle gives a connection back that was asked for; false when it has been, or when it is
+// needed.
 func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 	l.due = now.Add(leastQuiet)
 	if !g.mu.TryLock() {
@@ -135,7 +139,8 @@ func (t *Transport) quietTime(q *quiet) time.Duration {
 	return q.time()
 }
 
-// idle tells whether nothing is open at a target. C may no longer post anything there. The caller has the lock.
+// idle tells whether nothing is open at a target. C may no longer post anything there. The caller
+// has the lock.
 func (g *target) idle() bool {
 	g.poller.pollOnce() // nobody else does, perhaps
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
@@ -161,8 +166,8 @@ func (g *target) part(l *link) {
 	}
 }
 
-// waitedFor tells whether somebody sleeps until a message comes: over the connection, if there is one, by which also the node's death
-// is noticed.
+// waitedFor tells whether somebody sleeps until a message comes: over the connection, if there is
+// one, by which also the node's death is noticed.
 func (g *target) waitedFor(who *int32) bool {
 	g.connects.Lock()
 	defer g.connects.Unlock()

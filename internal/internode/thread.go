@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The progress thread of a process does what no caller is there to do: it collects the answers of requests nobody waits for,
-// sends frames that were put off, and notices that a node is gone. It sleeps in the kernel when there is nothing of the
-// kind, and never waits for one node alone.
+// The progress thread of a process does what no caller is there to do: it collects the answers of
+// requests nobody waits for, sends frames that were put off, and notices that a node is gone. It
+// sleeps in the kernel when there is nothing of the kind, and never waits for one node alone.
 package internode
 
 import (
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// idleTime is how long the thread ticks without anything to do before it sleeps until it is woken. Each tick is a system
-	// call that blocks, after which Go's monitor looks around every 20 us for a few milliseconds, on a core that a data server
-	// may need.
+	// idleTime is how long the thread ticks without anything to do before it sleeps until it is
+	// woken. Each tick is a system call that blocks, after which Go's monitor looks around
+	// every 20 us for a few milliseconds, on a core that a data server may need.
 	idleTime = time.Millisecond
 	maxPolls = 64 // of one source before the others have their turn
 )
@@ -63,7 +63,8 @@ func (h *thread) attend(p *poller) {
 	h.wake()
 }
 
-// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them before.
+// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them
+// before.
 func (h *thread) flushIn(d time.Duration) {
 	if h.alarm == nil {
 		d = 0

@@ -24,11 +24,11 @@ import (
 
 const (
 	sharedYield = 2 * time.Microsecond   // longer than a yield that changes nothing
-	slice       = 200 * time.Microsecond // longer than one to another who polls
+	slice       = 200 * time.Microsecond // longer than one to another that polls
 	sharedScore = 4                      // for a yield to another, against 1 for a shorter one
 	sharedAt    = 16                     // the thread moves
-	slicedAt    = 2                      // it moves, too: one slice is a thread that has just begun to poll
-	firstStay   = time.Millisecond / 4   // before it may move again; doubled each time that did not help
+	slicedAt    = 2                      // it moves, too: one slice is a thread that begins to poll
+	firstStay   = time.Millisecond / 4   // before it may move again; doubled each vain time
 	longestStay = 8 * time.Millisecond
 	sleptStay   = time.Millisecond / 2
 )

@@ -141,7 +141,7 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	if (w->place == WAIT_BESIDE)
 		wait_crowd_waited(&p->crowd, took, w->now);
 	uint64_t least = WAIT_LEAST_PATIENCE;
-	if (w->place == WAIT_FARAWAY) { // yields meet what a server brings as soon; it may need the core
+	if (w->place == WAIT_FARAWAY) { // yields meet what a server brings as soon
 		patience = w->yields == 0 && !w->slept ? full : patience / 2;
 		least = WAIT_LEAST_FAR;
 	} else if (w->shared > 0 && !w->slept) {

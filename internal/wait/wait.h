@@ -44,7 +44,7 @@ enum {
 	WAIT_USUAL_WAKE = 30000,    // where it cannot be measured
 	WAIT_QUICK = 500,           // what the looks before the first reading of the clock take
 	WAIT_LEAST_PATIENCE = 500,  // a wait looks for so long, however vain that was
-	WAIT_LEAST_FAR = 2000,      // the same of what may come from another node: devices store soon
+	WAIT_LEAST_FAR = 2000,      // the same of what another node may send: devices store soon
 	WAIT_CROWDED_SPIN = 300,    // where waiters outnumber cores they yield after so long
 	WAIT_ANY_SPIN = 1000000,    // where they do not, patience is the only bound
 	WAIT_LEAST_OWN_YIELD = 600, // bounds of a yield that has run no other thread
