@@ -2,8 +2,8 @@
 
 // A goal for the number of connections, of a data server's origins and of an origin's targets: when
 // there are more, those that have been silent for longest are asked to go, an eighth at once, so
-// that not every new connection costs an old one. Nobody is refused: while all are busy there are
-// more. How often a connection is used is counted by others; here it is looked at only when the
+// that not every new connection costs an old one. No origin is refused: while all are busy there
+// are more. How often a connection is used is counted by others; here it is looked at only when the
 // number comes near the goal, which jobs of usual size never do.
 package internode
 
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// askAgain is how long who was asked has time to go. Then others are asked, or, if there are none,
-// the same again: more and more rarely, as long as nobody goes.
+// askAgain is how long an origin that was asked has time to go. Then others are asked, or, if there
+// are none, the same again: more and more rarely, as long as none goes.
 const (
 	askAgain  = 100 * time.Millisecond
 	askRarely = 2 * time.Second

@@ -70,7 +70,7 @@ func (g *target) change(h header, x *transport.RMW) (r *request, err error) {
 	}
 	if r != nil {
 		r.finish(err)
-		err = nil // who waits gets it
+		err = nil // the waiter gets it
 	}
 	return r, err
 }
@@ -107,7 +107,7 @@ func (g *target) atomic(x *transport.RMW) error {
 		x.Old, err = g.direct.Atomic(transport.AtomicAdd, x.Addr, far.Key, x.Operand, 0)
 		return g.deviceError(err)
 	}
-	for guess := x.Compare; ; guess = x.Old { // somebody else has changed it each time this goes round
+	for guess := x.Compare; ; guess = x.Old { // another rank has changed it each time this goes round
 		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Value(guess), guess)
 		if err != nil || x.Old == guess || x.Op == transport.CompareAndSwap {
 			return g.deviceError(err)
@@ -116,7 +116,7 @@ func (g *target) atomic(x *transport.RMW) error {
 }
 
 // Send posts a message. An unordered one goes straight to the process, if that is connected to this
-// one's data server: there whoever waits for it reads it, so that no server has to run in between.
+// one's data server: there the waiter reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 	if len(m.Head) > transport.MaxMessageHead {
 		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head), transport.MaxMessageHead, transport.ErrTooLong)
@@ -152,8 +152,8 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	return found.body, err
 }
 
-// message sends a message, in parts where frames are bounded. r is who waits for the reply to a
-// call.
+// message sends a message, in parts where frames are bounded. r is the request that waits for the
+// reply to a call.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
 		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,

@@ -84,7 +84,7 @@ type header struct {
 	kind    kind
 	flags   uint8
 	what    uint8  // kind of a message, element type of an accumulate, operation of a read-modify-write, why
-	rank    uint32 // whose memory, or for whom
+	rank    uint32 // that the memory belongs to, or that a message is for
 	id      uint64 // of the request; its answer has the same; 0: there is no answer
 	handled uint32 // target: how many frames of this origin have been handled, lower bits
 	desc    uint32

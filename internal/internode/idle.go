@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What the progress thread does in jobs so large that connections may have to be given back
-// (part.go): it sees to it that it is told what comes on connections that nobody polls, for a node
-// may ask for one; and it connects to a node whose messages are waited for, since the end of a
+// (part.go): it sees to it that it is told what comes on connections that no thread polls, for a
+// node may ask for one; and it connects to a node whose messages are waited for, since the end of a
 // connection is how a node's death is noticed. In other jobs it does nothing of that.
 package internode
 
@@ -33,7 +33,7 @@ func (h *thread) miss(g *target) {
 	}
 }
 
-// attendIdle has the fabric tell what comes on connections that nobody polls: a node may ask for
+// attendIdle has the fabric tell what comes on connections that no thread polls: a node may ask for
 // one.
 func (h *thread) attendIdle() {
 	if !h.lookout.due() {

@@ -50,7 +50,7 @@ func fit(few, many, long patch) (l line) {
 	return l
 }
 
-// scratch is memory of a process that others may write to and read from as they like. Nobody else's
+// scratch is memory of a process that others may write to and read from as they like. No other's
 // memory is touched to measure.
 type scratch struct {
 	once   sync.Once
@@ -104,7 +104,8 @@ func (g *target) costs(get bool) *costs {
 	return t.costs.Load()
 }
 
-// measure finds the parameters of one direction, and those that belong to both if nobody has.
+// measure finds the parameters of one direction, and those that belong to both if that has not been
+// done.
 func (g *target) measure(c *costs, get bool) error {
 	t, d := g.t, c.direction(get)
 	d.known = true // whatever happens
@@ -140,8 +141,8 @@ func (g *target) measure(c *costs, get bool) error {
 }
 
 // sample finds the usual times of patches by a protocol. They take turns, so that what else the
-// machine does hits all of them. The first is moved until whoever has slept is awake. The caller
-// has the lock.
+// machine does hits all of them. The first is moved until the thread that has slept is awake. The
+// caller has the lock.
 func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (err error) {
 	once := make([]func(), len(all))
 	for i, p := range all {
@@ -163,7 +164,7 @@ func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (
 }
 
 // usual is what some things take, in ns, done by turns: of each the lower quartile. Where a
-// processor is shared, the shortest says little of the next, and the median much of who else
+// processor is shared, the shortest says little of the next, and the median much of what else
 // happened to run.
 func usual(what ...func()) []float64 {
 	times := make([][rounds]time.Duration, len(what))

@@ -150,9 +150,9 @@ func (c *costs) lendFrom() int {
 	return int((c.pin.start + c.pin.each) / gain)
 }
 
-// lendAfter is how many bytes are copied in the time that registering memory of a size takes. Who
-// has copied so many from one place would better have registered it, whatever comes: at most twice
-// the time is lost.
+// lendAfter is how many bytes are copied in the time that registering memory of a size takes. A
+// caller that has copied so many from one place would better have registered it; at most twice the
+// time is lost, whatever it does next.
 func (c *costs) lendAfter(bytes int64) int64 {
 	pages := float64(bytes/pageBytes + 1)
 	return int64(min((c.pin.start+c.pin.each*pages)/max(c.copy.byte, 0.001), 1<<62))

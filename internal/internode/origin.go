@@ -29,7 +29,7 @@ type origin struct {
 	telling sync.Mutex    // held while the parts of a message are posted
 	parted  bool          // nothing is told over this connection any more; under telling
 
-	// Of who receives.
+	// Of the thread that receives.
 	told    uint32 // so many of the frames the origin knows of
 	urgent  bool   // it waits to be told
 	c       *context

@@ -24,7 +24,7 @@ import (
 const (
 	leastQuiet = 300 * time.Microsecond // about what it costs to connect again
 	mostQuiet  = 40 * time.Millisecond
-	regretTime = 50 * time.Millisecond // who connects again so soon should have waited
+	regretTime = 50 * time.Millisecond // a process that connects again so soon should have waited
 )
 
 // quiet is for how long nothing must have been posted before a connection counts as idle: longer
@@ -109,7 +109,7 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 		return true
 	}
 	defer g.mu.Unlock()
-	state := l.state.Load() // once: who polls may make it parted at any moment
+	state := l.state.Load() // once: a thread that polls may make it parted at any moment
 	switch wait := g.t.quietTime(&g.quiet); {
 	case g.link.Load() != l || g.broken.Load() != nil || g.t.closing.Load():
 		return false
@@ -119,7 +119,7 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 	case state == parting:
 	case l.until.IsZero():
 		l.seen, l.since, l.until, l.due = g.uses, now, now.Add(askAgain), now.Add(wait)
-	case now.After(l.until): // whoever wants it back asks again
+	case now.After(l.until): // the server asks again if it wants it back
 		l.until = time.Time{}
 		l.asked.Store(false)
 		return false
@@ -142,7 +142,7 @@ func (t *Transport) quietTime(q *quiet) time.Duration {
 // idle tells whether nothing is open at a target. C may no longer post anything there. The caller
 // has the lock.
 func (g *target) idle() bool {
-	g.poller.pollOnce() // nobody else does, perhaps
+	g.poller.pollOnce() // no other thread does, perhaps
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
 		return false // kindPart would have to wait
 	}
@@ -158,7 +158,7 @@ func (g *target) part(l *link) {
 	if l.state.Load() != linked || g.credit() != nil {
 		return
 	}
-	l.state.Store(parting) // only who has the lock changes linked
+	l.state.Store(parting) // only the holder of the lock changes linked
 	l.poller.asleep.Add(1) // the thread polls until the answer has come
 	g.t.counts.parted.Add(1)
 	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
@@ -166,7 +166,7 @@ func (g *target) part(l *link) {
 	}
 }
 
-// waitedFor tells whether somebody sleeps until a message comes: over the connection, if there is
+// waitedFor tells whether a thread sleeps until a message comes: over the connection, if there is
 // one, by which also the node's death is noticed.
 func (g *target) waitedFor(who *int32) bool {
 	g.connects.Lock()

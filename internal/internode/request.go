@@ -40,7 +40,7 @@ func (p *parts) failure() error {
 	return nil
 }
 
-// request is an operation whose end somebody is told. Its parts are answers to come, direct
+// request is an operation whose end is told. Its parts are answers to come, direct
 // transfers, and one while it is being posted. It is the Completion of its direct transfers.
 type request struct {
 	parts
@@ -48,7 +48,7 @@ type request struct {
 	poller  *poller         // where its answers come from
 	id      uint64          // place in the table, and how often it was used
 	x       *transport.Xfer // may be nil
-	later   bool            // nobody waits: x.Done tells
+	later   bool            // no caller waits: x.Done tells
 	want    kind            // of its answers, if they are no refusals
 	answers atomic.Int32    // frames that were sent and will be answered
 	done    atomic.Bool     // the fields below are final
@@ -74,7 +74,7 @@ type table struct {
 	all   []*request
 	free  []*request
 	large atomic.Int32 // open ones with much data to come
-	held  atomic.Int32 // claimed by who receives their answer
+	held  atomic.Int32 // claimed by the thread that receives their answer
 	gone  error        // the target is lost: nothing may be opened
 }
 

@@ -83,7 +83,7 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 }
 
 // Data takes what has no place of its own: elements to accumulate, data for memory of another
-// process, a description, or what nobody wants.
+// process, a description, or what is dropped.
 func (o *origin) Data(b []byte) error {
 	c := o.c
 	switch {

@@ -28,7 +28,7 @@ func (t *Transport) Learn(p transport.Peer, r transport.Range) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		r.Direct = true
-		g.shared = append(slices.Clip(g.shared), r) // who has got an element of the old list may keep it
+		g.shared = append(slices.Clip(g.shared), r) // callers may keep an element of the old list
 	}
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The progress thread of a process does what no caller is there to do: it collects the answers of
-// requests nobody waits for, sends frames that were put off, and notices that a node is gone. It
-// sleeps in the kernel when there is nothing of the kind, and never waits for one node alone.
+// requests that no caller waits for, sends frames that were put off, and notices that a node is
+// gone. It sleeps in the kernel when there is nothing of the kind, and never waits for one node
+// alone.
 package internode
 
 import (
@@ -52,7 +53,7 @@ func (h *thread) start() {
 	go h.run()
 }
 
-// attend asks for attention to a poller: something is to come that nobody waits for.
+// attend asks for attention to a poller: something is to come that no caller waits for.
 func (h *thread) attend(p *poller) {
 	h.mu.Lock()
 	if !p.listed {
@@ -136,7 +137,7 @@ func (h *thread) run() {
 	h.dials.Wait()
 }
 
-// tend visits who wants attention: false if nobody does.
+// tend visits the pollers that want attention: false if none does.
 func (h *thread) tend() bool {
 	h.mu.Lock()
 	pollers, unsent := h.pollers, h.flushLeft() == 0

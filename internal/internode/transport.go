@@ -4,13 +4,13 @@
 // transport.Transport between nodes.
 //
 // An origin is a process that posts operations. A target is a node; its data server acts for all
-// ranks there. Reading order: transport.go (opening, who is where), target.go (what a process keeps
-// for each node), post.go (which way a transfer takes), packed.go and direct.go (the two ways),
-// link.go and part.go (connections that come and go), header.go and descriptor.go (frames),
-// server.go, origin.go and serve.go (the data server), fence.go, poller.go and thread.go (who makes
-// progress).
+// ranks there. Reading order: transport.go (opening, places of ranks), target.go (what a process
+// keeps for each node), post.go (which way a transfer takes), packed.go and direct.go (the two
+// ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames),
+// server.go, origin.go and serve.go (the data server), fence.go, poller.go and thread.go (what
+// makes progress).
 //
-// This file: the transport as core sees it: settings, opening, who is where, closing.
+// This file: the transport as core sees it: settings, opening, places of ranks, closing.
 package internode
 
 import (
@@ -196,7 +196,7 @@ func (t *Transport) lost(rank transport.Rank, why string) {
 func (t *Transport) Info() transport.Info {
 	addr := t.info.Addr
 	if t.server == nil {
-		addr = nil // nobody connects to this process
+		addr = nil // no rank connects to this process
 	}
 	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
 }
@@ -264,9 +264,9 @@ func (t *Transport) end() {
 		g.goodbye()
 	}
 	for _, g := range t.targets {
-		g.mu.Lock() // who is posting comes to an end
+		g.mu.Lock() // a thread that is posting comes to an end
 		g.mu.Unlock()
-		g.queue.mu.Lock() // so does who is queueing
+		g.queue.mu.Lock() // so does one that is queueing
 		g.queue.mu.Unlock()
 		g.sendLate() // which fails
 	}
