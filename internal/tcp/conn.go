@@ -2,8 +2,8 @@
 
 // A target's end of a connection. Serving it without ever waiting: receive what has arrived, tell
 // the Receiver, send what fits, and say what is missing. The same code runs in the event loop and
-// in the goroutines that go on with large transfers. And who may write, and the frames that are
-// posted by any thread.
+// in the goroutines that go on with large transfers. And which thread may write, and the frames
+// that are posted by any thread.
 package tcp
 
 import (
@@ -37,7 +37,7 @@ type conn struct {
 	socket
 	away atomic.Bool // a goroutine serves it, and not the thread that polls
 
-	// Of who serves it.
+	// Of the thread that serves it.
 	tx     sender
 	rx     receiver
 	space  *workspace // nil if it is idle or put aside
@@ -48,7 +48,7 @@ type conn struct {
 	owed   bool  // Receiver.Sent, when tx is done
 	mute   bool  // nothing can be sent any more
 
-	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
+	send sync.Mutex // held by the thread that writes to the socket, from the first byte of a frame to the last
 
 	// Guarded by mu.
 	posted  []byte // frames that wait for send
@@ -197,7 +197,7 @@ func (c *conn) postStraight(head, body []byte) bool {
 	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start), rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
 	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT // copying bad memory crashes at its address
-	if n == len(start)+len(body) || lost {                         // who receives finds out if the connection is lost
+	if n == len(start)+len(body) || lost {                         // the receiver finds out if the connection is lost
 		c.send.Unlock()
 		c.push()
 		return true
@@ -210,7 +210,7 @@ func (c *conn) postStraight(head, body []byte) bool {
 	return true
 }
 
-// push sends what was posted unless another is writing, who will do so when he has finished.
+// push sends what was posted unless another thread is writing, which does so when it has finished.
 func (c *conn) push() {
 	for c.hasPosted() && c.send.TryLock() {
 		c.mu.Lock()
@@ -240,7 +240,7 @@ func (c *conn) sent(memory []byte) {
 	c.send.Unlock()
 }
 
-// finish sends what push could not, from at on. Who receives finds out if the connection is lost.
+// finish sends what push could not, from at on. The receiver finds out if the connection is lost.
 func (c *conn) finish(at int) {
 	defer log.Guard()
 	rawsock.SendAll(c.fd, c.sending[at:], rawsock.NoDeadline)
@@ -255,8 +255,8 @@ func (c *conn) Close(linger time.Duration) {
 	c.Break()
 }
 
-// close gives the socket back. It is called once, by who serves it. Who writes or waits to write is
-// woken first.
+// close gives the socket back. It is called once, by the thread that serves it. A thread that
+// writes or waits to write is woken first.
 func (c *conn) close() {
 	c.Break()
 	if !c.holds {

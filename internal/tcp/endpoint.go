@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection. Who sends has a lock, so sends do not overlap; answers are read
-// by others meanwhile. Whoever waits for an answer reads the socket himself, because to be told by
+// An origin's end of a connection. The caller serialises sends; answers are read
+// by others meanwhile. A waiter reads its answer from the socket itself, because to be told by
 // another thread takes longer than the whole answer. One thread at a time polls.
 package tcp
 
@@ -28,7 +28,7 @@ type socket struct {
 	watch  rawsock.Watch
 }
 
-// Break ends the connection: who uses it finds out.
+// Break ends the connection: its users find out.
 func (s *socket) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,11 +54,11 @@ type endpoint struct {
 	f      *fabric
 	broken atomic.Pointer[error] // why the connection is of no more use
 
-	tx     sender // of who has the caller's lock
+	tx     sender // of the thread that has the caller's lock
 	burst  burst
 	failed error // why something was not sent
 
-	rx          receiver // of who polls
+	rx          receiver // of the thread that polls
 	crowd       wait.Crowd
 	lost        bool
 	interrupted atomic.Bool
@@ -147,7 +147,7 @@ func (e *endpoint) fail(why error) {
 	e.release()
 }
 
-// shut ends the connection, and wakes who waits for the socket. Any thread.
+// shut ends the connection, and wakes the thread that waits for the socket. Any thread.
 func (e *endpoint) shut(why error) {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.socket.Break()

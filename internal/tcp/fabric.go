@@ -229,7 +229,7 @@ func (p *poller[T]) open() (err error) {
 		p.bell, err = eventfd.New()
 	}
 	if err == nil {
-		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
+		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event; it is not read
 	}
 	return err
 }

@@ -5,8 +5,8 @@
 // memory. And all that is lent: workspaces, and the buffers that origins send through. They are
 // lent for the shortest possible time, so that their number follows what goes on at the same time
 // and not the number of connections; and there are never more than the setting allows. An origin
-// that has to send waits for a buffer. Nobody who has one waits for another, or for more than the
-// other side to read: so all come back.
+// that has to send waits for a buffer. No thread that has one waits for another, or for more than
+// the other side to read: so all come back.
 package tcp
 
 import (
