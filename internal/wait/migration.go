@@ -27,7 +27,7 @@ const (
 	slice       = 200 * time.Microsecond // longer than one to another that polls
 	sharedScore = 4                      // for a yield to another, against 1 for a shorter one
 	sharedAt    = 16                     // the thread moves
-	slicedAt    = 2                      // it moves, too: one slice is a thread that begins to poll
+	slicedAt    = 2                      // it moves, too: a single slice may be chance
 	firstStay   = time.Millisecond / 4   // before it may move again; doubled each vain time
 	longestStay = 8 * time.Millisecond
 	sleptStay   = time.Millisecond / 2
