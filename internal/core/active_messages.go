@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Active messages between nodes, at the receiver: one process of each node receives them for all its ranks, and acts on
-// memory that the node shares. Nothing here may block; what blocks runs in a goroutine.
+// Active messages between nodes, at the receiver: one process of each node receives them for all
+// its ranks, and acts on memory that the node shares. Nothing here may block; what blocks runs in a
+// goroutine.
 package core
 
 import (
@@ -11,7 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Kinds of active messages. They are used between nodes; procedure calls also between ranks of a node.
+// Kinds of active messages. They are used between nodes; procedure calls also between ranks of a
+// node.
 const (
 	msgProcedure  = 1 // gpc.go
 	msgReply      = 2
@@ -83,7 +85,8 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	}
 }
 
-// handleProcedure handles calls and replies for this rank, and forwards those for other ranks of the node.
+// handleProcedure handles calls and replies for this rank, and forwards those for other ranks of
+// the node.
 func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Aggregate handles: nothing moves before the wait, neighbours of one kind and target become one vector operation, and
-// the result is that of the single operations in their order.
+// Aggregate handles: nothing moves before the wait, neighbours of one kind and target become one
+// vector operation, and the result is that of the single operations in their order.
 package core
 
 import (

@@ -2,7 +2,8 @@
 
 //go:build !race
 
-// A small operation at another node allocates nothing, collected or not. Not under the race detector, where pools forget.
+// A small operation at another node allocates nothing, collected or not. Not under the race
+// detector, where pools forget.
 package core
 
 import (

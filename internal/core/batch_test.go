@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Batches: what C may add and when, and that it is carried out in its place among what came another way. The test adds
-// as the front door's C half does.
+// Batches: what C may add and when, and that it is carried out in its place among what came another
+// way. The test adds as the front door's C half does.
 package core
 
 import "testing"
@@ -101,8 +101,8 @@ func TestBatchOrder(t *testing.T) {
 	})
 }
 
-// A batch ends where the region does; a mistake is told at the call. It is closed when memory is freed, and left to the
-// next handle of its place.
+// A batch ends where the region does; a mistake is told at the call. It is closed when memory is
+// freed, and left to the next handle of its place.
 func TestBatchBounds(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, other, buf := r.alloc(64), r.alloc(64), r.local(64)

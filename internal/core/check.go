@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Checks the arguments of operations. Every mistake is found before a byte is written; the message names the argument as
-// the header does.
+// Checks the arguments of operations. Every mistake is found before a byte is written; the message
+// names the argument as the header does.
 package core
 
 import (
@@ -22,10 +22,12 @@ const (
 	Acc
 )
 
-// Memory is in the lower half of the address space: (void *)-1 (MAP_FAILED) is refused, and so are ranges that wrap around.
+// Memory is in the lower half of the address space: (void *)-1 (MAP_FAILED) is refused, and so are
+// ranges that wrap around.
 const lastAddress = math.MaxInt64
 
-// Op is one data operation as the application asked for it. For a put or accumulate Local is the source.
+// Op is one data operation as the application asked for it. For a put or accumulate Local is the
+// source.
 type Op struct {
 	Kind    Kind
 	Proc    int
@@ -37,8 +39,8 @@ type Op struct {
 	Missing string // name of an array that was NULL, found by capi
 	Refuse  error  // another mistake, found by capi
 	Trusted bool   // the caller has checked that the remote memory is its owner's; the target checks it again
-	// TemporaryLocal: posted as blocking, since the local memory is temporary or another store follows
-	// at once, but the frame may wait for later ones.
+	// TemporaryLocal: posted as blocking, since the local memory is temporary or another store
+	// follows at once, but the frame may wait for later ones.
 	TemporaryLocal bool
 
 	segments []transport.Segments // for a list
@@ -188,7 +190,8 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 	return some, nil
 }
 
-// checkRemoteAll is checkRemote for every segment of a descriptor; one look-up if one allocation holds them all.
+// checkRemoteAll is checkRemote for every segment of a descriptor; one look-up if one allocation
+// holds them all.
 func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err error) {
 	if len(s.Remote) == 0 || o.Trusted {
 		return true, nil
@@ -213,8 +216,9 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	return known, nil
 }
 
-// checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name private memory of its own.
-// known is false for an address on another node that this rank does not know: then the owner has to be asked.
+// checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name
+// private memory of its own. known is false for an address on another node that this rank does not
+// know: then the owner has to be asked.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
 	rank, beyond := transport.Rank(proc), false
 	switch {
@@ -238,7 +242,8 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	return known, nil
 }
 
-// CheckFlag: a flag is an aligned int in one live allocation of proc. If this rank does not know it, it asks the owner.
+// CheckFlag: a flag is an aligned int in one live allocation of proc. If this rank does not know
+// it, it asks the owner.
 func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Every mistake in the arguments of a data operation: which argument is blamed, with which code and words, and that
-// nothing has moved.
+// Every mistake in the arguments of a data operation: which argument is blamed, with which code and
+// words, and that nothing has moved.
 package core
 
 import (

@@ -17,8 +17,8 @@ const (
 	clockTrips = 8              // how often a node asks: the shortest trip is the most exact
 )
 
-// CommonClock returns the instant at which rank 0 called it, by the caller's clock, which all ranks of a node share. It is exact
-// to half of the shortest of some trips to rank 0. Collective.
+// CommonClock returns the instant at which rank 0 called it, by the caller's clock, which all ranks
+// of a node share. It is exact to half of the shortest of some trips to rank 0. Collective.
 func (r *Runtime) CommonClock(now func() int64) (int64, error) {
 	offsets := make([]int64, len(r.Topo.Nodes)+1) // the clock of each node's leader, less that of rank 0; the last is the instant
 	if r.Me == 0 {

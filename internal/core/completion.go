@@ -28,14 +28,17 @@ func newCompletion() *completion {
 	return c
 }
 
-// progressStep bounds one call of Progress: a waiting thread checks for completion at least this often.
+// progressStep bounds one call of Progress: a waiting thread checks for completion at least this
+// often.
 const progressStep = time.Millisecond
 
-// scheduleEvery is how long a thread that finds something again and again goes on without Go's scheduler.
+// scheduleEvery is how long a thread that finds something again and again goes on without Go's
+// scheduler.
 const scheduleEvery = 4 * time.Millisecond
 
-// wait blocks until completion and drives the transport. If that has nothing to do, as while another goroutine sends, it
-// yields. While something comes it does not: on a thread of the application a yield to Go's scheduler takes as long as many looks.
+// wait blocks until completion and drives the transport. If that has nothing to do, as while
+// another goroutine sends, it yields. While something comes it does not: on a thread of the
+// application a yield to Go's scheduler takes as long as many looks.
 func (c *completion) wait(tr transport.Transport) error {
 	const yields, pause = 50, 20 * time.Microsecond
 	run := time.Now()

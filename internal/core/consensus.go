@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Startup consensus: all ranks learn whether one of them cannot take part, so that none waits for it, and so that a
-// reason is printed once, not once per rank. The leader of each node puts the reports of its ranks together.
+// Startup consensus: all ranks learn whether one of them cannot take part, so that none waits for
+// it, and so that a reason is printed once, not once per rank. The leader of each node puts the
+// reports of its ranks together.
 package core
 
 import (
@@ -17,7 +18,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// StartError is why the library cannot start. Every rank gets one; the one that is to print it has Print set.
+// StartError is why the library cannot start. Every rank gets one; the one that is to print it has
+// Print set.
 type StartError struct {
 	Text  string
 	Print bool
@@ -167,8 +169,9 @@ func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
 	return append(append(node, addrs...), inquiries...)
 }
 
-// consensusError is the error of the lowest rank that failed with a cause of its own, or, if there is none, of the
-// lowest rank with a consequence; and the number of ranks that report something else.
+// consensusError is the error of the lowest rank that failed with a cause of its own, or, if there
+// is none, of the lowest rank with a consequence; and the number of ranks that report something
+// else.
 func consensusError(reports []report, me int) error {
 	first := firstReport(reports, func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
 	if first == nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A thousand ranks that all start, by an exchange of two levels, and agree; or all fail, for the reason of one of them.
+// A thousand ranks that all start, by an exchange of two levels, and agree; or all fail, for the
+// reason of one of them.
 package core
 
 import (
@@ -16,7 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// meeting is where so many come together, again and again: each brings something and gets what all have brought.
+// meeting is where so many come together, again and again: each brings something and gets what all
+// have brought.
 type meeting struct {
 	mu    sync.Mutex
 	parts [][]byte

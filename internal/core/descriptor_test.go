@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Descriptors of operations, which are used again and again: none while its transport still looks at it.
+// Descriptors of operations, which are used again and again: none while its transport still looks
+// at it.
 package core
 
 import (
@@ -45,7 +46,8 @@ func (c careful) Get(p transport.Peer, x *transport.Xfer) error {
 	return c.Transport.Get(p, x)
 }
 
-// Descriptors are used again only when nobody looks at them, whoever waits: several threads start and wait for all.
+// Descriptors are used again only when nobody looks at them, whoever waits: several threads start
+// and wait for all.
 func TestDescriptorsAreUsedAgain(t *testing.T) {
 	worldOf(t, 1, func(c *transporttest.Cluster) {
 		c.Opts.Pause = 5 * time.Microsecond
@@ -64,7 +66,8 @@ func TestDescriptorsAreUsedAgain(t *testing.T) {
 	})
 }
 
-// roundTrips puts eight bytes and gets them back in the shapes there are, waiting in the ways there are.
+// roundTrips puts eight bytes and gets them back in the shapes there are, waiting in the ways there
+// are.
 func (r *tr) roundTrips(g *rand.Rand, local, remote uintptr, n int) {
 	for i := range n {
 		*long(local), *long(local + 64) = int64(i), -1

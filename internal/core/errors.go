@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The errors that a caller of ARMCI can get, with their return codes. Nothing is printed here; capi does that.
+// The errors that a caller of ARMCI can get, with their return codes. Nothing is printed here; capi
+// does that.
 package core
 
 import (

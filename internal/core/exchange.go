@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The exchange with which a job starts: which ranks are on which node, and what all must know of each node. It has two levels.
-// The ranks of a node give their leader, its lowest rank, a card each; the leader makes one record of them; the leaders exchange
-// these records, and every rank gets all of them. So what a process sends and receives grows with the number of nodes.
+// The exchange with which a job starts: which ranks are on which node, and what all must know of
+// each node. It has two levels. The ranks of a node give their leader, its lowest rank, a card
+// each; the leader makes one record of them; the leaders exchange these records, and every rank
+// gets all of them. So what a process sends and receives grows with the number of nodes.
 package core
 
 import (
@@ -14,8 +15,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// The first record of a node begins with these and the leader's rank, in every version of this library: so that ranks with
-// different versions can say so. What follows, all other records, and the cards may differ between versions.
+// The first record of a node begins with these and the leader's rank, in every version of this
+// library: so that ranks with different versions can say so. What follows, all other records, and
+// the cards may differ between versions.
 const (
 	recordMagic   = "AMS"
 	recordVersion = 3
@@ -70,7 +72,8 @@ func (n *nodeRecord) encode() (b record) {
 
 const mib = 1 << 20
 
-// decodeNode reads the record of a node of another rank. A record of another version is an error that says which.
+// decodeNode reads the record of a node of another rank. A record of another version is an error
+// that says which.
 func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	const head = len(recordMagic) + 1
 	if len(b) < head || string(b[:len(recordMagic)]) != recordMagic {
@@ -93,8 +96,8 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	return n, nil
 }
 
-// exchange is collective: merge makes the record of a node from the cards of its ranks, nil if one is malformed. All ranks get
-// the records of all nodes.
+// exchange is collective: merge makes the record of a node from the cards of its ranks, nil if one
+// is malformed. All ranks get the records of all nodes.
 func (r *Runtime) exchange(mine record, merge func(cards [][]byte) record) (nodes [][]byte, err error) {
 	cards, err := r.Job.GatherNode(mine)
 	if err != nil {
@@ -179,7 +182,8 @@ func (r *Runtime) learn(f *found, all [][]byte) error {
 	return err
 }
 
-// odd makes one rank print an error that all have: the first of those that exchange records of this version.
+// odd makes one rank print an error that all have: the first of those that exchange records of this
+// version.
 func (r *Runtime) odd(err error) error {
 	if s, ok := err.(*StartError); ok {
 		s.Print = r.Me == 0

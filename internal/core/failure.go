@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a job ends when it cannot go on: whoever notices the cause first prints one line and tells the other nodes that the
-// cause is known; then every rank ends, silently. Nodes take turns; where two still notice at the same time, the first node
-// that can be reached decides. Calls that fail only because the job is ending wait for the end.
+// How a job ends when it cannot go on: whoever notices the cause first prints one line and tells
+// the other nodes that the cause is known; then every rank ends, silently. Nodes take turns; where
+// two still notice at the same time, the first node that can be reached decides. Calls that fail
+// only because the job is ending wait for the end.
 package core
 
 import (
@@ -63,7 +64,8 @@ func (r *Runtime) settle() {
 	}
 }
 
-// lostAsync is lost for transports between nodes. It returns, since their threads still have to receive messages about the end.
+// lostAsync is lost for transports between nodes. It returns, since their threads still have to
+// receive messages about the end.
 func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
@@ -71,7 +73,8 @@ func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 	}()
 }
 
-// end ends the job because of reason, unless it is ending already. It first waits, so that another rank may do so.
+// end ends the job because of reason, unless it is ending already. It first waits, so that another
+// rank may do so.
 func (r *Runtime) end(wait time.Duration, reason string) { r.endBy(wait, func() { r.report(reason) }) }
 
 // endBy is end with another way to tell why.
@@ -109,9 +112,9 @@ func (r *Runtime) report(reason string) {
 	}
 }
 
-// turn is how long this node waits for others to report and end the job: the lost rank's own node reports first, then the
-// other nodes one after the other. Of two nodes that lose each other the second waits half a turn: the launcher may end the
-// job by then.
+// turn is how long this node waits for others to report and end the job: the lost rank's own node
+// reports first, then the other nodes one after the other. Of two nodes that lose each other the
+// second waits half a turn: the launcher may end the job by then.
 func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
 	if theirs == mine {
@@ -131,7 +134,8 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
 }
 
-// claimEnd tells whether this rank is the first that wants to report why the job ends; if not, whether another node is.
+// claimEnd tells whether this rank is the first that wants to report why the job ends; if not,
+// whether another node is.
 func (r *Runtime) claimEnd() (first, elsewhere bool) {
 	if !r.Liveness.ClaimEnd() {
 		return false, false
@@ -169,8 +173,9 @@ func (r *Runtime) firstOfNodes() bool {
 	return true
 }
 
-// tellNodes tells the other nodes that the job ends and that the cause has been printed, so that none of them reports the
-// loss of a rank that was only ended. It does not wait long for a node that cannot be reached.
+// tellNodes tells the other nodes that the job ends and that the cause has been printed, so that
+// none of them reports the loss of a rank that was only ended. It does not wait long for a node
+// that cannot be reached.
 func (r *Runtime) tellNodes() {
 	others := len(r.Topo.Nodes) - 1
 	heard := make(chan struct{}, others)
@@ -193,8 +198,8 @@ func (r *Runtime) tellNodes() {
 	}
 }
 
-// handleEnding: another node ends the job, and is told whether it is the first that says so. The launcher ends this
-// process, or it ends itself.
+// handleEnding: another node ends the job, and is told whether it is the first that says so. The
+// launcher ends this process, or it ends itself.
 func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	if reply == nil {
 		return false
@@ -213,10 +218,10 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	return true
 }
 
-// AwaitEnd is called with the error of a public function before it is printed. If the function failed because a rank
-// is gone, the job is ending or has to end, and there is nothing more to say: the call does not
-// return. Nor does it if another thread is in exit, which has closed the connections: the process
-// ends, and no call is to blame.
+// AwaitEnd is called with the error of a public function before it is printed. If the function
+// failed because a rank is gone, the job is ending or has to end, and there is nothing more to say:
+// the call does not return. Nor does it if another thread is in exit, which has closed the
+// connections: the process ends, and no call is to blame.
 func (r *Runtime) AwaitEnd(function string, err error) {
 	if exiting := r.exitThread.Load(); exiting != 0 && exiting != int64(syscall.Gettid()) {
 		time.Sleep(endTime)
@@ -236,8 +241,9 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 	}
 }
 
-// Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the caller's thread. If
-// another rank has printed why the job ends, this rank waits for it, then ends silently.
+// Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the
+// caller's thread. If another rank has printed why the job ends, this rank waits for it, then ends
+// silently.
 func (r *Runtime) Abort(text string, code int) {
 	if first, _ := r.claimEnd(); first {
 		if text != "" {
@@ -251,8 +257,8 @@ func (r *Runtime) Abort(text string, code int) {
 	r.Job.Abort(code)
 }
 
-// AbortInTurn is Abort for a mistake that ranks of several nodes may make at the same time: one node after the other would
-// report it, so one line is printed.
+// AbortInTurn is Abort for a mistake that ranks of several nodes may make at the same time: one
+// node after the other would report it, so one line is printed.
 func (r *Runtime) AbortInTurn(text string, code int) {
 	time.Sleep(reportTurn * time.Duration(min(r.Topo.MyNode(), maxTurns)))
 	r.Abort(text, code)

@@ -140,7 +140,8 @@ func TestNodesAgree(t *testing.T) {
 	}
 }
 
-// A node that ends the job tells the others, which then end without a word about the ranks they lose.
+// A node that ends the job tells the others, which then end without a word about the ranks they
+// lose.
 func TestOtherNodesAreTold(t *testing.T) {
 	lines := logged(t)
 	shape{nodes: 3, ranks: 6}.run(t, nil, func(r *tr) {
@@ -186,7 +187,8 @@ func TestKnownElsewhere(t *testing.T) {
 	}
 }
 
-// A mistake of all ranks at the same time: one node reports it, and the others learn of it before their turn.
+// A mistake of all ranks at the same time: one node reports it, and the others learn of it before
+// their turn.
 func TestAbortInTurn(t *testing.T) {
 	lines := logged(t)
 	shape{nodes: 3, ranks: 6}.run(t, nil, func(r *tr) {
@@ -212,7 +214,8 @@ func awaitEndsFrom(r *tr, first int) {
 	}
 }
 
-// A call that fails because a rank is gone waits for the end of the job, which a rank reports that has not said so yet.
+// A call that fails because a rank is gone waits for the end of the job, which a rank reports that
+// has not said so yet.
 func TestAwaitEnd(t *testing.T) {
 	lines := logged(t)
 	world(t, 1, func(r *tr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What core does for the C fast path between nodes: it tells the transport which memory C may reach, and waits for a get that
-// C has left to Go.
+// What core does for the C fast path between nodes: it tells the transport which memory C may
+// reach, and waits for a get that C has left to Go.
 package core
 
 import (
@@ -10,7 +10,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// addRange makes the memory of a small contiguous put or get known to the C fast path: the next one often goes there, too.
+// addRange makes the memory of a small contiguous put or get known to the C fast path: the next one
+// often goes there, too.
 func (r *Runtime) addRange(o *Op) {
 	x := &o.Xfer
 	if o.Kind == Acc || !o.known || x.Vector != nil || len(x.Count) != 1 || x.Count[0] > transport.FastBytes {

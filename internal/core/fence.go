@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Ordering and completion. Two blocking stores of one rank to the same target arrive in order; nonblocking ones have
-// no order until they were waited for. After a fence to a rank all earlier stores to it are visible to everyone.
+// Ordering and completion. Two blocking stores of one rank to the same target arrive in order;
+// nonblocking ones have no order until they were waited for. After a fence to a rank all earlier
+// stores to it are visible to everyone.
 package core
 
 import "libarmci/internal/transport"
 
-// Fence waits until everything that this rank has stored at proc has taken effect there. Not collective.
+// Fence waits until everything that this rank has stored at proc has taken effect there. Not
+// collective.
 func (r *Runtime) Fence(proc int) error {
 	if err := r.WaitProc(proc); err != nil {
 		return err
@@ -86,7 +88,8 @@ func (r *Runtime) GroupFence(g *Group) error {
 	return first
 }
 
-// fenceForMessage makes sure that the next message to proc is handled after everything that this rank has stored there.
+// fenceForMessage makes sure that the next message to proc is handled after everything that this
+// rank has stored there.
 func (r *Runtime) fenceForMessage(proc int) error {
 	if to := r.route(transport.Rank(proc)); to.ordered && !to.immediate {
 		return r.WaitProc(proc)

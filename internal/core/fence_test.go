@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fences: after one, what this rank has stored is there for everybody, and not only for those who ask the transport.
+// Fences: after one, what this rank has stored is there for everybody, and not only for those who
+// ask the transport.
 package core
 
 import (

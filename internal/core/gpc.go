@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Global procedure calls: active messages. A registered function runs at the target, on a thread of the library,
-// without the help of the target's application; its reply comes back as a message, too.
+// Global procedure calls: active messages. A registered function runs at the target, on a thread of
+// the library, without the help of the target's application; its reply comes back as a message,
+// too.
 package core
 
 import (
@@ -13,7 +14,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Procedure is a registered function. It gets header and data, and returns at most headCap and dataCap bytes.
+// Procedure is a registered function. It gets header and data, and returns at most headCap and
+// dataCap bytes.
 type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
 
 type gpc struct {
@@ -28,7 +30,8 @@ type gpcReply struct {
 	ok         bool
 }
 
-// GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles are -1, -2, ...
+// GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles are
+// -1, -2, ...
 func (r *Runtime) GPCRegister(p Procedure) int {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
@@ -56,15 +59,16 @@ func (r *Runtime) procedure(h int) Procedure {
 	return r.gpc.procs[-h-1]
 }
 
-// A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity; head; data.
-// A reply's body: uint64 id, uint32 1 if the procedure ran, uint32 head length; head; data.
+// A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity;
+// head; data. A reply's body: uint64 id, uint32 1 if the procedure ran, uint32 head length; head;
+// data.
 const (
 	callHead  = 24
 	replyHead = 16
 )
 
-// MaxProcedure is the most bytes of a call's header and of its data, and of its reply's (ARMCI_Get_gpc_hlen and _dlen).
-// Both fit into one message on every transport.
+// MaxProcedure is the most bytes of a call's header and of its data, and of its reply's
+// (ARMCI_Get_gpc_hlen and _dlen). Both fit into one message on every transport.
 const MaxProcedure = 32 << 20
 
 var _ [transport.MaxMessage - 2*MaxProcedure - callHead - forwardHead]byte

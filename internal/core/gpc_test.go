@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Procedure calls: arguments, replies, order with respect to data, mistakes; and bodies of messages that nobody of ours
-// has made.
+// Procedure calls: arguments, replies, order with respect to data, mistakes; and bodies of messages
+// that nobody of ours has made.
 package core
 
 import (
@@ -166,7 +166,8 @@ func TestBadReply(t *testing.T) {
 	})
 }
 
-// Whatever the body of a message is, it is answered or dropped: no crash, and procedures get slices of it only.
+// Whatever the body of a message is, it is answered or dropped: no crash, and procedures get slices
+// of it only.
 func FuzzMessage(f *testing.F) {
 	call := make([]byte, callHead, callHead+8)
 	binary.LittleEndian.PutUint64(call, 1)
@@ -215,7 +216,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// The longest header, data and reply travel whole; what is longer is refused before anything is sent.
+// The longest header, data and reply travel whole; what is longer is refused before anything is
+// sent.
 func TestLongestCalls(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		h := r.GPCRegister(func(_ int, head, data []byte, _, _ int) ([]byte, []byte) { return data, head })

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Process groups. Only members take part in creating one; the handle of any other rank says that it is not a member.
-// A group is a small integer for the application; communication keeps using world ranks.
+// Process groups. Only members take part in creating one; the handle of any other rank says that it
+// is not a member. A group is a small integer for the application; communication keeps using world
+// ranks.
 package core
 
 import (
@@ -138,8 +139,9 @@ func (r *Runtime) SetDefaultGroup(id int) error {
 	return nil
 }
 
-// GroupCreate creates a group of ranks of a parent. Collective over the members; other ranks may call it, and return at
-// once. The list may be empty, as in programs that halve the world, on one rank.
+// GroupCreate creates a group of ranks of a parent. Collective over the members; other ranks may
+// call it, and return at once. The list may be empty, as in programs that halve the world, on one
+// rank.
 func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	g := &Group{Me: -1}
 	seen := make(map[int32]bool, len(pids))
@@ -190,7 +192,8 @@ func (r *Runtime) GroupFree(id int) error {
 	return nil
 }
 
-// releaseGroups gives back what this process has for groups that the application has not freed. Nobody calls a collective any more.
+// releaseGroups gives back what this process has for groups that the application has not freed.
+// Nobody calls a collective any more.
 func (r *Runtime) releaseGroups() {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
@@ -202,8 +205,9 @@ func (r *Runtime) releaseGroups() {
 	r.groups.all = r.groups.all[:World+1]
 }
 
-// GroupSplit creates a group of the members of parent with the same color, ordered by key, then by parent rank.
-// Collective over the parent. With a negative color the caller gets a handle of a group without members.
+// GroupSplit creates a group of the members of parent with the same color, ordered by key, then by
+// parent rank. Collective over the parent. With a negative color the caller gets a handle of a
+// group without members.
 func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	if err := parent.member(); err != nil {
 		return nil, err

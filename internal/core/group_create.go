@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Group creation. On every node the first member, the leader, allocates a collective context and sends it to the other
-// members. Leaders tell each other whether all have a context, and agree on the group's number in the job.
+// Group creation. On every node the first member, the leader, allocates a collective context and
+// sends it to the other members. Leaders tell each other whether all have a context, and agree on
+// the group's number in the job.
 package core
 
 import (
@@ -43,7 +44,8 @@ func (r *Runtime) joinTeam(g *Group) error {
 	return r.addComm(g)
 }
 
-// startGroup is called by leaders. The group's first member chooses its number: its rank and a count.
+// startGroup is called by leaders. The group's first member chooses its number: its rank and a
+// count.
 func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
@@ -71,7 +73,8 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	return f
 }
 
-// groupBits is the width of the count. World has number 0; numbers repeat after a rank has created this many groups.
+// groupBits is the width of the count. World has number 0; numbers repeat after a rank has created
+// this many groups.
 const groupBits = 26
 
 // addComm creates the group's communicator; if one member fails, the group is freed on all.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Groups: members, non-members, children, splits and duplicates; handles used again; communicators and collective contexts
-// given back.
+// Groups: members, non-members, children, splits and duplicates; handles used again; communicators
+// and collective contexts given back.
 package core
 
 import (
@@ -113,7 +113,8 @@ func TestGroupMistakes(t *testing.T) {
 	})
 }
 
-// Handles are small, are used again, and the default group falls back to the world when it is freed.
+// Handles are small, are used again, and the default group falls back to the world when it is
+// freed.
 func TestGroupHandles(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		w := r.group(World)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of one process of a job of 100,000 ranks, whose other ranks exist as records only, made by the same code.
-// docs/growth.md has the figures.
+// The start of one process of a job of 100,000 ranks, whose other ranks exist as records only, made
+// by the same code. docs/growth.md has the figures.
 package core
 
 import (
@@ -86,8 +86,8 @@ const (
 	simInquiries = 12 // two addresses
 )
 
-// simJob is a job of which one process runs. It counts what that sends and receives, as under armcirun: a leader sends everything
-// to the ranks below it.
+// simJob is a job of which one process runs. It counts what that sends and receives, as under
+// armcirun: a leader sends everything to the ranks below it.
 type simJob struct {
 	bootstrap.Job
 	rank, local int
@@ -171,8 +171,9 @@ func (j *simJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 	return j.pass(j.records[j.step-1], at, mine)
 }
 
-// One process of a job of 100,000 ranks, the leader of a node and another one, starts with less than 20 MB of memory, counting
-// what is garbage again, and less than 1 MB of bytes received and sent. These are limits, not measures.
+// One process of a job of 100,000 ranks, the leader of a node and another one, starts with less
+// than 20 MB of memory, counting what is garbage again, and less than 1 MB of bytes received and
+// sent. These are limits, not measures.
 func TestGrowth(t *testing.T) {
 	for _, s := range []spread{{"64 a node", 100_000, 64, inBlocks}, {"64 a node, in turn", 99_968, 64, inTurn}} {
 		for _, local := range []int{0, 20} {
@@ -187,7 +188,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A job with as many nodes as it can have for 100,000 ranks and 4 ranks a node: it starts, whatever it needs.
+// A job with as many nodes as it can have for 100,000 ranks and 4 ranks a node: it starts, whatever
+// it needs.
 func TestGrowthOfNodes(t *testing.T) {
 	s := spread{"4 a node", 100_000, 4, inBlocks}
 	c := startOne(t, s, 0)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nonblocking operations. A handle in the application's memory is one C int: Done, or the number of its open operations here.
-// Handles may hold garbage before their first use, so an unknown number counts as done. Garbage that happens to be the number of
-// another handle makes both stand for the same operations: a wait for one then waits for more than it must.
+// Nonblocking operations. A handle in the application's memory is one C int: Done, or the number of
+// its open operations here. Handles may hold garbage before their first use, so an unknown number
+// counts as done. Garbage that happens to be the number of another handle makes both stand for the
+// same operations: a wait for one then waits for more than it must.
 package core
 
 import (
@@ -20,11 +21,13 @@ func (r *Runtime) CountHandles(n *atomic.Int32) {
 	r.handles.open = n
 }
 
-// Start posts an operation and returns its number: Done for a store that is locally complete already.
-// implicit operations are completed by WaitProc, WaitAll or a fence. The descriptors of o may be reused at once.
+// Start posts an operation and returns its number: Done for a store that is locally complete
+// already. implicit operations are completed by WaitProc, WaitAll or a fence. The descriptors of o
+// may be reused at once.
 func (r *Runtime) Start(o *Op, implicit bool) (int32, error) { return r.start(o, implicit, Done) }
 
-// StartUnder is Start for a handle with this content, under which other operations may be open. It returns the new content.
+// StartUnder is Start for a handle with this content, under which other operations may be open. It
+// returns the new content.
 func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) { return r.start(o, false, content) }
 
 func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
@@ -53,7 +56,8 @@ func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	return r.handles.add(p, content), nil
 }
 
-// startImplicit makes an operation known before it is posted, so that another thread's WaitAll waits for it.
+// startImplicit makes an operation known before it is posted, so that another thread's WaitAll
+// waits for it.
 func (r *Runtime) startImplicit(p *request) (int32, error) {
 	p.refs = 1
 	id := r.handles.add(p, Done)
@@ -70,7 +74,8 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 	return id, nil
 }
 
-// Wait completes the operations of a number. Each is removed then, not earlier, since another thread's WaitAll must wait for it too.
+// Wait completes the operations of a number. Each is removed then, not earlier, since another
+// thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) (err error) {
 	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
 		p.wait(p.tr)

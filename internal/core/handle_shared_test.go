@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Several nonblocking operations under one explicit handle: of any kinds, to several ranks, failed ones among them.
+// Several nonblocking operations under one explicit handle: of any kinds, to several ranks, failed
+// ones among them.
 package core
 
 import (
@@ -57,7 +58,8 @@ func TestSharedHandle(t *testing.T) {
 	})
 }
 
-// A store that is complete at once, nothing to move and a mistake leave what is open under the handle.
+// A store that is complete at once, nothing to move and a mistake leave what is open under the
+// handle.
 func TestHandleStaysOpen(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The table of open nonblocking operations. Those of one explicit handle are a list under one number, in the order of their calls.
+// The table of open nonblocking operations. Those of one explicit handle are a list under one
+// number, in the order of their calls.
 package core
 
 import (
@@ -11,7 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// request is an open operation and its description. Entries are reused when their last user has dropped them.
+// request is an open operation and its description. Entries are reused when their last user has
+// dropped them.
 type request struct {
 	completion
 	op       Op
@@ -73,7 +75,8 @@ func (h *handles) init() {
 	h.next = rand.Int32()
 }
 
-// add gives an operation its number: that of the handle, whose content is given, if operations are open under it; else a new one.
+// add gives an operation its number: that of the handle, whose content is given, if operations are
+// open under it; else a new one.
 func (h *handles) add(p *request, content int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +122,8 @@ func (h *handles) first(id int32) *request {
 	return h.implicit[id]
 }
 
-// remove takes a complete operation, the first of its number, out. It may be reused if there is no reference.
+// remove takes a complete operation, the first of its number, out. It may be reused if there is no
+// reference.
 func (h *handles) remove(id int32, p *request) {
 	switch next := p.next; {
 	case p.implicit:
@@ -142,7 +146,8 @@ func (p *request) free() {
 	}
 }
 
-// find returns the first open operation of a number with a reference for the caller; nil if there is none.
+// find returns the first open operation of a number with a reference for the caller; nil if there
+// is none.
 func (h *handles) find(id int32) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -167,7 +172,8 @@ func (h *handles) unref(id int32, p *request) {
 	}
 }
 
-// over drops the reference of an operation that is complete, and removes it. It returns what find does.
+// over drops the reference of an operation that is complete, and removes it. It returns what find
+// does.
 func (h *handles) over(id int32, p *request) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()

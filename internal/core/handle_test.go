@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nonblocking operations: explicit and implicit handles, waiting twice, garbage in a handle, several threads.
+// Nonblocking operations: explicit and implicit handles, waiting twice, garbage in a handle,
+// several threads.
 package core
 
 import (

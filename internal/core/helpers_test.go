@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the tests of core share: a job of ranks that are goroutines on a stand-in node, over a transport whose
-// completions come later and in another order. Each rank runs the test's function between Start and Finalize.
+// What the tests of core share: a job of ranks that are goroutines on a stand-in node, over a
+// transport whose completions come later and in another order. Each rank runs the test's function
+// between Start and Finalize.
 package core
 
 import (
@@ -67,7 +68,8 @@ var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, 
 // apart is two ranks that only the wire connects.
 var apart = shape{nodes: 2, ranks: 2}
 
-// wire is what the wire of a test does unless it says otherwise: like a socket's, a message waits for what went before.
+// wire is what the wire of a test does unless it says otherwise: like a socket's, a message waits
+// for what went before.
 var wire = transporttest.Options{Seed: 3, Ordered: true, Eager: 256}
 
 // run runs f on the ranks of a shape.
@@ -83,7 +85,8 @@ func (s shape) run(t *testing.T, change func(*transporttest.Cluster), f func(r *
 		}, f)
 }
 
-// everyShape runs f on every shape, over a wire that keeps messages behind data and over one that does not.
+// everyShape runs f on every shape, over a wire that keeps messages behind data and over one that
+// does not.
 func everyShape(t *testing.T, f func(r *tr)) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) { s.run(t, nil, f) })

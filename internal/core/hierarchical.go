@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The team of a group with members on several nodes. It combines the team of the members on each node and the leaders, the
-// first member on each node, so that callers see one kind of team.
+// The team of a group with members on several nodes. It combines the team of the members on each
+// node and the leaders, the first member on each node, so that callers see one kind of team.
 package core
 
 import (
@@ -21,7 +21,8 @@ type hierarchicalTeam struct {
 	count   []int       // by node: number of members
 }
 
-// layout says on which nodes the members of a group are. Nodes are in the order of their first members.
+// layout says on which nodes the members of a group are. Nodes are in the order of their first
+// members.
 type layout struct {
 	node, place []int32 // as in hierarchicalTeam, as is the next
 	count       []int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives across nodes, of the world and of groups, on several shapes: what arrives, that a barrier is one, and that
-// all members get the same bits.
+// Collectives across nodes, of the world and of groups, on several shapes: what arrives, that a
+// barrier is one, and that all members get the same bits.
 package core
 
 import (
@@ -121,7 +121,8 @@ func TestBarrierAcrossNodes(t *testing.T) {
 	}
 }
 
-// Groups across nodes in any order of members, two at a time that share ranks, made and freed many times.
+// Groups across nodes in any order of members, two at a time that share ranks, made and freed many
+// times.
 func TestGroupsAcrossNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		reversed := make([]int32, r.N)
@@ -200,7 +201,8 @@ func TestNoTeamOnOneNode(t *testing.T) {
 	}
 }
 
-// The number of messages each rank sends in a barrier grows with the logarithm of the number of nodes.
+// The number of messages each rank sends in a barrier grows with the logarithm of the number of
+// nodes.
 func TestStepsOfCollectives(t *testing.T) {
 	for _, nodes := range []int{2, 3, 4, 5, 8, 9, 16} {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Broadcasts between nodes, fragment by fragment, so that all leaders send at the same time: along a tree, or long ones along a
-// chain. Every leader says first where the fragments belong, since they come while it sends others.
+// Broadcasts between nodes, fragment by fragment, so that all leaders send at the same time: along
+// a tree, or long ones along a chain. Every leader says first where the fragments belong, since
+// they come while it sends others.
 package core
 
 import "math/bits"
@@ -45,8 +46,9 @@ func (l *leaderTeam) broadcast(buf []byte, root int) *broadcast {
 	return b
 }
 
-// chained tells whether a broadcast of so many bytes goes from each leader to one other: in a tree the root sends each fragment as
-// often as the tree is deep, in a chain once, but it takes as many steps as there are leaders until the last one has it.
+// chained tells whether a broadcast of so many bytes goes from each leader to one other: in a tree
+// the root sends each fragment as often as the tree is deep, in a chain once, but it takes as many
+// steps as there are leaders until the last one has it.
 func (l *leaderTeam) chained(total int64) bool {
 	n := len(l.ranks)
 	return (total/pipelineBytes)*int64(bits.Len(uint(n-1))-1) > int64(n)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reductions between nodes. Operands are combined in the order of the leaders, each element at one place or in the same tree
-// everywhere, so that all get the same bits. Short ones are recursive doubling: everybody combines all. Long ones are recursive
-// halving, after which each leader has combined its share of the elements, and then the way back.
+// Reductions between nodes. Operands are combined in the order of the leaders, each element at one
+// place or in the same tree everywhere, so that all get the same bits. Short ones are recursive
+// doubling: everybody combines all. Long ones are recursive halving, after which each leader has
+// combined its share of the elements, and then the way back.
 package core
 
 import (
@@ -33,8 +34,8 @@ type reduction struct {
 	step  int                       // of those that leaders within the largest power of two take: the same at all of them
 }
 
-// Steps between a leader beyond the largest power of two and the one that it is folded into. Any collective begins with its step 0,
-// so that leaders which are in different ones notice.
+// Steps between a leader beyond the largest power of two and the one that it is folded into. Any
+// collective begins with its step 0, so that leaders which are in different ones notice.
 const (
 	stepFold = 0
 	stepTell = 1
@@ -55,7 +56,8 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
 }
 
-// run folds leaders beyond the largest power of two into others first, and tells them the result at the end.
+// run folds leaders beyond the largest power of two into others first, and tells them the result at
+// the end.
 func (r *reduction) run(x []byte) {
 	l := r.l
 	n, half := len(l.ranks), 1
@@ -82,7 +84,8 @@ func (r *reduction) run(x []byte) {
 	}
 }
 
-// halve combines by halves: with each step a leader's part becomes half as long, and on the way back twice as long.
+// halve combines by halves: with each step a leader's part becomes half as long, and on the way
+// back twice as long.
 func (r *reduction) halve(x []byte, half int) {
 	me := r.l.me
 	low, parts := 0, make([][2]int, 0, 16) // of each step: my part before it
@@ -110,7 +113,8 @@ func (r *reduction) halve(x []byte, half int) {
 	}
 }
 
-// ahead is how many fragments are sent before the first one of the other leader is needed, and how many may come before.
+// ahead is how many fragments are sent before the first one of the other leader is needed, and how
+// many may come before.
 const ahead = 2
 
 // mostUnheard is how many fragments one may send to another leader that sends nothing.
@@ -122,8 +126,8 @@ func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, their
 	r.step++
 }
 
-// exchange sends mine to another leader and receives what belongs to theirs, either of which may be empty, fragment by fragment.
-// combine puts what has come in its place; nil: it is received there.
+// exchange sends mine to another leader and receives what belongs to theirs, either of which may be
+// empty, fragment by fragment. combine puts what has come in its place; nil: it is received there.
 func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
 	count := func(b []byte) int { return (len(b) + r.most - 1) / r.most }
 	part := func(b []byte, i int) []byte { return b[min(i*r.most, len(b)):min((i+1)*r.most, len(b))] }

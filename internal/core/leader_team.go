@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives between nodes: they run among the leaders of a group, its first member on each node, by messages of which each has a
-// tag of its own (straight.go), in a number of steps that grows with the logarithm of the number of nodes. Used by one thread
-// at a time, like any team. Reductions are in leader_reduce.go.
+// Collectives between nodes: they run among the leaders of a group, its first member on each node,
+// by messages of which each has a tag of its own (straight.go), in a number of steps that grows
+// with the logarithm of the number of nodes. Used by one thread at a time, like any team.
+// Reductions are in leader_reduce.go.
 package core
 
 import (
@@ -27,14 +28,15 @@ type leaderTeam struct {
 	bytes  int64  // its size, for error messages
 }
 
-// stepBits is the width of a message's number in the tags of a team, so that no two messages on their way from one leader to
-// another have the same tag.
+// stepBits is the width of a message's number in the tags of a team, so that no two messages on
+// their way from one leader to another have the same tag.
 const stepBits = 16
 
 // maxOneWay bounds oneWay.
 const maxOneWay = 32
 
-// begin starts a collective, which has a name and a size for error messages, and between any two leaders as many messages.
+// begin starts a collective, which has a name and a size for error messages, and between any two
+// leaders as many messages.
 func (l *leaderTeam) begin(what string, nbytes, messages int) {
 	l.what, l.bytes = what, int64(nbytes)
 	if l.tag >= tagTeam {
@@ -47,7 +49,8 @@ func (l *leaderTeam) numbered(message int) int64 {
 	return l.tag + (l.step+int64(message))%(1<<stepBits)
 }
 
-// send sends a message of the current collective. Where a group is being created, messages have one tag and need their order.
+// send sends a message of the current collective. Where a group is being created, messages have one
+// tag and need their order.
 func (l *leaderTeam) send(to, message int, body []byte) {
 	send := l.r.Send
 	if l.tag >= tagTeam {
@@ -83,8 +86,8 @@ func (l *leaderTeam) name() string {
 	return fmt.Sprintf("%s of %d bytes", l.what, l.bytes)
 }
 
-// mismatch ends the job: another leader's message does not fit this collective. It does not return. All leaders may notice at
-// the same time, so nodes take turns to report it.
+// mismatch ends the job: another leader's message does not fit this collective. It does not return.
+// All leaders may notice at the same time, so nodes take turns to report it.
 func (l *leaderTeam) mismatch(from transport.Rank, got, want int) {
 	r := l.r
 	r.end(reportTurn*time.Duration(min(l.me, maxTurns)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
@@ -142,8 +145,8 @@ func (l *leaderTeam) Allgather(mine []byte) []byte {
 	return l.gather(mine, sizes)
 }
 
-// gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has doubles with each step.
-// The result has the blocks in order.
+// gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has
+// doubles with each step. The result has the blocks in order.
 func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), 1)
 	l.oneWay = 0

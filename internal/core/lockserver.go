@@ -53,7 +53,8 @@ func (s *MutexSet) dropHeld(i, proc int) bool {
 	return had
 }
 
-// maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a thread of this process.
+// maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a
+// thread of this process.
 const maxQueued = 8
 
 // lockserver has a queue for each lock that ranks of other nodes wait for.
@@ -83,7 +84,8 @@ type lockRequest struct {
 	reply func([]byte)
 }
 
-// lockSoon, lockQueued and lockNow take a lock of this node for a rank (transport.Mutexes, transport.RWLocks).
+// lockSoon, lockQueued and lockNow take a lock of this node for a rank (transport.Mutexes,
+// transport.RWLocks).
 func (r *Runtime) lockSoon(m uintptr, c lockRequest) (ticket uint64, got bool) {
 	if c.mode == lockMutex {
 		t, got := r.Locks.LockSoon(m, c.who)
@@ -108,8 +110,8 @@ func (r *Runtime) lockNow(m uintptr, c lockRequest) {
 	}
 }
 
-// handleLock acts on a request of a rank of another node. The address is checked like any other; a mutex is
-// in the arena.
+// handleLock acts on a request of a rank of another node. The address is checked like any other; a
+// mutex is in the arena.
 func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
@@ -146,7 +148,8 @@ func (l *lockserver) awaited(m uintptr) bool {
 	return l.queues[m] != nil
 }
 
-// queue grants the lock at once if no rank of another node waits and it is free, or becomes free within microseconds.
+// queue grants the lock at once if no rank of another node waits and it is free, or becomes free
+// within microseconds.
 func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l := &r.lockserver
 	l.mu.Lock()
@@ -176,8 +179,8 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 	l.queues[m] = q
 }
 
-// heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to deal
-// with its unlock. The caller has the server's lock.
+// heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to
+// deal with its unlock. The caller has the server's lock.
 func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
@@ -186,8 +189,8 @@ func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
 	return held && !r.Topo.SameNode(owner)
 }
 
-// unlock gives back a mutex that a rank of another node held: to the one that has waited longest, if
-// ranks of other nodes wait here and none in the node's queue.
+// unlock gives back a mutex that a rank of another node held: to the one that has waited longest,
+// if ranks of other nodes wait here and none in the node's queue.
 func (r *Runtime) unlock(m uintptr) {
 	l := &r.lockserver
 	l.mu.Lock()
@@ -210,7 +213,8 @@ func (r *Runtime) unlock(m uintptr) {
 	c.reply([]byte{lockGot})
 }
 
-// grantQueued waits for the lock with a ticket that was taken for one caller, then serves the queue.
+// grantQueued waits for the lock with a ticket that was taken for one caller, then serves the
+// queue.
 func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
 	r.lockQueued(m, c, ticket)
@@ -226,8 +230,8 @@ func (r *Runtime) grant(m uintptr, q *lockQueue) {
 	}
 }
 
-// granted tells a rank that it has the lock, and goes on with the next one. A queue that nobody waits in is gone before the
-// rank is told: what it does next does not find it.
+// granted tells a rank that it has the lock, and goes on with the next one. A queue that nobody
+// waits in is gone before the rank is told: what it does next does not find it.
 func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
 		next, some := r.lockserver.next(m, q)
@@ -240,7 +244,8 @@ func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 	}
 }
 
-// next takes the rank that has waited longest from the queue. If there is none, the caller no longer serves it.
+// next takes the rank that has waited longest from the queue. If there is none, the caller no
+// longer serves it.
 func (l *lockserver) next(m uintptr, q *lockQueue) (c lockRequest, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

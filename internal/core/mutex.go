@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes: each rank hosts as many as it asked for; a set is created collectively. ARMCI_Create_mutexes creates the default
-// set; further sets, on groups, are those of armcix.h. Locking is an acquire; unlocking includes a fence to the host.
+// Mutexes: each rank hosts as many as it asked for; a set is created collectively.
+// ARMCI_Create_mutexes creates the default set; further sets, on groups, are those of armcix.h.
+// Locking is an acquire; unlocking includes a fence to the host.
 package core
 
 import (

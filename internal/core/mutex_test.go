@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutex sets: how many, where, who holds them; the errors of every call; and that unlocking is a fence.
+// Mutex sets: how many, where, who holds them; the errors of every call; and that unlocking is a
+// fence.
 package core
 
 import (

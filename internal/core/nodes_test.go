@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What ranks of different nodes do to each other one at a time: operations with addresses good and bad, notification,
-// procedure calls, locks. On several shapes, and over a wire that keeps messages behind data as well as one that does not.
+// What ranks of different nodes do to each other one at a time: operations with addresses good and
+// bad, notification, procedure calls, locks. On several shapes, and over a wire that keeps messages
+// behind data as well as one that does not.
 package core
 
 import (
@@ -89,7 +90,8 @@ func TestFencesAcrossNodes(t *testing.T) {
 	})
 }
 
-// A small store that nobody waits for leaves no handle; what is collected becomes one operation for each target.
+// A small store that nobody waits for leaves no handle; what is collected becomes one operation for
+// each target.
 func TestSmallStores(t *testing.T) {
 	shape{3, 3, false}.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
@@ -152,7 +154,8 @@ func TestNotifyAcrossNodes(t *testing.T) {
 	})
 }
 
-// A procedure runs at the rank it was meant for, sees what its caller has stored, and may itself call.
+// A procedure runs at the rank it was meant for, sees what its caller has stored, and may itself
+// call.
 func TestProceduresAcrossNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		mem, buf := r.alloc(8*int64(r.N)), r.local(8)
@@ -194,8 +197,8 @@ func TestProceduresAcrossNodes(t *testing.T) {
 	})
 }
 
-// Locks of one host, taken from all nodes: nobody is in with another, every count is exact, nobody starves, and what was
-// stored under the lock is seen by the next holder.
+// Locks of one host, taken from all nodes: nobody is in with another, every count is exact, nobody
+// starves, and what was stored under the lock is seen by the next holder.
 func TestLocksAcrossNodes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
@@ -227,8 +230,8 @@ func TestLocksAcrossNodes(t *testing.T) {
 	}
 }
 
-// Ranks of two nodes and the host itself contend for a mutex, which is handed over in every way: its
-// counter is exact, and no line is left.
+// Ranks of two nodes and the host itself contend for a mutex, which is handed over in every way:
+// its counter is exact, and no line is left.
 func TestLockIsPassedOn(t *testing.T) {
 	shape{3, 2, false}.run(t, nil, func(r *tr) {
 		r.must(r.CreateMutexes(1))
@@ -255,7 +258,8 @@ func TestLockIsPassedOn(t *testing.T) {
 	})
 }
 
-// More callers than may queue at a time, from one node: each gets its turn, and the line is gone afterwards.
+// More callers than may queue at a time, from one node: each gets its turn, and the line is gone
+// afterwards.
 func TestLockLine(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		r.must(r.CreateMutexes(1))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Put, get and accumulate, contiguous, strided and vector, take one path: check, route, post, complete. Blocking is posting
-// plus waiting. fence.go keeps operations in order.
+// Put, get and accumulate, contiguous, strided and vector, take one path: check, route, post,
+// complete. Blocking is posting plus waiting. fence.go keeps operations in order.
 package core
 
 import (
@@ -18,7 +18,8 @@ var operations = sync.Pool{New: func() any { return new(Op) }}
 // NewOp returns an empty operation.
 func NewOp() *Op { return operations.Get().(*Op) }
 
-// Release returns an operation that is not in use any more, as after Do, Start and Collect without an error.
+// Release returns an operation that is not in use any more, as after Do, Start and Collect without
+// an error.
 func (o *Op) Release() {
 	segments := o.segments
 	clear(segments[:cap(segments)]) // it has addresses of the caller's arrays
@@ -83,7 +84,8 @@ func (to *way) atOnce(o *Op) bool {
 	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eager
 }
 
-// Do executes an operation. It returns when the local memory may be reused (put, accumulate) or has the data (get).
+// Do executes an operation. It returns when the local memory may be reused (put, accumulate) or has
+// the data (get).
 func (r *Runtime) Do(o *Op) error {
 	some, err := r.check(o)
 	if err != nil || !some {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Blocking operations over a transport that completes later: data, order, what the caller may do when the call has
-// returned, and how failures of the transport reach it.
+// Blocking operations over a transport that completes later: data, order, what the caller may do
+// when the call has returned, and how failures of the transport reach it.
 package core
 
 import (
@@ -136,7 +136,8 @@ func flaky(now, later func(what string, p transport.Peer) error) func(*transport
 	}
 }
 
-// A failure of the transport reaches the caller with the same text and code, whenever it comes to light.
+// A failure of the transport reaches the caller with the same text and code, whenever it comes to
+// light.
 func TestTransportFails(t *testing.T) {
 	for name, sentinel := range map[string]error{"address": transport.ErrBadAddr, "death": transport.ErrPeerDead} {
 		fail := func(what string, _ transport.Peer) error {

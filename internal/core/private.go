@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory: any memory of this process, outside the arena, that all ranks may access. Other processes of the node reach it
-// by the kernel, other nodes by the data server of this one. Of a process that is alone on its node, devices of other nodes may
-// reach it, too: the owner lends it and gets a key, which others know from LearnLoan to ForgetLoan. Between them nobody may end the
-// loan, since a key that is not valid ends a connection: the owner recalls it when all others have forgotten it.
+// Private memory: any memory of this process, outside the arena, that all ranks may access. Other
+// processes of the node reach it by the kernel, other nodes by the data server of this one. Of a
+// process that is alone on its node, devices of other nodes may reach it, too: the owner lends it
+// and gets a key, which others know from LearnLoan to ForgetLoan. Between them nobody may end the
+// loan, since a key that is not valid ends a connection: the owner recalls it when all others have
+// forgotten it.
 package core
 
 import (
@@ -27,7 +29,8 @@ type loan struct {
 	recalled bool
 }
 
-// Expose makes memory of this process accessible to all ranks, until Conceal. Exposures may overlap and repeat. Not collective.
+// Expose makes memory of this process accessible to all ranks, until Conceal. Exposures may overlap
+// and repeat. Not collective.
 func (r *Runtime) Expose(addr uintptr, nbytes int64) error {
 	err := r.exposure(addr, nbytes, r.allocator.Expose)
 	if err == nil {
@@ -66,8 +69,8 @@ func (r *Runtime) exposure(addr uintptr, nbytes int64, do func(uintptr, int64) e
 
 func extentOf(addr uintptr, nbytes int64) extent { return extent{addr, addr + uintptr(nbytes)} }
 
-// end ends loans that were recalled, except of memory that is exposed: others may be using their keys there, for access that
-// another exposure allows. The caller has the lock.
+// end ends loans that were recalled, except of memory that is exposed: others may be using their
+// keys there, for access that another exposure allows. The caller has the lock.
 func (p *private) end() {
 	p.loans = slices.DeleteFunc(p.loans, func(l loan) bool {
 		over := l.recalled && !slices.ContainsFunc(p.exposed, func(e extent) bool { return e.lo < l.hi && e.hi > l.lo })
@@ -97,7 +100,8 @@ func (r *Runtime) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
 	return 0, false
 }
 
-// Recall says that nobody knows the key of a loan any more. The loan ends when none of its memory is exposed.
+// Recall says that nobody knows the key of a loan any more. The loan ends when none of its memory
+// is exposed.
 func (r *Runtime) Recall(key uint64) {
 	p := &r.private
 	p.mu.Lock()
@@ -116,7 +120,8 @@ func (r *Runtime) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	}
 }
 
-// ForgetLoan ends a LearnLoan. What this rank has begun there before, and waited for, uses the key no more when this returns.
+// ForgetLoan ends a LearnLoan. What this rank has begun there before, and waited for, uses the key
+// no more when this returns.
 func (r *Runtime) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	to := r.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {

@@ -38,7 +38,8 @@ func (exposer) Expose(addr uintptr, _ int64) error {
 }
 func (exposer) Conceal(addr uintptr, n int64) error { return exposer{}.Expose(addr, n) }
 
-// A loan ends when it was recalled and none of its memory is exposed, whichever way; what was not recalled stays.
+// A loan ends when it was recalled and none of its memory is exposed, whichever way; what was not
+// recalled stays.
 func TestLoans(t *testing.T) {
 	shop := &pawnshop{}
 	r := &Runtime{transports: []transport.Transport{shop}, allocator: exposer{}}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: all ranks choose the same transport between nodes, open it and exchange
-// addresses. All take part, or all fail. The platform lists the transports.
+// The start of a job on several nodes: all ranks choose the same transport between nodes, open it
+// and exchange addresses. All take part, or all fail. The platform lists the transports.
 package core
 
 import (
@@ -14,7 +14,8 @@ import (
 // offer is what a rank, or a node, says of one of its providers.
 type offer struct {
 	name string
-	// Of a rank: why it cannot use it. Of a node: why the lowest of its ranks that cannot use it cannot.
+	// Of a rank: why it cannot use it. Of a node: why the lowest of its ranks that cannot use
+	// it cannot.
 	problem string
 	rank    int    // of a node: which one that is
 	hint    []byte // of the node's leader
@@ -29,7 +30,8 @@ type chosen struct {
 	hints    [][]byte // by node
 }
 
-// chooseProvider is collective: the first provider that every rank can use. Its error is the same on all ranks.
+// chooseProvider is collective: the first provider that every rank can use. Its error is the same
+// on all ranks.
 func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 	if len(r.Topo.Nodes) == 1 {
 		return nil, nil
@@ -154,7 +156,8 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error)
 	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
 }
 
-// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that of the lowest rank.
+// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that
+// of the lowest rank.
 func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
 	first := offer{rank: r.N}
 	for n, offers := range nodes {
@@ -189,8 +192,8 @@ func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, e
 	return tr, nil
 }
 
-// connectProvider gives the transport the addresses of ranks that others connect to, and routes operations to other nodes
-// through it.
+// connectProvider gives the transport the addresses of ranks that others connect to, and routes
+// operations to other nodes through it.
 func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
 	r.beyond = newWay(tr)
 	if err := tr.Connect(addrs); err != nil {

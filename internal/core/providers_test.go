@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The start of a job on several nodes: which transport is chosen, every way in which it fails on one rank, what is said of it;
-// and the loss of a rank on another node.
+// The start of a job on several nodes: which transport is chosen, every way in which it fails on
+// one rank, what is said of it; and the loss of a rank on another node.
 package core
 
 import (
@@ -30,7 +30,8 @@ func TestStartOnNodes(t *testing.T) {
 	})
 }
 
-// A step that fails on one rank fails the start on all, with one rank that tells; who had joined its node leaves it.
+// A step that fails on one rank fails the start on all, with one rank that tells; who had joined
+// its node leaves it.
 func TestStartOnNodesFails(t *testing.T) {
 	for _, step := range []string{"probe", "join", "open", "connect"} {
 		for rank := range 4 {
@@ -128,7 +129,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A rank of another node is lost: one line, and every rank ends; here even the lost one, which is told.
+// A rank of another node is lost: one line, and every rank ends; here even the lost one, which is
+// told.
 func TestLostAcrossNodes(t *testing.T) {
 	lines := logged(t)
 	shape{2, 3, false}.run(t, nil, func(r *tr) {

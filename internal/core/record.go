@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The bytes of records that ranks exchange while a job starts: numbers are varints, texts have a length. What is read is checked.
+// The bytes of records that ranks exchange while a job starts: numbers are varints, texts have a
+// length. What is read is checked.
 package core
 
 import (
@@ -22,7 +23,8 @@ func (b *record) bytes(p []byte) {
 
 func (b *record) text(s string) { b.bytes([]byte(s)) }
 
-// ranks are written in ascending order, as runs of equal distances: a node has few, in whatever order ranks were dealt out.
+// ranks are written in ascending order, as runs of equal distances: a node has few, in whatever
+// order ranks were dealt out.
 func (b *record) ranks(all []transport.Rank) {
 	runs := runsOf(all)
 	b.number(uint64(len(runs)))

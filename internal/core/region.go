@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation of remotely accessible memory. Each rank allocates from its own slice of the node's arena. The ranks of the
-// group exchange addresses, and agree: all of them get memory or none does.
+// Allocation of remotely accessible memory. Each rank allocates from its own slice of the node's
+// arena. The ranks of the group exchange addresses, and agree: all of them get memory or none does.
 package core
 
 import (
@@ -86,7 +86,8 @@ func (o allocation) encode() []byte {
 	return b
 }
 
-// exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have failed.
+// exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have
+// failed.
 func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed int) {
 	all := g.team.Allgather(mine.encode())
 	allocs = make([]allocation, g.Size())
@@ -99,13 +100,15 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 	return allocs, failed
 }
 
-// Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all base addresses by
-// group rank, 0 where nothing was asked for. Collective over the group; on an error no member keeps anything.
+// Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all
+// base addresses by group rank, 0 where nothing was asked for. Collective over the group; on an
+// error no member keeps anything.
 func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, r.allocator.Publish)
 }
 
-// MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if these have any.
+// MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if
+// these have any.
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
 		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
@@ -148,7 +151,8 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 // mostEntered bounds what a rank enters into its page table in one allocation: some milliseconds.
 const mostEntered = 64 << 20
 
-// enter prepares this process for the new memory of other members on its node. Who comes next in the group is first.
+// enter prepares this process for the new memory of other members on its node. Who comes next in
+// the group is first.
 func (r *Runtime) enter(g *Group, allocs []allocation) {
 	left := int64(mostEntered)
 	for i := range allocs {
@@ -160,8 +164,8 @@ func (r *Runtime) enter(g *Group, allocs []allocation) {
 	}
 }
 
-// reserve reserves new memory for members that need it. First all agree that every machine has room for its members; nodes on
-// one machine share its memory.
+// reserve reserves new memory for members that need it. First all agree that every machine has room
+// for its members; nodes on one machine share its memory.
 func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
@@ -205,7 +209,8 @@ func (r *Runtime) unreserve(addr uintptr) {
 	}
 }
 
-// mallocError is a member's error: its own mistake, or that others failed. The first that failed prints it for all.
+// mallocError is a member's error: its own mistake, or that others failed. The first that failed
+// prints it for all.
 func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 	first, failed := -1, 0
 	for i, o := range allocs {
@@ -232,8 +237,8 @@ func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 	return e
 }
 
-// Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective over the group; all
-// earlier operations of the members are complete before any memory is freed.
+// Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective
+// over the group; all earlier operations of the members are complete before any memory is freed.
 func (r *Runtime) Free(g *Group, addr uintptr) error {
 	if err := g.member(); err != nil {
 		return err
@@ -260,8 +265,9 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the remote regions that are freed,
-// and returns the first member whose address is wrong, -1 if there is none: that one prints the error for all.
+// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the
+// remote regions that are freed, and returns the first member whose address is wrong, -1 if there
+// is none: that one prints the error for all.
 func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
 	const none = 1 // no address of an allocation
 	if wrong {

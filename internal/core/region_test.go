@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Allocation in two phases: all members get their memory, or none keeps anything, wherever it fails and on whichever
-// rank; and freeing.
+// Allocation in two phases: all members get their memory, or none keeps anything, wherever it fails
+// and on whichever rank; and freeing.
 package core
 
 import (
@@ -63,8 +63,8 @@ func (f *failingStep) fail(step string, rank int) error {
 	return nil
 }
 
-// Whatever fails on one rank fails the call on all, and nobody keeps anything: neither those who had to reserve new
-// memory nor those who could use again what they had freed.
+// Whatever fails on one rank fails the call on all, and nobody keeps anything: neither those who
+// had to reserve new memory nor those who could use again what they had freed.
 func TestMallocFailsTogether(t *testing.T) {
 	for _, step := range []string{"room", "grow", "publish"} {
 		for rank := range 3 {

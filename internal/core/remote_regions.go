@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Known regions of ranks on other nodes: those of collective allocations that this rank took part in, and those that their
-// owners have confirmed. They are a hint that saves a round trip; the target checks every address nevertheless.
+// Known regions of ranks on other nodes: those of collective allocations that this rank took part
+// in, and those that their owners have confirmed. They are a hint that saves a round trip; the
+// target checks every address nevertheless.
 package core
 
 import (
@@ -71,7 +72,8 @@ func (k *remoteRegions) find(rank transport.Rank, addr uintptr) (extent, bool) {
 	return list[i], true
 }
 
-// contains tells whether n bytes at an address lie in one region. beyond: they begin in one, but it is too short for them.
+// contains tells whether n bytes at an address lie in one region. beyond: they begin in one, but it
+// is too short for them.
 func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
 	e, found := k.find(rank, addr)
 	if !found || n < 0 {
@@ -81,11 +83,13 @@ func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (ye
 	return yes, !yes
 }
 
-// mostConfirmed limits the confirmed regions of a rank: beyond it all are forgotten, and asked for again.
+// mostConfirmed limits the confirmed regions of a rank: beyond it all are forgotten, and asked for
+// again.
 const mostConfirmed = 1024
 
-// confirm remembers a region that its owner says is live. The owner may free it, and allocate differently there, without a word:
-// so it replaces what overlaps it, and what is not in such a region is only unknown, never wrong.
+// confirm remembers a region that its owner says is live. The owner may free it, and allocate
+// differently there, without a word: so it replaces what overlaps it, and what is not in such a
+// region is only unknown, never wrong.
 func (k *remoteRegions) confirm(rank transport.Rank, e extent) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

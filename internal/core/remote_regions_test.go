@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a rank knows of the memory on other nodes, and what becomes of operations on memory that is not there.
+// What a rank knows of the memory on other nodes, and what becomes of operations on memory that is
+// not there.
 package core
 
 import (
@@ -14,8 +15,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// A bad address on another node is an error that names it, at once where this rank does not know the memory, and at the
-// fence where it thought it did.
+// A bad address on another node is an error that names it, at once where this rank does not know
+// the memory, and at the fence where it thought it did.
 func TestBadAddressesAcrossNodes(t *testing.T) {
 	for _, s := range shapes[1:] {
 		t.Run(s.String(), func(t *testing.T) {
@@ -98,7 +99,8 @@ func (r *tr) badTransfers(to int, good uintptr) {
 	}
 }
 
-// Memory of a rank's own, which the others have not been told of, is good all the same; what is freed is known no more.
+// Memory of a rank's own, which the others have not been told of, is good all the same; what is
+// freed is known no more.
 func TestKnownMemory(t *testing.T) {
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(8+8*int64(r.Me)), r.local(64)
@@ -138,7 +140,8 @@ func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
 	return yes
 }
 
-// asking counts the questions of a rank, the transfers to unknown memory, and those of them before any question.
+// asking counts the questions of a rank, the transfers to unknown memory, and those of them before
+// any question.
 type asking struct {
 	transport.Transport
 	unknownMemory           atomic.Uintptr // that begins here
@@ -168,8 +171,9 @@ func (a *asking) Get(p transport.Peer, x *transport.Xfer) error {
 	return a.Transport.Get(p, x)
 }
 
-// The owner of memory that is not known is asked once, by core: neither the transport nor the next transfer asks again. After the
-// owner has freed it and allocated more, a longer transfer asks again.
+// The owner of memory that is not known is asked once, by core: neither the transport nor the next
+// transfer asks again. After the owner has freed it and allocated more, a longer transfer asks
+// again.
 func TestOwnerIsAskedOnce(t *testing.T) {
 	shape{2, 2, false}.run(t, func(c *transporttest.Cluster) {
 		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return &asking{Transport: t} }

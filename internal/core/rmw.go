@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Atomic read-modify-write of one word: atomic with respect to every other one on the word, from any rank.
+// Atomic read-modify-write of one word: atomic with respect to every other one on the word, from
+// any rank.
 package core
 
 import (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Read-modify-write: operations in both numberings, arguments, and results over the stand-in transport; and notification.
+// Read-modify-write: operations in both numberings, arguments, and results over the stand-in
+// transport; and notification.
 package core
 
 import (

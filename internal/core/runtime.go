@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The life of the library in one process: Start exchanges what ranks must know of each other, and opens the node and the
-// transport between nodes; Finalize ends it. capi counts nested initialisations.
+// The life of the library in one process: Start exchanges what ranks must know of each other, and
+// opens the node and the transport between nodes; Finalize ends it. capi counts nested
+// initialisations.
 package core
 
 import (
@@ -71,7 +72,8 @@ type Runtime struct {
 	jobEnded      chan struct{} // closed when this process has ended, in tests
 }
 
-// Start is collective over the job. If one rank cannot take part, all get an error (see StartError).
+// Start is collective over the job. If one rank cannot take part, all get an error (see
+// StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r, err := start(cfg, job, p)
 	if err == nil {
@@ -142,8 +144,8 @@ func refusal(err error) error {
 	return fmt.Errorf("exchange of addresses: %w", err)
 }
 
-// reach opens the node and, if there are several, the transport between them; afterwards every rank has a route. It is
-// collective, and succeeds on all ranks or on none.
+// reach opens the node and, if there are several, the transport between them; afterwards every rank
+// has a route. It is collective, and succeeds on all ranks or on none.
 func (r *Runtime) reach(p transport.Platform, f *found) error {
 	c, err := r.chooseProvider(p)
 	if err != nil {
@@ -218,8 +220,9 @@ func (r *Runtime) closeTransports() {
 // leaveTime bounds the goodbyes of a process that exits.
 const leaveTime = 2 * time.Second
 
-// Leave is called when the process exits with status 0 without finalising: it says goodbye to all nodes, so that they do not
-// regard this rank as dead. It runs on the thread that has called exit; others may be in calls.
+// Leave is called when the process exits with status 0 without finalising: it says goodbye to all
+// nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
+// others may be in calls.
 func (r *Runtime) Leave() {
 	r.exitThread.Store(int64(syscall.Gettid()))
 	log.Flush()

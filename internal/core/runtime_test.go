@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Life: what a rank knows after Start, every way in which Start fails, what Finalize completes; and topology.
+// Life: what a rank knows after Start, every way in which Start fails, what Finalize completes; and
+// topology.
 package core
 
 import (
@@ -34,7 +35,8 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// Start of two ranks, of which one fails in one step: both get the error, the one that has failed is to print it.
+// Start of two ranks, of which one fails in one step: both get the error, the one that has failed
+// is to print it.
 func TestStartFails(t *testing.T) {
 	for _, step := range []string{"listen", "join", "connect"} {
 		for rank := range 2 {
@@ -155,7 +157,8 @@ func TestOddRecords(t *testing.T) {
 	}
 }
 
-// Ranks with different versions of the library are not regarded as one node, and all of them fail; the first one prints why.
+// Ranks with different versions of the library are not regarded as one node, and all of them fail;
+// the first one prints why.
 func TestVersions(t *testing.T) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(3)
@@ -183,7 +186,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Ranks on several nodes need a transport between nodes; the error says which were looked at and why they are of no use.
+// Ranks on several nodes need a transport between nodes; the error says which were looked at and
+// why they are of no use.
 func TestNoWire(t *testing.T) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(2)

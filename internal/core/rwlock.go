@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Locks for one writer or many readers, in arena memory of any rank: those of windows. Locking is an acquire; unlocking
-// completes everything that the holder has done at the lock's rank. Between nodes the rank's data server locks on behalf of
-// the caller (lockserver.go).
+// Locks for one writer or many readers, in arena memory of any rank: those of windows. Locking is
+// an acquire; unlocking completes everything that the holder has done at the lock's rank. Between
+// nodes the rank's data server locks on behalf of the caller (lockserver.go).
 package core
 
 import (
@@ -15,7 +15,8 @@ import (
 // syncAlign is how locks are aligned: to a cache line.
 const syncAlign = 64
 
-// The body of a message is the lock's address and whether it is exclusive; the answer one byte, none if the request is wrong.
+// The body of a message is the lock's address and whether it is exclusive; the answer one byte,
+// none if the request is wrong.
 const rwlockBody = 9
 
 func rwlockMessage(lock uintptr, exclusive bool) []byte {
@@ -51,7 +52,8 @@ func noSync(arg string, proc int, addr uintptr) error {
 	return argErr(CodeAddress, arg, "%#x is no aligned arena memory of rank %d", addr, proc)
 }
 
-// RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other readers.
+// RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other
+// readers.
 func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
 	if err := r.checkRWLock(proc, lock); err != nil {
 		return err
@@ -70,8 +72,8 @@ func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
 	return nil
 }
 
-// RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and the lock is free for others.
-// Where messages come behind operations that is one round trip.
+// RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and
+// the lock is free for others. Where messages come behind operations that is one round trip.
 func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 	if err := r.checkRWLock(proc, lock); err != nil {
 		return err

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks and events from all nodes: exclusion, readers together, nobody starves, unlocking completes what was stored,
-// an event comes behind data; and the mistakes of callers and of messages.
+// Reader/writer locks and events from all nodes: exclusion, readers together, nobody starves,
+// unlocking completes what was stored, an event comes behind data; and the mistakes of callers and
+// of messages.
 package core
 
 import (
@@ -15,7 +16,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// Writers count in memory that only the lock protects; readers find two words always equal, and read at the same time.
+// Writers count in memory that only the lock protects; readers find two words always equal, and
+// read at the same time.
 func TestRWLocksAcrossNodes(t *testing.T) {
 	for _, s := range append(shapes, shape{16, 16, false}) {
 		t.Run(s.String(), func(t *testing.T) {
@@ -170,7 +172,8 @@ func TestRWUnlockCompletes(t *testing.T) {
 	}
 }
 
-// An event is behind what its raiser has stored, at ranks of all nodes, and counts over the wrap-around.
+// An event is behind what its raiser has stored, at ranks of all nodes, and counts over the
+// wrap-around.
 func TestEventsAcrossNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(8)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of collectives between nodes. Each has a tag of its own, its receiver knows how long it is, and a collective bounds how
-// many are on their way: so they need no order and no window. A message for which its receiver has said where it belongs is
-// received there. Else it goes through the node's mailbox, like any other.
+// Messages of collectives between nodes. Each has a tag of its own, its receiver knows how long it
+// is, and a collective bounds how many are on their way: so they need no order and no window. A
+// message for which its receiver has said where it belongs is received there. Else it goes through
+// the node's mailbox, like any other.
 package core
 
 import (
@@ -54,7 +55,8 @@ func (t *wantedTable) add(w *wanted) {
 	t.all[w.wantedKey] = w
 }
 
-// remove forgets what is waited for with a key and returns it; nil if nothing is, or not with room for so many bytes.
+// remove forgets what is waited for with a key and returns it; nil if nothing is, or not with room
+// for so many bytes.
 func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +68,8 @@ func (t *wantedTable) remove(k wantedKey, room int) *wanted {
 	return w
 }
 
-// sendStraight sends a message of a collective. A long one goes straight or in fragments: the node's mailbox has no room for it.
+// sendStraight sends a message of a collective. A long one goes straight or in fragments: the
+// node's mailbox has no room for it.
 func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error {
 	dest := r.route(to)
 	long := len(data) > fragmentBytes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages that are copied to where they are wanted: none is overlooked, whether its receiver looks, sleeps or has not come yet.
+// Messages that are copied to where they are wanted: none is overlooked, whether its receiver
+// looks, sleeps or has not come yet.
 package core
 
 import (
@@ -105,7 +106,8 @@ func (p refusing) Send(to transport.Peer, m transport.Msg) error {
 	return p.watched.Send(to, m)
 }
 
-// Connections over which messages would go straight come and go: a long message then travels in fragments.
+// Connections over which messages would go straight come and go: a long message then travels in
+// fragments.
 func TestLongMessagesNotStraight(t *testing.T) {
 	var sent atomic.Int32
 	refuse := func(c *transporttest.Cluster) {
@@ -140,7 +142,8 @@ func (c counted) Send(p transport.Peer, m transport.Msg) error {
 	return c.watched.Send(p, m)
 }
 
-// Of three leaders one gives its part to another and sends nothing else: it does not fill the memory of one that is late.
+// Of three leaders one gives its part to another and sends nothing else: it does not fill the
+// memory of one that is late.
 func TestLateInReduction(t *testing.T) {
 	const n = 64 * reduceBytes / 8
 	var sent [3]atomic.Int32

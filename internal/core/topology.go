@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which rank runs on which node. A node is identified by boot id, host name and network namespace, not by host name
-// alone. ARMCI_NODE overrides that, so that tests can pretend several nodes on one machine.
+// Which rank runs on which node. A node is identified by boot id, host name and network namespace,
+// not by host name alone. ARMCI_NODE overrides that, so that tests can pretend several nodes on one
+// machine.
 package core
 
 import (
@@ -12,7 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Topology is constant after Start. Nodes are numbered by their lowest rank. It has 16 bytes for each rank of the job.
+// Topology is constant after Start. Nodes are numbered by their lowest rank. It has 16 bytes for
+// each rank of the job.
 type Topology struct {
 	Nodes        [][]transport.Rank // ranks of each node, ascending
 	Hosts        []string           // host name of each node
@@ -65,8 +67,9 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 	return t, nil
 }
 
-// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else one domain per rank.
-// Global Arrays assumes that the ranks of a domain are consecutive, and fails otherwise.
+// Domains are what armci_domain_* report: the nodes if the ranks of each node are consecutive, else
+// one domain per rank. Global Arrays assumes that the ranks of a domain are consecutive, and fails
+// otherwise.
 func (t *Topology) Domains() int {
 	if t.interleaved {
 		return len(t.nodeOf)
@@ -108,7 +111,8 @@ func (t *Topology) Mine() []transport.Rank { return t.Nodes[t.MyNode()] }
 // SameNode tells whether a rank shares the caller's node.
 func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.nodeOf[t.me] }
 
-// SameMachine tells whether a rank is on the caller's machine, perhaps on another (pretended) node of it.
+// SameMachine tells whether a rank is on the caller's machine, perhaps on another (pretended) node
+// of it.
 func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[t.Node(r)] }
 
 const (
@@ -135,7 +139,8 @@ func (t *Topology) String() string {
 	return b.String()
 }
 
-// machine is the part of a node's identity that is the same for all nodes of one machine: its boot id.
+// machine is the part of a node's identity that is the same for all nodes of one machine: its boot
+// id.
 func machine(id string) string {
 	boot, _, _ := strings.Cut(id, "|")
 	return boot
@@ -148,7 +153,8 @@ func namespace(id string) string {
 	return strings.Join(parts[:min(len(parts), 3)], "|")
 }
 
-// NodeID is this machine's identity for bootstrap.Job.Split, and its host name. pretend is ARMCI_NODE.
+// NodeID is this machine's identity for bootstrap.Job.Split, and its host name. pretend is
+// ARMCI_NODE.
 func NodeID(pretend string) (id, host string) {
 	host, _ = os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Counts stores at each rank since its last fence, so that a fence with nothing outstanding costs nothing.
-// C reads these counters, and a C fast path counts its puts in them: transport/fast.h has the layout as struct traffic.
+// Counts stores at each rank since its last fence, so that a fence with nothing outstanding costs
+// nothing. C reads these counters, and a C fast path counts its puts in them: transport/fast.h has
+// the layout as struct traffic.
 package core
 
 import "sync/atomic"
 
-// Traffic counts the stores of this process at one rank. Nothing is outstanding while both are equal.
+// Traffic counts the stores of this process at one rank. Nothing is outstanding while both are
+// equal.
 type Traffic struct {
 	Posted atomic.Uint32 // raised after a store has been handed to its transport
 	Fenced atomic.Uint32 // value of Posted up to which the stores are known to have taken effect
@@ -14,7 +16,8 @@ type Traffic struct {
 
 func (t *Traffic) clean() bool { return t.Posted.Load() == t.Fenced.Load() }
 
-// fenced notes that all stores up to a count have taken effect. Several fences may end in any order.
+// fenced notes that all stores up to a count have taken effect. Several fences may end in any
+// order.
 func (t *Traffic) fenced(upTo uint32) {
 	for {
 		was := t.Fenced.Load()
@@ -34,5 +37,6 @@ func (t traffic) posted(proc int) {
 
 func (t traffic) all() *Traffic { return &t[len(t)-1] }
 
-// Traffic returns the counters for C: an entry for each rank and one for all together. Their address does not change.
+// Traffic returns the counters for C: an entry for each rank and one for all together. Their
+// address does not change.
 func (r *Runtime) Traffic() []Traffic { return r.traffic }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a message travels in fragments,
-// and a window bounds what is on its way to one rank: a rank that does not receive blocks its senders, and its node need not
-// buffer more. A sender that waits receives meanwhile, so that two ranks that send to each other both go on.
+// Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a
+// message travels in fragments, and a window bounds what is on its way to one rank: a rank that
+// does not receive blocks its senders, and its node need not buffer more. A sender that waits
+// receives meanwhile, so that two ranks that send to each other both go on.
 package core
 
 import (
@@ -141,7 +142,8 @@ func (m *twoSided) close() {
 	m.mu.Unlock()
 }
 
-// requestAck waits until everything that this rank has sent to another one has been delivered, then sends itself a message.
+// requestAck waits until everything that this rank has sent to another one has been delivered, then
+// sends itself a message.
 func (r *Runtime) requestAck(to transport.Rank) {
 	defer log.Guard()
 	defer r.twoSided.running.Done()
@@ -149,7 +151,8 @@ func (r *Runtime) requestAck(to transport.Rank) {
 	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
 }
 
-// Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it unread.
+// Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it
+// unread.
 func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
 	l, err := r.mailbox.Recv(from, tag, body)
 	if err != nil || l.Bytes == l.Total {
@@ -175,7 +178,8 @@ type recvQueue struct {
 	delivering bool
 }
 
-// fragment is what arrives for a rank: a fragment of a message, or a request to acknowledge everything before it.
+// fragment is what arrives for a rank: a fragment of a message, or a request to acknowledge
+// everything before it.
 type fragment struct {
 	from       transport.Rank
 	tag, total int64
@@ -201,7 +205,8 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply
 	return true
 }
 
-// deliverSoon delivers a fragment at once if there is room; else it is queued for a goroutine. m is what it came in, or nil.
+// deliverSoon delivers a fragment at once if there is room; else it is queued for a goroutine. m is
+// what it came in, or nil.
 func (r *Runtime) deliverSoon(local int, p fragment, m *transport.Msg) {
 	in := &r.twoSided.in[local]
 	in.mu.Lock()
@@ -227,8 +232,8 @@ func (r *Runtime) deliver(local int, p fragment) bool {
 	return r.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
 }
 
-// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking, so that it can end when
-// the job does.
+// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking,
+// so that it can end when the job does.
 func (r *Runtime) deliverQueued(local int, in *recvQueue) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()

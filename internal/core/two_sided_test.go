@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mail between nodes: messages of all sizes arrive whole and in order, nobody who sends to each other blocks for good,
-// and a receiver that does not come holds up its senders but keeps nothing.
+// Mail between nodes: messages of all sizes arrive whole and in order, nobody who sends to each
+// other blocks for good, and a receiver that does not come holds up its senders but keeps nothing.
 package core
 
 import (
@@ -17,7 +17,8 @@ import (
 
 var mailSizes = []int{0, 1, 8, 1000, fragmentBytes - 1, fragmentBytes, fragmentBytes + 1, 100000, 1 << 20}
 
-// Everybody sends to everybody before anybody receives, of two tags, in another order than they are received.
+// Everybody sends to everybody before anybody receives, of two tags, in another order than they are
+// received.
 func TestMailAcrossNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		for to := range r.N {
@@ -140,7 +141,8 @@ func TestMailWindow(t *testing.T) {
 	})
 }
 
-// A message longer than the buffer is left unread, also one in fragments. What nobody receives does not hold up the end.
+// A message longer than the buffer is left unread, also one in fragments. What nobody receives does
+// not hold up the end.
 func TestMailTooLong(t *testing.T) {
 	shape{2, 3, false}.run(t, nil, func(r *tr) {
 		if r.Me == 0 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them. Updates of one origin at one
-// rank take effect in the order in which they were called, and behind its earlier accumulates (Op) there. Within the node they
-// are done when the call returns; between nodes they are messages (update_message.go), and a fence waits for them. An accumulate by
-// an Op after them has no order with them, unless a fence comes between.
+// Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them.
+// Updates of one origin at one rank take effect in the order in which they were called, and behind
+// its earlier accumulates (Op) there. Within the node they are done when the call returns; between
+// nodes they are messages (update_message.go), and a fence waits for them. An accumulate by an Op
+// after them has no order with them, unless a fence comes between.
 package core
 
 import (
@@ -101,8 +102,8 @@ func (r *Runtime) checkRuns(proc int, runs []Run) error {
 	return nil
 }
 
-// behindStores makes sure that what is done at proc next, by a message or under the node's locks, comes behind everything that
-// this rank has stored there.
+// behindStores makes sure that what is done at proc next, by a message or under the node's locks,
+// comes behind everything that this rank has stored there.
 func (r *Runtime) behindStores(proc int) error {
 	to := r.route(transport.Rank(proc))
 	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
@@ -141,7 +142,8 @@ func updateError(proc int, err error) error {
 	return fmt.Errorf("update at rank %d: %w", proc, err)
 }
 
-// CompareSwap stores the n bytes of value at addr of rank proc if the bytes there equal those of compare; old gets what was there.
+// CompareSwap stores the n bytes of value at addr of rank proc if the bytes there equal those of
+// compare; old gets what was there.
 func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old []byte, trusted bool) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of other nodes. A message has a head, runs of the target's memory, and the elements; it is small enough to be received
-// in memory that is used again, so a large update is many. Who fetches waits for the answer to each. The server checks
-// everything: a wrong message changes nothing, is not answered with data, and is logged if nobody waits for it.
+// Updates of other nodes. A message has a head, runs of the target's memory, and the elements; it
+// is small enough to be received in memory that is used again, so a large update is many. Who
+// fetches waits for the answer to each. The server checks everything: a wrong message changes
+// nothing, is not answered with data, and is logged if nobody waits for it.
 package core
 
 import (
@@ -16,8 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Head: uint8 operator, uint8 type, uint8 flags, uint8 0, uint32 runs, uint32 elements, uint32 0. A run: uint64 address, uint64
-// bytes. A message and its answer have no more than mostUpdate bytes.
+// Head: uint8 operator, uint8 type, uint8 flags, uint8 0, uint32 runs, uint32 elements, uint32 0. A
+// run: uint64 address, uint64 bytes. A message and its answer have no more than mostUpdate bytes.
 const (
 	updateHead = 16
 	runBytes   = 16
@@ -42,8 +43,8 @@ type updateMessages struct {
 	sent int64 // bytes of elements that were appended
 }
 
-// next takes the runs of the next message, and gives their bytes; 0: there is none. Also elements that do not travel count, since
-// those that were there before may.
+// next takes the runs of the next message, and gives their bytes; 0: there is none. Also elements
+// that do not travel count, since those that were there before may.
 func (c *updateMessages) next() (bytes int64) {
 	c.now = c.now[:0]
 	for room := int64(mostUpdate - updateHead); len(c.runs) > 0; {
@@ -192,7 +193,8 @@ func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) 
 		Old: unsafe.Pointer(unsafe.SliceData(old))})
 }
 
-// A compare-and-swap: uint64 address, then the two operands, of equal length. The answer is what was there.
+// A compare-and-swap: uint64 address, then the two operands, of equal length. The answer is what
+// was there.
 const compareHead = 8
 
 func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {

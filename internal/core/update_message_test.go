@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of updates: cutting keeps elements whole and messages short, and what was cut is decoded; no message, however wrong,
-// makes the decoder give memory beyond it.
+// Messages of updates: cutting keeps elements whole and messages short, and what was cut is
+// decoded; no message, however wrong, makes the decoder give memory beyond it.
 package core
 
 import (

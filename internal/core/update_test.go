@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates at ranks of all nodes: every operator and type as the kernel does it, large and scattered ones, fetching, their order, and
-// compare-and-swap; and the mistakes of callers.
+// Updates at ranks of all nodes: every operator and type as the kernel does it, large and scattered
+// ones, fetching, their order, and compare-and-swap; and the mistakes of callers.
 package core
 
 import (
@@ -25,7 +25,8 @@ func sumOf(proc int, addr uintptr, x []int64) *Update {
 	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64, Runs: []Run{{Addr: addr, Bytes: int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
 }
 
-// Each rank has a place of its own at every other; operators and types come one after the other on what is there.
+// Each rank has a place of its own at every other; operators and types come one after the other on
+// what is there.
 func TestUpdatesOfAllKinds(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		const room = 2048
@@ -100,7 +101,8 @@ func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, ty
 	}
 }
 
-// One update of more than a message holds, in one run and in many, with elements that do not divide it.
+// One update of more than a message holds, in one run and in many, with elements that do not divide
+// it.
 func TestLargeUpdates(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		const n = 9000 // elements of 32 bytes, with gaps
@@ -138,7 +140,8 @@ func TestLargeUpdates(t *testing.T) {
 	})
 }
 
-// All ranks take numbers of one counter by fetching, by compare-and-swap, and add to one more beside accumulates of ARMCI.
+// All ranks take numbers of one counter by fetching, by compare-and-swap, and add to one more
+// beside accumulates of ARMCI.
 func TestUpdatesOfAll(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		const rounds = 40
@@ -221,7 +224,8 @@ func (r *tr) increase(proc int, addr uintptr) {
 	}
 }
 
-// Replacements of one origin take effect in order, also behind its earlier puts and accumulates, on a slow wire.
+// Replacements of one origin take effect in order, also behind its earlier puts and accumulates, on
+// a slow wire.
 func TestUpdatesInOrder(t *testing.T) {
 	for _, ordered := range []bool{true, false} {
 		shape{2, 4, true}.run(t, func(c *transporttest.Cluster) {
@@ -331,7 +335,8 @@ func (r *tr) updateMistakes(to int, mem []uintptr) {
 	wantArg(r, "compare", r.CompareSwap(to, mem[to]+60, 8, b[:8], b[:8], b[:8], false), "target", CodeAddress, "are not within")
 }
 
-// Trusted operations are not checked at the origin: no question is asked, and the target refuses what is wrong.
+// Trusted operations are not checked at the origin: no question is asked, and the target refuses
+// what is wrong.
 func TestTrusted(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers to and from memory of another node that this rank does not know: the owner is asked before the first byte
-// travels. So a wrong address costs one round trip, and no local memory is read, whose address may be as wrong. A transport
-// between nodes only gets transfers whose remote memory is known (Op.known); the data server checks every address again. The
-// answer says how far the first allocation reaches, so that the next transfer to it need not ask.
+// Transfers to and from memory of another node that this rank does not know: the owner is asked
+// before the first byte travels. So a wrong address costs one round trip, and no local memory is
+// read, whose address may be as wrong. A transport between nodes only gets transfers whose remote
+// memory is known (Op.known); the data server checks every address again. The answer says how far
+// the first allocation reaches, so that the next transfer to it need not ask.
 package core
 
 import (
@@ -13,15 +14,17 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32 number of ranges before
-// the first bad one, and the allocation that holds the first, a range of 0 bytes if it is no allocation of the arena.
+// A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32
+// number of ranges before the first bad one, and the allocation that holds the first, a range of 0
+// bytes if it is no allocation of the arena.
 const (
 	rangeBytes  = 16
 	maxRanges   = 2048 // in a question
 	answerBytes = 4 + rangeBytes
 )
 
-// verify asks the owner about the remote memory of a checked operation, unless it is known. Afterwards it is known.
+// verify asks the owner about the remote memory of a checked operation, unless it is known.
+// Afterwards it is known.
 func (r *Runtime) verify(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
 	if o.known || to.immediate {
@@ -45,7 +48,8 @@ func (r *Runtime) verify(o *Op) error {
 	return nil
 }
 
-// askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for the error.
+// askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for
+// the error.
 func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	answer, err := r.call(transport.Rank(proc), msgOwns, question)
 	if err != nil {

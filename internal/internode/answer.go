@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The receiving side of an origin: answers of a node's data server. The poller's owner completes whatever comes,
-// others' requests too. Data goes straight to where it belongs.
+// The receiving side of an origin: answers of a node's data server. The poller's owner completes
+// whatever comes, others' requests too. Data goes straight to where it belongs.
 package internode
 
 import (
@@ -20,8 +20,8 @@ type answer struct {
 	l    *link
 	base uint32 // frames that were sent over earlier connections, lower bits
 	h    header
-	r    *request // whose answer it is; nil if nobody's
-	late bool     // it comes after the target was given up: nobody wants it
+	r    *request // that it answers; nil if none
+	late bool     // it comes after the target was given up, and is dropped
 	body []byte   // of what is no data
 	tell message
 	here transport.Placed // where the message that is coming belongs; nil: in tell
@@ -64,7 +64,8 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 	return transport.Body{Into: &a.into}, nil
 }
 
-// prepare finds out whether the body may come, and makes room for it. rest is the beginning of a message.
+// prepare finds out whether the body may come, and makes room for it. rest is the beginning of a
+// message.
 func (a *answer) prepare(rest []byte, n int64) (err error) {
 	h, r := &a.h, a.r
 	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.want && h.kind != kindRefused
@@ -117,7 +118,7 @@ func (a *answer) room(rest []byte, n int64) ([]byte, error) {
 	return body[copy(body, rest):], nil
 }
 
-// Data is called for what nobody wants: every other body has a place.
+// Data is called for bodies that are dropped: every other body has a place.
 func (a *answer) Data([]byte) error {
 	if a.late {
 		return nil
@@ -221,7 +222,8 @@ func (a *answer) Lost(err error) {
 	a.abandon()
 }
 
-// finishAnswers reads what has begun to come, so that no memory is written to later. Who is slow is not waited for.
+// finishAnswers reads what has begun to come, so that no memory is written to later. A slow peer is
+// not waited for.
 func (t *Transport) finishAnswers() {
 	for begin, more := time.Now(), true; more; {
 		late := time.Since(begin) > goodbyeTime

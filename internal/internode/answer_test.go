@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nodes that answer what they were not asked, or not as they should: the operation fails, the loss is told with the reason,
-// and no memory but that of the operation is written to.
+// Nodes that answer what they were not asked, or not as they should: the operation fails, the loss
+// is told with the reason, and no memory but that of the operation is written to.
 package internode
 
 import (
@@ -17,7 +17,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// lie is how a node answers a request: with frames that have the number of the request if their id is 1.
+// lie is how a node answers a request: with frames that have the number of the request if their id
+// is 1.
 type lie struct {
 	h    header
 	body []byte
@@ -130,7 +131,8 @@ func TestTellsLoss(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers: a node that is not there, or does not let this process in, is an error within the timeout.
+// TestNobodyAnswers: a node that is not there, or does not let this process in, is an error within
+// the timeout.
 func TestNobodyAnswers(t *testing.T) {
 	leaktest.Check(t)
 	for _, addr := range [][]byte{[]byte("nowhere"), nil} {

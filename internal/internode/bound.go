@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A goal for the number of connections, of a data server's origins and of an origin's targets: when there are more, those that have
-// been silent for longest are asked to go, an eighth at once, so that not every new connection costs an old one. Nobody is refused:
-// while all are busy there are more. How often a connection is used is counted by others; here it is looked at only when the number
-// comes near the goal, which jobs of usual size never do.
+// A goal for the number of connections, of a data server's origins and of an origin's targets: when
+// there are more, those that have been silent for longest are asked to go, an eighth at once, so
+// that not every new connection costs an old one. No origin is refused: while all are busy there
+// are more. How often a connection is used is counted by others; here it is looked at only when the
+// number comes near the goal, which jobs of usual size never do.
 package internode
 
 import (
@@ -14,8 +15,8 @@ import (
 	"time"
 )
 
-// askAgain is how long who was asked has time to go. Then others are asked, or, if there are none, the same again: more and more
-// rarely, as long as nobody goes.
+// askAgain is how long an origin that was asked has time to go. Then others are asked, or, if there
+// are none, the same again: more and more rarely, as long as none goes.
 const (
 	askAgain  = 100 * time.Millisecond
 	askRarely = 2 * time.Second
@@ -94,7 +95,8 @@ func (b *bound[M]) again() []M {
 	return ask
 }
 
-// choose looks at some of the connections and returns those that should go. The caller has the lock.
+// choose looks at some of the connections and returns those that should go. The caller has the
+// lock.
 func (b *bound[M]) choose(among []*member[M]) (ask []M) {
 	now, going := b.now(), 0
 	b.last = now
@@ -124,7 +126,8 @@ func (b *bound[M]) choose(among []*member[M]) (ask []M) {
 	return ask
 }
 
-// counts tells how many connections there are, there were at most, came beyond the goal, and were asked to go.
+// counts tells how many connections there are, there were at most, came beyond the goal, and were
+// asked to go.
 func (b *bound[M]) counts() (now, peak, exceeded, asked int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -141,7 +141,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// Who gives a connection back too early waits longer the next time, and, when that was right, less again.
+// Who gives a connection back too early waits longer the next time, and, when that was right, less
+// again.
 func TestQuiet(t *testing.T) {
 	var q quiet
 	now := time.Unix(1, 0)

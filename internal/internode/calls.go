@@ -11,9 +11,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// RMW changes a word of 4 or 8 bytes: by the node's server with the atomics of its processors; or, of words that were
-// declared for it, by the devices. The two are not atomic with respect to each other, so the server refuses what is the
-// devices' and tells how far that reaches.
+// RMW changes a word of 4 or 8 bytes: by the node's server with the atomics of its processors; or,
+// of words that were declared for it, by the devices. The two are not atomic with respect to each
+// other, so the server refuses what is the devices' and tells how far that reaches.
 func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if !x.Valid() {
 		return fmt.Errorf("read-modify-write operation %d of %d bytes: %w", x.Op, x.Bytes, transport.ErrNotNative)
@@ -47,8 +47,8 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	return nil
 }
 
-// change sends a read-modify-write. r gets the answer; it is nil if none is wanted. Where the word may turn out to be a device's,
-// there is always one.
+// change sends a read-modify-write. r gets the answer; it is nil if none is wanted. Where the word
+// may turn out to be a device's, there is always one.
 func (g *target) change(h header, x *transport.RMW) (r *request, err error) {
 	if err := g.lock(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (g *target) change(h header, x *transport.RMW) (r *request, err error) {
 	}
 	if r != nil {
 		r.finish(err)
-		err = nil // who waits gets it
+		err = nil // the waiter gets it
 	}
 	return r, err
 }
@@ -107,7 +107,7 @@ func (g *target) atomic(x *transport.RMW) error {
 		x.Old, err = g.direct.Atomic(transport.AtomicAdd, x.Addr, far.Key, x.Operand, 0)
 		return g.deviceError(err)
 	}
-	for guess := x.Compare; ; guess = x.Old { // somebody else has changed it each time this goes round
+	for guess := x.Compare; ; guess = x.Old { // another rank has changed it each time this goes round
 		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Value(guess), guess)
 		if err != nil || x.Old == guess || x.Op == transport.CompareAndSwap {
 			return g.deviceError(err)
@@ -115,8 +115,8 @@ func (g *target) atomic(x *transport.RMW) error {
 	}
 }
 
-// Send posts a message. An unordered one goes straight to the process, if that is connected to this one's data server:
-// there whoever waits for it reads it, so that no server has to run in between.
+// Send posts a message. An unordered one goes straight to the process, if that is connected to this
+// one's data server: there the waiter reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 	if len(m.Head) > transport.MaxMessageHead {
 		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head), transport.MaxMessageHead, transport.ErrTooLong)
@@ -152,7 +152,8 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	return found.body, err
 }
 
-// message sends a message, in parts where frames are bounded. r is who waits for the reply to a call.
+// message sends a message, in parts where frames are bounded. r is the request that waits for the
+// reply to a call.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
 		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,

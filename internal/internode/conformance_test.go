@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite of transports over a network in memory, with different settings: every protocol is once the only one.
+// The conformance suite of transports over a network in memory, with different settings: every
+// protocol is once the only one.
 package internode
 
 import (
@@ -19,7 +20,8 @@ func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *
 	})
 }
 
-// Memory outside the arena is reached by frames only: of the server's own process, and of another one of its node.
+// Memory outside the arena is reached by frames only: of the server's own process, and of another
+// one of its node.
 func TestConformancePrivate(t *testing.T) {
 	for _, c := range []struct {
 		name   string

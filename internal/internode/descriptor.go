@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Descriptors of target memory in frames: a strided shape, or groups of segments. Decoding checks them against the bounds
-// of the wire format and the bytes they are for, not against anybody's memory.
+// Descriptors of target memory in frames: a strided shape, or groups of segments. Decoding checks
+// them against the bounds of the wire format and the bytes they are for, not against anybody's
+// memory.
 package internode
 
 import (
@@ -19,7 +20,8 @@ var (
 	errDesc     = fmt.Errorf("%w: wrong descriptor", errProtocol)
 )
 
-// layout is a decoded descriptor: what memory of a rank a request is about. Its arrays are bounded and used again.
+// layout is a decoded descriptor: what memory of a rank a request is about. Its arrays are bounded
+// and used again.
 type layout struct {
 	count  []int32 // strided
 	stride []int32
@@ -93,7 +95,8 @@ func (r *varints) varint() int64 {
 	return int64(v>>1 ^ -(v & 1))
 }
 
-// decodeGroups reads groups and lists. It never holds more than maxGroups of them, nor more than maxAddrs addresses.
+// decodeGroups reads groups and lists. It never holds more than maxGroups of them, nor more than
+// maxAddrs addresses.
 func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	r, prev, size := varints{b: b}, addr, uint64(0)
 	l.lo, l.hi, l.grain = math.MaxUint64, 0, 0
@@ -127,7 +130,8 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	return nil
 }
 
-// group adds a group whose distance comes next, and gives the address of its last segment; false if there can be no such one.
+// group adds a group whose distance comes next, and gives the address of its last segment; false if
+// there can be no such one.
 func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
 	step := int64(0)
 	if n > 1 {
@@ -140,7 +144,8 @@ func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
 	return true
 }
 
-// list adds a list whose addresses come next, and gives the last one; false if there can be no such list.
+// list adds a list whose addresses come next, and gives the last one; false if there can be no such
+// list.
 func (l *layout) list(r *varints, first, n, size uint64, last *uint64) bool {
 	begin := len(l.addrs)
 	if n > uint64(maxAddrs-begin) || uint64(len(r.b)) < listed*(n-1) || first > maxAddr {
@@ -161,8 +166,8 @@ func (l *layout) list(r *varints, first, n, size uint64, last *uint64) bool {
 	return l.within(int64(first)+int64(least), int64(first)+int64(most), size)
 }
 
-// span takes the memory of a group into that of the layout, and gives the address of its last segment; false if there can be
-// no such memory.
+// span takes the memory of a group into that of the layout, and gives the address of its last
+// segment; false if there can be no such memory.
 func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bool {
 	over, reach := bits.Mul64(uint64(max(step, -step)), n-1)
 	if over != 0 || reach > maxAddr || step < -maxPayload || step > maxPayload {
@@ -177,7 +182,8 @@ func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bo
 	return first <= maxAddr && lo <= hi && l.within(int64(lo), int64(hi), size)
 }
 
-// within takes segments that begin at lo, at hi and between them into the memory of the layout; false if there can be none.
+// within takes segments that begin at lo, at hi and between them into the memory of the layout;
+// false if there can be none.
 func (l *layout) within(lo, hi int64, size uint64) bool {
 	if lo < 0 || uint64(hi) > maxAddr || size > maxAddr-uint64(hi) {
 		return false
@@ -198,7 +204,8 @@ func (l *layout) set(c *kernel.Cursor, h *header) {
 	}
 }
 
-// owned tells whether all of it is memory that owns says yes to. Usually it is one allocation, and one question.
+// owned tells whether all of it is memory that owns says yes to. Usually it is one allocation, and
+// one question.
 func (l *layout) owned(owns func(addr uintptr, n int64) bool) bool {
 	if owns(uintptr(l.lo), int64(l.hi-l.lo)) {
 		return true

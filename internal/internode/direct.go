@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device: the origin's, which reads and writes the target's memory without its help, or the target's, which
-// writes a get's rows into the origin's memory (paper 000's host-assisted zero copy, for networks whose reads are slow).
+// Transfers by the device: the origin's, which reads and writes the target's memory without its
+// help, or the target's, which writes a get's rows into the origin's memory (paper 000's
+// host-assisted zero copy, for networks whose reads are slow).
 package internode
 
 import (
@@ -13,8 +14,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// move writes or reads a whole transfer. Without a request local memory is the caller's again when this returns.
-// ErrNotNative: it has to travel by frames. The caller has the lock.
+// move writes or reads a whole transfer. Without a request local memory is the caller's again when
+// this returns. ErrNotNative: it has to travel by frames. The caller has the lock.
 func (g *target) move(f *transfer, r *request) error {
 	if err := g.settle(); err != nil {
 		return err
@@ -39,7 +40,8 @@ func (g *target) move(f *transfer, r *request) error {
 	return g.deviceError(g.direct.Write(x))
 }
 
-// deviceError is an error of a direct transfer: what is not about the memory is the end of the connection.
+// deviceError is an error of a direct transfer: what is not about the memory is the end of the
+// connection.
 func (g *target) deviceError(err error) error {
 	if err == nil || errors.Is(err, transport.ErrNotNative) || errors.Is(err, transport.ErrBadAddr) {
 		return err
@@ -50,7 +52,8 @@ func (g *target) deviceError(err error) error {
 // undivided is how much is not worth more than one chunk, nor asking the cost model.
 const undivided = 2 << 10
 
-// settle makes sure that stores by frames have taken effect before the device is at the memory. The caller has the lock.
+// settle makes sure that stores by frames have taken effect before the device is at the memory. The
+// caller has the lock.
 func (g *target) settle() error {
 	number := g.stored
 	if g.reached(number) {
@@ -80,8 +83,8 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 	return nil, g.byFrames(f, nbytes, nil)
 }
 
-// pull asks for a get's data to be written into local memory by the target. desc describes the target's memory, the body the
-// origin's, arg is the key of that.
+// pull asks for a get's data to be written into local memory by the target. desc describes the
+// target's memory, the body the origin's, arg is the key of that.
 func (g *target) pull(f *transfer, r *request) error {
 	there, end := f.span(1)
 	if g.sharedAt(there) != nil || g.sharedAt(end-1) != nil { // only an origin's device may read it
@@ -119,7 +122,8 @@ func (g *target) pull(f *transfer, r *request) error {
 	return nil
 }
 
-// chunkBoth describes as much as fits of both sides: the target's in g.chunk, the origin's in what it returns.
+// chunkBoth describes as much as fits of both sides: the target's in g.chunk, the origin's in what
+// it returns.
 func (g *target) chunkBoth(f *transfer, l limits) []byte {
 	there, here := f.right, f.left
 	g.chunk.take(&there, l, 1)
@@ -137,7 +141,8 @@ func (g *target) chunkBoth(f *transfer, l limits) []byte {
 // mostPushed bounds what one frame asks for.
 const mostPushed = 1 << 30
 
-// span is the memory between the first and the last byte of a side of a transfer: 0 local, 1 remote.
+// span is the memory between the first and the last byte of a side of a transfer: 0 local, 1
+// remote.
 func (f *transfer) span(side int) (lo, hi uintptr) {
 	if x := f.x; x.Vector == nil {
 		s := [2]transport.Section{x.Local, x.Remote}[side]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Requests for memory that a rank of this node has exposed but only its own process can load and store (far memory): the data
-// server moves it by the node's transport. What is to be stored is taken as it comes; a get is answered in pieces, so that no
-// request needs more memory than one. A device reaches the arena, and what share.go is about.
+// Requests for memory that a rank of this node has exposed but only its own process can load and
+// store (far memory): the data server moves it by the node's transport. What is to be stored is
+// taken as it comes; a get is answered in pieces, so that no request needs more memory than one. A
+// device reaches the arena, and what share.go is about.
 package internode
 
 import (
@@ -18,7 +19,8 @@ type piece [256 << 10]byte
 
 var pieces = sync.Pool{New: func() any { return new(piece) }}
 
-// isFar tells whether some memory of the request can only be reached by another process of the node.
+// isFar tells whether some memory of the request can only be reached by another process of the
+// node.
 func (o *origin) isFar() bool {
 	c, node := o.c, o.s.t.opt.Node
 	return !node.Mapped(c.local, uintptr(c.layout.lo)) || !node.Mapped(c.local, uintptr(c.layout.hi-1))
@@ -68,7 +70,8 @@ func (o *origin) answerFar() {
 	o.sendPieces()
 }
 
-// sendPieces sends the next piece of a get, and more while what was sent has left already. Sent calls it for the rest.
+// sendPieces sends the next piece of a get, and more while what was sent has left already. Sent
+// calls it for the rest.
 func (o *origin) sendPieces() {
 	c := o.c
 	for o.free = true; o.free && o.c == c && c.left > 0; {

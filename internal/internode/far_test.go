@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory of a rank whose node has another server: transfers larger than a piece, memory of both kinds in one transfer,
-// what fails on the way, and frames that ask for what is impossible there.
+// Private memory of a rank whose node has another server: transfers larger than a piece, memory of
+// both kinds in one transfer, what fails on the way, and frames that ask for what is impossible
+// there.
 package internode
 
 import (
@@ -21,7 +22,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// broken is memory of a node of which, after so many bytes have been moved, the rest turns out not to be mapped.
+// broken is memory of a node of which, after so many bytes have been moved, the rest turns out not
+// to be mapped.
 type broken struct {
 	transport.LocalMemory
 	left atomic.Int64
@@ -53,7 +55,8 @@ func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error, x *tr
 	return c.Within(transporttest.Started(start, x))
 }
 
-// A put and gets of several pieces, in all shapes; gets that are under way at once end up in their places.
+// A put and gets of several pieces, in all shapes; gets that are under way at once end up in their
+// places.
 func TestFarPieces(t *testing.T) {
 	for name, o := range map[string]pipe.Options{"frames of any size": {}, "delays": {Delay: 100 * time.Microsecond, Divide: true, Room: 100 << 10},
 		"bounded frames": {MaxFrame: 300 << 10, Credits: 4}} {
@@ -116,7 +119,8 @@ func TestFarMixed(t *testing.T) {
 	}
 }
 
-// What is not mapped at its owner is refused, although some of it may have been moved, and others are not disturbed.
+// What is not mapped at its owner is refused, although some of it may have been moved, and others
+// are not disturbed.
 func TestFarFails(t *testing.T) {
 	const n = 700 << 10
 	mem, net := &broken{}, pipe.New(pipe.Options{})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The C fast path and connections that are given back: C no longer uses one before the node is told, and while a get of its own is
-// open there it is kept.
+// The C fast path and connections that are given back: C no longer uses one before the node is
+// told, and while a get of its own is open there it is kept.
 package internode
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Lost connections, silent nodes, broken devices and goodbyes, as callers meet them: every operation ends, the loss is told
-// once, and what is no fault is survived.
+// Lost connections, silent nodes, broken devices and goodbyes, as callers meet them: every
+// operation ends, the loss is told once, and what is no fault is survived.
 package internode
 
 import (
@@ -161,8 +161,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestPartsOfReplies: parts of long replies come while the connection is lost (a reply's memory was once written to after
-// its request had ended).
+// TestPartsOfReplies: parts of long replies come while the connection is lost (a reply's memory was
+// once written to after its request had ended).
 func TestPartsOfReplies(t *testing.T) {
 	for seed := range uint64(30) {
 		net, ends, u := newUser(t, pipe.Options{Seed: seed, MaxFrame: 2048, Delay: 20 * time.Microsecond, Credits: 8}, nil)
@@ -225,7 +225,8 @@ func TestDevice(t *testing.T) {
 	transporttest.Returns(t, "operations", func() { u.expectLost(t, ends, u.useAll(), "device") })
 }
 
-// TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled succeed; other operations fail.
+// TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled
+// succeed; other operations fail.
 func TestPeerLeaves(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -258,8 +259,8 @@ func TestPeerLeaves(t *testing.T) {
 	}
 }
 
-// TestPeerLeavesMeanwhile: who sends to a node that is just leaving learns that it has left, even if sending fails before its
-// goodbye has been read.
+// TestPeerLeavesMeanwhile: who sends to a node that is just leaving learns that it has left, even
+// if sending fails before its goodbye has been read.
 func TestPeerLeavesMeanwhile(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -291,7 +292,8 @@ func TestPeerLeavesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCloseWithOpen: what is open when a transport is closed fails with ErrClosed, and nobody is lost.
+// TestCloseWithOpen: what is open when a transport is closed fails with ErrClosed, and nobody is
+// lost.
 func TestCloseWithOpen(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {

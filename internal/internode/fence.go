@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fences. A device's write has taken effect when the fabric says so (Reached). What was stored by frames has taken effect
-// when the node says that it has handled so many of them, which every answer does; so has a message for a handler, unless it
-// is unordered. So often there is nothing to ask; else all nodes are asked before the first is waited for.
+// Fences. A device's write has taken effect when the fabric says so (Reached). What was stored by
+// frames has taken effect when the node says that it has handled so many of them, which every
+// answer does; so has a message for a handler, unless it is unordered. So often there is nothing to
+// ask; else all nodes are asked before the first is waited for.
 package internode
 
 import (
@@ -20,8 +21,8 @@ type mark struct {
 	writes uint64
 }
 
-// Fence waits until all earlier stores and messages to these peers have taken effect. It begins with any peer: when everybody
-// fences, not all begin with the same.
+// Fence waits until all earlier stores and messages to these peers have taken effect. It begins
+// with any peer: when everybody fences, not all begin with the same.
 func (t *Transport) Fence(ps ...transport.Peer) (first error) {
 	var one [1]mark // a fence of one peer allocates nothing
 	var seen []bool
@@ -80,7 +81,8 @@ func (g *target) mark() (m mark, err error) {
 	return m, nil
 }
 
-// askFence sees to it that the node tells when a frame has been handled, and all before it. The caller has the lock.
+// askFence sees to it that the node tells when a frame has been handled, and all before it. The
+// caller has the lock.
 func (g *target) askFence(number uint64) error {
 	g.countFence()
 	if g.reached(number) {
@@ -97,8 +99,8 @@ func (g *target) askFence(number uint64) error {
 	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, 0, transport.Now)
 }
 
-// countFence looks at what a fence is for: where it is for one transfer, the next one is expected to be fenced too, and asks
-// for that itself. The caller has the lock.
+// countFence looks at what a fence is for: where it is for one transfer, the next one is expected
+// to be fenced too, and asks for that itself. The caller has the lock.
 func (g *target) countFence() {
 	if g.stores > 0 {
 		g.fenced, g.stores = g.stores == 1, 0

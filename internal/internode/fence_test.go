@@ -20,8 +20,8 @@ type asked struct {
 func (a asked) Mark() uint64        { *a.order = append(*a.order, a.node); return 0 }
 func (a asked) Reached(uint64) bool { return true }
 
-// TestFenceBeginsAnywhere: each node is asked once, in turn, and any of them first: when all ranks fence at once, not all ask the
-// same node.
+// TestFenceBeginsAnywhere: each node is asked once, in turn, and any of them first: when all ranks
+// fence at once, not all ask the same node.
 func TestFenceBeginsAnywhere(t *testing.T) {
 	const nodes = 4
 	var order []int

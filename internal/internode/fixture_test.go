@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Processes of tests that speak in frames of their own making, right or wrong, to a transport over a network in memory: as
-// an origin of its data server, or as the server that it has for a target.
+// Processes of tests that speak in frames of their own making, right or wrong, to a transport over
+// a network in memory: as an origin of its data server, or as the server that it has for a target.
 package internode
 
 import (

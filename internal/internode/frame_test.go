@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Headers and descriptors: what was encoded comes back, whatever the shape and the limits, and no bytes make the decoders
-// panic or hold more than the bounds of the wire format.
+// Headers and descriptors: what was encoded comes back, whatever the shape and the limits, and no
+// bytes make the decoders panic or hold more than the bounds of the wire format.
 package internode
 
 import (
@@ -204,7 +204,8 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestManySegments: a list of small segments needs more bytes for addresses than for data, and all frames have room for both.
+// TestManySegments: a list of small segments needs more bytes for addresses than for data, and all
+// frames have room for both.
 func TestManySegments(t *testing.T) {
 	for _, most := range []int{1024, 4096, 64 << 10} {
 		_, ends, u := newUser(t, pipe.Options{MaxFrame: most}, nil)

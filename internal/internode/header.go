@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with (read-modify-write), and a descriptor of the target's memory (descriptor.go).
-// docs/wire.md describes all of it. No I/O, no memory of ranks.
+// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with
+// (read-modify-write), and a descriptor of the target's memory (descriptor.go). docs/wire.md
+// describes all of it. No I/O, no memory of ranks.
 package internode
 
 import (
@@ -83,7 +84,7 @@ type header struct {
 	kind    kind
 	flags   uint8
 	what    uint8  // kind of a message, element type of an accumulate, operation of a read-modify-write, why
-	rank    uint32 // whose memory, or for whom
+	rank    uint32 // that the memory belongs to, or that a message is for
 	id      uint64 // of the request; its answer has the same; 0: there is no answer
 	handled uint32 // target: how many frames of this origin have been handled, lower bits
 	desc    uint32
@@ -128,8 +129,8 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 	return head[headerBytes:], nil
 }
 
-// check tells what is wrong with a request whose head has rest behind the header and whose body has n bytes. Descriptors
-// are checked where they are decoded.
+// check tells what is wrong with a request whose head has rest behind the header and whose body has
+// n bytes. Descriptors are checked where they are decoded.
 func (h *header) check(rest []byte, n int64) error {
 	fixed, body := 0, int64(0)
 	switch h.kind {

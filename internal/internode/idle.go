@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the progress thread does in jobs so large that connections may have to be given back (part.go): it sees to it that it is told what
-// comes on connections that nobody polls, for a node may ask for one; and it connects to a node whose messages are waited for, since the
-// end of a connection is how a node's death is noticed. In other jobs it does nothing of that.
+// What the progress thread does in jobs so large that connections may have to be given back
+// (part.go): it sees to it that it is told what comes on connections that no thread polls, for a
+// node may ask for one; and it connects to a node whose messages are waited for, since the end of a
+// connection is how a node's death is noticed. In other jobs it does nothing of that.
 package internode
 
 import (
@@ -15,7 +16,8 @@ import (
 // idleLookTime is how often it looks.
 const idleLookTime = 100 * time.Millisecond
 
-// missedOften is how often there is no connection to a node that is waited for before one is made, so that its death is noticed.
+// missedOften is how often there is no connection to a node that is waited for before one is made,
+// so that its death is noticed.
 const missedOften = 10
 
 // miss is told that there is no connection to a node.
@@ -31,7 +33,8 @@ func (h *thread) miss(g *target) {
 	}
 }
 
-// attendIdle has the fabric tell what comes on connections that nobody polls: a node may ask for one.
+// attendIdle has the fabric tell what comes on connections that no thread polls: a node may ask for
+// one.
 func (h *thread) attendIdle() {
 	if !h.lookout.due() {
 		return

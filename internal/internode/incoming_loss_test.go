@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections that end while a waiter polls the listener of its process: a peer is lost, a third rank
-// is, a peer disconnects, a connection is given back. The waiter learns of each, and goes on with the
-// others. That the waiter polls is checked: it has the right to, or what was sent has not come.
+// Connections that end while a waiter polls the listener of its process: a peer is lost, a third
+// rank is, a peer disconnects, a connection is given back. The waiter learns of each, and goes on
+// with the others. That the waiter polls is checked: it has the right to, or what was sent has not
+// come.
 package internode
 
 import (
@@ -19,7 +20,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// newIncomingNodes is newIncomingTest with nodes of so many ranks each. Rank `waits` has the waiters.
+// newIncomingNodes is newIncomingTest with nodes of so many ranks each. Rank `waits` has the
+// waiters.
 func newIncomingNodes(t *testing.T, waits int, change func(*Options), ranks ...int) *incomingTest {
 	leaktest.Check(t)
 	net := pipe.New(pipe.Options{})
@@ -131,8 +133,8 @@ func TestLossWhileAnswerIsAwaited(t *testing.T) {
 	w.expectReports(1, 2, 3)
 }
 
-// A peer disconnects while a waiter polls: the last message before its goodbye is received, calls to
-// it end, and nothing is reported as lost.
+// A peer disconnects while a waiter polls: the last message before its goodbye is received, calls
+// to it end, and nothing is reported as lost.
 func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(1, 0)
@@ -194,8 +196,8 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// Several threads wait at a time, for answers and for messages, while a third rank is lost: those that
-// wait for it are told, the others lose nothing.
+// Several threads wait at a time, for answers and for messages, while a third rank is lost: those
+// that wait for it are told, the others lose nothing.
 func TestLossWhileManyWait(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -245,8 +247,9 @@ func TestLossWhileManyWait(t *testing.T) {
 	w.expectReports(1, 2, 3)
 }
 
-// A node has two servers, each of a rank that waits: each waiter receives what comes to its process.
-// Where there is one server, its waiter receives for the other rank, too, which has nothing to poll.
+// A node has two servers, each of a rank that waits: each waiter receives what comes to its
+// process. Where there is one server, its waiter receives for the other rank, too, which has
+// nothing to poll.
 func TestWaitersOfServers(t *testing.T) {
 	for _, servers := range []int{1, 2} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Keys of a node's memory: what is known of it (pin.Table), asking for what is not, and what the C fast path may touch: memory
-// whose key is known, while nothing that was stored by frames is on its way there. The fast path itself is the fabric's
-// (transport/fast.h). Core calls AddRange, DropRanges and WaitGet only if Info says that there is one.
+// Keys of a node's memory: what is known of it (pin.Table), asking for what is not, and what the C
+// fast path may touch: memory whose key is known, while nothing that was stored by frames is on its
+// way there. The fast path itself is the fabric's (transport/fast.h). Core calls AddRange,
+// DropRanges and WaitGet only if Info says that there is one.
 package internode
 
 import (
@@ -12,8 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// key is the registered memory of the node around an address. Where this process does not know it yet, it asks, and does
-// meanwhile, once, while the question travels. The caller has the lock.
+// key is the registered memory of the node around an address. Where this process does not know it
+// yet, it asks, and does meanwhile, once, while the question travels. The caller has the lock.
 func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	r := g.keys.Find(addr)
 	if r == nil {
@@ -42,7 +43,8 @@ func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	return r, nil
 }
 
-// askRanges asks for the ranges of an allocation, or for scratchRanges or counterRanges. The caller has the lock.
+// askRanges asks for the ranges of an allocation, or for scratchRanges or counterRanges. The caller
+// has the lock.
 func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, error) {
 	r, err := g.ask(header{kind: kindRanges, rank: uint32(g.server), addr: uint64(addr)}, kindReply)
 	if err != nil {
@@ -55,8 +57,9 @@ func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, e
 	return rangesFrom(found.body), err
 }
 
-// Ranges in frames: lo, hi, key, u64 1 if direct. With privateKey, which is not direct, it is addresses outside the node's arena:
-// memory there is private to one rank or another, and reached by frames.
+// Ranges in frames: lo, hi, key, u64 1 if direct. With privateKey, which is not direct, it is
+// addresses outside the node's arena: memory there is private to one rank or another, and reached
+// by frames.
 const (
 	rangeBytes = 32
 	privateKey = 1
@@ -110,7 +113,8 @@ func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)
 }
 
-// dropFast closes the fast path to a node: something is stored there by frames. The caller has the lock.
+// dropFast closes the fast path to a node: something is stored there by frames. The caller has the
+// lock.
 func (g *target) dropFast() {
 	if g.learnt {
 		g.t.fast.DropEndpoint(g.ep)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection of a target, from the time it is made until it is closed: on first use, and again on the next use after it was
-// given back (part.go).
+// A connection of a target, from the time it is made until it is closed: on first use, and again on
+// the next use after it was given back (part.go).
 package internode
 
 import (
@@ -75,7 +75,8 @@ func (g *target) connect() error {
 	return nil
 }
 
-// A node that was connected to is there, most likely, though it may have no room for a moment: who connects to it again tries again.
+// A node that was connected to is there, most likely, though it may have no room for a moment:
+// the next connection to it is tried again.
 const (
 	redials    = 3
 	redialTime = 20 * time.Millisecond
@@ -100,7 +101,8 @@ func (g *target) dial(l *link) (ep transport.OriginEndpoint, err error) {
 	return nil, err
 }
 
-// detach ends the use of a connection that was given back; the progress thread closes it. The caller has the lock.
+// detach ends the use of a connection that was given back; the progress thread closes it. The
+// caller has the lock.
 func (g *target) detach(l *link) {
 	g.connects.Lock()
 	g.link.Store(nil)
@@ -122,8 +124,8 @@ func (t *Transport) use(src transport.Source) *poller {
 	return p
 }
 
-// free closes a connection that was given back. Only the progress thread calls it, which is not at the source meanwhile, or who has
-// ended that.
+// free closes a connection that was given back. Only the progress thread calls it, which is not at
+// the source meanwhile, or the thread that has ended that.
 func (t *Transport) free(l *link) {
 	p := l.poller
 	t.linking.Lock()
@@ -134,7 +136,7 @@ func (t *Transport) free(l *link) {
 	}
 	t.linking.Unlock()
 	if last {
-		p.close() // nothing is open, so nobody stays there
+		p.close() // nothing is open, so no thread stays there
 	}
 	l.ep.Close(0)
 }
@@ -142,7 +144,7 @@ func (t *Transport) free(l *link) {
 // await blocks until done, or until the target is lost. The caller has the lock.
 func (g *target) await(done func() bool) error { return g.awaitAt(g.poller, done) }
 
-// awaitAt is await for who has not the lock.
+// awaitAt is await for a caller that has not the lock.
 func (g *target) awaitAt(p *poller, done func() bool) error {
 	p.await(func() bool { return done() || g.broken.Load() != nil })
 	return g.lost()

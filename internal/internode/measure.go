@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Measuring the parameters of the cost model: on the first target whose transfer needs them, once in a process for puts and
-// once for gets. Each protocol moves patches between the scratch memory of both sides, a few times, by turns; the protocol's line
-// goes through their usual times. It takes as long as some hundred requests.
+// Measuring the parameters of the cost model: on the first target whose transfer needs them, once
+// in a process for puts and once for gets. Each protocol moves patches between the scratch memory
+// of both sides, a few times, by turns; the protocol's line goes through their usual times. It
+// takes as long as some hundred requests.
 package internode
 
 import (
@@ -37,8 +38,9 @@ type patch struct {
 
 func (p *patch) bytes() float64 { return float64(p.rows) * float64(p.row) }
 
-// fit is the line through three patches: few rows, many, and long ones. With as many in the first two, the costs of messages
-// are part of the bytes'. No parameter is negative, whatever else the processor had to do meanwhile.
+// fit is the line through three patches: few rows, many, and long ones. With as many in the first
+// two, the costs of messages are part of the bytes'. No parameter is negative, whatever else the
+// processor had to do meanwhile.
 func fit(few, many, long patch) (l line) {
 	l.byte = max((long.ns-many.ns)/(long.bytes()-many.bytes()), 0)
 	if rows := float64(many.rows - few.rows); rows > 0 {
@@ -48,8 +50,8 @@ func fit(few, many, long patch) (l line) {
 	return l
 }
 
-// scratch is memory of a process that others may write to and read from as they like. Nobody else's memory is touched to
-// measure.
+// scratch is memory of a process that others may write to and read from as they like. No other's
+// memory is touched to measure.
 type scratch struct {
 	once   sync.Once
 	memory []byte
@@ -57,7 +59,8 @@ type scratch struct {
 	ranges []transport.Range
 }
 
-// openScratch lists the scratch and its keys; it makes it, once. There may be none. It is registered like the arena.
+// openScratch lists the scratch and its keys; it makes it, once. There may be none. It is
+// registered like the arena.
 func (t *Transport) openScratch() []transport.Range {
 	s := &t.scratch
 	s.once.Do(func() {
@@ -83,7 +86,8 @@ func (s *scratch) holds(addr uintptr, n int64) bool {
 	return lo != 0 && addr >= lo && n >= 0 && n <= int64(lo)+scratchBytes-int64(addr)
 }
 
-// costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the lock.
+// costs are the parameters that protocols of puts, or of gets, are chosen by. The caller has the
+// lock.
 func (g *target) costs(get bool) *costs {
 	t := g.t
 	if !t.costs.Load().direction(get).known && t.measuring.TryLock() { // else another target is measured
@@ -100,7 +104,8 @@ func (g *target) costs(get bool) *costs {
 	return t.costs.Load()
 }
 
-// measure finds the parameters of one direction, and those that belong to both if nobody has.
+// measure finds the parameters of one direction, and those that belong to both if that has not been
+// done.
 func (g *target) measure(c *costs, get bool) error {
 	t, d := g.t, c.direction(get)
 	d.known = true // whatever happens
@@ -135,8 +140,9 @@ func (g *target) measure(c *costs, get bool) error {
 	return err
 }
 
-// sample finds the usual times of patches by a protocol. They take turns, so that what else the machine does hits all of them. The
-// first is moved until whoever has slept is awake. The caller has the lock.
+// sample finds the usual times of patches by a protocol. They take turns, so that what else the
+// machine does hits all of them. The first is moved until the thread that has slept is awake. The
+// caller has the lock.
 func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (err error) {
 	once := make([]func(), len(all))
 	for i, p := range all {
@@ -157,8 +163,9 @@ func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (
 	return err
 }
 
-// usual is what some things take, in ns, done by turns: of each the lower quartile. Where a processor is shared, the shortest
-// says little of the next, and the median much of who else happened to run.
+// usual is what some things take, in ns, done by turns: of each the lower quartile. Where a
+// processor is shared, the shortest says little of the next, and the median much of what else
+// happened to run.
 func usual(what ...func()) []float64 {
 	times := make([][rounds]time.Duration, len(what))
 	for k := range rounds {
@@ -200,7 +207,8 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 	return err
 }
 
-// measureHere is what needs no target: copying, and registering memory, which the scratch is already.
+// measureHere is what needs no target: copying, and registering memory, which the scratch is
+// already.
 func (t *Transport) measureHere(c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
 	memory := t.scratch.memory

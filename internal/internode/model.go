@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cost model that chooses the protocol of a transfer, after paper 004: k rows of N bytes in all cost the device
-// ts + k tr + tn N, and packed into messages tl + (tn + 2 tm) N, in which tn has the costs of messages, which are full but
-// for the last. Each protocol is such a line; its parameters are measured on the fabric (measure.go), or set. And what
-// armci_info says of it: measured between two ends in this process. A job measures for itself, over the network.
+// The cost model that chooses the protocol of a transfer, after paper 004: k rows of N bytes in all
+// cost the device ts + k tr + tn N, and packed into messages tl + (tn + 2 tm) N, in which tn has
+// the costs of messages, which are full but for the last. Each protocol is such a line; its
+// parameters are measured on the fabric (measure.go), or set. And what armci_info says of it:
+// measured between two ends in this process. A job measures for itself, over the network.
 package internode
 
 import (
@@ -126,14 +127,15 @@ const (
 	pageBytes  = 4 << 10
 )
 
-// first is the size of the first piece of a pipelined transfer: what is not copied beside something that travels costs
-// time, and so does every piece, as much as some requests of a chain.
+// first is the size of the first piece of a pipelined transfer: what is not copied beside something
+// that travels costs time, and so does every piece, as much as some requests of a chain.
 func (c *costs) first() int {
 	return min(max(int(3*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), mostPiece)
 }
 
-// frame is how many bytes of a transfer each of its frames carries at best: the first is packed, and the last unpacked,
-// while nothing travels, and a frame costs about what two requests do. The least of 2 p copy + bytes / p 2 each.
+// frame is how many bytes of a transfer each of its frames carries at best: the first is packed,
+// and the last unpacked, while nothing travels, and a frame costs about what two requests do. The
+// least of 2 p copy + bytes / p 2 each.
 func (c *costs) frame(get bool, bytes int64) int {
 	best := math.Sqrt(c.direction(get).nic.each * float64(bytes) / max(c.copy.byte, 0.001))
 	return int(min(max(best, leastPiece), mostPiece))
@@ -148,8 +150,9 @@ func (c *costs) lendFrom() int {
 	return int((c.pin.start + c.pin.each) / gain)
 }
 
-// lendAfter is how many bytes are copied in the time that registering memory of a size takes. Who has copied so many from
-// one place would better have registered it, whatever comes: at most twice the time is lost.
+// lendAfter is how many bytes are copied in the time that registering memory of a size takes. A
+// caller that has copied so many from one place would better have registered it; at most twice the
+// time is lost, whatever it does next.
 func (c *costs) lendAfter(bytes int64) int64 {
 	pages := float64(bytes/pageBytes + 1)
 	return int64(min((c.pin.start+c.pin.each*pages)/max(c.copy.byte, 0.001), 1<<62))
@@ -175,7 +178,8 @@ func notes(d transport.Driver, o Options) string {
 		text, how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(), c.first())
 }
 
-// fromRow is the length of rows from which on the device does better with them, as a patch of that many of them.
+// fromRow is the length of rows from which on the device does better with them, as a patch of that
+// many of them.
 func (c *costs) fromRow(get bool, rows int64) int64 {
 	row := int64(8)
 	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}) == transport.ByPacking {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cost model: its parameters as text, what it chooses, and measuring it over a network in memory.
+// The cost model: its parameters as text, what it chooses, and measuring it over a network in
+// memory.
 package internode
 
 import (
@@ -48,7 +49,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// A line goes through the patches that were measured, unless that would give something for less than nothing.
+// A line goes through the patches that were measured, unless that would give something for less
+// than nothing.
 func TestFit(t *testing.T) {
 	at := func(l line, rows, row int32) patch {
 		p := patch{rows: rows, row: row}

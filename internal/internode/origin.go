@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a data server keeps for one origin: how far it has come, the frame in progress, and the sending of answers. Frames
-// come one after the other, from one thread at a time; handlers reply from any thread.
+// What a data server keeps for one origin: how far it has come, the frame in progress, and the
+// sending of answers. Frames come one after the other, from one thread at a time; handlers reply
+// from any thread.
 package internode
 
 import (
@@ -28,7 +29,7 @@ type origin struct {
 	telling sync.Mutex    // held while the parts of a message are posted
 	parted  bool          // nothing is told over this connection any more; under telling
 
-	// Of who receives.
+	// Of the thread that receives.
 	told    uint32 // so many of the frames the origin knows of
 	urgent  bool   // it waits to be told
 	c       *context
@@ -38,7 +39,8 @@ type origin struct {
 	free    bool // and its memory may be used again
 }
 
-// context is what it takes to serve one frame. Its memory is bounded and does not depend on what the origin asks for.
+// context is what it takes to serve one frame. Its memory is bounded and does not depend on what
+// the origin asks for.
 type context struct {
 	h       header
 	local   int // number of the rank whose memory it is
@@ -87,8 +89,9 @@ func (o *origin) drop() {
 	}
 }
 
-// answer sends an answer with n bytes from the context's cursor; it tells the origin how far the server has come. Where it
-// fails the connection is lost: Lost says so, after what has come before, which may be a goodbye.
+// answer sends an answer with n bytes from the context's cursor; it tells the origin how far the
+// server has come. Where it fails the connection is lost: Lost says so, after what has come before,
+// which may be a goodbye.
 func (o *origin) answer(h *header, n int64) {
 	var body *kernel.Cursor
 	if n > 0 {
@@ -119,7 +122,8 @@ func (o *origin) postHead(h *header, behind, body []byte) {
 	o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...), body)
 }
 
-// acknowledge tells the origin how far the server has come, where it needs to know and no answer has told it.
+// acknowledge tells the origin how far the server has come, where it needs to know and no answer
+// has told it.
 func (o *origin) acknowledge() {
 	n := o.handled.Load() - o.told
 	if n == 0 || !o.urgent && (o.s.t.info.Credits == 0 || n < uint32(o.s.t.info.Credits)/2) {
@@ -144,8 +148,9 @@ func (o *origin) reply(id uint64, body []byte) {
 	}
 }
 
-// tell sends the origin's process a message, in parts where frames are bounded. The beginning of the message travels in the head of
-// the first one. false: the origin has given this connection back.
+// tell sends the origin's process a message, in parts where frames are bounded. The beginning of
+// the message travels in the head of the first one. false: the origin has given this connection
+// back.
 func (o *origin) tell(m transport.Msg) bool {
 	o.telling.Lock()
 	defer o.telling.Unlock()
@@ -167,7 +172,8 @@ func (o *origin) tell(m transport.Msg) bool {
 	}
 }
 
-// part ends the use of a connection that its origin gives back. What was posted for it before comes before kindParted.
+// part ends the use of a connection that its origin gives back. What was posted for it before comes
+// before kindParted.
 func (o *origin) part() {
 	o.telling.Lock()
 	defer o.telling.Unlock()

@@ -7,9 +7,10 @@
 //	server   has handled all that was sent; sends messages to this origin by other ways from now on, and says so (kindParted)
 //	origin   closes the connection, and connects again when it next has something to send
 //
-// kindPart comes behind everything that was sent, and kindParted behind every answer and message, so nothing is lost, doubled or
-// overtaken, and kindParted confirms all stores. What the origin knows of the node's memory stays. A node is not asked whether it
-// agrees: an origin that wants to go on while it is parting waits for kindParted.
+// kindPart comes behind everything that was sent, and kindParted behind every answer and message,
+// so nothing is lost, doubled or overtaken, and kindParted confirms all stores. What the origin
+// knows of the node's memory stays. A node is not asked whether it agrees: an origin that wants to
+// go on while it is parting waits for kindParted.
 //
 // This is the origin's side. The progress thread parts, since the caller computes, perhaps.
 package internode
@@ -23,11 +24,12 @@ import (
 const (
 	leastQuiet = 300 * time.Microsecond // about what it costs to connect again
 	mostQuiet  = 40 * time.Millisecond
-	regretTime = 50 * time.Millisecond // who connects again so soon should have waited
+	regretTime = 50 * time.Millisecond // a process that connects again so soon should have waited
 )
 
-// quiet is for how long nothing must have been posted before a connection counts as idle: longer each time that it was given back too
-// early. So where all connections are in use there are more than there should be, but they do not come and go all the time.
+// quiet is for how long nothing must have been posted before a connection counts as idle: longer
+// each time that it was given back too early. So where all connections are in use there are more
+// than there should be, but they do not come and go all the time.
 type quiet struct {
 	steps  int // it is doubled so often
 	parted time.Time
@@ -91,21 +93,23 @@ func (h *thread) part() {
 	h.closeParted(closing)
 }
 
-// closeParted closes connections that were given back, as far as the list goes and what was added meanwhile.
+// closeParted closes connections that were given back, as far as the list goes and what was added
+// meanwhile.
 func (h *thread) closeParted(list []*link) {
 	for _, l := range list {
 		h.t.free(l)
 	}
 }
 
-// partIfIdle gives a connection back that was asked for; false when it has been, or when it is needed.
+// partIfIdle gives a connection back that was asked for; false when it has been, or when it is
+// needed.
 func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 	l.due = now.Add(leastQuiet)
 	if !g.mu.TryLock() {
 		return true
 	}
 	defer g.mu.Unlock()
-	state := l.state.Load() // once: who polls may make it parted at any moment
+	state := l.state.Load() // once: a thread that polls may make it parted at any moment
 	switch wait := g.t.quietTime(&g.quiet); {
 	case g.link.Load() != l || g.broken.Load() != nil || g.t.closing.Load():
 		return false
@@ -115,7 +119,7 @@ func (g *target) partIfIdle(l *link, now time.Time) (later bool) {
 	case state == parting:
 	case l.until.IsZero():
 		l.seen, l.since, l.until, l.due = g.uses, now, now.Add(askAgain), now.Add(wait)
-	case now.After(l.until): // whoever wants it back asks again
+	case now.After(l.until): // the server asks again if it wants it back
 		l.until = time.Time{}
 		l.asked.Store(false)
 		return false
@@ -135,9 +139,10 @@ func (t *Transport) quietTime(q *quiet) time.Duration {
 	return q.time()
 }
 
-// idle tells whether nothing is open at a target. C may no longer post anything there. The caller has the lock.
+// idle tells whether nothing is open at a target. C may no longer post anything there. The caller
+// has the lock.
 func (g *target) idle() bool {
-	g.poller.pollOnce() // nobody else does, perhaps
+	g.poller.pollOnce() // no other thread does, perhaps
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
 		return false // kindPart would have to wait
 	}
@@ -153,7 +158,7 @@ func (g *target) part(l *link) {
 	if l.state.Load() != linked || g.credit() != nil {
 		return
 	}
-	l.state.Store(parting) // only who has the lock changes linked
+	l.state.Store(parting) // only the holder of the lock changes linked
 	l.poller.asleep.Add(1) // the thread polls until the answer has come
 	g.t.counts.parted.Add(1)
 	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
@@ -161,8 +166,8 @@ func (g *target) part(l *link) {
 	}
 }
 
-// waitedFor tells whether somebody sleeps until a message comes: over the connection, if there is one, by which also the node's death
-// is noticed.
+// waitedFor tells whether a thread sleeps until a message comes: over the connection, if there is
+// one, by which also the node's death is noticed.
 func (g *target) waitedFor(who *int32) bool {
 	g.connects.Lock()
 	defer g.connects.Unlock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections that are given back and made again: nothing is lost, doubled or overtaken, whatever happens meanwhile.
+// Connections that are given back and made again: nothing is lost, doubled or overtaken, whatever
+// happens meanwhile.
 package internode
 
 import (
@@ -11,8 +12,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// newBounded opens nodes of so many ranks each, whose data servers and origins have hardly any connections, and give them back as
-// often as they can.
+// newBounded opens nodes of so many ranks each, whose data servers and origins have hardly any
+// connections, and give them back as often as they can.
 func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transporttest.Ends {
 	e := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = most }, ranks...)
 	for _, tr := range e.Open {
@@ -69,8 +70,8 @@ func expectParted(t *testing.T, e *transporttest.Ends) {
 	}
 }
 
-// TestPartsOnce: a connection that has been given back meanwhile is not given back a second time: the node would take that for a frame
-// behind the last one.
+// TestPartsOnce: a connection that has been given back meanwhile is not given back a second time:
+// the node would take that for a frame behind the last one.
 func TestPartsOnce(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
 	if err := u.once(1); err != nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls next: whoever has owned a poller passes it on to a caller that waits, or to the progress thread.
+// Who polls next: whoever has owned a poller passes it on to a caller that waits, or to the
+// progress thread.
 package internode
 
 import (
@@ -14,7 +15,8 @@ import (
 // nothing is a source from which nothing comes.
 type nothing struct{ transport.Source }
 
-// Who gets the poller when it is not needed any more leaves it to the progress thread, if something is to come.
+// Who gets the poller when it is not needed any more leaves it to the progress thread, if something
+// is to come.
 func TestPollerIsPassedOn(t *testing.T) {
 	tr := &Transport{}
 	p := tr.pollerOf(&nothing{})

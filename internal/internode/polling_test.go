@@ -21,7 +21,8 @@ func (l *lookout) Poll(int) int {
 	return 0
 }
 
-// A server looks once before it sleeps, even if it is not to poll: an origin on the same core has its next request ready.
+// A server looks once before it sleeps, even if it is not to poll: an origin on the same core has
+// its next request ready.
 func TestLooksOnce(t *testing.T) {
 	l := &lookout{}
 	s := &server{listener: l}

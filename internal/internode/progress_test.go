@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Unordered messages that whoever waits for them reads himself, and stores that a thread of the transport sends later.
+// Unordered messages that whoever waits for them reads himself, and stores that a thread of the
+// transport sends later.
 package internode
 
 import (
@@ -79,7 +80,8 @@ func TestWatch(t *testing.T) {
 	w.await(4)
 }
 
-// TestWatchConnects: who waits for messages of a node again and again connects to it, so that they come straight.
+// TestWatchConnects: who waits for messages of a node again and again connects to it, so that they
+// come straight.
 func TestWatchConnects(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
 	straight := func() bool { return w.ends.Open[0].(*Transport).straight(1) != nil }
@@ -97,8 +99,8 @@ func TestWatchConnects(t *testing.T) {
 	}
 }
 
-// TestWatchBeforeConnecting: another thread connects to the node while one waits for a message, which then comes over that
-// connection.
+// TestWatchBeforeConnecting: another thread connects to the node while one waits for a message,
+// which then comes over that connection.
 func TestWatchBeforeConnecting(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
 	_, end := w.watch(1)
@@ -122,7 +124,8 @@ func (d *dialler) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tr
 	return e, err
 }
 
-// TestMessageWhileConnecting: who polls a source that connections share reads what comes before Dial has returned.
+// TestMessageWhileConnecting: who polls a source that connections share reads what comes before
+// Dial has returned.
 func TestMessageWhileConnecting(t *testing.T) {
 	net := pipe.New(pipe.Options{Shared: true})
 	w := &watchTest{t: t}
@@ -176,8 +179,8 @@ func TestWatchMissesNothing(t *testing.T) {
 	}
 }
 
-// TestQueuedStores: a store that nobody waits for is sent by another thread, but before what its caller posts later; a fence
-// waits for it.
+// TestQueuedStores: a store that nobody waits for is sent by another thread, but before what its
+// caller posts later; a fence waits for it.
 func TestQueuedStores(t *testing.T) {
 	const n = 64 << 10
 	_, _, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10, Delay: 20 * time.Microsecond, Divide: true}, nil)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The request table of a target: what this process has asked for and not got yet. Entries are used again, so that a small
-// operation allocates nothing; an entry's number travels with the request and comes back with the answer.
+// The request table of a target: what this process has asked for and not got yet. Entries are used
+// again, so that a small operation allocates nothing; an entry's number travels with the request
+// and comes back with the answer.
 package internode
 
 import (
@@ -39,15 +40,15 @@ func (p *parts) failure() error {
 	return nil
 }
 
-// request is an operation whose end somebody is told. Its parts are answers to come, direct transfers, and one while
-// it is being posted. It is the Completion of its direct transfers.
+// request is an operation whose end is told. Its parts are answers to come, direct
+// transfers, and one while it is being posted. It is the Completion of its direct transfers.
 type request struct {
 	parts
 	g       *target
 	poller  *poller         // where its answers come from
 	id      uint64          // place in the table, and how often it was used
 	x       *transport.Xfer // may be nil
-	later   bool            // nobody waits: x.Done tells
+	later   bool            // no caller waits: x.Done tells
 	want    kind            // of its answers, if they are no refusals
 	answers atomic.Int32    // frames that were sent and will be answered
 	done    atomic.Bool     // the fields below are final
@@ -73,7 +74,7 @@ type table struct {
 	all   []*request
 	free  []*request
 	large atomic.Int32 // open ones with much data to come
-	held  atomic.Int32 // claimed by who receives their answer
+	held  atomic.Int32 // claimed by the thread that receives their answer
 	gone  error        // the target is lost: nothing may be opened
 }
 
@@ -144,7 +145,8 @@ func (r *request) finish(err error) {
 	x.Finish(err)
 }
 
-// claim takes one of the answers to come; false if there is none, perhaps because the target was lost meanwhile.
+// claim takes one of the answers to come; false if there is none, perhaps because the target was
+// lost meanwhile.
 func (r *request) claim() bool {
 	for n := r.answers.Load(); n > 0; n = r.answers.Load() {
 		if r.answers.CompareAndSwap(n, n-1) {
@@ -154,8 +156,9 @@ func (r *request) claim() bool {
 	return false
 }
 
-// take is the open request of an answer that has begun to come, nil if there is none. It stays open until the taker
-// says taken or gives it back, even if the target is lost meanwhile: memory is being written to.
+// take is the open request of an answer that has begun to come, nil if there is none. It stays open
+// until the taker says taken or gives it back, even if the target is lost meanwhile: memory is
+// being written to.
 func (g *target) take(id uint64) *request {
 	t := &g.table
 	t.mu.Lock()
@@ -215,7 +218,8 @@ func (r *request) wait() (result, error) {
 	return found, err
 }
 
-// failRequests ends all answers to come with an error and lets nothing new in. Direct transfers are ended by the fabric.
+// failRequests ends all answers to come with an error and lets nothing new in. Direct transfers are
+// ended by the fabric.
 func (g *target) failRequests(err error) {
 	t := &g.table
 	t.mu.Lock()
@@ -241,8 +245,8 @@ const mostLent = 64<<10 + transport.MaxMessageHead
 
 var bodies = sync.Pool{New: func() any { return new([mostLent]byte) }}
 
-// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in arg. lend: the whole
-// message may be lent to its handler.
+// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in
+// arg. lend: the whole message may be lent to its handler.
 func (m *message) part(h *header, n int64, lend bool) ([]byte, error) {
 	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg || uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
 		m.got > 0 && uint64(len(m.body)) != h.arg {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Acting on frames: every request names a rank of this node, whose memory is checked for before anything is touched.
+// Acting on frames: every request names a rank of this node, whose memory is checked for before
+// anything is touched.
 package internode
 
 import (
@@ -81,8 +82,8 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 	return transport.Body{Grain: int(max(n, 1))}, nil
 }
 
-// Data takes what has no place of its own: elements to accumulate, data for memory of another process, a description, or what nobody
-// wants.
+// Data takes what has no place of its own: elements to accumulate, data for memory of another
+// process, a description, or what is dropped.
 func (o *origin) Data(b []byte) error {
 	c := o.c
 	switch {
@@ -201,8 +202,9 @@ func (o *origin) readModifyWrite() error {
 	return nil
 }
 
-// ranges is registered memory for an answer: of the allocation around an address, from that on, of the scratch, or of the notify
-// counters. An address outside the arena means something else in each process: devices are not told to use it.
+// ranges is registered memory for an answer: of the allocation around an address, from that on, of
+// the scratch, or of the notify counters. An address outside the arena means something else in each
+// process: devices are not told to use it.
 func (o *origin) ranges(addr uintptr) (body []byte) {
 	t := o.s.t
 	if t.direct == nil {
@@ -238,7 +240,8 @@ type adder struct {
 	memory [1]transport.Segments
 }
 
-// move moves data between b, which is memory that does not move, and what comes at the cursor, which moves behind it.
+// move moves data between b, which is memory that does not move, and what comes at the cursor,
+// which moves behind it.
 func (d *adder) move(do func(transport.Peer, *transport.Xfer) error, to transport.Peer, at *kernel.Cursor, b []byte, grain int) error {
 	for len(b) > 0 {
 		p := at.Next(len(b), grain)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server and frames that it does not expect: bad addresses are refused and change nothing, violations of the
-// wire format end the connection and are told to the job, and nobody else is disturbed.
+// The data server and frames that it does not expect: bad addresses are refused and change nothing,
+// violations of the wire format end the connection and are told to the job, and nobody else is
+// disturbed.
 package internode
 
 import (
@@ -26,7 +27,8 @@ func memory(at uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(a
 
 const allocBytes = 64 << 10
 
-// newServed is a data server of rank 0 with one allocation, rank 1 as a stranger that is connected to it, and rank 2.
+// newServed is a data server of rank 0 with one allocation, rank 1 as a stranger that is connected
+// to it, and rank 2.
 func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *call, uintptr) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(o), change, 3, 1)
@@ -271,7 +273,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// FuzzServer feeds the server with any frames. Whatever they do to their origin, the next one is served.
+// FuzzServer feeds the server with any frames. Whatever they do to their origin, the next one is
+// served.
 func FuzzServer(f *testing.F) {
 	for _, v := range violations(1 << 40) {
 		f.Add(append(v.h.append(nil), v.rest...), v.body)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server of a process: one thread that polls the fabric's listener while that pays, and sleeps else, unless a
-// waiter polls it (incoming.go). What is done with a frame is in serve.go; the fabric calls it, from the thread that polls or
-// one of its own.
+// The data server of a process: one thread that polls the fabric's listener while that pays, and
+// sleeps else, unless a waiter polls it (incoming.go). What is done with a frame is in serve.go;
+// the fabric calls it, from the thread that polls or one of its own.
 package internode
 
 import (
@@ -136,8 +136,9 @@ func (s *server) duties() {
 // maxRounds ends a round of polling that always pays, so that the loop comes to its other duties.
 const maxRounds = 1000
 
-// round polls while that pays, and until a waiter wants to; once, at least, unless another thread computes on this core: what
-// follows an event at once, such as the next request of an origin on the same core, needs no other wake-up.
+// round polls while that pays, and until a waiter wants to; once, at least, unless another thread
+// computes on this core: what follows an event at once, such as the next request of an origin on
+// the same core, needs no other wake-up.
 func (s *server) round() {
 	start := time.Now()
 	vain := false

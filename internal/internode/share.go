@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that devices of other nodes reach. An address outside the arena names memory of one process only where that is
-// alone on its node, so only such a process shares. It gets a key for its memory and passes it on by means of its own; a peer's
-// device uses it from Learn to Forget. Nothing here asks: a peer that has not learnt of memory, or has forgotten it, sends frames.
+// Private memory that devices of other nodes reach. An address outside the arena names memory of
+// one process only where that is alone on its node, so only such a process shares. It gets a key
+// for its memory and passes it on by means of its own; a peer's device uses it from Learn to
+// Forget. Nothing here asks: a peer that has not learnt of memory, or has forgotten it, sends
+// frames.
 package internode
 
 import (
@@ -26,7 +28,7 @@ func (t *Transport) Learn(p transport.Peer, r transport.Range) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		r.Direct = true
-		g.shared = append(slices.Clip(g.shared), r) // who has got an element of the old list may keep it
+		g.shared = append(slices.Clip(g.shared), r) // callers may keep an element of the old list
 	}
 }
 
@@ -41,8 +43,8 @@ func (t *Transport) Forget(p transport.Peer, r transport.Range) {
 	}
 }
 
-// sharedAt is shared memory of the node around an address, nil if there is none. Where there is more, the keys are equally good.
-// The caller has the lock.
+// sharedAt is shared memory of the node around an address, nil if there is none. Where there is
+// more, the keys are equally good. The caller has the lock.
 func (g *target) sharedAt(addr uintptr) *transport.Range {
 	for i := range g.shared {
 		if r := &g.shared[i]; addr >= r.Lo && addr < r.Hi {

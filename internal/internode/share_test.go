@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that a device reaches: only where its owner is alone on the node, only while a peer knows a key, and in all
-// ways that a transfer may travel.
+// Private memory that a device reaches: only where its owner is alone on the node, only while a
+// peer knows a key, and in all ways that a transfer may travel.
 package internode
 
 import (
@@ -82,7 +82,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Shared memory that overlaps stays reachable until the last of it is forgotten; a transfer may begin or end outside.
+// Shared memory that overlaps stays reachable until the last of it is forgotten; a transfer may
+// begin or end outside.
 func TestShareOverlaps(t *testing.T) {
 	const n = 64 << 10
 	e := newEnds(t, deviceNet(), nil, 1, 1)
@@ -105,8 +106,8 @@ func TestShareOverlaps(t *testing.T) {
 	check(t, e, near, far, 3*n, 5)
 }
 
-// Rows, also where gets are the target's work, which cannot reach such memory by its device; and accumulates and
-// read-modify-writes before and behind them.
+// Rows, also where gets are the target's work, which cannot reach such memory by its device; and
+// accumulates and read-modify-writes before and behind them.
 func TestShareRows(t *testing.T) {
 	for _, way := range []string{transport.Auto, transport.ByDevice, transport.ByPacking, transport.ByTargetSide} {
 		e := newEnds(t, deviceNet(), func(o *Options) { o.Strided = way }, 1, 1)
@@ -133,7 +134,8 @@ func TestShareRows(t *testing.T) {
 	}
 }
 
-// Where an address is not that of one process, or is the arena's, or there is no device, nothing is shared.
+// Where an address is not that of one process, or is the arena's, or there is no device, nothing is
+// shared.
 func TestShareRefused(t *testing.T) {
 	e := newEnds(t, deviceNet(), nil, 2, 1)
 	e.ConnectAll(t)

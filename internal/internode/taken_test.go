@@ -59,8 +59,8 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	}
 }
 
-// What was put off or queued leaves and arrives although no caller takes it along, also after callers
-// usually did.
+// What was put off or queued leaves and arrives although no caller takes it along, also after
+// callers usually did.
 func TestPutOffLeavesWithoutCaller(t *testing.T) {
 	for _, bytes := range []int{8, 64 << 10} {
 		_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The progress thread of a process does what no caller is there to do: it collects the answers of requests nobody waits for,
-// sends frames that were put off, and notices that a node is gone. It sleeps in the kernel when there is nothing of the
-// kind, and never waits for one node alone.
+// The progress thread of a process does what no caller is there to do: it collects the answers of
+// requests that no caller waits for, sends frames that were put off, and notices that a node is
+// gone. It sleeps in the kernel when there is nothing of the kind, and never waits for one node
+// alone.
 package internode
 
 import (
@@ -19,9 +20,9 @@ import (
 )
 
 const (
-	// idleTime is how long the thread ticks without anything to do before it sleeps until it is woken. Each tick is a system
-	// call that blocks, after which Go's monitor looks around every 20 us for a few milliseconds, on a core that a data server
-	// may need.
+	// idleTime is how long the thread ticks without anything to do before it sleeps until it is
+	// woken. Each tick is a system call that blocks, after which Go's monitor looks around
+	// every 20 us for a few milliseconds, on a core that a data server may need.
 	idleTime = time.Millisecond
 	maxPolls = 64 // of one source before the others have their turn
 )
@@ -52,7 +53,7 @@ func (h *thread) start() {
 	go h.run()
 }
 
-// attend asks for attention to a poller: something is to come that nobody waits for.
+// attend asks for attention to a poller: something is to come that no caller waits for.
 func (h *thread) attend(p *poller) {
 	h.mu.Lock()
 	if !p.listed {
@@ -63,7 +64,8 @@ func (h *thread) attend(p *poller) {
 	h.wake()
 }
 
-// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them before.
+// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them
+// before.
 func (h *thread) flushIn(d time.Duration) {
 	if h.alarm == nil {
 		d = 0
@@ -135,7 +137,7 @@ func (h *thread) run() {
 	h.dials.Wait()
 }
 
-// tend visits who wants attention: false if nobody does.
+// tend visits the pollers that want attention: false if none does.
 func (h *thread) tend() bool {
 	h.mu.Lock()
 	pollers, unsent := h.pollers, h.flushLeft() == 0

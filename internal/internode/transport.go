@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package internode moves bytes between nodes over any transport.Fabric: it is the one transport.Transport between nodes.
+// Package internode moves bytes between nodes over any transport.Fabric: it is the one
+// transport.Transport between nodes.
 //
-// An origin is a process that posts operations. A target is a node; its data server acts for all ranks there. Reading order:
-// transport.go (opening, who is where), target.go (what a process keeps for each node), post.go (which way a transfer
-// takes), packed.go and direct.go (the two ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames), server.go, origin.go and serve.go
-// (the data server), fence.go, poller.go and thread.go (who makes progress).
+// An origin is a process that posts operations. A target is a node; its data server acts for all
+// ranks there. Reading order: transport.go (opening, places of ranks), target.go (what a process
+// keeps for each node), post.go (which way a transfer takes), packed.go and direct.go (the two
+// ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames),
+// server.go, origin.go and serve.go (the data server), fence.go, poller.go and thread.go (what
+// makes progress).
 //
-// This file: the transport as core sees it: settings, opening, who is where, closing.
+// This file: the transport as core sees it: settings, opening, places of ranks, closing.
 package internode
 
 import (
@@ -27,12 +30,13 @@ type Options struct {
 	transport.OpenInfo
 	transport.Settings
 
-	// Servers is how many data servers a node has, in its first ranks: each acts for some of the node's
-	// ranks, for its own among them. 0: one. Negative: as many as ranks, or fewer where the ranks of the
-	// job times the servers of a node would exceed the number without its sign.
+	// Servers is how many data servers a node has, in its first ranks: each acts for some of
+	// the node's ranks, for its own among them. 0: one. Negative: as many as ranks, or fewer
+	// where the ranks of the job times the servers of a node would exceed the number without
+	// its sign.
 	Servers int
-	// Connections is how many connections this process should have at most: its data server's, and as many of its own to others.
-	// 0: any number.
+	// Connections is how many connections this process should have at most: its data server's,
+	// and as many of its own to others. 0: any number.
 	Connections int
 	Poll        time.Duration // longest time that a data server polls before it sleeps
 	Model       string        // parameters of the cost model; "" and "auto": measured at first use
@@ -103,7 +107,8 @@ type Transport struct {
 	loss    sync.Once
 }
 
-// Provider is the transport over a fabric, with the settings in o; what concerns the job is filled in when it is opened.
+// Provider is the transport over a fabric, with the settings in o; what concerns the job is filled
+// in when it is opened.
 func Provider(d transport.Driver, o Options) transport.Provider {
 	return transport.Provider{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint, Spare: d.Spare,
 		Open: func(info transport.OpenInfo) (transport.Transport, error) {
@@ -163,7 +168,8 @@ func (t *Transport) receive(e transport.OriginEndpoint) bool {
 	return true
 }
 
-// failAll is for when nothing goes any more. The first loss is the one that is told: of a node that there is a connection to.
+// failAll is for when nothing goes any more. The first loss is the one that is told: of a node that
+// there is a connection to.
 func (t *Transport) failAll(why error) {
 	for _, connected := range []bool{true, false} {
 		for _, g := range t.targets {
@@ -190,7 +196,7 @@ func (t *Transport) lost(rank transport.Rank, why string) {
 func (t *Transport) Info() transport.Info {
 	addr := t.info.Addr
 	if t.server == nil {
-		addr = nil // nobody connects to this process
+		addr = nil // no rank connects to this process
 	}
 	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
 }
@@ -238,7 +244,8 @@ func (t *Transport) target(p transport.Peer) (*target, error) {
 	return g, nil
 }
 
-// Close says goodbye to all nodes and ends what this process runs. What is open fails with ErrClosed.
+// Close says goodbye to all nodes and ends what this process runs. What is open fails with
+// ErrClosed.
 func (t *Transport) Close() error {
 	t.ending.Do(t.end)
 	return nil
@@ -257,9 +264,9 @@ func (t *Transport) end() {
 		g.goodbye()
 	}
 	for _, g := range t.targets {
-		g.mu.Lock() // who is posting comes to an end
+		g.mu.Lock() // a thread that is posting comes to an end
 		g.mu.Unlock()
-		g.queue.mu.Lock() // so does who is queueing
+		g.queue.mu.Lock() // so does one that is queueing
 		g.queue.mu.Unlock()
 		g.sendLate() // which fails
 	}

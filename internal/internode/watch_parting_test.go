@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections that are given back while messages go straight over them, or while somebody waits for one; and those that nobody uses.
+// Connections that are given back while messages go straight over them, or while somebody waits for
+// one; and those that nobody uses.
 package internode
 
 import (
@@ -15,8 +16,9 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// TestTellWhileParting: messages that go straight to a process, while that gives the connection back and makes it again, come all, and
-// once. Long ones that may only go straight are refused, or come.
+// TestTellWhileParting: messages that go straight to a process, while that gives the connection
+// back and makes it again, come all, and once. Long ones that may only go straight are refused, or
+// come.
 func TestTellWhileParting(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +67,8 @@ func TestTellWhileParting(t *testing.T) {
 	}
 }
 
-// TestWatchParted: who waits for a message of a node gets it though the connection has been, or is just being, given back.
+// TestWatchParted: who waits for a message of a node gets it though the connection has been, or is
+// just being, given back.
 func TestWatchParted(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
 	until := []int32{linked, parting, parted}
@@ -90,8 +93,8 @@ func TestWatchParted(t *testing.T) {
 	}
 }
 
-// TestWaitKeepsConnection: a connection is not given back while somebody sleeps until a message comes; and where there is none, one is
-// made after a while, by which the node's death is noticed.
+// TestWaitKeepsConnection: a connection is not given back while somebody sleeps until a message
+// comes; and where there is none, one is made after a while, by which the node's death is noticed.
 func TestWaitKeepsConnection(t *testing.T) {
 	leaktest.Check(t)
 	net := pipe.New(pipe.Options{})
@@ -130,7 +133,8 @@ func TestWaitKeepsConnection(t *testing.T) {
 	losses(t, ends)
 }
 
-// TestIdleIsAsked: who does not call the transport, and whose connections nobody reads, gives them back all the same.
+// TestIdleIsAsked: who does not call the transport, and whose connections nobody reads, gives them
+// back all the same.
 func TestIdleIsAsked(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Blocks that may be flags are not left to a device that may move them in parts, whatever is set; longer ones are.
+// Blocks that may be flags are not left to a device that may move them in parts, whatever is set;
+// longer ones are.
 func TestWholeBlocks(t *testing.T) {
 	const memory = 1 << 20 // an address that nothing looks at
 	for _, c := range []struct {

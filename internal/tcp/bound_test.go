@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The memory of buffers is bounded, by the accounts of who lends it and as the process grows: much is sent to many peers
-// that read nothing for a while. In the end all data must have arrived.
+// The memory of buffers is bounded, by the accounts of who lends it and as the process grows: much
+// is sent to many peers that read nothing for a while. In the end all data must have arrived.
 package tcp
 
 import (
@@ -159,7 +159,8 @@ func TestBuffersAreBounded(t *testing.T) {
 	}
 }
 
-// A server whose clients ask for much and read nothing holds no more than it may, and serves them all in the end.
+// A server whose clients ask for much and read nothing holds no more than it may, and serves them
+// all in the end.
 func TestWorkspacesAreBounded(t *testing.T) {
 	const clients, gets, rows = 30, 2, 4096
 	s := newServer(t, func(f *fabric) { f.Buffer = boundBuffer })

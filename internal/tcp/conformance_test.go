@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite of fabrics over TCP, with different settings: every way that bodies travel is once the only one.
+// The conformance suite of fabrics over TCP, with different settings: every way that bodies travel
+// is once the only one.
 package tcp
 
 import (

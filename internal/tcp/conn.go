@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection. Serving it without ever waiting: receive what has arrived, tell the Receiver, send what
-// fits, and say what is missing. The same code runs in the event loop and in the goroutines that go on with large transfers.
-// And who may write, and the frames that are posted by any thread.
+// A target's end of a connection. Serving it without ever waiting: receive what has arrived, tell
+// the Receiver, send what fits, and say what is missing. The same code runs in the event loop and
+// in the goroutines that go on with large transfers. And which thread may write, and the frames
+// that are posted by any thread.
 package tcp
 
 import (
@@ -36,7 +37,7 @@ type conn struct {
 	socket
 	away atomic.Bool // a goroutine serves it, and not the thread that polls
 
-	// Of who serves it.
+	// Of the thread that serves it.
 	tx     sender
 	rx     receiver
 	space  *workspace // nil if it is idle or put aside
@@ -47,7 +48,7 @@ type conn struct {
 	owed   bool  // Receiver.Sent, when tx is done
 	mute   bool  // nothing can be sent any more
 
-	send sync.Mutex // held by who writes to the socket, from the first byte of a frame to the last
+	send sync.Mutex // held by the thread that writes to the socket, from the first byte of a frame to the last
 
 	// Guarded by mu.
 	posted  []byte // frames that wait for send
@@ -60,8 +61,8 @@ var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT, busy: uni
 // replyRoom is how much room for frames there must be before another request is dealt with.
 const replyRoom = 1 << 10
 
-// packBytes is up to which size a body is copied behind other frames; of larger ones long rows are sent from where they
-// are.
+// packBytes is up to which size a body is copied behind other frames; of larger ones long rows are
+// sent from where they are.
 const packBytes = 16 << 10
 
 // Send sends a frame: as far as it goes when the Receiver returns.
@@ -80,7 +81,8 @@ func (c *conn) attach(w *workspace) {
 	c.tx.packed = len(c.tx.out)
 }
 
-// detach takes that away. What has arrived or is to be sent is kept: nothing if the connection is idle.
+// detach takes that away. What has arrived or is to be sent is kept: nothing if the connection is
+// idle.
 func (c *conn) detach() {
 	c.rx.giveBack()
 	c.tx.rewind()
@@ -90,10 +92,12 @@ func (c *conn) detach() {
 	c.space, c.tx.out, c.tx.at = nil, nil, 0
 }
 
-// mayBegin tells whether a frame may be dealt with now: replies to those before must have left, or fit into the buffer.
+// mayBegin tells whether a frame may be dealt with now: replies to those before must have left, or
+// fit into the buffer.
 func (c *conn) mayBegin() bool { return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom }
 
-// run goes on with the connection until it must wait, or has moved budget bytes. It returns how many it has moved.
+// run goes on with the connection until it must wait, or has moved budget bytes. It returns how
+// many it has moved.
 func (c *conn) run(budget int) (moved int) {
 	c.status, c.rx.drained = busy, false
 	for moved < budget {
@@ -133,8 +137,8 @@ func (c *conn) run(budget int) (moved int) {
 	return moved
 }
 
-// flush sends what is in the buffer and the body behind it, about most bytes. unix.EAGAIN: not all could be sent. Then c
-// holds the right to write, or waits for it.
+// flush sends what is in the buffer and the body behind it, about most bytes. unix.EAGAIN: not all
+// could be sent. Then c holds the right to write, or waits for it.
 func (c *conn) flush(most int) (sent int, err error) {
 	for c.tx.busy() && sent < most && err == nil {
 		if !c.holds && !c.send.TryLock() {
@@ -175,8 +179,8 @@ func (c *conn) Post(head, body []byte) {
 	c.push()
 }
 
-// postStraight sends a long frame from where it is; what the socket does not take at once is copied. false: another is writing, or
-// has frames to send first.
+// postStraight sends a long frame from where it is; what the socket does not take at once is
+// copied. false: another is writing, or has frames to send first.
 func (c *conn) postStraight(head, body []byte) bool {
 	if c.hasPosted() || !c.send.TryLock() {
 		return false
@@ -193,7 +197,7 @@ func (c *conn) postStraight(head, body []byte) bool {
 	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start), rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
 	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT // copying bad memory crashes at its address
-	if n == len(start)+len(body) || lost {                         // who receives finds out if the connection is lost
+	if n == len(start)+len(body) || lost {                         // the receiver finds out if the connection is lost
 		c.send.Unlock()
 		c.push()
 		return true
@@ -206,7 +210,7 @@ func (c *conn) postStraight(head, body []byte) bool {
 	return true
 }
 
-// push sends what was posted unless another is writing, who will do so when he has finished.
+// push sends what was posted unless another thread is writing, which does so when it has finished.
 func (c *conn) push() {
 	for c.hasPosted() && c.send.TryLock() {
 		c.mu.Lock()
@@ -236,7 +240,7 @@ func (c *conn) sent(memory []byte) {
 	c.send.Unlock()
 }
 
-// finish sends what push could not, from at on. Who receives finds out if the connection is lost.
+// finish sends what push could not, from at on. The receiver finds out if the connection is lost.
 func (c *conn) finish(at int) {
 	defer log.Guard()
 	rawsock.SendAll(c.fd, c.sending[at:], rawsock.NoDeadline)
@@ -251,7 +255,8 @@ func (c *conn) Close(linger time.Duration) {
 	c.Break()
 }
 
-// close gives the socket back. It is called once, by who serves it. Who writes or waits to write is woken first.
+// close gives the socket back. It is called once, by the thread that serves it. A thread that
+// writes or waits to write is woken first.
 func (c *conn) close() {
 	c.Break()
 	if !c.holds {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection. Who sends has a lock, so sends do not overlap; answers are read by others meanwhile.
-// Whoever waits for an answer reads the socket himself, because to be told by another thread takes longer than the whole
-// answer. One thread at a time polls.
+// An origin's end of a connection. The caller serialises sends; answers are read
+// by others meanwhile. A waiter reads its answer from the socket itself, because to be told by
+// another thread takes longer than the whole answer. One thread at a time polls.
 package tcp
 
 import (
@@ -28,7 +28,7 @@ type socket struct {
 	watch  rawsock.Watch
 }
 
-// Break ends the connection: who uses it finds out.
+// Break ends the connection: its users find out.
 func (s *socket) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,11 +54,11 @@ type endpoint struct {
 	f      *fabric
 	broken atomic.Pointer[error] // why the connection is of no more use
 
-	tx     sender // of who has the caller's lock
+	tx     sender // of the thread that has the caller's lock
 	burst  burst
 	failed error // why something was not sent
 
-	rx          receiver // of who polls
+	rx          receiver // of the thread that polls
 	crowd       wait.Crowd
 	lost        bool
 	interrupted atomic.Bool
@@ -147,7 +147,7 @@ func (e *endpoint) fail(why error) {
 	e.release()
 }
 
-// shut ends the connection, and wakes who waits for the socket. Any thread.
+// shut ends the connection, and wakes the thread that waits for the socket. Any thread.
 func (e *endpoint) shut(why error) {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.socket.Break()
@@ -157,8 +157,8 @@ func (e *endpoint) shut(why error) {
 // Break ends the connection.
 func (e *endpoint) Break() { e.shut(errBroken) }
 
-// Close sends what was put off and closes the socket when the other side's kernel has all: if answers have not been read,
-// closing throws away what has not arrived there.
+// Close sends what was put off and closes the socket when the other side's kernel has all: if
+// answers have not been read, closing throws away what has not arrived there.
 func (e *endpoint) Close(linger time.Duration) {
 	end := time.Now().Add(linger)
 	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
@@ -201,7 +201,8 @@ func (e *endpoint) Poll(looks int) int {
 	return 0
 }
 
-// receive takes what is there and deals with it. Behind a body that is received to where it belongs comes the next head.
+// receive takes what is there and deals with it. Behind a body that is received to where it belongs
+// comes the next head.
 func (e *endpoint) receive() (n int, err error) {
 	b := inputs.Get().(*[bufferBytes]byte)
 	defer inputs.Put(b)
@@ -213,7 +214,8 @@ func (e *endpoint) receive() (n int, err error) {
 	return n, err
 }
 
-// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor of its own.
+// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor
+// of its own.
 func (e *endpoint) Sleep(limit time.Duration) {
 	if limit < 0 || limit > sleepAtMost {
 		limit = sleepAtMost

@@ -15,8 +15,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A frame that the socket has taken is sent, although the peer has acted on it, and left, before Send returns: here the thread that
-// receives it, and then ends the connection, runs on the sender's core as soon as the frame is there, and before the sender goes on.
+// A frame that the socket has taken is sent, although the peer has acted on it, and left, before
+// Send returns: here the thread that receives it, and then ends the connection, runs on the
+// sender's core as soon as the frame is there, and before the sender goes on.
 func TestSentBeforeTheEnd(t *testing.T) {
 	f := newServer(t, nil).dial(t, 2).e.f
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -109,8 +110,8 @@ func allowedCore(t *testing.T) int {
 	return core
 }
 
-// A waiter on whose core somebody computes looks once, so that it sleeps at once: to look on, and yield, would take a time
-// slice each time.
+// A waiter on whose core somebody computes looks once, so that it sleeps at once: to look on, and
+// yield, would take a time slice each time.
 func TestNoLooksInACrowd(t *testing.T) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

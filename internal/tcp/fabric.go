@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package tcp is the fabric over any IP network: sockets that carry frames between the processes of a job. It must not
-// know what frames mean, and must never wait inside Go's network poller.
+// Package tcp is the fabric over any IP network: sockets that carry frames between the processes of
+// a job. It must not know what frames mean, and must never wait inside Go's network poller.
 //
-// This file: what package drivers asks for, and the fabric of a process, which is opened, connects and is closed. And
-// waiting for many sockets: an epoll for the connections of a data server, and one for those of an origin, by which the
-// progress thread waits. The latter always tells of connections that are lost, and of what has come where that was asked
-// for.
+// This file: what package drivers asks for, and the fabric of a process, which is opened, connects
+// and is closed. And waiting for many sockets: an epoll for the connections of a data server, and
+// one for those of an origin, by which the progress thread waits. The latter always tells of
+// connections that are lost, and of what has come where that was asked for.
 package tcp
 
 import (
@@ -52,8 +52,8 @@ func (o *Options) Check() error {
 	return cmp.Or(ports, hostnet.CheckName(o.Interface))
 }
 
-// probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot be listed, settings
-// that mean nothing here. Opening can only fail for what others do meanwhile.
+// probe says why TCP is of no use here, as far as one host can tell: network interfaces that cannot
+// be listed, settings that mean nothing here. Opening can only fail for what others do meanwhile.
 func (o *Options) probe() error {
 	_, ports := rawsock.Ports(o.Ports)
 	_, addresses := o.candidates()
@@ -77,8 +77,8 @@ type fabric struct {
 	alarm    alarm
 }
 
-// mostDeferred is the longest body that is copied so that it may travel together with the next frame,
-// which costs less than a system call or a thread for each of them.
+// mostDeferred is the longest body that is copied so that it may travel together with the next
+// frame, which costs less than a system call or a thread for each of them.
 const mostDeferred = bufferBytes - transport.MaxHead - prefixBytes
 
 // open makes the process ready to be connected to, and to connect.
@@ -186,10 +186,11 @@ func (f *fabric) Close() error {
 	return nil
 }
 
-// Each side chooses whether the rows of a strided or vector transfer travel each as a piece of its own of a call that
-// gathers or scatters them, or copied through a buffer. These costs fit the times of patches between two processes on the
-// machine of docs/validation.md; BenchmarkRows shows where packing stops to pay. Measuring them at the start of a job gives
-// nothing better: in the time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
+// Each side chooses whether the rows of a strided or vector transfer travel each as a piece of its
+// own of a call that gathers or scatters them, or copied through a buffer. These costs fit the
+// times of patches between two processes on the machine of docs/validation.md; BenchmarkRows shows
+// where packing stops to pay. Measuring them at the start of a job gives nothing better: in the
+// time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
 // it is with rows that are not.
 const (
 	pieceCost = 130              // ns for one more piece in the call that sends it and in the one that receives it
@@ -197,7 +198,8 @@ const (
 	usualRow  = 130 * 1000 / 155 // from pieceCost / byteCost bytes on rows are not packed
 )
 
-// straightFrom is the length from which on rows are not packed, and why: by their costs, unless the user has chosen.
+// straightFrom is the length from which on rows are not packed, and why: by their costs, unless the
+// user has chosen.
 func (o *Options) straightFrom() (row int, why string) {
 	if o.Gather > 0 {
 		return o.Gather, fmt.Sprintf("rows of %d bytes and more are not packed: so it is set", o.Gather)
@@ -227,7 +229,7 @@ func (p *poller[T]) open() (err error) {
 		p.bell, err = eventfd.New()
 	}
 	if err == nil {
-		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event: nobody reads it
+		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event; it is not read
 	}
 	return err
 }

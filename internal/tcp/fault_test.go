@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Local memory that is not there: the process crashes at its address, whoever finds that out, the kernel or this library.
+// Local memory that is not there: the process crashes at its address, whoever finds that out, the
+// kernel or this library.
 package tcp
 
 import (
@@ -29,7 +30,8 @@ func TestBadLocalMemory(t *testing.T) {
 	}
 }
 
-// TestUseBadMemory is the child: it is told what to do, and crashes. The second page of its memory is not there.
+// TestUseBadMemory is the child: it is told what to do, and crashes. The second page of its memory
+// is not there.
 func TestUseBadMemory(t *testing.T) {
 	var what string
 	var n int

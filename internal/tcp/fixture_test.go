@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the tests share: a data server of a pretended node whose Receivers store, send back and keep frames, and clients
-// that send to it over loopback. The first byte of a head says what is to be done. Long because both ends of one
-// protocol are here.
+// What the tests share: a data server of a pretended node whose Receivers store, send back and keep
+// frames, and clients that send to it over loopback. The first byte of a head says what is to be
+// done. Long because both ends of one protocol are here.
 package tcp
 
 import (

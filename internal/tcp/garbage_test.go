@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages make hardly any garbage: collecting it took more than half of the time of collectives between nodes.
+// Messages make hardly any garbage: collecting it took more than half of the time of collectives
+// between nodes.
 package tcp
 
 import (

@@ -15,8 +15,9 @@ import (
 	"libarmci/internal/hostnet"
 )
 
-// hint is what each node tells the others about its host before they open their fabrics. All ranks get it of all nodes, so it is
-// short: a hash of the host's identity, then for each address its bits, length and bytes.
+// hint is what each node tells the others about its host before they open their fabrics. All ranks
+// get it of all nodes, so it is short: a hash of the host's identity, then for each address its
+// bits, length and bytes.
 type hint struct {
 	Host  uint64         // machine and network namespace: equal where loopback connects; 0: not known
 	Addrs []netip.Prefix // of interfaces that are up: 10.0.0.1/24
@@ -72,8 +73,9 @@ func hashOf(text string) uint64 {
 // candidates is the addresses that the setting names.
 func (o *Options) candidates() ([]netip.Prefix, error) { return hostnet.Named(o.Interface) }
 
-// chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are this host; else the
-// one in whose network most other nodes are; else the one from which the route to them starts.
+// chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are
+// this host; else the one in whose network most other nodes are; else the one from which the route
+// to them starts.
 func (f *fabric) chooseAddr() (netip.Addr, error) {
 	hints, err := f.hints()
 	if err != nil {
@@ -139,8 +141,9 @@ func (f *fabric) hints() ([]hint, error) {
 	return out, nil
 }
 
-// nearest is the address in whose network the most other hosts have one; false if none has, or if it is ambiguous.
-// Of equals the first in the system's order wins, which is the same kind on all hosts: IPv4 before IPv6.
+// nearest is the address in whose network the most other hosts have one; false if none has, or if
+// it is ambiguous. Of equals the first in the system's order wins, which is the same kind on all
+// hosts: IPv4 before IPv6.
 func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok bool) {
 	most := 0
 	for _, mine := range own {
@@ -158,7 +161,8 @@ func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok 
 	return best, most > 0
 }
 
-// routeFrom is the own address from which packets to another start: connecting a UDP socket asks for the route.
+// routeFrom is the own address from which packets to another start: connecting a UDP socket asks
+// for the route.
 func routeFrom(to netip.Addr) (a netip.Addr, ok bool) {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, 9)))
 	if err != nil {

@@ -73,7 +73,8 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	}
 }
 
-// What one host can tell of a setting it tells before anything is opened, so that core can say it once for all ranks.
+// What one host can tell of a setting it tells before anything is opened, so that core can say it
+// once for all ranks.
 func TestProbe(t *testing.T) {
 	for _, o := range []Options{{}, {Interface: "lo"}, {Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
 		if err := Driver(o).Probe(); err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Servers that are none, or that have proved themselves and then send no frames, or slowly. The client neither hangs nor
-// believes them.
+// Servers that are none, or that have proved themselves and then send no frames, or slowly. The
+// client neither hangs nor believes them.
 package tcp
 
 import (

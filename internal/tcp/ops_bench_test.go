@@ -22,7 +22,8 @@ func BenchmarkOps(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is where the costs of the model come from: the difference between the two, by the length of a row.
+// BenchmarkRows is where the costs of the model come from: the difference between the two, by the
+// length of a row.
 func BenchmarkRows(b *testing.B) {
 	const rows, stride = 256, 8192
 	for _, row := range []int32{64, 256, 512, 1024, 2048} {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Sockets of tests that speak for themselves: clients that send any bytes to a data server, and servers that do what they
-// are told with whoever connects.
+// Sockets of tests that speak for themselves: clients that send any bytes to a data server, and
+// servers that do what they are told with whoever connects.
 package tcp
 
 import (
@@ -31,7 +31,8 @@ func (s *server) connect() int {
 	return fd
 }
 
-// hello is the client's side of the handshake, by a process of this rank with this secret, meant for a server.
+// hello is the client's side of the handshake, by a process of this rank with this secret, meant
+// for a server.
 func hello(fd int, secret string, server, client transport.Rank) error {
 	c := config(client, 1)
 	c.Secret = []byte(secret)

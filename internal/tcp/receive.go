@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Receiving frames from a socket, the same at both ends: how much to take, whether through the buffer or straight to where
-// it belongs, and telling the Receiver. Nothing here waits.
+// Receiving frames from a socket, the same at both ends: how much to take, whether through the
+// buffer or straight to where it belongs, and telling the Receiver. Nothing here waits.
 package tcp
 
 import (
@@ -58,8 +58,8 @@ func (s *receiver) giveBack() {
 	s.in, s.r, s.w = nil, 0, 0
 }
 
-// receive takes what has arrived. In the middle of a body it looks some times: more is about to come, and the way back to
-// here is long.
+// receive takes what has arrived. In the middle of a body it looks some times: more is about to
+// come, and the way back to here is long.
 func (s *receiver) receive() (n int, err error) {
 	if err = s.consume(); err != nil {
 		return 0, err
@@ -98,7 +98,8 @@ func (s *receiver) consume() error {
 // quiet tells whether all that was there has been dealt with, so that there is nothing to receive.
 func (s *receiver) quiet() bool { return s.drained && !s.open && s.r == s.w }
 
-// limit is how much to take of what begins with a prefix: little more than the head where a large body is expected.
+// limit is how much to take of what begins with a prefix: little more than the head where a large
+// body is expected.
 func (s *receiver) limit() int {
 	switch {
 	case s.origin && !s.to.Expects():
@@ -114,9 +115,9 @@ func (s *receiver) limit() int {
 	return max(need-have, prefixBytes)
 }
 
-// take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing was sent after the data
-// before; that takes longer than to reply. So the data is peeked at, the reply is sent, and then the data is consumed: unless
-// frames have lately had no reply.
+// take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing
+// was sent after the data before; that takes longer than to reply. So the data is peeked at, the
+// reply is sent, and then the data is consumed: unless frames have lately had no reply.
 func (s *receiver) take(b []byte) (n int, err error) {
 	if s.origin || s.usual != 0 || !s.unheard.Load() || s.silent == mostSilent {
 		n, err = rawsock.Receive(s.fd, b)
@@ -128,7 +129,8 @@ func (s *receiver) take(b []byte) (n int, err error) {
 	return n, err
 }
 
-// receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer, if there is one.
+// receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer,
+// if there is one.
 func (s *receiver) receiveStraight() (int, error) {
 	var pieces [rawsock.MaxPieces]kernel.Piece
 	next := *s.body.Into

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Sending frames on a socket, the same at both ends. A frame is a prefix of 8 bytes, a head and a body:
+// Sending frames on a socket, the same at both ends. A frame is a prefix of 8 bytes, a head and a
+// body:
 //
 //	bits 0..15 of the prefix: bytes of the head; bits 16..63: bytes of the body, little-endian
 //
-// Frames are collected in a buffer; the body of the last one may follow from where it is. Nothing here waits.
+// Frames are collected in a buffer; the body of the last one may follow from where it is. Nothing
+// here waits.
 package tcp
 
 import (
@@ -55,8 +57,8 @@ type sender struct {
 // busy tells whether something is to be sent.
 func (s *sender) busy() bool { return s.at < len(s.out) || s.body != nil }
 
-// add puts a frame behind the others. A body of up to small bytes that fits is copied: then done is true. Else push
-// takes it from where it is. No other frame may be added before that is done.
+// add puts a frame behind the others. A body of up to small bytes that fits is copied: then done is
+// true. Else push takes it from where it is. No other frame may be added before that is done.
 func (s *sender) add(head []byte, body *kernel.Cursor, n int64, small int) (done bool) {
 	s.out = append(appendPrefix(s.out, len(head), n), head...)
 	at := len(s.out)
@@ -71,8 +73,8 @@ func (s *sender) add(head []byte, body *kernel.Cursor, n int64, small int) (done
 	return false
 }
 
-// push sends what the socket takes, until it has sent most bytes or more: unix.EAGAIN if something is left that the
-// socket does not take now.
+// push sends what the socket takes, until it has sent most bytes or more: unix.EAGAIN if something
+// is left that the socket does not take now.
 func (s *sender) push(most int) (sent int, err error) {
 	for s.busy() && sent < most && err == nil {
 		var n int
@@ -112,8 +114,8 @@ func (s *sender) sendStraight() (n int, err error) {
 	return n, err
 }
 
-// touch accesses memory that the kernel could not access: the process crashes there, as it does where it copies short
-// bodies itself, and the report names the address.
+// touch accesses memory that the kernel could not access: the process crashes there, as it does
+// where it copies short bodies itself, and the report names the address.
 func touch(access func([]byte), left int64) {
 	b := make([]byte, min(left, bufferBytes))
 	for ; left > 0; left -= int64(len(b)) {

@@ -59,8 +59,8 @@ func TestLostClients(t *testing.T) {
 	}
 }
 
-// Clients ask for more than any buffer holds and do not read; others are served, and they get everything when they
-// read at last.
+// Clients ask for more than any buffer holds and do not read; others are served, and they get
+// everything when they read at last.
 func TestSlowReaders(t *testing.T) {
 	t.Run("few", func(t *testing.T) { testSlowReaders(t, 16<<20) })
 	t.Run("more than workspaces", func(t *testing.T) { testSlowReaders(t, 0) })
@@ -190,7 +190,8 @@ func testManyClients(t *testing.T, buffer int64) {
 	all.Wait()
 }
 
-// Requests of any size are served while all workspaces are with clients that have stopped in the middle of a frame.
+// Requests of any size are served while all workspaces are with clients that have stopped in the
+// middle of a frame.
 func TestLowMemory(t *testing.T) {
 	s := newServer(t, func(f *fabric) { f.Buffer = 0 })
 	data := bytes.Repeat([]byte("Gedränge"), 1<<20/9+1)[:1<<20]
@@ -270,7 +271,8 @@ func (r *raw) sendCut(rnd *rand.Rand, b []byte) {
 	}
 }
 
-// FuzzReceiver feeds a receiver with anything, in pieces: it never tells more than has come, and no frame twice.
+// FuzzReceiver feeds a receiver with anything, in pieces: it never tells more than has come, and no
+// frame twice.
 func FuzzReceiver(f *testing.F) {
 	f.Add(frame([]byte("head"), []byte("body")), uint8(3))
 	f.Add(append(frame(nil, nil), frame([]byte("x"), make([]byte, 100))...), uint8(1))

@@ -69,7 +69,8 @@ func TestTransportBounded(t *testing.T) {
 	}
 }
 
-// Private memory of the server's own process, and of another one, whose gets are answered in pieces.
+// Private memory of the server's own process, and of another one, whose gets are answered in
+// pieces.
 func TestTransportPrivate(t *testing.T) {
 	newEnds(t, Options{}, nil, 1, 1).ConformPrivate(t, true)
 	newEnds(t, Options{}, nil, 2, 2).ConformPrivate(t, false)

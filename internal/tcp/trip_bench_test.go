@@ -14,7 +14,8 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-// rawEcho answers every request of in bytes with out bytes, as directly as possible; polling says how it waits.
+// rawEcho answers every request of in bytes with out bytes, as directly as possible; polling says
+// how it waits.
 func rawEcho(b *testing.B, in, out int, poll bool) int {
 	ln, at, err := rawsock.Listen(loopback, "")
 	if err != nil {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Goroutines that go on with connections in the middle of large transfers, so that the event loop stays free for small
-// requests. Each holds a workspace: their number bounds the goroutines and the memory. And all that is lent: workspaces, and
-// the buffers that origins send through. They are lent for the shortest possible time, so that their number follows what
-// goes on at the same time and not the number of connections; and there are never more than the setting allows. An origin
-// that has to send waits for a buffer. Nobody who has one waits for another, or for more than the other side to read: so
-// all come back.
+// Goroutines that go on with connections in the middle of large transfers, so that the event loop
+// stays free for small requests. Each holds a workspace: their number bounds the goroutines and the
+// memory. And all that is lent: workspaces, and the buffers that origins send through. They are
+// lent for the shortest possible time, so that their number follows what goes on at the same time
+// and not the number of connections; and there are never more than the setting allows. An origin
+// that has to send waits for a buffer. No thread that has one waits for another, or for more than
+// the other side to read: so all come back.
 package tcp
 
 import (
@@ -27,9 +28,9 @@ const (
 	workerRest   = 5 * time.Second       // how long one without work stays
 )
 
-// putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If there is no workspace left
-// for that, the loop itself goes on when epoll tells it to: so others are served while all workspaces are with clients that
-// have stopped in the middle of something.
+// putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If
+// there is no workspace left for that, the loop itself goes on when epoll tells it to: so others
+// are served while all workspaces are with clients that have stopped in the middle of something.
 func (l *listener) putAside() {
 	c := l.current
 	l.current, l.last = nil, nil

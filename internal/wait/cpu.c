@@ -132,5 +132,7 @@ uint64_t wait_measure_yield(void)
 		best = shorter(best, begin);
 	}
 	best = 2 * best; // less than two switches of threads
-	return best < WAIT_LEAST_OWN_YIELD ? WAIT_LEAST_OWN_YIELD : best > WAIT_MOST_OWN_YIELD ? WAIT_MOST_OWN_YIELD : best;
+	if (best < WAIT_LEAST_OWN_YIELD)
+		return WAIT_LEAST_OWN_YIELD;
+	return best > WAIT_MOST_OWN_YIELD ? WAIT_MOST_OWN_YIELD : best;
 }

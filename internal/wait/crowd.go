@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Where a program computes, for threads of the library: a yield there gives away a whole time slice, a few milliseconds,
-// whatever comes meanwhile, while a thread that sleeps may run as soon as it is woken. The rule is that of policy.c.
+// Where a program computes, for threads of the library: a yield there gives away a whole time
+// slice, a few milliseconds, whatever comes meanwhile, while a thread that sleeps may run as soon
+// as it is woken. The rule is that of policy.c.
 package wait
 
 // #include "wait.h"
@@ -14,7 +15,8 @@ import "C"
 
 import "time"
 
-// A yield of lostSlice has run a thread that computes: no other is tried for firstSpell, in the end for longestSpell.
+// A yield of lostSlice has run a thread that computes: no other is tried for firstSpell, in the end
+// for longestSpell.
 const (
 	lostSlice    = C.WAIT_LOST_SLICE * time.Nanosecond
 	firstSpell   = C.WAIT_FIRST_SPELL * time.Nanosecond
@@ -23,7 +25,8 @@ const (
 
 var epoch = time.Now()
 
-// stamp is a time as C counts it. What lies before the start of the process is as good as its start.
+// stamp is a time as C counts it. What lies before the start of the process is as good as its
+// start.
 func stamp(t time.Time) C.uint64_t { return C.uint64_t(max(t.Sub(epoch), 1)) }
 
 // Crowd is what a thread that polls knows of others on its core. The zero value knows of none.
@@ -32,7 +35,8 @@ type Crowd struct {
 	here  bool
 }
 
-// Yield lets others run. false: not any more, or not even this time, because a program computes here: the caller should sleep.
+// Yield lets others run. false: not any more, or not even this time, because a program computes
+// here: the caller should sleep.
 func (c *Crowd) Yield() bool {
 	begin := time.Now()
 	if c.Crowded(begin) {

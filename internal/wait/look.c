@@ -24,7 +24,8 @@ static bool met(const struct wait_policy *p, wait_cond cond, void *arg)
 	return false;
 }
 
-bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond, void *arg)
+bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond,
+	void *arg)
 {
 	if (place != WAIT_BESIDE && met(p, cond, arg)) {
 		if (place != WAIT_FARAWAY)

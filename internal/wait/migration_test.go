@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread moves when others run at most of its yields, not at a few, and rarely if that does not help.
+// A thread moves when others run at most of its yields, not at a few, and rarely if that does not
+// help.
 func TestSharedCore(t *testing.T) {
 	const short, long = sharedYield / 4, 3 * sharedYield
 	var m Migration
@@ -70,7 +71,8 @@ func TestComputedCore(t *testing.T) {
 	}
 }
 
-// Where all other cores are shunned the thread tries again when the time is over, and what was in vain counts for nothing.
+// Where all other cores are shunned the thread tries again when the time is over, and what was in
+// vain counts for nothing.
 func TestNoOtherCore(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

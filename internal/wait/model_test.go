@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A model of a waiter's core in virtual time. It drives the policy, the same C code that waits use, through sequences of
-// waits, and compares what they cost with the best choice that is the same for all waits of the sequence.
+// A model of a waiter's core in virtual time. It drives the policy, the same C code that waits use,
+// through sequences of waits, and compares what they cost with the best choice that is the same for
+// all waits of the sequence.
 package wait
 
 import (
@@ -39,7 +40,8 @@ type chooser interface {
 	done(now time.Duration)
 }
 
-// machine has a clock. wake is what a wake-up costs, if not modelWake. cost is time in which the waiter kept its core busy in vain, and time by which it went on late.
+// machine has a clock. wake is what a wake-up costs, if not modelWake. cost is time in which the
+// waiter kept its core busy in vain, and time by which it went on late.
 type machine struct{ now, cost, wake time.Duration }
 
 // wait carries out one wait.
@@ -215,7 +217,8 @@ func between(g *rand.Rand, from, to float64) time.Duration {
 
 const modelBound = 2.2
 
-// Each scenario for a long time: what is learned at the start does not count much, and neither does it here.
+// Each scenario for a long time: what is learned at the start does not count much, and neither does
+// it here.
 func TestNearTheBest(t *testing.T) {
 	for _, name := range names() {
 		g, draw := rand.New(rand.NewPCG(1, 2)), scenarios[name]
@@ -227,7 +230,8 @@ func TestNearTheBest(t *testing.T) {
 	}
 }
 
-// checkNearBest compares what a sequence costs with the best choice in hindsight that is the same for all.
+// checkNearBest compares what a sequence costs with the best choice in hindsight that is the same
+// for all.
 func checkNearBest(t *testing.T, name string, sequence []situation) {
 	t.Helper()
 	l, m := newLearner(), machine{}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// For how long a waiter looks at a network before it sleeps. The time is that of policy.c for what comes
-// from another node: between looks the waiter yields, so that others lose nothing while it goes on.
+// For how long a waiter looks at a network before it sleeps. The time is that of policy.c for what
+// comes from another node: between looks the waiter yields, so that others lose nothing while it
+// goes on.
 package wait
 
 // #include "wait.h"
@@ -20,13 +21,13 @@ const (
 
 	mostShared = C.WAIT_SHARED * time.Nanosecond // in yields that run others, in a wait
 
-	// socketWake is what it may take until a thread runs that a network has woken, because a processor
-	// that has nothing else to do halts.
+	// socketWake is what it may take until a thread runs that a network has woken, because a
+	// processor that has nothing else to do halts.
 	socketWake = 80 * time.Microsecond
 )
 
-// Patience is for how long the waits of one kind look: whole again at once when that would have met what
-// came, half as long when it was in vain. Threads share it without a lock.
+// Patience is for how long the waits of one kind look: whole again at once when that would have met
+// what came, half as long when it was in vain. Threads share it without a lock.
 type Patience struct {
 	most time.Duration
 	now  atomic.Int64 // nanoseconds
@@ -47,8 +48,8 @@ func (p *Patience) Least() bool { return p.Now() <= LeastPatience }
 // Paid records that looking has found something.
 func (p *Patience) Paid() { p.set(p.most) }
 
-// Slept records how long a sleep was. If that was hardly longer than it takes to wake, looking would have
-// been better.
+// Slept records how long a sleep was. If that was hardly longer than it takes to wake, looking
+// would have been better.
 func (p *Patience) Slept(d time.Duration) {
 	if d < socketWake {
 		p.Paid()
@@ -63,15 +64,17 @@ func (p *Patience) set(d time.Duration) {
 	}
 }
 
-// Looks is the time in which one wait looks. Yields that run other threads do not count: they have cost
-// the waiter nothing, up to a bound.
+// Looks is the time in which one wait looks. Yields that run other threads do not count: they have
+// cost the waiter nothing, up to a bound.
 type Looks struct {
 	end    time.Time
 	shared time.Duration
 }
 
 // Begin is the time of a wait from now on.
-func (p *Patience) Begin(more time.Duration) Looks { return Looks{end: time.Now().Add(p.Now() + more)} }
+func (p *Patience) Begin(more time.Duration) Looks {
+	return Looks{end: time.Now().Add(p.Now() + more)}
+}
 
 // Yield lets others run between two looks. False: the caller should sleep.
 func (k *Looks) Yield(c *Crowd) bool {

@@ -37,8 +37,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Yields that run no other thread use the time up, however many there are; those that do run another
-// one do not, up to a bound; after a lost slice the waiter sleeps.
+// Yields that run no other thread use the time up, however many there are; those that do run
+// another one do not, up to a bound; after a lost slice the waiter sleeps.
 func TestLooksTakeTime(t *testing.T) {
 	var p Patience
 	p.Init(FarPatience)

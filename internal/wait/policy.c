@@ -3,9 +3,9 @@
 // next one. It reads no clock and calls nothing, so that a test can drive it in virtual time.
 //
 // A wait looks for as long as sleeping and being woken costs, and a fifth more: then it never costs
-// more than 2.2 times as much as the better of the two. That time is halved by a wait that took longer,
-// since sleeping at once would have been right, and is whole again as soon as one ends within it.
-// So no history of waits keeps the policy from its best for more than one wait.
+// more than 2.2 times as much as the better of the two. That time is halved by a wait that took
+// longer, since sleeping at once would have been right, and is whole again as soon as one ends
+// within it. So no history of waits keeps the policy from its best for more than one wait.
 #include "wait.h"
 
 static uint64_t get(const _Atomic uint64_t *w)
@@ -92,7 +92,8 @@ enum wait_next wait_next(const struct wait_policy *p, const struct wait *w)
 		return WAIT_SLEEP;
 	if (w->place != WAIT_BESIDE && looked(w) < (patience < p->spin ? patience : p->spin))
 		return WAIT_LOOK;
-	if (wait_crowded(&p->crowd, w->now) || w->shared >= WAIT_SHARED || !yields_on(p, w, patience))
+	if (wait_crowded(&p->crowd, w->now) || w->shared >= WAIT_SHARED ||
+		!yields_on(p, w, patience))
 		return WAIT_SLEEP;
 	return WAIT_YIELD;
 }
@@ -116,7 +117,10 @@ void wait_yielded(struct wait_policy *p, struct wait *w, uint64_t now)
 static void correct(struct wait_policy *p, uint64_t cost)
 {
 	uint64_t wake = get(&p->wake);
-	cost = cost < WAIT_LEAST_WAKE ? WAIT_LEAST_WAKE : cost > WAIT_MOST_WAKE ? WAIT_MOST_WAKE : cost;
+	if (cost < WAIT_LEAST_WAKE)
+		cost = WAIT_LEAST_WAKE;
+	else if (cost > WAIT_MOST_WAKE)
+		cost = WAIT_MOST_WAKE;
 	set(&p->wake, cost > wake ? wake + (cost - wake) / 4 : wake - (wake - cost) / 4);
 }
 
@@ -137,7 +141,7 @@ void wait_done(struct wait_policy *p, const struct wait *w)
 	if (w->place == WAIT_BESIDE)
 		wait_crowd_waited(&p->crowd, took, w->now);
 	uint64_t least = WAIT_LEAST_PATIENCE;
-	if (w->place == WAIT_FARAWAY) { // what a server brings is met as soon by yields, and it may need the core
+	if (w->place == WAIT_FARAWAY) { // yields meet what a server brings as soon
 		patience = w->yields == 0 && !w->slept ? full : patience / 2;
 		least = WAIT_LEAST_FAR;
 	} else if (w->shared > 0 && !w->slept) {

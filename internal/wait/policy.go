@@ -50,7 +50,8 @@ func (p *Policy) Open(wake, spin time.Duration) {
 	C.wait_policy_open(&p.c, C.uint64_t(wake), C.uint64_t(spin))
 }
 
-// Tune sets how many looks precede the first reading of the clock, and of what length a yield has run another thread.
+// Tune sets how many looks precede the first reading of the clock, and of what length a yield has
+// run another thread.
 func (p *Policy) Tune(quick int, ownYield time.Duration) {
 	C.wait_policy_tune(&p.c, C.uint32_t(quick), C.uint64_t(ownYield))
 }

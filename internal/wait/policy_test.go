@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// fruitless is a wait in which looks and yields meet nothing, until the policy has had enough or the time is over. It
-// returns how long the waiter looked, and what it does next.
+// fruitless is a wait in which looks and yields meet nothing, until the policy has had enough or
+// the time is over. It returns how long the waiter looked, and what it does next.
 func fruitless(p *Policy, w *Wait, place Place, end time.Duration) (looked time.Duration, next Action) {
 	now := time.Duration(0)
 	w.Begin(place, now)
@@ -26,7 +26,8 @@ func fruitless(p *Policy, w *Wait, place Place, end time.Duration) (looked time.
 	return looked, next
 }
 
-// What a server of this node brings is met by yields, and then looks are few; what a device stores is met by looks.
+// What a server of this node brings is met by yields, and then looks are few; what a device stores
+// is met by looks.
 func TestFaraway(t *testing.T) {
 	var p Policy
 	var w Wait

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waits that were recorded on a machine, replayed in the model (model_test.go): what random sequences do
-// not have is that waits follow from each other, and the odd long one. `go test -run Record -record`
-// writes them anew.
+// Waits that were recorded on a machine, replayed in the model (model_test.go): what random
+// sequences do not have is that waits follow from each other, and the odd long one. `go test -run
+// Record -record` writes them anew.
 package wait
 
 import (
@@ -23,8 +23,8 @@ import (
 
 var record = flag.Bool("record", false, "record waits on this machine, which takes a second")
 
-// recordings are the files of testdata, one wait a line: when the condition was met, and how long a yield
-// took, 0 if the waiter did not yield, both in nanoseconds.
+// recordings are the files of testdata, one wait a line: when the condition was met, and how long a
+// yield took, 0 if the waiter did not yield, both in nanoseconds.
 var recordings = map[string]struct {
 	peer, program int           // their cores; the waiter is on core 0. -1: there is none
 	work          time.Duration // of the peer, up to six times as much, and 100 times now and then
@@ -40,8 +40,8 @@ func recordingFile(name string) string { return filepath.Join("testdata", "waits
 // recordingTurns is how often a recording is replayed: for a long time, as in TestNearTheBest.
 const recordingTurns = 10
 
-// A slice that was longer than usual was the program's due, which a waiter that looks would have paid as
-// well: the model, whose waiter is never preempted, counts it as a usual one.
+// A slice that was longer than usual was the program's due, which a waiter that looks would have
+// paid as well: the model, whose waiter is never preempted, counts it as a usual one.
 func TestRecordedWaits(t *testing.T) {
 	for name, r := range recordings {
 		text, err := os.ReadFile(recordingFile(name))
@@ -127,8 +127,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// ask gives the turn away and waits until it is back: when the peer gave it, and how long the last yield
-// took. A waiter that yields looks a little in between.
+// ask gives the turn away and waits until it is back: when the peer gave it, and how long the last
+// yield took. A waiter that yields looks a little in between.
 func (w *recorder) ask(yields bool) (after, yield time.Duration) {
 	begin := time.Since(epoch)
 	for w.turn.Add(1); w.turn.Load()%2 != 0; {

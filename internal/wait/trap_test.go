@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// No state of the policy is a trap: two ranks that wait for each other come back to their best, and so does one rank from
-// whatever it has learned.
+// No state of the policy is a trap: two ranks that wait for each other come back to their best, and
+// so does one rank from whatever it has learned.
 package wait
 
 import (
@@ -17,12 +17,14 @@ const (
 	modelCycle = 10 * time.Millisecond
 )
 
-// waiter is a rank of the two-rank model: it waits for a time at which the other's store is seen, and returns when it goes on.
+// waiter is a rank of the two-rank model: it waits for a time at which the other's store is seen,
+// and returns when it goes on.
 type waiter interface {
 	until(met, now time.Duration) time.Duration
 }
 
-// byCounts is the rule that this package has replaced: so many looks, halved when they were in vain, an eighth more when not.
+// byCounts is the rule that this package has replaced: so many looks, halved when they were in
+// vain, an eighth more when not.
 type byCounts struct{ looks int }
 
 func (b *byCounts) until(met, now time.Duration) time.Duration {
@@ -58,8 +60,8 @@ func (l *learner) until(met, now time.Duration) time.Duration {
 	return m.now
 }
 
-// barriers has two ranks meet for 11 ms, and returns how long a barrier took in the last one. late is by how much the second
-// rank comes late to the first barrier.
+// barriers has two ranks meet for 11 ms, and returns how long a barrier took in the last one. late
+// is by how much the second rank comes late to the first barrier.
 func barriers(a, b waiter, late time.Duration) time.Duration {
 	now, begin, n := [2]time.Duration{0, late}, time.Duration(0), 0
 	for now[0] < late+modelCycle*11/10 {
@@ -75,8 +77,9 @@ func barriers(a, b waiter, late time.Duration) time.Duration {
 	return (now[0] - begin) / time.Duration(max(n, 1))
 }
 
-// Two ranks on cores of their own: whatever they believed when a disturbance ended, a barrier takes 10 ms later what it takes
-// undisturbed. The model shows the trap of the former rule: two ranks that both yield make each other's looks fail.
+// Two ranks on cores of their own: whatever they believed when a disturbance ended, a barrier takes
+// 10 ms later what it takes undisturbed. The model shows the trap of the former rule: two ranks
+// that both yield make each other's looks fail.
 func TestTwoRanksComeBack(t *testing.T) {
 	undisturbed := barriers(newLearner(), newLearner(), 0)
 	if old := barriers(&byCounts{20}, &byCounts{20}, 450*time.Nanosecond); old < 3*undisturbed {
@@ -112,7 +115,8 @@ func believed(g *rand.Rand, now time.Duration, name string) *learner {
 	return l
 }
 
-// From any state: 10 ms after a disturbance waits cost what they cost where nothing has been learned.
+// From any state: 10 ms after a disturbance waits cost what they cost where nothing has been
+// learned.
 func TestForgetsWithin10ms(t *testing.T) {
 	for name, draw := range scenarios {
 		g := rand.New(rand.NewPCG(3, 4))

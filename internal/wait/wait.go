@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package wait is how threads of the library wait: one policy for all of them. It says how long a thread looks for what it
-// waits for, whether it yields its core, and when it sleeps; what it learns from each wait; and which core it moves to.
-// It knows nothing of what is waited for.
+// Package wait is how threads of the library wait: one policy for all of them. It says how long a
+// thread looks for what it waits for, whether it yields its core, and when it sleeps; what it
+// learns from each wait; and which core it moves to. It knows nothing of what is waited for.
 package wait
 
 // #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra
@@ -21,7 +21,8 @@ const CrowdedSpin = C.WAIT_CROWDED_SPIN * time.Nanosecond
 // QuickTime is how long QuickLooks of looks take.
 const QuickTime = C.WAIT_QUICK * time.Nanosecond
 
-// WakeCost measures what sleeping and being woken costs on this machine. It takes a millisecond at most.
+// WakeCost measures what sleeping and being woken costs on this machine. It takes a millisecond at
+// most.
 func WakeCost() time.Duration {
 	cost := C.wait_measure_wake()
 	if cost == 0 {

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// How a thread waits: it looks, yields its core, then sleeps. The policy decides how long it does
-// which (policy.c); look.c carries it out for a condition in memory, sleep.c sleeps and wakes, cpu.c
-// knows about cores. All times are nanoseconds. Nothing here knows what is waited for.
+// SPDX-License-Identifier: BSD-3-Clause How a thread waits: it looks, yields its core, then sleeps.
+// The policy decides how long it does which (policy.c); look.c carries it out for a condition in
+// memory, sleep.c sleeps and wakes, cpu.c knows about cores. All times are nanoseconds. Nothing
+// here knows what is waited for.
 #ifndef ARMCI_WAIT_H
 #define ARMCI_WAIT_H
 
@@ -44,7 +44,7 @@ enum {
 	WAIT_USUAL_WAKE = 30000,    // where it cannot be measured
 	WAIT_QUICK = 500,           // what the looks before the first reading of the clock take
 	WAIT_LEAST_PATIENCE = 500,  // a wait looks for so long, however vain that was
-	WAIT_LEAST_FAR = 2000,      // the same of what may come from another node: a device stores it soon
+	WAIT_LEAST_FAR = 2000,      // the same of what another node may send: devices store soon
 	WAIT_CROWDED_SPIN = 300,    // where waiters outnumber cores they yield after so long
 	WAIT_ANY_SPIN = 1000000,    // where they do not, patience is the only bound
 	WAIT_LEAST_OWN_YIELD = 600, // bounds of a yield that has run no other thread
@@ -57,15 +57,16 @@ enum {
 // The policy of waits of one kind, shared by the threads of a process without a lock.
 struct wait_policy {
 	_Atomic uint64_t patience; // how long the next wait looks, in all, before it sleeps
-	_Atomic uint64_t wake;     // what sleeping and being woken costs; what sleeps show corrects it
+	_Atomic uint64_t wake;     // what sleeping and being woken costs, as sleeps show
 	uint64_t spin;             // longest time of looking before the first yield
 	uint64_t own_yield;        // a yield that takes longer has run another thread
 	uint32_t quick;            // looks between two readings of the clock
 	uint32_t quick_time;       // what they take; 0: wake is not corrected, either
 	struct wait_crowd crowd;
 };
-// Where waiters outnumber cores spin is WAIT_CROWDED_SPIN, else WAIT_ANY_SPIN. One look is made before
-// the first reading of the clock until wait_policy_tune says how long looks and yields take here.
+// Where waiters outnumber cores spin is WAIT_CROWDED_SPIN, else WAIT_ANY_SPIN. One look is made
+// before the first reading of the clock until wait_policy_tune says how long looks and yields take
+// here.
 void wait_policy_open(struct wait_policy *p, uint64_t wake, uint64_t spin);
 void wait_policy_tune(struct wait_policy *p, uint32_t quick, uint64_t own_yield);
 
@@ -97,8 +98,9 @@ void wait_yielded(struct wait_policy *p, struct wait *w, uint64_t now);
 // rung: when the thread that woke this one began to; 0: not known.
 void wait_slept(struct wait_policy *p, struct wait *w, uint64_t now, uint64_t rung);
 void wait_done(struct wait_policy *p, const struct wait *w);
-// The longest patience. A peer may be just being woken, which takes as long as a wake-up: a waiter that
-// looks no longer than that misses it by a hair, sleeps, and the peer misses it in turn, for good.
+// The longest patience. A peer may be just being woken, which takes as long as a wake-up: a waiter
+// that looks no longer than that misses it by a hair, sleeps, and the peer misses it in turn, for
+// good.
 static inline uint64_t wait_full(const struct wait_policy *p)
 {
 	uint64_t wake = atomic_load_explicit(&p->wake, memory_order_relaxed);
@@ -131,7 +133,8 @@ uint64_t wait_clock(void); // only goes forward
 typedef bool (*wait_cond)(void *arg);
 // Looks and yields until cond is true, or the policy says to sleep: then false. *w is the wait: the
 // caller sleeps, calls wait_slept, and wait_done when cond is true.
-bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond, void *arg);
+bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond,
+	void *arg);
 // Passes some time before the caller looks again, at most `pauses` pauses of the processor. False:
 // the caller should sleep instead.
 bool wait_pause(struct wait_policy *p, struct wait *w, unsigned pauses);
@@ -154,7 +157,7 @@ int wait_cpu(void);
 // stays as it was. False: there is none.
 bool wait_move(const uint64_t avoid[WAIT_CPU_WORDS]);
 
-/* what this machine's waits cost ------------------------------------------------------------------ */
+/* what this machine's waits cost -------------------------------------------------------------- */
 uint64_t wait_measure_wake(void); // 0: it cannot be measured. Takes a millisecond at most
 uint32_t wait_measure_quick(void); // looks that take WAIT_QUICK, about
 uint64_t wait_measure_yield(void); // of what length a yield has run another thread
