@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,9 +106,12 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	p := w.tr.targets[0].link.Load().poller
 	w.until("the waiter owns its poller", p.tryAcquire, func() {})
 	ended := make(chan struct{})
+	var failed atomic.Bool // so that closing the transport does not wait for the thread
+	defer failed.Store(true)
 	go func() {
-		for !done() { // a yield that was long may end it
-			p.look(1<<30, done)
+		over := func() bool { return failed.Load() || done() }
+		for !over() { // a yield that was long may end it
+			p.look(1<<30, over)
 		}
 		p.release()
 		close(ended)
