@@ -75,18 +75,18 @@ func (i *incoming) begin() {
 	i.divert(true)
 }
 
-// leave gives the right back for a waiter. If the next one is not expected soon, what comes wakes the
-// server's thread from now on; else an alarm does if no waiter has come by then.
+// leave gives the right back for a waiter. If the next one is not expected soon, or the listener is in
+// the middle of something, what comes wakes the server's thread from now on; else an alarm does if no
+// waiter has come by then.
 func (i *incoming) leave(found bool) {
 	i.left = time.Since(began)
-	usual := found && i.returns >= usualBack
-	if !usual {
+	again := i.listener.Rest()
+	if !found || i.returns < usualBack || again >= 0 {
 		i.divert(false)
 	} else if i.alarmAt-i.left < guardTime/2 {
 		i.alarmAt = i.left + guardTime
 		i.listener.WakeIn(guardTime)
 	}
-	again := i.listener.Rest()
 	i.held.Store(false)
 	if again >= 0 {
 		i.listener.Interrupt()
