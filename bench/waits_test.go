@@ -186,7 +186,8 @@ func TestStarted(t *testing.T) {
 		cores: []int{4, 5, 6}, hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
 	each := "sh -c case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}} in " +
 		`0) core=4 ;; 1) core=5 ;; esac; exec taskset -c $core "$@" - `
-	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none --host x:1,y:1 " +
+	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none " +
+		"--leave-session-attached --host x:1,y:1 " +
 		"--map-by slot --mca plm rsh --mca plm_rsh_agent rsh " +
 		"--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include eth0 " +
 		"--mca btl_tcp_if_include eth0 --mca pml ob1 " +

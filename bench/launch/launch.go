@@ -80,6 +80,7 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 		env = append(env, "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo")
 	case "hosts openmpi":
 		slots := fmt.Sprintf(":%d", p.Each)
+		argv = append(argv, oneSession)
 		argv = append(argv, "--host", strings.Join(hosts, slots+",")+slots, "--map-by", "slot", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", p.Agent,
 			"--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0",
 			"--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self")
@@ -96,6 +97,12 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	}
 	return argv, env
 }
+
+// oneSession keeps the daemons of Open MPI from making sessions of their own. Hosts of network
+// namespaces share this machine's cores, and the kernel schedules sessions as groups
+// (sched_autogroup_enabled): a rank that yields would not give its core to a rank of another host,
+// which would then wait for some ten milliseconds, as no ranks of one real host do.
+const oneSession = "--leave-session-attached"
 
 // Yield are Open MPI's words for ranks that yield the processor while they wait, or do not.
 func Yield(on bool) []string {

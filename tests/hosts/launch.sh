@@ -26,8 +26,11 @@ hosts_none() {
 }
 
 # All hosts are this machine: binding by the launchers would put one rank of each on the same core.
+# Daemons with sessions of their own would make each host a scheduling group, so that a rank that
+# yields does not give its core to a rank of another host.
 hosts_openmpi() {
 	echo "$run $ranks --host $(echo "$2" | sed "s/,\|$/:$1&/g") --map-by slot --bind-to none" \
+		"--leave-session-attached" \
 		"--mca plm rsh --mca plm_rsh_agent $here/agent.sh --mca plm_rsh_no_tree_spawn 1" \
 		"--mca oob_tcp_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24" \
 		"--mca pml ob1 --mca btl self,vader,tcp --mca mpi_yield_when_idle 1"
