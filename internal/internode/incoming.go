@@ -8,6 +8,7 @@
 package internode
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -20,20 +21,31 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
+	run      atomic.Int64 // when a waiter last let Go's scheduler run, since began
 
 	// Of the thread that has the right.
 	diverted bool          // what comes does not wake the server's thread
 	returns  int           // how often waiters were lately back soon after they had left
-	left     time.Duration // when the last waiter left, since began
+	crowded  bool          // other threads want this core, as the last waiter has seen
+	left     time.Duration // when it left, since began
 	alarmAt  time.Duration // when the alarm goes off that was set last
 }
 
 const (
-	soonBack  = 50 * time.Microsecond // a waiter is back soon
-	mostBack  = 16
-	usualBack = 8                      // so many were back soon lately: the next one is expected to be
-	guardTime = 150 * time.Microsecond // the longest that what comes meanwhile has to wait
+	soonBack   = 50 * time.Microsecond // a waiter is back soon
+	mostBack   = 16
+	usualBack  = 8                      // so many were back soon lately: the next one is expected to be
+	guardTime  = 150 * time.Microsecond // the longest that what comes meanwhile has to wait
+	crowdTimes = 5                      // as long where the core is shared: the server waits for it, too
 )
+
+// scale is how much longer than usual these times are.
+func (i *incoming) scale() time.Duration {
+	if i.crowded {
+		return crowdTimes
+	}
+	return 1
+}
 
 // tryAcquire takes the right to poll, if no other thread has it.
 func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAndSwap(false, true) }
@@ -65,9 +77,18 @@ func (i *incoming) divert(on bool) {
 	}
 }
 
+// letRun lets Go's scheduler run, if it is time: see scheduleEvery.
+func (i *incoming) letRun() {
+	now := int64(time.Since(began))
+	if now-i.run.Load() > int64(scheduleEvery) {
+		i.run.Store(now)
+		runtime.Gosched()
+	}
+}
+
 // begin notes that a waiter has got the right.
 func (i *incoming) begin() {
-	if time.Since(began)-i.left < soonBack {
+	if time.Since(began)-i.left < soonBack*i.scale() {
 		i.returns = min(i.returns+1, mostBack)
 	} else {
 		i.returns /= 2
@@ -78,14 +99,14 @@ func (i *incoming) begin() {
 // leave gives the right back for a waiter. If the next one is not expected soon, or the listener is in
 // the middle of something, what comes wakes the server's thread from now on; else an alarm does if no
 // waiter has come by then.
-func (i *incoming) leave(found bool) {
-	i.left = time.Since(began)
+func (i *incoming) leave(found, crowded bool) {
+	i.left, i.crowded = time.Since(began), crowded
 	again := i.listener.Rest()
 	if !found || i.returns < usualBack || again >= 0 {
 		i.divert(false)
-	} else if i.alarmAt-i.left < guardTime/2 {
-		i.alarmAt = i.left + guardTime
-		i.listener.WakeIn(guardTime)
+	} else if guard := guardTime * i.scale(); i.alarmAt-i.left < guard/2 {
+		i.alarmAt = i.left + guard
+		i.listener.WakeIn(guard)
 	}
 	i.held.Store(false)
 	if again >= 0 {
@@ -108,13 +129,6 @@ func (i *incoming) guard() bool {
 // wanted tells the server's thread that a waiter would rather poll.
 func (i *incoming) wanted() bool { return i.waiters.Load() > 0 }
 
-// What a waiter does.
-const (
-	away    = transport.Visit(iota) // nothing
-	wanting                         // it would poll, but another thread does
-	polling
-)
-
 // Shares tells whether waiters of this process may poll its listener.
 func (t *Transport) Shares() bool { return t.server != nil && t.server.incoming.listener != nil }
 
@@ -127,33 +141,36 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	switch {
 	case in.closed.Load():
 		return 0
-	case *v == away:
+	case v.Stage == transport.VisitAway:
 		t.flushAll()
+		in.letRun()
 		in.waiters.Add(1)
-		*v = wanting
+		v.Stage = transport.VisitWanting
 		fallthrough
-	case *v == wanting:
+	case v.Stage == transport.VisitWanting:
 		if !in.tryAcquire() {
 			return 0
 		}
-		*v = polling
+		v.Stage = transport.VisitPolling
 		in.begin()
 	}
-	return in.listener.Poll(1)
+	n := in.listener.Poll(1)
+	v.Ready = int32(in.listener.Ready())
+	return n
 }
 
 // LeaveIncoming leaves what comes to the server's thread, which is woken if something is there, unless
 // the waiter is expected to be back soon.
 func (t *Transport) LeaveIncoming(v *transport.Visit, found bool) {
-	if *v == away {
+	if v.Stage == transport.VisitAway {
 		return
 	}
 	in := &t.server.incoming
-	if *v == polling {
-		in.leave(found)
+	if v.Stage == transport.VisitPolling {
+		in.leave(found, v.Crowded)
 	}
 	in.waiters.Add(-1)
-	*v = away
+	*v = transport.Visit{}
 }
 
 var _ transport.Incoming = (*Transport)(nil)

@@ -52,7 +52,7 @@ func (w *incomingTest) awaitAll() {
 
 // begin polls until the waiter has the right to, which the server's thread may have at the moment.
 func (w *incomingTest) begin(v *transport.Visit) {
-	for *v != polling {
+	for v.Stage != transport.VisitPolling {
 		w.tr.PollIncoming(v)
 	}
 }
@@ -85,8 +85,8 @@ func TestWaiterReceives(t *testing.T) {
 	w.awaitAll()
 	w.send()
 	w.awaitAll()
-	if v != away {
-		t.Errorf("the waiter that has left is in state %d", v)
+	if v.Stage != transport.VisitAway {
+		t.Errorf("the waiter that has left is in stage %d", v.Stage)
 	}
 	w.tr.LeaveIncoming(&v, true) // again: nothing happens
 }
@@ -96,8 +96,8 @@ func TestWaitersTakeTurns(t *testing.T) {
 	w := newIncomingTest(t)
 	var a, b transport.Visit
 	w.begin(&a)
-	if w.tr.PollIncoming(&b); b != wanting {
-		t.Fatalf("the second waiter is in state %d", b)
+	if w.tr.PollIncoming(&b); b.Stage != transport.VisitWanting {
+		t.Fatalf("the second waiter is in stage %d", b.Stage)
 	}
 	w.tr.LeaveIncoming(&a, true)
 	w.begin(&b)
@@ -189,8 +189,8 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the transport is not closed")
 	}
-	if n := w.tr.PollIncoming(&v); n != 0 || v != away {
-		t.Errorf("a closed transport has received %d, and the waiter is in state %d", n, v)
+	if n := w.tr.PollIncoming(&v); n != 0 || v.Stage != transport.VisitAway {
+		t.Errorf("a closed transport has received %d, and the waiter is in state %d", n, v.Stage)
 	}
 }
 

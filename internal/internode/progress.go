@@ -111,9 +111,12 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 // look polls a connection until met; false if that does not come soon.
 func (g *target) look(l *link, met func() bool) (found bool) {
 	var v transport.Visit
-	defer func() { g.t.LeaveIncoming(&v, found) }()
 	var crowd wait.Crowd
 	looks, vain := g.watching.Begin(0), 0
+	defer func() {
+		v.Crowded = looks.Crowded()
+		g.t.LeaveIncoming(&v, found)
+	}()
 	for {
 		if met() {
 			g.watching.Paid()
@@ -123,13 +126,13 @@ func (g *target) look(l *link, met func() bool) (found bool) {
 		if straight { // else messages come by the node's server
 			l.poller.driven.Store(true)
 			if l.poller.pollOnce() {
-				looks = g.watching.Begin(0)
+				looks.Renew(&g.watching)
 				continue
 			}
 		}
 		vain++
 		if (!straight || vain > receiveAfter) && g.t.PollIncoming(&v) > 0 {
-			looks = g.watching.Begin(0)
+			looks.Renew(&g.watching)
 			continue
 		}
 		if !looks.Yield(&crowd) {

@@ -5,7 +5,7 @@
 package shm
 
 // #include <stdbool.h>
-// #include <stdint.h>
+// #include "shm.h"
 // void shm_install_receive(void);
 import "C"
 
@@ -16,6 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
+var _ = [1]int{}[unsafe.Sizeof(transport.Visit{})-C.sizeof_struct_shm_visit]
+
 var incoming transport.Incoming // set once, before waiters in C are told
 
 // ReceiveBy: see transport.Notifications.
@@ -25,13 +27,13 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 }
 
 //export armcigo_poll_incoming
-func armcigo_poll_incoming(visit *C.int32_t) C.int {
+func armcigo_poll_incoming(visit *C.struct_shm_visit) C.int {
 	defer log.Guard()
 	return C.int(incoming.PollIncoming((*transport.Visit)(unsafe.Pointer(visit))))
 }
 
 //export armcigo_leave_incoming
-func armcigo_leave_incoming(visit *C.int32_t, found C.bool) {
+func armcigo_leave_incoming(visit *C.struct_shm_visit, found C.bool) {
 	defer log.Guard()
 	incoming.LeaveIncoming((*transport.Visit)(unsafe.Pointer(visit)), bool(found))
 }

@@ -94,6 +94,14 @@ struct shm_rank {
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
 
+// How far a waiter has come with receiving: transport.Visit.
+struct shm_visit {
+	int32_t stage; // transport.VisitStage
+	int32_t ready; // SHM_POLLING: while this descriptor has no input, receive would find nothing
+	bool crowded;  // the waiter's yields have run other threads
+};
+enum { SHM_POLLING = 2 };
+
 // This process's view of its node. Zero until shm_attach.
 struct shm_view {
 	uint8_t *base;
@@ -103,8 +111,9 @@ struct shm_view {
 	int me, nlocal;
 	struct wait_policy policy, far; // of waits for ranks of the node; that a rank of another node may end
 	void (*stuck)(const char *what, int peer); // by a sleeping waiter that waits in vain for a local rank; ends the job
-	int (*receive)(int32_t *visit); // of transport.Incoming: by a waiter for other nodes; NULL: it cannot
-	void (*leave)(int32_t *visit, bool found); // visit is the waiter's, 0 at first
+	// Of transport.Incoming, by a waiter for other nodes; NULL: it cannot. visit is its own.
+	int (*receive)(struct shm_visit *visit);
+	void (*leave)(struct shm_visit *visit, bool found);
 };
 extern struct shm_view shm;
 

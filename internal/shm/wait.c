@@ -2,6 +2,8 @@
 // How a rank waits for another rank of its node: as package wait says, with what ranks know of each
 // other: on which core each was last seen, and which have left. It sleeps on a bell, one per rank.
 #define _GNU_SOURCE
+#include <sys/epoll.h>
+
 #include "shm.h"
 
 bool shm_gone(int peer, bool last)
@@ -80,15 +82,27 @@ static enum wait_place place_of(int peer)
 
 void shm_wait_begin(struct wait *w, int peer) { wait_begin(w, place_of(peer), wait_clock()); }
 
+// receive takes what has come from other nodes, and returns how much that was. It enters Go only
+// if there may be something.
+static int receive(struct shm_visit *visit)
+{
+	struct epoll_event e;
+	if (visit->stage == SHM_POLLING && visit->ready >= 0 &&
+		epoll_wait(visit->ready, &e, 1, 0) == 0)
+		return 0;
+	return shm.receive(visit);
+}
+
 // receive_until receives what comes from other nodes until cond is true; false if that takes long.
 static bool receive_until(struct wait *w, shm_cond cond, void *arg)
 {
-	int32_t visit = 0;
+	struct shm_visit visit = {.ready = -1};
 	bool met;
 	wait_begin(w, WAIT_FARAWAY, wait_clock());
 	while (!(met = cond(arg)))
-		if (shm.receive(&visit) == 0 && !wait_pause(&shm.far, w, 1))
+		if (receive(&visit) == 0 && !wait_pause(&shm.far, w, 1))
 			break;
+	visit.crowded = w->shared > 0;
 	shm.leave(&visit, met);
 	if (met)
 		wait_done(&shm.far, w);

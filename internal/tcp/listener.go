@@ -46,6 +46,7 @@ type listener struct {
 	current *conn      // in the middle of something: it has space
 	last    *conn      // served last
 	turns   int        // so often since the others were asked
+	again   bool       // it was that one when all were asked
 	events  [16]unix.EpollEvent
 }
 
@@ -112,9 +113,10 @@ func (l *listener) adopt(p *peer) error {
 	return nil
 }
 
-// Poll serves who has sent something: the connection served last is asked up to looks times, and in turn all others.
+// Poll serves the connections on which something has come. The one served last is asked first, up to
+// looks times, if it was the one lately.
 func (l *listener) Poll(looks int) (moved int) {
-	for i := 0; i < looks && l.turns < lastTurns && l.last != nil && !l.hasMore(); i++ {
+	for i := 0; i < looks && l.turns < lastTurns && l.again && l.last != nil && !l.hasMore(); i++ {
 		l.turns++
 		if n := l.serve(l.last); n > 0 {
 			return n
@@ -146,6 +148,14 @@ func (l *listener) Rest() (again time.Duration) {
 		l.putAside()
 	}
 	return l.lookAt()
+}
+
+// Ready is the epoll of the connections, if no other thing is to be done.
+func (l *listener) Ready() int {
+	if l.current != nil || l.lookAt() >= 0 {
+		return -1
+	}
+	return l.epoll
 }
 
 // Divert switches the connections off in the outer epoll, or on again.
@@ -181,6 +191,7 @@ func (l *listener) event(fd int) int {
 	case c == nil:
 		l.hear(fd)
 	case !c.away.Load():
+		l.again = c == l.last
 		return l.serve(c)
 	}
 	return 0

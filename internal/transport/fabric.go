@@ -215,6 +215,9 @@ type SharedListener interface {
 	// Rest is called before the thread that polls stops. again is how soon polling must go on at the
 	// latest, whatever comes: 0 at once, negative: any time.
 	Rest() (again time.Duration)
+	// Ready is a descriptor to wait for input at: while it has none, Poll would find nothing.
+	// Negative: Poll may find something all the same. For the thread that polls.
+	Ready() int
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
 	Divert(on bool)

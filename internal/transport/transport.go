@@ -160,8 +160,25 @@ type Incoming interface {
 	LeaveIncoming(v *Visit, found bool)
 }
 
-// Visit is how far a waiter has come with receiving, 0 before PollIncoming and after LeaveIncoming.
-type Visit int32
+// Visit is how far a waiter has come with receiving, zero before PollIncoming and after LeaveIncoming.
+// C knows it as struct shm_visit.
+type Visit struct {
+	Stage VisitStage
+	// Ready is a descriptor, once the waiter polls: while it is not readable, PollIncoming would find
+	// nothing. Negative: there is none at the moment. PollIncoming may change it.
+	Ready int32
+	// Crowded, of the waiter: its yields have run other threads, so that time passes for them, too.
+	Crowded bool
+}
+
+// VisitStage is what a waiter does.
+type VisitStage int32
+
+const (
+	VisitAway    VisitStage = iota // nothing
+	VisitWanting                   // it would poll, but another thread does
+	VisitPolling
+)
 
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a thread there polls.
 type Watcher interface {

@@ -79,7 +79,7 @@ static bool yields_on(const struct wait_policy *p, const struct wait *w, uint64_
 	if (w->yields < WAIT_LEAST_YIELDS)
 		return true;
 	if (w->place == WAIT_FARAWAY)
-		return w->now - w->begin < WAIT_SHARED_CORE;
+		return looked(w) < WAIT_SHARED_CORE;
 	if (p->spin == WAIT_CROWDED_SPIN && patience < WAIT_SHARED_CORE)
 		patience = WAIT_SHARED_CORE;
 	return w->ran_other || looked(w) < patience;
