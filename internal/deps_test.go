@@ -29,7 +29,7 @@ var allowed = map[string]string{
 	"internal/kernel":      "",
 	"internal/wait":        "internal/kernel", // how threads wait: looking, yielding, sleeping, which core. C and Go
 	"internal/hostnet":     "",                // identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/eventfd":     "",                // wakes threads that wait for descriptors, of tcp and of rdma
+	"internal/eventfd":     "",                // wakes threads that wait for descriptors, of shm, tcp and rdma
 	"internal/leftovers":   "",                // files of killed ranks, for ofi and for armcirun
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +
@@ -43,7 +43,7 @@ var allowed = map[string]string{
 	"internal/transport":               "internal/kernel internal/log",
 	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
 	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
-	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/wait internal/config internal/log internal/sock",
+	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/wait internal/config internal/log internal/sock internal/eventfd",
 
 	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/wait", // the transport between nodes, over any fabric
 	"internal/tcp":         "internal/acceptqueue internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/wait",

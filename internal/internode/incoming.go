@@ -53,6 +53,9 @@ func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAn
 // acquire takes it for good: no waiter gets it any more.
 func (i *incoming) acquire() {
 	i.closed.Store(true)
+	if i.listener != nil {
+		i.listener.Interrupt()
+	}
 	for !i.tryAcquire() {
 		time.Sleep(50 * time.Microsecond)
 	}
@@ -140,6 +143,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	in := &t.server.incoming
 	switch {
 	case in.closed.Load():
+		v.Ready = -1
 		return 0
 	case v.Stage == transport.VisitAway:
 		t.flushAll()
@@ -158,6 +162,9 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	v.Ready = int32(in.listener.Ready())
 	return n
 }
+
+// SleepIn: see transport.Incoming.
+func (t *Transport) SleepIn() int { return t.server.incoming.listener.SleepIn() }
 
 // LeaveIncoming leaves what comes to the server's thread, which is woken if something is there, unless
 // the waiter is expected to be back soon.

@@ -30,7 +30,7 @@ static unsigned sleep_millis(uint64_t end)
 }
 
 // Who waits with a limit goes on by itself: no other rank can make its wait endless.
-static bool sleep_until(struct awaited *a, uint64_t end, const char *what)
+static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
@@ -38,9 +38,10 @@ static bool sleep_until(struct awaited *a, uint64_t end, const char *what)
 	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0; because = end ? -1 : shm_in_vain(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		wait_sleep(&a->e->count, a->seen, millis);
+		shm_doze(v, SHM_ANY, &a->e->count, a->seen, millis);
 	}
 	atomic_fetch_sub(&a->e->sleepers, 1);
+	shm_leave(v, met);
 	return met;
 }
 
@@ -53,9 +54,13 @@ bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *
 		return false;
 	uint64_t end = millis < 0 ? 0 : wait_clock() + (uint64_t)millis * MILLISECOND;
 	struct wait w;
-	if (shm_look(&w, raised, &a, -1))
+	struct shm_visit visit;
+	bool met = shm_look_first(&w, &visit, raised, &a, SHM_ANY);
+	if (met) {
+		shm_leave(&visit, true);
 		return true;
-	bool met = sleep_until(&a, end, what);
+	}
+	met = sleep_until(&visit, &a, end, what);
 	shm_woken(&w, 0);
 	return met;
 }
@@ -94,4 +99,8 @@ bool shm_event_told(struct shm_event *e, uint32_t count)
 	return true;
 }
 
-void shm_event_wake(struct shm_event *e) { wait_wake(&e->count, INT_MAX); }
+void shm_event_wake(struct shm_event *e)
+{
+	wait_wake(&e->count, INT_MAX);
+	shm_rouse();
+}

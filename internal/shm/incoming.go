@@ -6,12 +6,15 @@ package shm
 
 // #include <stdbool.h>
 // #include "shm.h"
-// void shm_install_receive(void);
+// void shm_install_receive(int sleep_in, int rouse);
 import "C"
 
 import (
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
 )
@@ -23,7 +26,26 @@ var incoming transport.Incoming // set once, before waiters in C are told
 // ReceiveBy: see transport.Notifications.
 func (m *Node) ReceiveBy(in transport.Incoming) {
 	incoming = in
-	C.shm_install_receive()
+	sleepIn := in.SleepIn()
+	if sleepIn >= 0 {
+		sleepIn = m.openRouse(sleepIn)
+	}
+	C.shm_install_receive(C.int(sleepIn), C.int(m.rouse))
+}
+
+// openRouse adds an eventfd to the epoll that a waiter sleeps in. It returns that, or -1.
+func (m *Node) openRouse(epoll int) int {
+	fd, err := eventfd.New()
+	if err != nil {
+		return -1
+	}
+	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET} // it is not read
+	if unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(fd), &event) != nil {
+		fd.Close()
+		return -1
+	}
+	m.rouse = fd
+	return epoll
 }
 
 //export armcigo_poll_incoming

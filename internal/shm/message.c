@@ -165,7 +165,8 @@ static bool matched(void *arg)
 int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 {
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
-	shm_wait(matched, &m, "armci_msg_rcv", m.local);
+	int peer = msg->from >= 0 && m.local < 0 ? SHM_REMOTE : m.local;
+	shm_wait(matched, &m, "armci_msg_rcv", peer);
 	if (!m.found)
 		return -1;
 	if (m.found->data != buf && msg->nbytes > 0)

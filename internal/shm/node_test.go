@@ -63,6 +63,7 @@ var joined = map[string]func(*rank){
 	"tell":        tell,
 	"leave alone": leaveAlone,
 	"claim":       claimWhenTold,
+	"doze":        waiterSleepsInEpoll,
 	"be asked":    beAsked,
 }
 

@@ -71,7 +71,8 @@ bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 uint32_t shm_notify_wait(int from, uint32_t want)
 {
 	struct notified n = {word(COUNT, shm.me, from), want};
-	shm_wait(is_notified, &n, "armci_notify_wait", shm_local_of(from));
+	int local = shm_local_of(from);
+	shm_wait(is_notified, &n, "armci_notify_wait", local < 0 ? SHM_REMOTE : local);
 	return atomic_load_explicit(n.count, memory_order_acquire);
 }
 

@@ -94,13 +94,7 @@ struct shm_rank {
 	struct shm_mutex own; // a mutex of its own (ARMCI_Gpc_lock)
 };
 
-// How far a waiter has come with receiving: transport.Visit.
-struct shm_visit {
-	int32_t stage; // transport.VisitStage
-	int32_t ready; // SHM_POLLING: while this descriptor has no input, receive would find nothing
-	bool crowded;  // the waiter's yields have run other threads
-};
-enum { SHM_POLLING = 2 };
+struct shm_visit; // receive.h
 
 // This process's view of its node. Zero until shm_attach.
 struct shm_view {
@@ -114,6 +108,8 @@ struct shm_view {
 	// Of transport.Incoming, by a waiter for other nodes; NULL: it cannot. visit is its own.
 	int (*receive)(struct shm_visit *visit);
 	void (*leave)(struct shm_visit *visit, bool found);
+	int sleep_in; // an epoll in which a waiter that receives may sleep; -1: there is none
+	int rouse;    // an eventfd that ends that
 };
 extern struct shm_view shm;
 
@@ -197,7 +193,11 @@ static inline struct wait_policy *shm_policy(enum wait_place place)
 	return place == WAIT_FARAWAY ? &shm.far : &shm.policy;
 }
 // Looks for cond, yields the core, then sleeps on the rank's bell (package wait). A thread that makes
-// cond true then calls shm_ring. peer is the local rank that does so; -1: not known.
+// cond true then calls shm_ring. peer is the local rank that does so, or:
+enum {
+	SHM_ANY = -1,    // any rank
+	SHM_REMOTE = -2, // a rank of another node
+};
 typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
 // shm_wait that returns false before it sleeps. The caller may sleep otherwise, then call shm_woken.
@@ -209,7 +209,7 @@ void shm_ring(int local); // after a store that may end a wait of rank `local`: 
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
 // check the condition once more, since the rank may have met it as its last act, then call shm.stuck.
 bool shm_gone(int peer, bool last);
-// Which rank has left, so that waiting for local rank `peer` (-1: any rank of the job) is in vain; -1: none. As for shm_gone.
+// Which rank has left, so that waiting for local rank `peer` (SHM_ANY: of the job) is in vain; -1: none. As for shm_gone.
 int shm_in_vain(int peer);
 bool shm_lost_slices(void); // has this process lost time slices by yielding, lately?
 /* mutexes ------------------------------------------------------------------------------------------------------- */
@@ -288,6 +288,7 @@ static inline void shm_exclude(struct shm_rwlock *l, uint32_t who)
 static inline void shm_unexclude(struct shm_rwlock *l) { shm_unlock(&l->gate); }
 
 #include "event.h"
+#include "receive.h"
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */
 #define SHM_FLAGS       8             // members up to which a barrier is a flag each instead of a counter

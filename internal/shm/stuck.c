@@ -8,8 +8,10 @@ static void stuck(const char *what, int peer) { armcigo_stuck((char *)what, peer
 
 void shm_install_stuck(void) { shm.stuck = stuck; }
 
-void shm_install_receive(void)
+void shm_install_receive(int sleep_in, int rouse)
 {
+	shm.sleep_in = sleep_in;
+	shm.rouse = rouse;
 	shm.leave = armcigo_leave_incoming;
 	shm.receive = armcigo_poll_incoming;
 }

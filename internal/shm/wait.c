@@ -2,8 +2,6 @@
 // How a rank waits for another rank of its node: as package wait says, with what ranks know of each
 // other: on which core each was last seen, and which have left. It sleeps on a bell, one per rank.
 #define _GNU_SOURCE
-#include <sys/epoll.h>
-
 #include "shm.h"
 
 bool shm_gone(int peer, bool last)
@@ -82,39 +80,21 @@ static enum wait_place place_of(int peer)
 
 void shm_wait_begin(struct wait *w, int peer) { wait_begin(w, place_of(peer), wait_clock()); }
 
-// receive takes what has come from other nodes, and returns how much that was. It enters Go only
-// if there may be something.
-static int receive(struct shm_visit *visit)
+bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer)
 {
-	struct epoll_event e;
-	if (visit->stage == SHM_POLLING && visit->ready >= 0 &&
-		epoll_wait(visit->ready, &e, 1, 0) == 0)
-		return 0;
-	return shm.receive(visit);
-}
-
-// receive_until receives what comes from other nodes until cond is true; false if that takes long.
-static bool receive_until(struct wait *w, shm_cond cond, void *arg)
-{
-	struct shm_visit visit = {.ready = -1};
-	bool met;
-	wait_begin(w, WAIT_FARAWAY, wait_clock());
-	while (!(met = cond(arg)))
-		if (receive(&visit) == 0 && !wait_pause(&shm.far, w, 1))
-			break;
-	visit.crowded = w->shared > 0;
-	shm.leave(&visit, met);
-	if (met)
-		wait_done(&shm.far, w);
-	return met;
+	enum wait_place place = place_of(peer);
+	*v = (struct shm_visit){.ready = -1};
+	if (place == WAIT_FARAWAY && shm.receive)
+		return shm_receive_until(w, v, cond, arg);
+	return wait_look(shm_policy(place), w, place, cond, arg);
 }
 
 bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer)
 {
-	enum wait_place place = place_of(peer);
-	if (place == WAIT_FARAWAY && shm.receive)
-		return receive_until(w, cond, arg);
-	return wait_look(shm_policy(place), w, place, cond, arg);
+	struct shm_visit visit;
+	bool met = shm_look_first(w, &visit, cond, arg, peer);
+	shm_leave(&visit, met);
+	return met;
 }
 
 bool shm_lost_slices(void)
@@ -124,7 +104,7 @@ bool shm_lost_slices(void)
 }
 
 // Sleeps until cond is true; checks once a second whether it can still become true.
-static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
+static void sleep_on_bell(struct shm_visit *v, shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
 	atomic_fetch_add(&r->sleepers, 1);
@@ -135,17 +115,21 @@ static void sleep_on_bell(shm_cond cond, void *arg, const char *what, int peer)
 			break;
 		if (because >= 0)
 			shm.stuck(what, because);
-		wait_sleep(&r->bell, seen, 1000);
+		shm_doze(v, peer, &r->bell, seen, 1000);
 	}
 	atomic_fetch_sub(&r->sleepers, 1);
+	shm_leave(v, true);
 }
 
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct wait w;
-	if (shm_look(&w, cond, arg, peer))
+	struct shm_visit visit;
+	if (shm_look_first(&w, &visit, cond, arg, peer)) {
+		shm_leave(&visit, true);
 		return;
-	sleep_on_bell(cond, arg, what, peer);
+	}
+	sleep_on_bell(&visit, cond, arg, what, peer);
 	shm_woken(&w, atomic_load_explicit(&shm.rank[shm.me].rung, memory_order_relaxed));
 }
 
@@ -164,5 +148,7 @@ void shm_ring(int local)
 		atomic_store_explicit(&r->rung, wait_clock(), memory_order_relaxed);
 		atomic_fetch_add(&r->bell, 1);
 		wait_wake(&r->bell, INT32_MAX);
+		if (local == shm.me)
+			shm_rouse();
 	}
 }

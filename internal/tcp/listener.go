@@ -30,6 +30,7 @@ const (
 type listener struct {
 	poller[*conn]     // all but those that have proved nothing
 	outer         int // an epoll of the poller's epoll, its bell, and the alarm
+	waiters       int // the same without the alarm: a waiter that polls sleeps in it
 	alarm         alarm
 	f             *fabric
 	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
@@ -53,7 +54,7 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, alarm: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
+	l := &listener{f: f, outer: -1, waiters: -1, alarm: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
@@ -71,23 +72,33 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return l, nil
 }
 
-// openOuter makes the epoll that Sleep waits in. The bell is in that one alone: a thread that polls
-// does not take what is meant for the one that sleeps.
+// openOuter makes the epoll that Sleep waits in, and that of a waiter. The bell is in these alone: a
+// thread that polls does not take what is meant for one that sleeps.
 func (l *listener) openOuter() (err error) {
-	if l.outer, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+	if err = l.control(unix.EPOLL_CTL_DEL, int(l.bell), 0); err != nil {
 		return err
 	}
-	bell := int(l.bell)
-	if err = l.control(unix.EPOLL_CTL_DEL, bell, 0); err == nil {
-		err = unix.EpollCtl(l.outer, unix.EPOLL_CTL_ADD, bell, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET})
+	for _, outer := range []*int{&l.outer, &l.waiters} {
+		if *outer, err = l.newOuter(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = unix.EpollCtl(l.outer, unix.EPOLL_CTL_ADD, l.epoll, &unix.EpollEvent{Events: unix.EPOLLIN})
-	}
-	if err == nil {
-		l.alarm, err = newAlarm(l.outer)
-	}
+	l.alarm, err = newAlarm(l.outer)
 	return err
+}
+
+// newOuter makes an epoll of the poller's epoll and its bell.
+func (l *listener) newOuter() (int, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err == nil {
+		event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(l.bell), &event)
+	}
+	if err == nil {
+		event := unix.EpollEvent{Events: unix.EPOLLIN}
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, l.epoll, &event)
+	}
+	return epoll, err
 }
 
 // adopt takes over the connected socket of an origin if it has proved itself, and refuses it
@@ -157,6 +168,9 @@ func (l *listener) Ready() int {
 	}
 	return l.epoll
 }
+
+// SleepIn is the epoll of a waiter.
+func (l *listener) SleepIn() int { return l.waiters }
 
 // Divert switches the connections off in the outer epoll, or on again.
 func (l *listener) Divert(on bool) {
@@ -255,6 +269,7 @@ func (l *listener) Close() {
 	l.poller.close()
 	l.alarm.close()
 	unix.Close(l.outer)
+	unix.Close(l.waiters)
 	unix.Close(l.f.ln)
 	l.f.ln = -1
 }

@@ -156,6 +156,9 @@ type Incoming interface {
 	// PollIncoming receives what has come, unless another thread is about to, and returns how much that
 	// was. From the first call to LeaveIncoming the server's thread leaves it to the waiter.
 	PollIncoming(v *Visit) int
+	// SleepIn is where a waiter that polls, and has a descriptor to look at, may sleep: see
+	// SharedListener. It then polls again. Negative: nowhere.
+	SleepIn() int
 	// LeaveIncoming ends that. The waiter has found what it waits for, or else goes to sleep.
 	LeaveIncoming(v *Visit, found bool)
 }

@@ -69,7 +69,7 @@ func (p *Patience) set(d time.Duration) {
 type Looks struct {
 	end    time.Time
 	shared time.Duration
-	others bool          // a yield has run another thread
+	others bool // a yield has run another thread
 }
 
 // Begin is the time of a wait from now on.

@@ -143,6 +143,8 @@ bool wait_pause(struct wait_policy *p, struct wait *w, unsigned pauses);
 // Sleeps while *word is `seen`, for so many milliseconds at most.
 void wait_sleep(_Atomic uint32_t *word, uint32_t seen, unsigned millis);
 void wait_wake(_Atomic uint32_t *word, int threads);
+// Sleeps until something happens in an epoll, for so many milliseconds at most.
+void wait_sleep_in(int epoll, unsigned millis);
 // What a thread does now and then while it sleeps in wait_sleep; NULL: nothing. It lets another
 // library of the program go on with its work, an MPI: a message that this rank has begun may be
 // what the peer waits for that this rank waits for.

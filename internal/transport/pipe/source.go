@@ -177,8 +177,9 @@ func (l *listener) Sleep(limit time.Duration) {
 	l.source.Sleep(limit)
 }
 
-// Ready: there is no descriptor.
-func (l *listener) Ready() int { return -1 }
+// Ready and SleepIn: there is no descriptor.
+func (l *listener) Ready() int   { return -1 }
+func (l *listener) SleepIn() int { return -1 }
 
 // Interrupt ends Sleep.
 func (l *listener) Interrupt() {

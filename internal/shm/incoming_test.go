@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// A waiter sleeps where what comes from other nodes wakes it, and is woken by threads of its own
+// process all the same.
+package shm
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/eventfd"
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
+)
+
+// fakeIncoming has the data server's descriptors. What comes raises a counter.
+type fakeIncoming struct {
+	r              *rank
+	ready, sleepIn int
+	come           eventfd.FD // an event of ready
+	polls, leaves  atomic.Int32
+}
+
+func (f *fakeIncoming) Shares() bool { return true }
+func (f *fakeIncoming) SleepIn() int { return f.sleepIn }
+
+func (f *fakeIncoming) PollIncoming(v *transport.Visit) int {
+	f.polls.Add(1)
+	v.Stage, v.Ready = transport.VisitPolling, int32(f.ready)
+	var events [1]unix.EpollEvent
+	if n, _ := unix.EpollWait(f.ready, events[:], 0); n <= 0 {
+		return 0
+	}
+	f.come.Drain()
+	f.r.Notify(f.r.order.Self, remoteRank)
+	return 1
+}
+
+func (f *fakeIncoming) LeaveIncoming(v *transport.Visit, found bool) {
+	f.leaves.Add(1)
+	*v = transport.Visit{}
+}
+
+const remoteRank = transport.Rank(1) // a rank of another node
+
+func newFakeIncoming(r *rank) *fakeIncoming {
+	f := &fakeIncoming{r: r}
+	var err error
+	if f.come, err = eventfd.New(); err != nil {
+		r.Fatal(err)
+	}
+	f.ready = newEpoll(r, int(f.come))
+	f.sleepIn = newEpoll(r, f.ready)
+	r.ReceiveBy(f)
+	return f
+}
+
+func newEpoll(r *rank, fd int) int {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err == nil {
+		event := unix.EpollEvent{Events: unix.EPOLLIN}
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &event)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return epoll
+}
+
+func (f *fakeIncoming) close() {
+	unix.Close(f.sleepIn)
+	unix.Close(f.ready)
+	f.come.Close()
+}
+
+// afterSleep calls wake when the waiter sleeps, as remoteRank as can be told.
+func afterSleep(wake func()) {
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		wake()
+	}()
+}
+
+// waiterSleepsInEpoll waits for a counter, an event and a message that come, or that another thread
+// of the process brings. A wait whose waker is not heard would last for a second.
+func waiterSleepsInEpoll(r *rank) {
+	f := newFakeIncoming(r)
+	defer f.close()
+	me := r.order.Self
+	event, err := r.Grow(transporttest.MemBytes)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, c := range []struct {
+		name       string
+		wake, wait func()
+	}{
+		{"what comes", f.come.Ring, func() { r.NotifyWait(remoteRank, 1) }},
+		{"a notification by another thread", func() { r.Notify(me, remoteRank) },
+			func() { r.NotifyWait(remoteRank, 2) }},
+		{"an event by another thread", func() { r.EventAdd(event, 1) },
+			func() { r.EventWait(event, 0, -1, "the test") }},
+		{"a message by another thread",
+			func() { r.Deliver(me, remoteRank, 7, 0, nil, false) },
+			func() {
+				if _, err := r.Recv(remoteRank, 7, nil); err != nil {
+					r.Error(err)
+				}
+			}},
+	} {
+		polls, leaves, begin := f.polls.Load(), f.leaves.Load(), time.Now()
+		afterSleep(c.wake)
+		c.wait()
+		if took := time.Since(begin); took > 900*time.Millisecond {
+			r.Errorf("%s does not wake the waiter: %s", c.name, took)
+		}
+		if n := f.polls.Load() - polls; n == 0 || n > 10 {
+			r.Errorf("%s: the waiter has entered Go %d times", c.name, n)
+		}
+		if n := f.leaves.Load() - leaves; n != 1 {
+			r.Errorf("%s: the waiter has left %d times", c.name, n)
+		}
+	}
+}
+
+func TestWaiterSleepsInEpoll(t *testing.T) { run(t, 1, "doze") }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A waiter for ranks of other nodes receives what comes from them by itself (transport.Incoming): it
+// looks at the descriptors of the data server, and sleeps there, so that what it waits for wakes it
+// and not the server's thread first. It enters Go only if there may be something to receive.
+#define _GNU_SOURCE
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "shm.h"
+
+static shm_u32 dozing; // 1: a thread of this process sleeps in shm.sleep_in
+
+// receive takes what has come, and returns how much that was.
+static int receive(struct shm_visit *v)
+{
+	struct epoll_event e;
+	if (v->stage == SHM_POLLING && v->ready >= 0 && epoll_wait(v->ready, &e, 1, 0) == 0)
+		return 0;
+	return shm.receive(v);
+}
+
+bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg)
+{
+	bool met;
+	wait_begin(w, WAIT_FARAWAY, wait_clock());
+	while (!(met = cond(arg)))
+		if (receive(v) == 0 && !wait_pause(&shm.far, w, 1))
+			break;
+	v->crowded = w->shared > 0;
+	if (met)
+		wait_done(&shm.far, w);
+	return met;
+}
+
+// Only threads of this process may end a sleep there, so no rank of this node may be waited for.
+static bool may_doze(const struct shm_visit *v, int peer)
+{
+	return v->stage == SHM_POLLING && v->ready >= 0 && shm.sleep_in >= 0 &&
+		(peer == SHM_REMOTE || shm.nlocal == 1);
+}
+
+// The thread that changes the word then looks at dozing, this one sets dozing and then looks at the
+// word: at least one sees both.
+void shm_doze(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis)
+{
+	if (!may_doze(v, peer)) {
+		shm_leave(v, false);
+		wait_sleep(word, seen, millis);
+		return;
+	}
+	atomic_store(&dozing, 1);
+	if (atomic_load(word) == seen)
+		wait_sleep_in(shm.sleep_in, millis);
+	atomic_store(&dozing, 0);
+	shm.receive(v);
+}
+
+void shm_rouse(void)
+{
+	if (atomic_load(&dozing))
+		eventfd_write(shm.rouse, 1);
+}
+
+void shm_leave(struct shm_visit *v, bool found)
+{
+	if (v->stage != 0)
+		shm.leave(v, found);
+}
