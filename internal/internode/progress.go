@@ -76,7 +76,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
 		g.mu.Unlock() // lock has connected
 	}
-	if l := g.link.Load(); l != nil && g.look(l, met) {
+	if l := g.link.Load(); l != nil && (g.look(l, met) || g.doze(l, met)) {
 		return func() {}
 	}
 	t.flushAll()
@@ -122,16 +122,18 @@ func (g *target) look(l *link, met func() bool) (found bool) {
 			g.watching.Paid()
 			return true
 		}
-		straight := g.broken.Load() == nil && l.state.Load() != parted
+		straight := g.isStraight(l)
 		if straight { // else messages come by the node's server
 			l.poller.driven.Store(true)
 			if l.poller.pollOnce() {
+				g.cameStraight.Store(true)
 				looks.Renew(&g.watching)
 				continue
 			}
 		}
 		vain++
 		if (!straight || vain > receiveAfter) && g.t.PollIncoming(&v) > 0 {
+			g.cameStraight.Store(false)
 			looks.Renew(&g.watching)
 			continue
 		}
@@ -139,6 +141,36 @@ func (g *target) look(l *link, met func() bool) (found bool) {
 			return met()
 		}
 	}
+}
+
+func (g *target) isStraight(l *link) bool {
+	return g.broken.Load() == nil && l.state.Load() != parted
+}
+
+// dozeTime is how long a waiter sleeps where only its connection wakes it: then the progress thread
+// receives, and the waiter sleeps where another library of the program may go on now and then.
+var dozeTime = time.Millisecond // tests change it
+
+// doze sleeps until something comes on a connection, as the last messages did, until met; false if
+// that does not come soon.
+func (g *target) doze(l *link, met func() bool) (found bool) {
+	p := l.poller
+	if !g.cameStraight.Load() || !p.tryAcquire() {
+		return false
+	}
+	defer p.release()
+	begin := time.Now()
+	p.letRun(begin)
+	for now := begin; !met(); now = time.Now() {
+		left := dozeTime - now.Sub(begin)
+		if left <= 0 || !g.isStraight(l) {
+			return false
+		}
+		p.src.Sleep(left)
+		p.poll(1)
+	}
+	g.watching.Slept(time.Since(begin))
+	return true
 }
 
 var _ transport.Watcher = (*Transport)(nil)

@@ -80,6 +80,37 @@ func TestWatch(t *testing.T) {
 	w.await(4)
 }
 
+// A waiter whose messages come by its connection sleeps there, and not until the progress thread has
+// received for it. Others do not sleep there.
+func TestWatchSleepsAtItsConnection(t *testing.T) {
+	defer func(d time.Duration) { dozeTime = d }(dozeTime)
+	dozeTime = patience
+	w := newWatchTest(t, pipe.Options{}, nil)
+	w.call()
+	w.say()
+	if found, end := w.watch(1); !found {
+		end()
+		t.Fatal("the message has not come")
+	}
+	g := w.ends.Open[1].(*Transport).targets[0]
+	if !g.cameStraight.Load() {
+		t.Error("it is not known by which way the message came")
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond) // longer than it looks
+		w.say()
+	}()
+	found, end := w.watch(2)
+	if end(); !found {
+		t.Error("the waiter did not sleep at its connection")
+	}
+	g.cameStraight.Store(false)
+	found, end = w.watch(3)
+	if end(); found {
+		t.Error("a message that was not sent has been found")
+	}
+}
+
 // TestWatchConnects: who waits for messages of a node again and again connects to it, so that they
 // come straight.
 func TestWatchConnects(t *testing.T) {

@@ -48,17 +48,18 @@ type target struct {
 	counters counters
 	shared   []transport.Range // private memory of the node's only process that the device may reach (share.go)
 
-	link     atomic.Pointer[link] // the connection; nil: there is none
-	met      atomic.Uint32        // how often somebody was found to post (part.go)
-	queue    queue
-	table    table
-	watching wait.Patience // for messages (progress.go)
-	connects sync.Mutex    // changes of link, and who sleeps
-	sleepers int32         // who waits for a message and has stopped looking
-	missing  int32         // those of them for whom a connection may be made
-	missed   int           // so often there was none (part.go); of the progress thread
-	watched  atomic.Int32  // how often messages were waited for without a connection
-	deferred atomic.Bool   // the endpoint has put frames off
+	link         atomic.Pointer[link] // the connection; nil: there is none
+	met          atomic.Uint32        // how often somebody was found to post (part.go)
+	queue        queue
+	table        table
+	watching     wait.Patience // for messages (progress.go)
+	cameStraight atomic.Bool   // the last ones did, by the connection
+	connects     sync.Mutex    // changes of link, and who sleeps
+	sleepers     int32         // who waits for a message and has stopped looking
+	missing      int32         // those of them for whom a connection may be made
+	missed       int           // so often there was none (part.go); of the progress thread
+	watched      atomic.Int32  // how often messages were waited for without a connection
+	deferred     atomic.Bool   // the endpoint has put frames off
 
 	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
