@@ -8,7 +8,6 @@
 package internode
 
 import (
-	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -21,31 +20,20 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
-	run      atomic.Int64 // when a waiter last let Go's scheduler run, since began
 
 	// Of the thread that has the right.
 	diverted bool          // what comes does not wake the server's thread
 	returns  int           // how often waiters were lately back soon after they had left
-	crowded  bool          // other threads want this core, as the last waiter has seen
-	left     time.Duration // when it left, since began
+	left     time.Duration // when the last waiter left, since began
 	alarmAt  time.Duration // when the alarm goes off that was set last
 }
 
 const (
-	soonBack   = 50 * time.Microsecond // a waiter is back soon
-	mostBack   = 16
-	usualBack  = 8                      // so many were back soon lately: the next one is expected to be
-	guardTime  = 150 * time.Microsecond // the longest that what comes meanwhile has to wait
-	crowdTimes = 5                      // as long where the core is shared: the server waits for it, too
+	soonBack  = 200 * time.Microsecond // a waiter is back soon
+	mostBack  = 16
+	usualBack = 8                      // so many were back soon lately: the next one is expected to be
+	guardTime = 300 * time.Microsecond // the longest that what comes meanwhile has to wait
 )
-
-// scale is how much longer than usual these times are.
-func (i *incoming) scale() time.Duration {
-	if i.crowded {
-		return crowdTimes
-	}
-	return 1
-}
 
 // tryAcquire takes the right to poll, if no other thread has it.
 func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAndSwap(false, true) }
@@ -80,18 +68,9 @@ func (i *incoming) divert(on bool) {
 	}
 }
 
-// letRun lets Go's scheduler run, if it is time: see scheduleEvery.
-func (i *incoming) letRun() {
-	now := int64(time.Since(began))
-	if now-i.run.Load() > int64(scheduleEvery) {
-		i.run.Store(now)
-		runtime.Gosched()
-	}
-}
-
 // begin notes that a waiter has got the right.
 func (i *incoming) begin() {
-	if time.Since(began)-i.left < soonBack*i.scale() {
+	if time.Since(began)-i.left < soonBack {
 		i.returns = min(i.returns+1, mostBack)
 	} else {
 		i.returns /= 2
@@ -102,14 +81,14 @@ func (i *incoming) begin() {
 // leave gives the right back for a waiter. If the next one is not expected soon, or the listener is in
 // the middle of something, what comes wakes the server's thread from now on; else an alarm does if no
 // waiter has come by then.
-func (i *incoming) leave(found, crowded bool) {
-	i.left, i.crowded = time.Since(began), crowded
+func (i *incoming) leave(found bool) {
+	i.left = time.Since(began)
 	again := i.listener.Rest()
 	if !found || i.returns < usualBack || again >= 0 {
 		i.divert(false)
-	} else if guard := guardTime * i.scale(); i.alarmAt-i.left < guard/2 {
-		i.alarmAt = i.left + guard
-		i.listener.WakeIn(guard)
+	} else if i.alarmAt-i.left < guardTime/2 {
+		i.alarmAt = i.left + guardTime
+		i.listener.WakeIn(guardTime)
 	}
 	i.held.Store(false)
 	if again >= 0 {
@@ -147,7 +126,6 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		return 0
 	case v.Stage == transport.VisitAway:
 		t.flushAll()
-		in.letRun()
 		in.waiters.Add(1)
 		v.Stage = transport.VisitWanting
 		fallthrough
@@ -174,7 +152,7 @@ func (t *Transport) LeaveIncoming(v *transport.Visit, found bool) {
 	}
 	in := &t.server.incoming
 	if v.Stage == transport.VisitPolling {
-		in.leave(found, v.Crowded)
+		in.leave(found)
 	}
 	in.waiters.Add(-1)
 	*v = transport.Visit{}

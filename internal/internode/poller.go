@@ -201,11 +201,8 @@ func (p *poller) look(more time.Duration, done func() bool) (n int) {
 		return p.poll(int((p.patience.Now() + more) / look))
 	}
 	var v transport.Visit
+	defer func() { p.t.LeaveIncoming(&v, n > 0) }()
 	looks := p.patience.Begin(more)
-	defer func() {
-		v.Crowded = looks.Crowded()
-		p.t.LeaveIncoming(&v, n > 0)
-	}()
 	for i := range maxRounds {
 		if n = p.poll(1); n > 0 || done() {
 			return 1

@@ -112,11 +112,8 @@ func (g *target) sleep(change int32, mayConnect bool) *link {
 func (g *target) look(l *link, met func() bool) (found bool) {
 	var v transport.Visit
 	var crowd wait.Crowd
+	defer func() { g.t.LeaveIncoming(&v, found) }()
 	looks, vain := g.watching.Begin(0), 0
-	defer func() {
-		v.Crowded = looks.Crowded()
-		g.t.LeaveIncoming(&v, found)
-	}()
 	for {
 		if met() {
 			g.watching.Paid()

@@ -26,7 +26,6 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 	while (!(met = cond(arg)))
 		if (receive(v) == 0 && !wait_pause(&shm.far, w, 1))
 			break;
-	v->crowded = w->shared > 0;
 	if (met)
 		wait_done(&shm.far, w);
 	return met;

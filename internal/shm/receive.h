@@ -7,7 +7,6 @@
 struct shm_visit {
 	int32_t stage; // transport.VisitStage
 	int32_t ready; // SHM_POLLING: while this descriptor has no input, receive would find nothing
-	bool crowded;  // the waiter's yields have run other threads
 };
 enum { SHM_POLLING = 2 };
 

@@ -170,8 +170,6 @@ type Visit struct {
 	// Ready is a descriptor, once the waiter polls: while it is not readable, PollIncoming would find
 	// nothing. Negative: there is none at the moment. PollIncoming may change it.
 	Ready int32
-	// Crowded, of the waiter: its yields have run other threads, so that time passes for them, too.
-	Crowded bool
 }
 
 // VisitStage is what a waiter does.

@@ -69,7 +69,6 @@ func (p *Patience) set(d time.Duration) {
 type Looks struct {
 	end    time.Time
 	shared time.Duration
-	others bool // a yield has run another thread
 }
 
 // Begin is the time of a wait from now on.
@@ -85,12 +84,8 @@ func (k *Looks) Yield(c *Crowd) bool {
 	}
 	Yield()
 	now := time.Now()
-	k.others = k.others || now.Sub(begin) >= sharedYield
 	return k.yielded(c, now.Sub(begin), now)
 }
-
-// Crowded tells whether other threads wanted this core meanwhile.
-func (k *Looks) Crowded() bool { return k.others }
 
 // Renew has the wait look for the whole time of p once more, since something has come.
 func (k *Looks) Renew(p *Patience) { k.end, k.shared = time.Now().Add(p.Now()), 0 }
