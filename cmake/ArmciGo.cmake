@@ -31,13 +31,15 @@ list(FILTER ARMCI_SOURCES EXCLUDE REGEX "_test\\.go$|/testdata/")
 list(APPEND ARMCI_SOURCES ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
   ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 
-# armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name> MAP <version script> [CFLAGS <flags>])
+# armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name>
+#                  MAP <version script> [TAG <build tag>])
+# Not by flags of its own: with the same flags, Go compiles what the libraries share once.
 function(armci_go_library target)
-  cmake_parse_arguments(A "" "OUTPUT;PACKAGE;SONAME;MAP;CFLAGS" "" ${ARGN})
-  list(TRANSFORM ARMCI_GO_FLAGS APPEND " ${A_CFLAGS}" AT 0 OUTPUT_VARIABLE flags)
+  cmake_parse_arguments(A "" "OUTPUT;PACKAGE;SONAME;MAP;TAG" "" ${ARGN})
   add_custom_command(OUTPUT ${A_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=c-shared -DSOURCE=${PROJECT_SOURCE_DIR}
-      -DPACKAGE=${A_PACKAGE} -DOUTPUT=${A_OUTPUT} -DSONAME=${A_SONAME} -DMAP=${A_MAP} ${flags}
+      -DPACKAGE=${A_PACKAGE} -DOUTPUT=${A_OUTPUT} -DSONAME=${A_SONAME} -DMAP=${A_MAP}
+      -DTAG=${A_TAG} ${ARMCI_GO_FLAGS}
       -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
       -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_SOURCES} ${A_MAP}

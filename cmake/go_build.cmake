@@ -1,7 +1,8 @@
 # Run as a script: one `go build`, or `go test -c`, with what Go's own cache cannot see made visible to it.
 # Go does not notice a changed version script: it is copied under a name with its hash, so that a change links anew.
 # It must not leave a half-written output behind: go writes into WORK, the result is moved.
-# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for c-shared also SONAME MAP.
+# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for c-shared
+# also SONAME MAP, and TAG, the build tag of its ABI.
 # SPDX-License-Identifier: BSD-3-Clause
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
@@ -22,6 +23,11 @@ if(MODE STREQUAL "c-shared")
     " -extldflags \"-Wl,-soname,${SONAME} '-Wl,--version-script=${WORK}/${maphash}.map' -Wl,--dynamic-list-data\"")
 endif()
 
+set(tags netgo,osusergo)
+if(TAG)
+  string(APPEND tags ",${TAG}")
+endif()
+
 # Programs are position-independent and bound at start, as distributions want them: Go links some of them itself, and does not
 # look at LDFLAGS then.
 set(command build -buildmode=${MODE})
@@ -34,7 +40,7 @@ if(MODE STREQUAL "test")
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/go_ppc64le.cmake)
 execute_process(
-  COMMAND ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags netgo,osusergo
+  COMMAND ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags ${tags}
     "-ldflags=${ldflags}" -o ${WORK}/${name} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
