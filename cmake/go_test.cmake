@@ -1,20 +1,29 @@
-# Run as a script: `go test` of packages, under the race detector unless RACE is OFF; all output, or with QUIET a line for
-# each. It fails when a test fails. With COMPILE the packages are compiled, for a test to come, and nothing is run.
-# Input: GO SOURCE PACKAGE (a list), and optional RACE QUIET COMPILE.
+# Run as a script: `go test` of packages, under the race detector unless RACE is OFF; all output,
+# or with QUIET a line for each. It fails when a test fails. With COMPILE the packages are compiled,
+# for a test to come, and nothing is run; with VET, vet judges them instead. With BUILT the flags
+# are those of the libraries (go_build.cmake): what these are made of is not compiled again.
+# Input: GO SOURCE PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a pattern).
 # SPDX-License-Identifier: BSD-3-Clause
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
-set(race -race)
+set(flags -race)
 if(DEFINED RACE AND NOT RACE)
-  set(race "")
+  set(flags "")
 endif()
-set(count -count=1 -v)
-if(QUIET)
-  set(count "")
+if(BUILT)
+  set(flags -trimpath -tags netgo,osusergo)
 endif()
-set(command test ${race} ${count} -timeout 5m)
+set(command test ${flags} -timeout 5m)
+if(NOT QUIET)
+  list(APPEND command -count=1 -v -vet=off) # the test unit/vet sees all packages at once
+endif()
+if(RUN)
+  list(APPEND command -run ${RUN})
+endif()
 if(COMPILE)
-  set(command build ${race})
+  set(command build ${flags})
+elseif(VET)
+  set(command vet ${flags})
 endif()
 set(ENV{GODEBUG} asyncpreemptoff=1) # as in the shared libraries (go_build.cmake)
 execute_process(COMMAND ${GO} ${command} ${PACKAGE}

@@ -13,31 +13,40 @@ foreach(test IN LISTS tests)
 endforeach()
 list(REMOVE_DUPLICATES packages)
 
-# Compiled beforehand as far as that is kept: Go's own packages and ours, without the tests.
+# Compiled beforehand as far as that is kept: Go's own packages and ours, without the tests and
+# without the packages main, which go build would also link.
 add_custom_target(armci_race COMMENT "go build for the race detector" VERBATIM
-  COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR} "-DPACKAGE=./internal/...;./capi;./cmd/..."
+  COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR} -DPACKAGE=./internal/...
     ${ARMCI_GO_FLAGS} -DCOMPILE=ON -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
 add_dependencies(armci_tests armci_race)
 
-# Two processors: compiling and most packages' tests keep a small machine busy alone.
-foreach(package IN LISTS packages)
-  add_test(NAME unit/${package} COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR}
-    -DPACKAGE=./${package} ${ARMCI_GO_FLAGS} -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
-  set_tests_properties(unit/${package} PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
-endforeach()
+# armci_test_package(<name> <package> [<variable>=<value>...]): go_test.cmake, as a test.
+function(armci_test_package name package)
+  list(TRANSFORM ARGN PREPEND -D)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR}
+    -DPACKAGE=${package} ${ARGN} ${ARMCI_GO_FLAGS}
+    -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 400)
+endfunction()
 
-# The two that take longest wait most of the time, so they run beside each other, and begin early.
-foreach(package internal/shm internal/internode)
-  set_tests_properties(unit/${package} PROPERTIES PROCESSORS 1 COST 900)
+# Most packages' tests wait more than they compute, so two run beside each other, but for those that
+# keep two processors busy or measure how long it takes to wait.
+foreach(package IN LISTS packages)
+  armci_test_package(unit/${package} ./${package})
+endforeach()
+foreach(package internal/core internal/wait)
+  set_tests_properties(unit/${package} PROPERTIES PROCESSORS 2)
+endforeach()
+foreach(package tcp internode shm kernel) # they take longest, so they begin early
+  set_tests_properties(unit/internal/${package} PROPERTIES COST 900)
 endforeach()
 
 # Without the race detector, which has sync.Pool forget things.
-add_test(NAME unit/garbage WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-  COMMAND ${ARMCI_GO} test -count=1 -run WithoutGarbage ./internal/tcp)
-set_tests_properties(unit/garbage PROPERTIES LABELS unit TIMEOUT 400 PROCESSORS 2)
+armci_test_package(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)
+set_tests_properties(unit/garbage PROPERTIES PROCESSORS 2)
 
-add_test(NAME unit/vet WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${ARMCI_GO} vet ./...)
-set_tests_properties(unit/vet PROPERTIES LABELS unit TIMEOUT 400 COST 1000) # beside others that compile (COMPILES, suites.cmake)
+armci_test_package(unit/vet ./... BUILT=ON VET=ON)
+set_tests_properties(unit/vet PROPERTIES COST 1000) # beside others that compile (suites.cmake)
 
 get_filename_component(gobin ${ARMCI_GO} DIRECTORY)
 find_program(ARMCI_GOFMT gofmt HINTS ${gobin} /usr/local/go/bin)

@@ -9,23 +9,21 @@ foreach(flavour IN LISTS ARMCI_FLAVOURS)
   if(flavour STREQUAL "classic")
     set(soname libarmci.so.0)
   endif()
-  add_test(NAME abi/elf/${flavour} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND ${ARMCI_GO} test -count=1 -v ./tests/abi)
-  set_tests_properties(abi/elf/${flavour} PROPERTIES LABELS abi TIMEOUT 200
-    ENVIRONMENT "ARMCI_ABI_LIBRARY=${ARMCI_LIBDIR_${flavour}}/${soname};ARMCI_ABI_SONAME=${soname}")
+  armci_test_package(abi/elf/${flavour} ./tests/abi BUILT=ON)
+  set_tests_properties(abi/elf/${flavour} PROPERTIES LABELS abi ENVIRONMENT
+    "ARMCI_ABI_LIBRARY=${ARMCI_LIBDIR_${flavour}}/${soname};ARMCI_ABI_SONAME=${soname}")
 endforeach()
 
 if(TARGET armci_mpirma)
-  add_test(NAME abi/elf/mpirma WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND ${ARMCI_GO} test -count=1 -v -run Mpirma ./tests/abi)
-  set_tests_properties(abi/elf/mpirma PROPERTIES LABELS abi TIMEOUT 200 ENVIRONMENT "ARMCI_ABI_MPIRMA=${ARMCI_MPIRMA}")
+  armci_test_package(abi/elf/mpirma ./tests/abi BUILT=ON RUN=Mpirma)
+  set_tests_properties(abi/elf/mpirma PROPERTIES LABELS abi ENVIRONMENT
+    "ARMCI_ABI_MPIRMA=${ARMCI_MPIRMA}")
 endif()
 
 if(TARGET armci_caf)
-  add_test(NAME abi/elf/caf WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMAND ${ARMCI_GO} test -count=1 -v -run Caf ./tests/abi)
-  set_tests_properties(abi/elf/caf PROPERTIES LABELS abi TIMEOUT 200
-    ENVIRONMENT "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
+  armci_test_package(abi/elf/caf ./tests/abi BUILT=ON RUN=Caf)
+  set_tests_properties(abi/elf/caf PROPERTIES LABELS abi ENVIRONMENT
+    "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
 endif()
 
 armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
