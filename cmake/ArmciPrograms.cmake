@@ -73,7 +73,8 @@ endfunction()
 
 # armci_run(<test name> LAUNCHER <single|none|openmpi|mpich> RANKS <n> COMMAND <program> <arg>...
 #           [LABELS <label>...] [TIMEOUT <seconds>] [ENV NAME=value...])
-# A run occupies as many processors as it has ranks, so that ctest does not start others beside a full machine.
+# A run occupies as many processors as it has ranks, so that ctest does not start others beside a
+# full machine; but one under Open MPI, whose launcher and daemons wait most of the time, only one.
 function(armci_run name)
   cmake_parse_arguments(A "SERIAL" "LAUNCHER;RANKS;TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
   if(NOT A_TIMEOUT)
@@ -83,9 +84,13 @@ function(armci_run name)
   if(NOT A_LAUNCHER STREQUAL "single")
     armci_launcher(launch ${A_LAUNCHER} ${A_RANKS})
   endif()
+  set(processors ${A_RANKS})
+  if(A_LAUNCHER STREQUAL "openmpi")
+    set(processors 1)
+  endif()
   add_test(NAME ${name} COMMAND ${launch} ${A_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT} PROCESSORS ${A_RANKS}
-    SKIP_RETURN_CODE 77 ENVIRONMENT "${A_ENV}")
+  set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT}
+    PROCESSORS ${processors} SKIP_RETURN_CODE 77 ENVIRONMENT "${A_ENV}")
   if(A_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()

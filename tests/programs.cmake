@@ -1,6 +1,7 @@
 # The C and Fortran programs and the examples: compiled for every MPI flavour here, run on the matrix
-# flavour x ranks x fast path. The slow path is run under armcirun only: it does not depend on the launcher. Nor do numbers of
-# ranks: under an MPI, programs for several run on 2 and 4.
+# flavour x ranks x fast path. The slow path and the numbers of ranks are run under armcirun only:
+# they do not depend on the launcher. Under an MPI a program runs once, on 2 ranks under Open MPI
+# and on 4 under MPICH, or on the 2 that it is for.
 # Which programs there are, and what is special about one, is said in programs.txt beside them, not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -9,6 +10,8 @@ set(paths_openmpi fast)
 set(paths_mpich fast)
 set(setting_fast "ARMCI_FASTPATH=y")
 set(setting_slow "ARMCI_FASTPATH=n")
+set(once_openmpi 2)
+set(once_mpich 4)
 set(launcher_none armcirun)
 set(launcher_openmpi openmpi)
 set(launcher_mpich mpich)
@@ -18,8 +21,12 @@ add_custom_target(armci_quick) # what make quick needs
 
 # programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test per cell.
 function(programs_matrix room name flavour program ranks)
-  if(NOT flavour STREQUAL none AND (2 IN_LIST ranks OR 4 IN_LIST ranks))
-    list(FILTER ranks INCLUDE REGEX "^[24]$")
+  if(NOT flavour STREQUAL none)
+    foreach(once 2 ${once_${flavour}})
+      if(once IN_LIST ARGV4)
+        set(ranks ${once})
+      endif()
+    endforeach()
   endif()
   foreach(n IN LISTS ranks)
     foreach(path IN LISTS paths_${flavour})
@@ -63,6 +70,10 @@ foreach(line IN LISTS lines)
       ENV ${settings})
   endif()
 endforeach()
+if(TEST c/idle/openmpi/n2/fast)
+  # It measures what it takes of the processors.
+  set_tests_properties(c/idle/openmpi/n2/fast PROPERTIES PROCESSORS 2)
+endif()
 file(GLOB present CONFIGURE_DEPENDS RELATIVE ${here}/c ${here}/c/*.c)
 list(REMOVE_ITEM present ${listed})
 if(present)
