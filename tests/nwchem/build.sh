@@ -3,6 +3,7 @@
 #
 # LIBDIR holds libarmci.so of the ARMCI-MPI ABI for Open MPI; the word `debian` means Debian's static
 # libarmci-openmpi.a (reference times). Only the link depends on it, so the archives are compiled once.
+# NWCHEM_OPTIMIZE is how (-O0 takes half the time); without it as NWChem's makefile says.
 # Must not change NWChem's sources beyond the package's own conversion to 4-byte BLAS integers; the
 # makefile's compiler and machine probes are answered by variables on make's command line, because each
 # of the 200 makes would otherwise run 50 of them.
@@ -12,6 +13,7 @@ here=$(dirname "$(realpath "$0")")
 build=$(realpath -m "$1")
 libdir=$2
 jobs=${NWCHEM_JOBS:-2}
+optimize=${NWCHEM_OPTIMIZE:-}
 arch=$(gcc -print-multiarch)
 tree=$build/tree
 libs=$build/ga/lib
@@ -30,7 +32,9 @@ nw() {
 		LIBPATH="-L$libs -L$MPI_LIB" INCPATH="-I/usr/include -I$MPI_INCLUDE" COMM_LIBS=-lpthread \
 		USE_ARUR=Y _V104= GOTMINGW64= GOTCLANG= GOTFREEBSD= _CPU="$(uname -m)" \
 		GNUMAJOR="$(gfortran -dumpversion | cut -d. -f1)" GNUMINOR=0 \
-		GNU_GE_4_6=true GNU_GE_4_8=true GNU_GE_6=true GNU_GE_8=true GNU_GE_10=true
+		GNU_GE_4_6=true GNU_GE_4_8=true GNU_GE_6=true GNU_GE_8=true GNU_GE_10=true \
+		${optimize:+"FOPTIMIZE=$optimize" "FDEBUG=$optimize"} \
+		${optimize:+"COPTIMIZE=$optimize" "CDEBUG=$optimize"}
 }
 
 compile() {
@@ -41,6 +45,11 @@ compile() {
 	nw nwchem_config
 	nw directories
 	nw -C config "$tree/bin/LINUX64/depend.x"
+	# The conversion tries hundreds of names on each line: first all at once, since few lines
+	# have any.
+	sed -i -e 's%^\$num_from = @from;%$any = join "|", @from;\n&%' \
+		-e 's%^\([ \t]*\)if ( /^c/ || %\1if ( $_ !~ /$any/io || /^c/ || %' \
+		"$tree/src/config/64_to_32.pl"
 	[ -e "$tree/src/64_to_32" ] || nw 64_to_32
 	nw -j "$jobs" libraries
 }
