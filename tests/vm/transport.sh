@@ -10,10 +10,18 @@ conformance)
 	must="TestConformance TestConformance/2x2/messages/fenced"
 	;;
 rest)
-	# What is the engine's, or chosen by tests only, runs over the software device (tests/softverbs), which is a hundred times faster.
+	# What is the engine's, chosen by tests only, or a time limit runs over the software device
+	# (tests/softverbs), which is a hundred times faster. TestUserfaultfdRefused runs all of
+	# TestForced and TestManyAtOnce once more.
 	engine='baseline|register|overlap|host-atomic|hardly_any|nothing_stays|push|few_buffers'
-	which="-test.skip=^TestConformance\$/^(2x2|$engine)|^TestConformancePrivate\$|^TestMixBounded\$|^TestFabric\$/^buffered\$"
-	must="TestConformance TestForced TestManyAtOnce TestChangedMemory TestIdlePeerKilled TestPeerStopped TestUserfaultfdRefused"
+	skip="^TestConformance\$/^(2x2|$engine|unequal_buffers|buffered)|^TestConformancePrivate\$"
+	skip="$skip|^TestFabric\$/^usual\$/^(close|refused)\$/^(both|origin)\$"
+	skip="$skip|^TestFabric\$/^buffered\$|^TestForced\$"
+	skip="$skip|^TestForcedContiguous\$/^(baseline|register|overlap)\$"
+	skip="$skip|^TestManyAtOnce\$/^(buffered|zerocopy)|^TestNobodyAnswers\$|^TestMixBounded\$"
+	which="-test.skip=$skip"
+	must="TestConformance TestManyAtOnce TestChangedMemory TestIdlePeerKilled TestPeerStopped"
+	must="$must TestUserfaultfdRefused"
 	;;
 esac
 log=/run/transport.log
