@@ -4,14 +4,15 @@
 # FLAVOUR is openmpi or mpich; LIBDIR holds libarmci.so.1 and libarmci.so of that flavour of the ARMCI-MPI ABI,
 # or is the word `debian` for Debian's own static ARMCI-MPI (reference); WORK is a directory for programs and
 # output. Compiles every program of programs.txt as a user would, shows that its ARMCI calls really reach LIBDIR,
-# runs it on every listed number of ranks (those of GA_RANKS, if that says some). The exit codes are the verdict:
-# 0 all passed, 1 not, 77 skipped. A program that is newer than what it is made of is not compiled again.
+# runs it on every listed number of ranks (those of GA_RANKS, if that says some), and some with
+# ranks on pretended nodes (GA_PLACEMENTS; none if that is empty). The exit codes are the verdict: 0
+# all passed, 1 not, 77 skipped. What is newer than its sources is not compiled and looked at again.
 # Compilers and launcher may be given as CC_<flavour>, FC_<flavour>, RUN_<flavour> (which ends in "-n 2").
 # Must not use a header or library of our classic ABI: Debian's libga was compiled against ARMCI-MPI's.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 3 ]; then
-	sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 fi
 here=$(dirname "$(realpath "$0")")
@@ -63,7 +64,7 @@ made() { # PROGRAM: newer than the sources and the library
 }
 
 compile() { # NAME LANGUAGE
-	! made "$work/$1" || return 0
+	compiled="$compiled $1"
 	# shellcheck disable=SC2086
 	case $2 in
 	c) $cc -O2 -g $warn "$here/$1.c" -o "$work/$1" $libs ;;
@@ -71,6 +72,7 @@ compile() { # NAME LANGUAGE
 	esac
 }
 
+compiled=
 failed=0
 fail() {
 	echo "FAIL $flavour $*"
@@ -96,9 +98,10 @@ run() { # NAME RANKS
 
 grep -v '^#' "$here/programs.txt" >"$work/programs"
 while read -r name language ranks; do
-	compile "$name" "$language" || { fail "$name does not compile"; continue; }
-	if [ "$libdir" != debian ]; then
-		"$here/provenance.sh" "$work/$name" "$libdir" || fail "$name: not our library"
+	if ! made "$work/$name"; then
+		compile "$name" "$language" || { fail "$name does not compile"; continue; }
+		[ "$libdir" = debian ] || "$here/provenance.sh" "$work/$name" "$libdir" ||
+			fail "$name: not our library"
 	fi
 	for n in $(echo "$ranks" | tr , ' '); do
 		case " ${GA_RANKS:-$n} " in
@@ -123,7 +126,7 @@ placed() { # NAME PLACEMENT
 }
 
 if [ "$libdir" != debian ]; then
-	for placement in ${GA_PLACEMENTS:-0101 0110 0001}; do
+	for placement in ${GA_PLACEMENTS-0101 0110 0001}; do
 		for name in patches counter groups lock ghosts fpatches; do
 			placed "$name" "$placement"
 		done
@@ -131,7 +134,7 @@ if [ "$libdir" != debian ]; then
 fi
 
 # Once per flavour the loader itself says where every call went.
-if [ "$libdir" != debian ] && [ $failed -eq 0 ]; then
+if [ "$libdir" != debian ] && [ -n "$compiled" ] && [ $failed -eq 0 ]; then
 	for name in patches groups; do
 		# shellcheck disable=SC2086
 		"$here/provenance.sh" "$work/$name" "$libdir" $start 2 || fail "$name: bound elsewhere"

@@ -1,10 +1,22 @@
 # The programs on several nodes: pretended ones (label nodes), and hosts as network namespaces (label hosts), under
 # every launcher; what can go wrong between hosts; how connections grow, and programs with hardly any. One test is one launcher, one shape (nodes x
 # ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
+#
+#                   armcirun    an MPI
+#   nodes 2x2       all         few, Global Arrays
+#   nodes 4x1       all
+#   nodes, cyclic   some        Global Arrays (Open MPI)
+#   hosts 2x1       all         few, Fortran, Global Arrays
+#   hosts 2x2       few         some
+#   hosts 8x1       few         some (MPICH: 4x1)
+#
+# "few" are the programs that do most between nodes. An MPI starts and ends the ranks, and nothing
+# else of what is between nodes is its: so all programs run under armcirun.
 # SPDX-License-Identifier: BSD-3-Clause
 
-set(shapes_nodes 2x2 8x1)
-set(shapes_hosts 2x1 2x2 4x1)
+set(shapes_nodes 2x2 4x1)
+set(shapes_hosts 2x1 2x2)
+set(some "HOSTS_PROGRAMS=init strided fence notify group_use gop") # what a launcher may matter to
 
 # The namespaces are the same for all.
 foreach(flavour IN LISTS ARMCI_CAN_CC)
@@ -19,22 +31,27 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   foreach(mode nodes hosts)
     foreach(shape IN LISTS shapes_${mode})
       set(here_rooms ${rooms})
-      # Under an MPI every program runs on two hosts. Elsewhere those run that do most between nodes: an MPI's ranks poll on few
-      # processors, and what happens between four hosts and more is the library's, which armcirun shows.
-      if(NOT flavour STREQUAL none)
-        if(shape MATCHES "^[48]x1$")
-          continue()
-        elseif(NOT "${mode} ${shape}" STREQUAL "hosts 2x1")
-          list(TRANSFORM here_rooms REPLACE "^c$" few)
-        endif()
-      endif()
-      set(without "")
+      set(with "")
       if(NOT "${shape}" STREQUAL 2x1) # eight seconds of rest in each
-        set(without "HOSTS_WITHOUT=idle")
+        set(with "HOSTS_WITHOUT=idle")
+      endif()
+      if("${mode} ${shape}" STREQUAL "hosts 2x2")
+        set(here_rooms few)
+        if(NOT flavour STREQUAL none)
+          set(with ${some})
+        endif()
+      elseif(NOT flavour STREQUAL none)
+        if(shape STREQUAL 4x1)
+          continue()
+        endif()
+        list(TRANSFORM here_rooms REPLACE "^c$" few)
+        if(mode STREQUAL nodes)
+          list(REMOVE_ITEM here_rooms fortran)
+        endif()
       endif()
       foreach(room IN LISTS here_rooms)
         armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
-          ARGS ${mode} ${flavour} ${shape} ${room} ENV ${without})
+          ARGS ${mode} ${flavour} ${shape} ${room} ENV ${with})
       endforeach()
       if("ga" IN_LIST here_rooms)
         set_tests_properties(${mode}/${launcher}/${shape}/ga PROPERTIES DEPENDS ga/${flavour})
@@ -58,7 +75,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     set(most 4x1) # eight of its ranks poll on two processors for a minute
   endif()
   if(NOT flavour STREQUAL none)
-    set(programs ENV "HOSTS_PROGRAMS=init strided fence notify group_use gop")
+    set(programs ENV ${some})
     set(parts kill=puts,receive node=puts link=barrier)
     if(flavour STREQUAL mpich) # the launcher that may end one host only
       list(INSERT parts 1 exit)
@@ -68,7 +85,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
     ARGS hosts ${flavour} ${most} few ${programs})
-  armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 ARGS ${flavour} ${faults})
+  armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 WAITS
+    LOCK hosts ARGS ${flavour} ${faults})
 endforeach()
 
 armci_suite(nodes/unbuilt SCRIPT ${here}/hosts/unbuilt.sh LABEL nodes TIMEOUT 60) # what these tests say of programs that are not built
