@@ -27,11 +27,14 @@ foreach(flavour none openmpi mpich)
   list(APPEND toolbox "CC_${flavour}=${cc}" "CXX_${flavour}=${cxx}" "FC_${flavour}=${fc}" "RUN_${flavour}=${run}")
 endforeach()
 
-# armci_suite(<name> SCRIPT <file> LABEL <label> TIMEOUT <seconds> [COMPILES] [ARGS <argument>...] [ENV NAME=value...])
+# armci_suite(<name> SCRIPT <file> LABEL <label> TIMEOUT <seconds> [COMPILES | WAITS]
+#             [LOCK <what>] [ARGS <argument>...] [ENV NAME=value...])
 # COMPILES: it spends its time in compilers and emulators, and does not mind another such test beside it. These begin first, so that
-# they find each other.
+# they find each other. WAITS: for launchers, for ranks that end, for time limits, so two of these
+# take hardly longer than one; what it looks for is its own job's. LOCK: what it shares with others
+# that are not alone, such as the hosts of hosts.sh.
 function(armci_suite name)
-  cmake_parse_arguments(A "COMPILES" "SCRIPT;LABEL;TIMEOUT" "ARGS;ENV" ${ARGN})
+  cmake_parse_arguments(A "COMPILES;WAITS" "SCRIPT;LABEL;TIMEOUT;LOCK" "ARGS;ENV" ${ARGN})
   if(NOT EXISTS ${A_SCRIPT})
     return()
   endif()
@@ -40,6 +43,11 @@ function(armci_suite name)
     ENVIRONMENT "${toolbox};WORK=${out}/${name};${A_ENV}")
   if(A_COMPILES)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL OFF COST 1000)
+  elseif(A_WAITS)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL OFF COST 500)
+  endif()
+  if(A_LOCK)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK ${A_LOCK})
   endif()
 endfunction()
 
@@ -54,34 +62,44 @@ armci_suite(reference SCRIPT ${here}/reference/run.sh LABEL install TIMEOUT 200)
 armci_suite(install/missing SCRIPT ${here}/install/missing.sh LABEL install TIMEOUT 60)
 armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 
-# What the library does alone is not repeated under Open MPI, whose launcher takes seconds to end a job.
-set(parts_mpich kill signal leave vain careless foreign fatal memory shm)
-set(parts_none ${parts_mpich} exits receive sent stop)
-set(parts_openmpi kill signal leave foreign fatal)
+# What the library does alone is not repeated under an MPI, whose launcher takes seconds to end a
+# job: it matters to how a job starts, and to what ends the other ranks. Two tests are alone: one
+# that wants all memory, and one that mounts.
+set(parts_mpich kill signal leave fatal)
+set(parts_openmpi ${parts_mpich})
+set(parts_none ${parts_mpich} vain careless foreign exits receive sent stop memory shm)
+set(more_none "accumulates counter late bcast receive event malloc")
+set(more_openmpi "late malloc")
+set(more_mpich ${more_openmpi})
 foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_CC)
     set(launcher ${launcher_${flavour}})
     foreach(part IN LISTS parts_${flavour})
+      set(waits WAITS)
+      if(part MATCHES "memory|shm")
+        set(waits "")
+      endif()
       armci_suite(fault/${launcher}/${part} SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
-        ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part};FAULT_WAYS=puts barrier lock")
+        ${waits} ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=${part};FAULT_WAYS=puts barrier lock")
     endforeach()
     armci_suite(fault/${launcher}/kill/more SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 400
-      ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=kill;FAULT_WAYS=accumulates counter late bcast receive event malloc")
+      WAITS ENV "FAULT_LAUNCHERS=${flavour};FAULT_PARTS=kill;FAULT_WAYS=${more_${flavour}}")
   endif()
 endforeach()
 
 if("none" IN_LIST ARMCI_CAN_CC) # on nodes whose processes have hardly any connections
-  armci_suite(fault/armcirun/bounded SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200
+  armci_suite(fault/armcirun/bounded SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200 WAITS
     ENV "FAULT_LAUNCHERS=none;FAULT_PARTS=kill;FAULT_WAYS=puts counter;FAULT_NODES=4;ARMCI_CONNECTIONS=1")
 endif()
 if("mpich" IN_LIST ARMCI_CAN_CC) # its launcher kills all ranks at once: that of the other node must not be blamed
-  armci_suite(fault/mpich/nodes SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200
+  armci_suite(fault/mpich/nodes SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200 WAITS
     ENV "FAULT_LAUNCHERS=mpich;FAULT_PARTS=kill;FAULT_WAYS=puts;FAULT_NODES=2")
 endif()
 armci_suite(fault/crash SCRIPT ${here}/fault/crash.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/limits SCRIPT ${here}/fault/limits.sh LABEL fault TIMEOUT 400)
 armci_suite(fault/leaks SCRIPT ${here}/fault/leaks.sh LABEL fault TIMEOUT 100)
-# Strangers from another user, see strangers.sh: PAUSE,BYTES,ADDRESSES,HOLD,MILLISECONDS.
+# Strangers from another user, see strangers.sh: PAUSE,BYTES,ADDRESSES,HOLD,MILLISECONDS. Those of
+# `more` visit one job each.
 set(cases "")
 foreach(bytes 0 12 71 72)
   foreach(rest 1,2000,0 4,1000,100)
@@ -89,7 +107,8 @@ foreach(bytes 0 12 71 72)
   endforeach()
 endforeach()
 armci_suite(fault/strangers SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 200)
-armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400 ENV "STRANGERS_CASES=${cases}")
+armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
+  ENV STRANGERS_JOBS=1 "STRANGERS_CASES=${cases}")
 armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
   ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)

@@ -79,16 +79,18 @@ foreach(flavour IN LISTS ARMCI_CAN_FC)
   caf_program(${out}/caf/ends/${flavour}/victim ${flavour} ${caf}/fault/victim.f90)
 endforeach()
 armci_suite(caf/stop/armcirun SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS none)
-armci_suite(caf/fault/armcirun SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 200 ARGS none ENV "FAULT_WAYS=sync_images around lock")
-armci_suite(caf/fault/armcirun/more SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS none
-  ENV "FAULT_WAYS=sync_all event co_sum gets")
+armci_suite(caf/fault/armcirun SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 200 WAITS
+  ARGS none ENV "FAULT_WAYS=sync_images around lock")
+armci_suite(caf/fault/armcirun/more SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 WAITS
+  ARGS none ENV "FAULT_WAYS=sync_all event co_sum gets")
 set(nodes_openmpi 1)
 set(nodes_mpich 2)
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_FC)
     armci_suite(caf/stop/${flavour} SCRIPT ${caf}/stop.sh LABEL caf TIMEOUT 200 ARGS ${flavour}
       ENV STOP_NODES=${nodes_${flavour}})
-    armci_suite(caf/fault/${flavour} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 ARGS ${flavour} ENV FAULT_NODES=2)
+    armci_suite(caf/fault/${flavour} SCRIPT ${caf}/fault.sh LABEL caf TIMEOUT 300 WAITS
+      ARGS ${flavour} ENV FAULT_NODES=2 "FAULT_WAYS=sync_images lock")
   endif()
 endforeach()
 # Accesses that cannot succeed, and what is said of them.

@@ -10,11 +10,17 @@ if(NOT ARMCI_FI_INFO)
 endif()
 armci_go_test(ofi_fabric OUTPUT ${out}/ofi/fabric PACKAGE internal/ofi)
 
-# armci_ofi(<provider>/<name> SECONDS <s> COMMAND <script> <argument>... [ENV NAME=value...])
+# armci_ofi(<provider>/<name> SECONDS <s> [WAITS] COMMAND <script> <argument>...
+#           [ENV NAME=value...])
 function(armci_ofi name)
-  cmake_parse_arguments(A "" "SECONDS" "COMMAND;ENV" ${ARGN})
+  cmake_parse_arguments(A "WAITS" "SECONDS" "COMMAND;ENV" ${ARGN})
   string(REGEX REPLACE "/.*" "" provider ${name})
-  armci_suite(ofi/${name} SCRIPT ${ofi}/over.sh LABEL ofi TIMEOUT ${A_SECONDS} ARGS ${provider} sh ${A_COMMAND} ENV "${A_ENV}")
+  set(waits "")
+  if(A_WAITS)
+    set(waits WAITS LOCK hosts)
+  endif()
+  armci_suite(ofi/${name} SCRIPT ${ofi}/over.sh LABEL ofi TIMEOUT ${A_SECONDS} ${waits}
+    ARGS ${provider} sh ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
 
 # The conformance tests, without those of them that are mostly time limits of what is not the provider's; over udp also without
@@ -35,9 +41,10 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV "HOSTS_PROGRAMS=concurrent strided message model")
   armci_ofi(shm/2x2/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x2 few ENV "HOSTS_PROGRAMS=message model")
 
-  armci_ofi(tcp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts node=puts")
+  armci_ofi(tcp/fault SECONDS 300 WAITS COMMAND ${here}/hosts/fault.sh none
+    ENV "HOSTS_PARTS=kill=puts node=puts")
   armci_ofi(udp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts")
-  armci_ofi(shm/fault SECONDS 300 COMMAND ${here}/fault/run.sh
+  armci_ofi(shm/fault SECONDS 300 WAITS COMMAND ${here}/fault/run.sh
     ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts")
   armci_ofi(shm/leftovers SECONDS 100 COMMAND ${here}/ofi/leftovers.sh)
 

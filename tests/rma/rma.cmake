@@ -49,6 +49,7 @@ set(shape_n4 1x4)
 set(shape_2x2 2x2)
 set(others_openmpi 1x1 3x1 2x4)
 set(others_mpich 1x3 4x1)
+set(fault_mpich "FAULT_WAYS=lock fence") # the rest is the library's, whatever the launcher
 foreach(flavour openmpi mpich)
   if(NOT flavour IN_LIST ARMCI_CAN_CC)
     armci_skip(rma/${flavour} "no C compiler wrapper or launcher of ${flavour}")
@@ -68,7 +69,8 @@ foreach(flavour openmpi mpich)
     rma_run(${flavour}/slow nodes ${flavour} 1x4 few ARMCI_FASTPATH=n ${few})
   endif()
   rma_run(model/${flavour} nodes ${flavour} 2x2 few HOSTS_PROGRAMS=rma/model MODEL_SECONDS=6)
-  armci_suite(rma/fault/${flavour} SCRIPT ${rma}/fault.sh LABEL rma TIMEOUT 300 ENV "FAULT_LAUNCHERS=${flavour}")
+  armci_suite(rma/fault/${flavour} SCRIPT ${rma}/fault.sh LABEL rma TIMEOUT 300 WAITS
+    ENV "FAULT_LAUNCHERS=${flavour}" ${fault_${flavour}})
   rma_run(hosts/${flavour} hosts ${flavour} 2x1 few ${few})
   if(TARGET softverbs)
     armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300

@@ -31,29 +31,41 @@ endforeach()
 add_dependencies(armci_tests softverbs softverbs_sysfs softverbs_raw)
 armci_go_test(softverbs_transport OUTPUT ${out}/softverbs/transport PACKAGE internal/rdma)
 
-# armci_softverbs(<name> SECONDS <s> COMMAND <command> <argument>... [ENV NAME=value...])
+# armci_softverbs(<name> SECONDS <s> [WAITS] COMMAND <command> <argument>... [ENV NAME=value...])
 function(armci_softverbs name)
-  cmake_parse_arguments(A "" "SECONDS" "COMMAND;ENV" ${ARGN})
-  armci_suite(softverbs/${name} SCRIPT ${soft}/with.sh LABEL softverbs TIMEOUT ${A_SECONDS} ARGS ${out}/softverbs ${A_COMMAND}
-    ENV "${A_ENV}")
+  cmake_parse_arguments(A "WAITS" "SECONDS" "COMMAND;ENV" ${ARGN})
+  set(waits "")
+  if(A_WAITS)
+    set(waits WAITS)
+  endif()
+  armci_suite(softverbs/${name} SCRIPT ${soft}/with.sh LABEL softverbs TIMEOUT ${A_SECONDS} ${waits}
+    ARGS ${out}/softverbs ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
 
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual machine (vm/rdma/transport). By hand:
 # with.sh ${out}/softverbs sh transport.sh ${out}/softverbs/transport
-armci_softverbs(transport/fabric SECONDS 200 COMMAND ${out}/softverbs/transport -test.timeout=3m -test.run=TestFabric)
-armci_softverbs(transport/strangers SECONDS 100
+armci_softverbs(transport/fabric SECONDS 200 WAITS
+  COMMAND ${out}/softverbs/transport -test.timeout=3m -test.run=TestFabric)
+armci_softverbs(transport/strangers SECONDS 100 WAITS
   COMMAND ${out}/softverbs/transport -test.timeout=90s -test.run=TestStrangerDatagrams)
-armci_softverbs(transport/infiniband SECONDS 200 ENV SOFTVERBS_LINK=infiniband
+armci_softverbs(transport/many SECONDS 100 WAITS
+  COMMAND ${out}/softverbs/transport -test.timeout=90s "-test.run=TestManyAtOnce|TestNobodyAnswers")
+armci_softverbs(transport/infiniband SECONDS 200 WAITS ENV SOFTVERBS_LINK=infiniband
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled|TestMixBounded")
-armci_softverbs(transport/on_demand SECONDS 200 ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
+armci_softverbs(transport/on_demand SECONDS 200 WAITS
+  ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance/^2x2|TestForced")
 armci_softverbs(transport/limits SECONDS 200 ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
   SOFTVERBS_MAX_CQE=256 COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport "TestConformance/^(2x2|zerocopy)|TestForced")
 if("none" IN_LIST ARMCI_CAN_CC)
-  armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 c
+  set(rooms c)
+  if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
+    list(APPEND rooms fortran)
+  endif()
+  armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 ${rooms}
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
   armci_softverbs(programs/device_acc SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_RDMA_ACC=device
