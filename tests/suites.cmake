@@ -121,15 +121,16 @@ armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES)
 # four ranks, and those between nodes (hosts.cmake).
 set(ranks_openmpi 2)
 set(ranks_mpich 4)
+set(waits_openmpi WAITS)
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
-      ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour}
+      ${waits_${flavour}} ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour}
       ENV GA_RANKS=${ranks_${flavour}} GA_PLACEMENTS=)
   endif()
 endforeach()
 if(openmpi IN_LIST ARMCI_FLAVOURS)
-  armci_suite(ga/openmpi/more SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
+  armci_suite(ga/openmpi/more SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900 WAITS
     ARGS openmpi ${ARMCI_LIBDIR_openmpi} ${out}/ga/openmpi ENV "GA_RANKS=1 4")
   set_tests_properties(ga/openmpi/more PROPERTIES DEPENDS ga/openmpi)
 endif()

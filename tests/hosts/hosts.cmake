@@ -16,6 +16,8 @@
 
 set(shapes_nodes 2x2 4x1)
 set(shapes_hosts 2x1 2x2)
+set(waits_openmpi WAITS) # for its launcher and daemons
+set(lock_hosts LOCK hosts)
 set(some "HOSTS_PROGRAMS=init strided fence notify group_use gop") # what a launcher may matter to
 
 # The namespaces are the same for all.
@@ -50,7 +52,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
         endif()
       endif()
       foreach(room IN LISTS here_rooms)
-        armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode} TIMEOUT 600
+        armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode}
+          TIMEOUT 600 ${waits_${flavour}} ${lock_${mode}}
           ARGS ${mode} ${flavour} ${shape} ${room} ENV ${with})
       endforeach()
       if("ga" IN_LIST here_rooms)
@@ -60,7 +63,8 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   endforeach()
   # Ranks of a node that are not neighbours: Global Arrays, and what is about nodes.
   if("ga" IN_LIST rooms AND flavour STREQUAL openmpi)
-    armci_suite(nodes/${launcher}/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
+    armci_suite(nodes/${launcher}/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 WAITS
+      ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
     set_tests_properties(nodes/${launcher}/cyclic PROPERTIES DEPENDS ga/${flavour})
   elseif(flavour STREQUAL none)
     armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes none 2x2 few ENV HOSTS_MAP=cyclic
@@ -84,7 +88,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     set(faults ENV "HOSTS_PARTS=${parts}")
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
-    ARGS hosts ${flavour} ${most} few ${programs})
+    ${waits_${flavour}} LOCK hosts ARGS hosts ${flavour} ${most} few ${programs})
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 WAITS
     LOCK hosts ARGS ${flavour} ${faults})
 endforeach()

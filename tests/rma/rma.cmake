@@ -38,7 +38,8 @@ endforeach()
 
 # rma_run(<name> <nodes|hosts> <flavour> <shape> <room> [NAME=value...])
 function(rma_run name mode flavour shape room)
-  armci_suite(rma/${name} SCRIPT ${here}/hosts/run.sh LABEL rma TIMEOUT 300 ARGS ${mode} ${flavour} ${shape} ${room}
+  armci_suite(rma/${name} SCRIPT ${here}/hosts/run.sh LABEL rma TIMEOUT 300
+    ${waits_${flavour}} ${lock_${mode}} ARGS ${mode} ${flavour} ${shape} ${room}
     ENV ${ARGN})
 endfunction()
 
