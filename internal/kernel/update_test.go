@@ -136,7 +136,7 @@ func TestUpdate(t *testing.T) {
 func TestUpdateRuns(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	st := newStripes(7)
-	for i := range 600 {
+	for i := range 4 * 3 * 5 * 7 { // each choice beside each other one
 		typ := []UpdateType{U8, I32, F64, PairF64Int, C64}[i%5]
 		op := []UpdateOp{OpReplace, OpSum, OpNoOp, OpReplace, OpProd}[i%5]
 		size, most := UpdateBytes(typ), []int{2, 40, 3 << StripeShift / 2}[i%3]
