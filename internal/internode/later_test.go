@@ -42,6 +42,30 @@ func TestLaterCompletes(t *testing.T) {
 	}
 }
 
+// What is to be called later is called once, whether the progress thread ticks or sleeps.
+func TestCallLater(t *testing.T) {
+	ends := newEnds(t, pipe.New(pipe.Options{}), nil, 1, 1)
+	ends.ConnectAll(t)
+	called := make(chan int, 8)
+	alarm := ends.Open[0].(transport.Alarm)
+	for round := range 3 {
+		for i := range 2 {
+			alarm.CallLater(func() { called <- i })
+		}
+		for range 2 {
+			select {
+			case <-called:
+			case <-time.After(patience):
+				t.Fatal("it is not called")
+			}
+		}
+		time.Sleep(time.Duration(round) * 10 * time.Millisecond)
+	}
+	if n := len(called); n > 0 {
+		t.Errorf("%d more calls", n)
+	}
+}
+
 // Lists of several outstanding vector gets do not mix.
 func TestLaterVectors(t *testing.T) {
 	for name, o := range map[string]pipe.Options{"frames": {}, "direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {

@@ -35,8 +35,9 @@ type thread struct {
 	alarm   transport.AlarmFabric // ends the thread's sleep then; nil: the fabric has none
 	asleep  atomic.Bool
 	ended   chan struct{}
-	asked   []*link // that should be given back; its lock
-	parted  []*link // that were, and have to be closed; its lock
+	late    []func() // to be called at flushAt; its lock
+	asked   []*link  // that should be given back; its lock
+	parted  []*link  // that were, and have to be closed; its lock
 
 	// Of the thread alone.
 	pulse   pulse
@@ -84,6 +85,14 @@ func (h *thread) flushIn(d time.Duration) {
 	} else if h.asleep.Load() {
 		h.alarm.WakeIn(d)
 	}
+}
+
+// callLater calls f when frames that were put off would be sent.
+func (h *thread) callLater(f func()) {
+	h.mu.Lock()
+	h.late = append(h.late, f)
+	h.mu.Unlock()
+	h.flushIn(h.t.info.Tick)
 }
 
 // flushLeft is how long it is until then; negative: nothing was put off.
@@ -141,14 +150,19 @@ func (h *thread) run() {
 func (h *thread) tend() bool {
 	h.mu.Lock()
 	pollers, unsent := h.pollers, h.flushLeft() == 0
+	var late []func()
 	if unsent {
 		h.flushAt.Store(0)
+		late, h.late = h.late, nil
 	}
 	h.pollers = nil
 	for _, p := range pollers {
 		p.listed = false
 	}
 	h.mu.Unlock()
+	for _, f := range late {
+		f()
+	}
 	for i := 0; unsent && i < len(h.t.targets); i++ {
 		if h.t.targets[i].flushLate() {
 			h.flushIn(h.t.info.Tick)

@@ -198,8 +198,12 @@ func (t *Transport) Info() transport.Info {
 	if t.server == nil {
 		addr = nil // no rank connects to this process
 	}
-	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil, Eager: t.opt.Eager}
+	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil,
+		Coalesces: t.direct == nil, Eager: t.opt.Eager}
 }
+
+// CallLater calls f after a tick.
+func (t *Transport) CallLater(f func()) { t.thread.callLater(f) }
 
 // Connect tells where the data servers are. No connection is made before it is used.
 func (t *Transport) Connect(servers []transport.PeerAddr) error {

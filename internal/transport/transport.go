@@ -32,6 +32,7 @@ type Info struct {
 	Immediate bool   // Put, Get, Acc and RMW are complete at the target when they return
 	Ordered   bool   // a message is handled after every earlier operation to any rank of its node has taken effect
 	Fast      bool   // it is a FastPath, and small transfers may go there
+	Coalesces bool   // small transfers take less time as one than one by one
 	Eager     int    // puts and accumulates of up to this many bytes are locally complete when they return
 }
 
@@ -43,6 +44,11 @@ type Count struct {
 
 // Counter is a Transport, or a Fabric, that counts what is rare or tells whether it is used well. Every process has the same names.
 type Counter interface{ Counts() []Count }
+
+// Alarm is a Transport that calls a function once, on a thread of its own, after as long as it may
+// put off what is posted with Xfer.Later. The function must not call the transport. After Close it
+// is not called.
+type Alarm interface{ CallLater(f func()) }
 
 // Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes. Send and Call do not keep Body.
 type Msg struct {
