@@ -45,6 +45,10 @@ static __attribute__((noinline)) int move(const char *name, int kind, void *loca
 	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
 	    front_collect(kind, local, remote, bytes, proc, hdl))
 		return 0;
+	if (nonblocking == FRONT_NONBLOCKING &&
+	    atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0 &&
+	    front_coalesce(kind, local, remote, bytes, proc, hdl))
+		return 0;
 	int code;
 	if (bytes > 0 && front_address(local) && front_reach(proc, remote, (uint64_t)bytes)) {
 		if (kind == FRONT_PUT)

@@ -44,14 +44,16 @@ void front_set_team(int group, struct shm_team *team)
 }
 
 // Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic,
-// notified and batches are Go's.
+// notified, batches and coalesced are Go's.
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
-	struct notified *notified, struct front_batch *batches, bool words)
+	struct notified *notified, struct front_batch *batches, struct front_batch *coalesced,
+	bool words)
 {
 	front_used = front.profiled ? &front_inner : &front;
 	front_used->notified = notified;
 	front_used->traffic = traffic;
 	front_used->batches = batches;
+	front_used->coalesced = coalesced;
 	front_used->words = words;
 	free((void *)front_used->local);
 	front_used->me = me;

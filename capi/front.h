@@ -40,15 +40,18 @@ typedef ARMCI_MPI_COMM_ front_comm; // ARMCI-MPI's ABI: the size is part of it
 typedef uintptr_t front_comm; // of either MPI: callers pass 4 or 8 bytes, Go uses as many as their MPI has
 #endif
 
-// What is collected under a handle (core.Batch in Go). front_collect adds operations that are like those already there.
-#define FRONT_BATCH   1024
+// What is collected under a handle, or while an answer is outstanding (core.Batch in Go).
+// front_collect and front_coalesce add operations that are like those already there.
+#define FRONT_BATCH 1024
 #define FRONT_BATCHES 8u
+#define FRONT_COALESCERS 16u
 struct front_batch {
 	_Atomic uint32_t busy;
-	_Atomic uintptr_t handle;
-	int32_t kind, proc, bytes, n;
-	uintptr_t lo, span;
+	_Atomic uintptr_t owner;
+	int32_t kind, proc, most, n;
+	uintptr_t lo, size, room;
 	uintptr_t local[FRONT_BATCH], remote[FRONT_BATCH];
+	int32_t bytes[FRONT_BATCH];
 };
 
 // Notifications to and from another rank (core.Notified).
@@ -72,6 +75,8 @@ struct front {
 	struct traffic *traffic; // of Go (core.Traffic), by rank, and one more for all together
 	struct notified *notified; // of Go (core.Notified), by rank
 	struct front_batch *batches; // FRONT_BATCHES by the handle's address; NULL if all ranks are on this node
+	struct front_batch *coalesced; // FRONT_COALESCERS by rank; NULL if nothing is coalesced
+	_Atomic int32_t uncoalesced; // of those that Go has to post, counted by Go
 	_Alignas(SHM_LINE) _Atomic int32_t open; // handles under which operations are open, counted by Go
 };
 extern struct front front, front_inner;
@@ -147,6 +152,7 @@ static inline bool front_here(int proc)
 }
 
 bool front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
+bool front_coalesce(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
 
 // The fast path to other nodes (fast.h), NULL if there is none or proc is not a rank.
 static inline const struct fast_path *front_fast(unsigned proc)
@@ -168,6 +174,7 @@ static inline bool front_fence_here(unsigned who)
 {
 	const struct traffic *t = &front.traffic[who];
 	if (atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
+	    atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0 ||
 	    atomic_load_explicit(&t->posted, memory_order_relaxed) != atomic_load_explicit(&t->fenced, memory_order_relaxed))
 		return false;
 	atomic_thread_fence(memory_order_seq_cst);

@@ -77,6 +77,8 @@
 // Not recorded by itself, but with a state.
 bool inner_front_collect(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
 #define front_collect inner_front_collect
+bool inner_front_coalesce(int kind, void *local, void *remote, int bytes, int proc, void *hdl);
+#define front_coalesce inner_front_coalesce
 
 // What follows enters Go.
 #define armcigo_all_fence(...) (profile_entered_go = true, armcigo_all_fence(__VA_ARGS__))

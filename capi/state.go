@@ -6,7 +6,7 @@ package main
 // #include <stdlib.h>
 // #include "front.h"
 // void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct notified *notified,
-//   struct front_batch *batches, bool words);
+//   struct front_batch *batches, struct front_batch *coalesced, bool words);
 // void front_close(void);
 // void life_started(uintptr_t comm, void (*idle)(void));
 // #ifdef ARMCI_ABI_MPI
@@ -119,10 +119,21 @@ func openFastPath(rt *core.Runtime) {
 		lib.shared.Pin(&b[0])
 		batches = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
 	}
+	unposted := &C.front.uncoalesced
+	if lib.profile.Wanted() {
+		unposted = &C.front_inner.uncoalesced
+	}
+	var coalesced *C.struct_front_batch
+	b := rt.Coalesce((*atomic.Int32)(unsafe.Pointer(unposted)))
+	if len(b) == C.FRONT_COALESCERS {
+		lib.shared.Pin(&b[0])
+		coalesced = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
+	}
 	notified := rt.Notified()
 	lib.shared.Pin(&notified[0])
 	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])),
-		(*C.struct_notified)(unsafe.Pointer(&notified[0])), batches, C.bool(rt.EventWords()))
+		(*C.struct_notified)(unsafe.Pointer(&notified[0])), batches, coalesced,
+		C.bool(rt.EventWords()))
 }
 
 // C and Go have the same layouts.

@@ -110,7 +110,7 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 	r.aggregates.any.Store(len(r.aggregates.set) > 0)
 	if a.batch != nil {
 		a.drain()
-		a.batch.handle.Store(0)
+		a.batch.owner.Store(0)
 		a.batch = nil
 	}
 	return true, err

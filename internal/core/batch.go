@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Batches: contiguous puts or gets under an aggregate handle that are like the one before, as most are. C (capi) records
-// them here without entering Go; this file decides what C may record.
+// Batches: contiguous puts or gets to one rank that C (capi) records without entering Go. Go opens
+// a batch, which says what may be recorded, and closes it when it takes what was. One user is
+// aggregate handles (this file and aggregate.go), the other nonblocking calls that are coalesced
+// (coalesce.go).
 package core
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 
@@ -13,18 +16,23 @@ import (
 
 const (
 	batchCapacity = 1024 // transfers
-	numBatches    = 8
+	numBatches    = 8    // for aggregate handles
 )
 
-// Batch is transfers of one kind, rank and size, whose remote side lies in one known region. C knows it as struct
-// front_batch, and adds to it if it can take busy.
+// Batch is transfers of one kind and rank, whose remote side lies in one known region. C knows it
+// as struct front_batch, and adds to it if it can take busy.
 type Batch struct {
-	busy              atomic.Uint32  // a lock for what follows
-	handle            atomic.Uintptr // address of the handle that uses the batch, 0: none
-	kind, proc, bytes int32
-	n                 int32
-	lo, span          uintptr // a transfer may begin at remote addresses lo to lo+span; no addresses: it is closed
-	local, remote     [batchCapacity]uintptr
+	busy atomic.Uint32 // a lock for what follows
+	// owner is the address of the aggregate handle that uses the batch, 0 if none does; or the
+	// number that calls which are coalesced get in their handles, 0 if they have none.
+	owner         atomic.Uintptr
+	kind, proc    int32
+	most          int32 // bytes of one transfer
+	n             int32
+	lo, size      uintptr // the region; size is 0 while the batch is closed
+	room          uintptr // bytes that may still be added
+	local, remote [batchCapacity]uintptr
+	bytes         [batchCapacity]int32
 }
 
 func (b *Batch) lock() {
@@ -35,32 +43,76 @@ func (b *Batch) lock() {
 
 func (b *Batch) unlock() { b.busy.Store(0) }
 
+// open lets C add transfers like a contiguous one in a region. The caller has the lock.
+func (b *Batch) open(o *Op, e extent, most int32, room uintptr) {
+	b.kind, b.proc, b.most, b.room = int32(o.Kind), int32(o.Proc), most, room
+	b.lo, b.size = e.lo, e.hi-e.lo
+}
+
+// add is what C does for a contiguous operation that Go has checked: false if the batch has no room
+// for it. The caller has the lock.
+func (b *Batch) add(o *Op) bool {
+	x := &o.Xfer
+	n, at := uintptr(x.Count[0]), x.Remote.Base-b.lo
+	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.n >= batchCapacity ||
+		x.Count[0] > b.most || n > b.room || at >= b.size || n > b.size-at {
+		return false
+	}
+	b.local[b.n], b.remote[b.n], b.bytes[b.n] = x.Local.Base, x.Remote.Base, x.Count[0]
+	b.room -= n
+	b.n++
+	return true
+}
+
+// take closes the batch and makes o one operation of what was added. The lists of o are the
+// batch's memory: the caller copies them before it gives up the lock.
+func (b *Batch) take(o *Op) {
+	n := int(b.n)
+	o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
+	b.n, b.size = 0, 0
+	if n == 1 {
+		o.Xfer.Local.Base, o.Xfer.Remote.Base = b.local[0], b.remote[0]
+		o.Xfer.Count = b.bytes[:1]
+		return
+	}
+	o.Xfer.Vector = o.Segments()
+	for i := 0; i < n; {
+		end := i + 1
+		for end < n && b.bytes[end] == b.bytes[i] {
+			end++
+		}
+		o.Xfer.Vector = append(o.Xfer.Vector, transport.Segments{Local: b.local[i:end],
+			Remote: b.remote[i:end], Bytes: int(b.bytes[i])})
+		i = end
+	}
+}
+
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
 func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
 
-// assign gives the handle at an address the batch of its hash, by which C finds it, too, if that is free.
+// assign gives the handle at an address the batch of its hash, by which C finds it, too, if that is
+// free.
 func (s *aggregates) assign(handle uintptr) *Batch {
 	if len(s.batches) == 0 {
 		return nil
 	}
 	b := &s.batches[handle>>3%numBatches]
-	if !b.handle.CompareAndSwap(0, handle) {
+	if !b.owner.CompareAndSwap(0, handle) {
 		return nil
 	}
 	return b
 }
 
-// openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is contiguous and known.
+// openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is
+// contiguous and known.
 func (r *Runtime) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
 	if b == nil || !o.known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base)
-	if n := uintptr(x.Count[0]); found && n <= e.hi-e.lo {
+	if e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base); found {
 		b.lock()
-		b.kind, b.proc, b.bytes = int32(o.Kind), int32(o.Proc), x.Count[0]
-		b.lo, b.span = e.lo, e.hi-e.lo-n+1
+		b.open(o, e, math.MaxInt32, math.MaxInt)
 		b.unlock()
 	}
 }
@@ -75,16 +127,16 @@ func (a *aggregate) drain() {
 	defer b.unlock()
 	if b.n > 0 {
 		o := NewOp()
-		o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
-		o.Xfer.Vector = append(o.Segments(), transport.Segments{Local: b.local[:b.n], Remote: b.remote[:b.n], Bytes: int(b.bytes)})
+		b.take(o)
 		a.add(o)
 		o.Release()
 	}
-	b.n, b.span = 0, 0
+	b.size = 0
 }
 
 // closeBatches closes all batches: memory of other ranks is about to be freed.
 func (r *Runtime) closeBatches() {
+	r.postCoalesced(everyRank)
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
 	for _, a := range r.aggregates.set {

@@ -67,6 +67,7 @@ func (r *Runtime) EventWait(event uintptr, seen uint32, millis int, what string)
 	if bytes := uintptr(r.events.EventBytes()); event%eventAlign != 0 || n == 0 || event-lo+bytes > uintptr(n) {
 		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node", event)
 	}
+	r.postCoalesced(everyRank)
 	return r.events.EventWait(event, seen, millis, what), nil
 }
 

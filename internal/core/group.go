@@ -97,7 +97,10 @@ func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 }
 
 // Barrier waits for all ranks of the job.
-func (r *Runtime) Barrier() { r.world.team.Barrier() }
+func (r *Runtime) Barrier() {
+	r.postCoalesced(everyRank)
+	r.world.team.Barrier()
+}
 
 // Group finds a group by its handle.
 func (r *Runtime) Group(id int) (*Group, error) {

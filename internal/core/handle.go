@@ -40,6 +40,13 @@ func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	}
 	to := r.route(transport.Rank(o.Proc))
 	o.Xfer.Later = true
+	s := r.coalescer(o, to.way)
+	if s != nil {
+		if number, collected := s.collect(o, implicit, content); collected {
+			return number, nil
+		}
+	}
+	r.postCoalesced(o.Proc)
 	if to.atOnce(o) {
 		o.Xfer.Done = nil
 		return r.handles.content(content), r.post(o)
@@ -47,10 +54,14 @@ func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
 	p.describe(o)
+	if s != nil && o.Kind == Get {
+		s.expect(p)
+	}
 	if implicit {
 		return r.startImplicit(p)
 	}
 	if err := r.post(&p.op); err != nil { // the transport may still use it
+		p.fail(err)
 		return r.handles.content(content), err
 	}
 	return r.handles.add(p, content), nil
@@ -62,15 +73,14 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 	p.refs = 1
 	id := r.handles.add(p, Done)
 	if err := r.post(&p.op); err != nil {
-		p.err = err
-		p.done.Store(true)
+		p.fail(err)
 		r.handles.over(id, p)
 		return Done, err
 	}
 	if p.op.Kind == Get {
 		r.traffic.posted(p.proc) // a fence waits for it too
 	}
-	r.handles.unref(id, p)
+	r.handles.unref(p)
 	return id, nil
 }
 
@@ -78,6 +88,9 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 // thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) (err error) {
 	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
+		if !p.done.Load() {
+			r.postCoalesced(everyRank)
+		}
 		p.wait(p.tr)
 		err = p.failed()
 	}
@@ -88,10 +101,11 @@ func (r *Runtime) Wait(id int32) (err error) {
 func (r *Runtime) Test(id int32) (over bool, err error) {
 	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
 		if !p.done.Load() {
+			r.postCoalesced(everyRank)
 			p.tr.Progress(0)
 		}
 		if !p.done.Load() {
-			r.handles.unref(id, p)
+			r.handles.unref(p)
 			return false, nil
 		}
 		err = p.failed()
@@ -104,11 +118,15 @@ func (r *Runtime) WaitProc(proc int) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
 	}
+	r.postCoalesced(proc)
 	return r.waitImplicit(func(p *request) bool { return p.proc == proc })
 }
 
 // WaitAll completes all implicit operations.
-func (r *Runtime) WaitAll() error { return r.waitImplicit(func(*request) bool { return true }) }
+func (r *Runtime) WaitAll() error {
+	r.postCoalesced(everyRank)
+	return r.waitImplicit(func(*request) bool { return true })
+}
 
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
 	r.handles.mu.Lock()

@@ -20,19 +20,32 @@ type request struct {
 	tr       transport.Transport
 	proc     int
 	implicit bool
-	refs     int      // references of goroutines that start or wait for it; this and what follows is under the lock
-	next     *request // of the same handle, started after it
-	last     *request // of a handle's first operation: its last one
-	earlier  error    // of the handle's operations before this one, which are complete
+	// answered is called once, before done is set; nil: it is not. Of the thread that posts the
+	// request until that is posted, then of fail.
+	answered func()
+
+	// Under the table's lock.
+	refs    int      // references of goroutines that start or wait for it
+	removed bool     // from the table
+	next    *request // of the same handle, started after it
+	last    *request // of a handle's first operation: its last one
+	earlier error    // of the handle's operations before this one, which are complete
 }
 
 func newRequest() *request {
 	p := &request{}
-	p.finish = func(err error) {
-		p.err = p.op.failure(err)
-		p.done.Store(true)
-	}
+	p.finish = func(err error) { p.fail(p.op.failure(err)) }
 	return p
+}
+
+// fail completes a request with an error, or without (nil). Afterwards it may be reused.
+func (p *request) fail(err error) {
+	if p.answered != nil {
+		p.answered()
+		p.answered = nil
+	}
+	p.err = err
+	p.done.Store(true)
 }
 
 var requests = sync.Pool{New: func() any { return newRequest() }}
@@ -48,7 +61,7 @@ func (p *request) describe(o *Op) {
 
 func (p *request) release() {
 	p.done.Store(false)
-	p.next, p.last, p.earlier = nil, nil, nil
+	p.next, p.last, p.earlier, p.removed = nil, nil, nil, false
 	p.op.Scale = transport.Scale{}
 	requests.Put(p)
 }
@@ -135,6 +148,7 @@ func (h *handles) remove(id int32, p *request) {
 		next.last, next.earlier = p.last, p.failed()
 		h.explicit[id] = next
 	}
+	p.removed = true
 	if p.refs == 0 {
 		p.free()
 	}
@@ -162,12 +176,12 @@ func (h *handles) refer(id int32) *request {
 	return p
 }
 
-// unref drops the reference of an operation that is not complete.
-func (h *handles) unref(id int32, p *request) {
+// unref drops a reference of an operation.
+func (h *handles) unref(p *request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
-	if p.refs == 0 && h.first(id) != p {
+	if p.refs == 0 && p.removed {
 		p.free()
 	}
 }
@@ -178,7 +192,7 @@ func (h *handles) over(id int32, p *request) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
-	if h.first(id) != p { // another thread has removed it
+	if p.removed { // by another thread
 		if p.refs == 0 {
 			p.free()
 		}

@@ -127,6 +127,7 @@ func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
 
 // Lock waits until the caller holds mutex i of rank proc.
 func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
+	r.postCoalesced(everyRank)
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:

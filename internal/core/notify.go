@@ -77,6 +77,7 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 
 // NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it returns how many have arrived.
 func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error) {
+	r.postCoalesced(everyRank)
 	from := transport.Rank(proc)
 	if r.route(from).notifier != nil && !r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
 		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil, want)); err != nil {

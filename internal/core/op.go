@@ -44,6 +44,8 @@ type way struct {
 	words     transport.Notifier // nil: events are messages
 	watcher   transport.Watcher  // nil: unordered messages are received without being waited for
 	ordered   bool               // messages are handled after all earlier operations
+	coalesces bool               // small operations cost less together
+	alarm     transport.Alarm    // in place of an answer; nil: there is none
 	eager     int64              // stores of up to this many bytes are locally complete when they return
 }
 
@@ -58,8 +60,10 @@ func newWay(tr transport.Transport) way {
 	if words != nil && !words.WritesWords() {
 		words = nil
 	}
+	alarm, _ := tr.(transport.Alarm)
 	to := way{tr: tr, words: words, watcher: watcher, notifier: notifier, immediate: info.Immediate,
-		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager)}
+		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager),
+		coalesces: info.Coalesces, alarm: alarm}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)
 	}
@@ -94,6 +98,7 @@ func (r *Runtime) Do(o *Op) error {
 	if err := r.verify(o); err != nil {
 		return err
 	}
+	r.postCoalesced(o.Proc)
 	to := r.route(transport.Rank(o.Proc))
 	if to.fast != nil {
 		defer r.addRange(o)

@@ -51,6 +51,7 @@ type Runtime struct {
 	regions       regions
 	handles       handles
 	aggregates    aggregates
+	coalesced     coalescing
 	mutexes       mutexes
 	lockserver    lockserver
 	notified      []Notified
@@ -230,6 +231,7 @@ func (r *Runtime) Leave() {
 	go func() {
 		defer log.Guard()
 		defer close(parted)
+		r.postCoalesced(everyRank)
 		for _, tr := range r.transports[1:] { // those between nodes
 			tr.Close()
 		}

@@ -154,6 +154,7 @@ func (r *Runtime) requestAck(to transport.Rank) {
 // Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it
 // unread.
 func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
+	r.postCoalesced(everyRank)
 	l, err := r.mailbox.Recv(from, tag, body)
 	if err != nil || l.Bytes == l.Total {
 		return l, err

@@ -23,7 +23,9 @@ type Options struct {
 	Pause time.Duration // longest pause between two things that happen at one end
 	// Ordered and Eager are those of transport.Info, and kept.
 	Ordered bool
-	Eager   int
+	// Coalesces is that of transport.Info.
+	Coalesces bool
+	Eager     int
 	// Owns, if set, says whether n bytes at an address are memory of a peer that may be reached.
 	Owns func(p transport.Peer, addr uintptr, n int64) bool
 	// Server, if set, says which end receives the messages for an end.
@@ -114,7 +116,8 @@ func (n *Net) change(do func()) {
 
 // Info tells what Options said.
 func (f *Fake) Info() transport.Info {
-	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Ordered: f.net.opts.Ordered, Eager: f.net.opts.Eager}
+	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Ordered: f.net.opts.Ordered,
+		Coalesces: f.net.opts.Coalesces, Eager: f.net.opts.Eager}
 }
 
 // Connect accepts ranks that are numbers of ends.
