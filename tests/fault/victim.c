@@ -4,7 +4,6 @@
 // situation is checked here.
 //
 //   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
-#include <armci.h>
 #include <armcix.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "several.h"
 
 enum { N = 1 << 17 };
 
@@ -54,7 +54,7 @@ static void puts_(void)
 	ready();
 	for (int i = 0;; i++) {
 		int to = i % np;
-		if (ARMCI_Put(local, base[to], i % 2 ? 8 : N * 8, to))
+		if (ARMCI_Put(local, base[to], i % 2 ? 8 : N * 8, to) || several(local, base[to], to, i % 3))
 			die("ARMCI_Put");
 		if (i % 8 == 0)
 			ARMCI_Fence(to);
