@@ -38,6 +38,22 @@ static bool may_doze(const struct shm_visit *v, int peer)
 		(peer == SHM_REMOTE || shm.nlocal == 1);
 }
 
+enum { FOLLOWS = 20000 }; // ns within which the next frame may be expected, as by the data server
+
+// receive_on receives as long as frames follow each other: a waiter that slept again behind each
+// would make them all late by a wake-up.
+static void receive_on(struct shm_visit *v, shm_u32 *word, uint32_t seen)
+{
+	struct wait w;
+	wait_begin(&w, WAIT_FARAWAY, wait_clock());
+	while (atomic_load(word) == seen && w.now - w.begin < FOLLOWS) {
+		if (receive(v) > 0)
+			wait_begin(&w, WAIT_FARAWAY, wait_clock());
+		else if (!wait_pause(&shm.far, &w, 1))
+			break;
+	}
+}
+
 // The thread that changes the word then looks at dozing, this one sets dozing and then looks at the
 // word: at least one sees both.
 void shm_doze(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis)
@@ -51,7 +67,8 @@ void shm_doze(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsig
 	if (atomic_load(word) == seen)
 		wait_sleep_in(shm.sleep_in, millis);
 	atomic_store(&dozing, 0);
-	shm.receive(v);
+	shm.receive(v); // whatever its descriptor says: it may have been closed
+	receive_on(v, word, seen);
 }
 
 void shm_rouse(void)
