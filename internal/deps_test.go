@@ -29,7 +29,7 @@ var allowed = map[string]string{
 	"internal/kernel":      "",
 	"internal/wait":        "internal/kernel", // how threads wait: looking, yielding, sleeping, which core. C and Go
 	"internal/hostnet":     "",                // identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/eventfd":     "",                // wakes threads that wait for descriptors, of shm, tcp and rdma
+	"internal/eventfd":     "",                // wakes threads that wait for descriptors
 	"internal/leftovers":   "",                // files of killed ranks, for ofi and for armcirun
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +

@@ -19,8 +19,8 @@ const (
 	numBatches    = 8    // for aggregate handles
 )
 
-// Batch is transfers of one kind and rank, whose remote side lies in one known region. C knows it
-// as struct front_batch, and adds to it if it can take busy.
+// Batch is transfers of one kind and rank, whose remote side lies in one known region. It is
+// struct front_batch of C, which adds to it if it can take busy.
 type Batch struct {
 	busy atomic.Uint32 // a lock for what follows
 	// owner is the address of the aggregate handle that uses the batch, 0 if none does; or the
@@ -64,9 +64,9 @@ func (b *Batch) add(o *Op) bool {
 	return true
 }
 
-// take closes the batch and makes o one operation of what was added. The lists of o are the
+// closeInto closes the batch and makes o one operation of what was added. The lists of o are the
 // batch's memory: the caller copies them before it gives up the lock.
-func (b *Batch) take(o *Op) {
+func (b *Batch) closeInto(o *Op) {
 	n := int(b.n)
 	o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
 	b.n, b.size = 0, 0
@@ -127,7 +127,7 @@ func (a *aggregate) drain() {
 	defer b.unlock()
 	if b.n > 0 {
 		o := NewOp()
-		b.take(o)
+		b.closeInto(o)
 		a.add(o)
 		o.Release()
 	}

@@ -159,7 +159,7 @@ func (s *coalescer) post() {
 	}
 	s.learn(Kind(s.batch.kind), s.batch.n)
 	o := NewOp()
-	s.batch.take(o)
+	s.batch.closeInto(o)
 	o.Xfer.Later = true
 	p.describe(o)
 	o.Release()

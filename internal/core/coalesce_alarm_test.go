@@ -169,9 +169,10 @@ func TestCoalesceThreads(t *testing.T) {
 						r.must(r.WaitProc(1))
 					}
 					for i := range hdl {
-						p := long(buf + 8*uintptr(8*k+i))
-						if *p != int64(8*k+i)+1000 {
-							r.wrong("round %d: word %d is %d", round, 8*k+i, *p)
+						n := 8*k + i
+						p := long(buf + 8*uintptr(n))
+						if *p != int64(n)+1000 {
+							r.wrong("round %d: word %d is %d", round, n, *p)
 						}
 						*p = -1
 					}

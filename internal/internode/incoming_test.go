@@ -190,7 +190,7 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 		t.Fatal("the transport is not closed")
 	}
 	n := w.tr.PollIncoming(&v)
-	if n != 0 || v != (transport.Visit{Ready: -1}) { // a waiter in C does not look at a descriptor
+	if n != 0 || v != (transport.Visit{Ready: -1}) { // a waiter in C then looks at no descriptor
 		t.Errorf("a closed transport has received %d, and the waiter is in state %+v", n, v)
 	}
 }

@@ -76,7 +76,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
 		g.mu.Unlock() // lock has connected
 	}
-	if l := g.link.Load(); l != nil && (g.look(l, met) || g.doze(l, met)) {
+	if l := g.link.Load(); l != nil && (g.look(l, met) || g.sleepAtLink(l, met)) {
 		return func() {}
 	}
 	t.flushAll()
@@ -144,13 +144,13 @@ func (g *target) isStraight(l *link) bool {
 	return g.broken.Load() == nil && l.state.Load() != parted
 }
 
-// dozeTime is how long a waiter sleeps where only its connection wakes it: then the progress thread
+// linkSleep is how long a waiter sleeps where only its connection wakes it: then the progress thread
 // receives, and the waiter sleeps where another library of the program may go on now and then.
-var dozeTime = time.Millisecond // tests change it
+var linkSleep = time.Millisecond // tests change it
 
-// doze sleeps until something comes on a connection, as the last messages did, until met; false if
+// sleepAtLink sleeps until something comes on a connection, as the last messages did, until met; false if
 // that does not come soon.
-func (g *target) doze(l *link, met func() bool) (found bool) {
+func (g *target) sleepAtLink(l *link, met func() bool) (found bool) {
 	p := l.poller
 	if !g.cameStraight.Load() || !p.tryAcquire() {
 		return false
@@ -159,7 +159,7 @@ func (g *target) doze(l *link, met func() bool) (found bool) {
 	begin := time.Now()
 	p.letRun(begin)
 	for now := begin; !met(); now = time.Now() {
-		left := dozeTime - now.Sub(begin)
+		left := linkSleep - now.Sub(begin)
 		if left <= 0 || !g.isStraight(l) {
 			return false
 		}

@@ -80,11 +80,11 @@ func TestWatch(t *testing.T) {
 	w.await(4)
 }
 
-// A waiter whose messages come by its connection sleeps there, and not until the progress thread has
-// received for it. Others do not sleep there.
+// A waiter sleeps at the connection by which its last messages came, and receives there without
+// the progress thread. A waiter whose messages came by the data server does not sleep there.
 func TestWatchSleepsAtItsConnection(t *testing.T) {
-	defer func(d time.Duration) { dozeTime = d }(dozeTime)
-	dozeTime = patience
+	defer func(d time.Duration) { linkSleep = d }(linkSleep)
+	linkSleep = patience
 	w := newWatchTest(t, pipe.Options{}, nil)
 	w.call()
 	w.say()

@@ -38,7 +38,7 @@ static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, co
 	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0; because = end ? -1 : shm_in_vain(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_doze(v, SHM_ANY, &a->e->count, a->seen, millis);
+		shm_sleep(v, SHM_ANY, &a->e->count, a->seen, millis);
 	}
 	atomic_fetch_sub(&a->e->sleepers, 1);
 	shm_leave(v, met);
@@ -102,5 +102,5 @@ bool shm_event_told(struct shm_event *e, uint32_t count)
 void shm_event_wake(struct shm_event *e)
 {
 	wait_wake(&e->count, INT_MAX);
-	shm_rouse();
+	shm_wake_receiver();
 }

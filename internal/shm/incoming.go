@@ -6,7 +6,7 @@ package shm
 
 // #include <stdbool.h>
 // #include "shm.h"
-// void shm_install_receive(int sleep_in, int rouse);
+// void shm_install_receive(int sleep_in, int wake_fd);
 import "C"
 
 import (
@@ -28,13 +28,13 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 	incoming = in
 	sleepIn := in.SleepIn()
 	if sleepIn >= 0 {
-		sleepIn = m.openRouse(sleepIn)
+		sleepIn = m.openWakeFD(sleepIn)
 	}
-	C.shm_install_receive(C.int(sleepIn), C.int(m.rouse))
+	C.shm_install_receive(C.int(sleepIn), C.int(m.wakeFD))
 }
 
-// openRouse adds an eventfd to the epoll that a waiter sleeps in. It returns that, or -1.
-func (m *Node) openRouse(epoll int) int {
+// openWakeFD adds an eventfd to the epoll that a waiter sleeps in. It returns that, or -1.
+func (m *Node) openWakeFD(epoll int) int {
 	fd, err := eventfd.New()
 	if err != nil {
 		return -1
@@ -44,7 +44,7 @@ func (m *Node) openRouse(epoll int) int {
 		fd.Close()
 		return -1
 	}
-	m.rouse = fd
+	m.wakeFD = fd
 	return epoll
 }
 

@@ -85,7 +85,7 @@ func afterSleep(wake func()) {
 }
 
 // waiterSleepsInEpoll waits for a counter, an event and a message that come, or that another thread
-// of the process brings. A wait whose waker is not heard would last for a second.
+// of the process brings. A wait that nothing wakes lasts for a second.
 func waiterSleepsInEpoll(r *rank) {
 	f := newFakeIncoming(r)
 	defer f.close()
@@ -126,4 +126,4 @@ func waiterSleepsInEpoll(r *rank) {
 	}
 }
 
-func TestWaiterSleepsInEpoll(t *testing.T) { run(t, 1, "doze") }
+func TestWaiterSleepsInEpoll(t *testing.T) { run(t, 1, "sleep") }

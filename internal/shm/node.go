@@ -76,7 +76,7 @@ type Node struct {
 	exposed     exposures
 	ways        []atomic.Uint32 // by local number: how its private memory is reached
 	memoryCheck memoryCheck
-	rouse       eventfd.FD // ends the sleep of a waiter that receives (receive.c)
+	wakeFD      eventfd.FD // ends the sleep of a waiter that receives (receive.c)
 }
 
 var current *Node // for the C callback; set while joined
@@ -86,7 +86,7 @@ const SecretBytes = secretLen
 
 // Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
 func (d *Listener) Join(o Options) (*Node, error) {
-	m := &Node{opt: o, listener: d, fd: -1, reporter: -1, rouse: eventfd.None,
+	m := &Node{opt: o, listener: d, fd: -1, reporter: -1, wakeFD: eventfd.None,
 		ways: make([]atomic.Uint32, len(o.Ranks))}
 	var err error
 	if o.Self == 0 {
@@ -314,7 +314,7 @@ func (m *Node) Leave(clean bool) {
 		m.mu.Unlock()
 		unmap(m.place)
 		unix.Close(m.fd)
-		m.rouse.Close()
+		m.wakeFD.Close()
 		current = nil
 	})
 }

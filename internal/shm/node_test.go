@@ -63,7 +63,7 @@ var joined = map[string]func(*rank){
 	"tell":        tell,
 	"leave alone": leaveAlone,
 	"claim":       claimWhenTold,
-	"doze":        waiterSleepsInEpoll,
+	"sleep":       waiterSleepsInEpoll,
 	"be asked":    beAsked,
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A waiter for ranks of other nodes receives what comes from them by itself (transport.Incoming): it
-// looks at the descriptors of the data server, and sleeps there, so that what it waits for wakes it
-// and not the server's thread first. It enters Go only if there may be something to receive.
+// A waiter for ranks of other nodes receives what comes from them by itself (transport.Incoming):
+// it looks at the descriptors of the data server, and sleeps there, so that what it waits for wakes
+// it and not the server's thread first. It enters Go only if there may be something to receive.
 #define _GNU_SOURCE
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "shm.h"
 
-static shm_u32 dozing; // 1: a thread of this process sleeps in shm.sleep_in
+static shm_u32 asleep; // 1: a thread of this process sleeps in shm.sleep_in
 
 // receive takes what has come, and returns how much that was.
 static int receive(struct shm_visit *v)
@@ -32,7 +32,7 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 }
 
 // Only threads of this process may end a sleep there, so no rank of this node may be waited for.
-static bool may_doze(const struct shm_visit *v, int peer)
+static bool may_sleep_in_epoll(const struct shm_visit *v, int peer)
 {
 	return v->stage == SHM_POLLING && v->ready >= 0 && shm.sleep_in >= 0 &&
 		(peer == SHM_REMOTE || shm.nlocal == 1);
@@ -54,27 +54,27 @@ static void receive_on(struct shm_visit *v, shm_u32 *word, uint32_t seen)
 	}
 }
 
-// The thread that changes the word then looks at dozing, this one sets dozing and then looks at the
+// The thread that changes the word then looks at asleep, this one sets asleep and then looks at the
 // word: at least one sees both.
-void shm_doze(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis)
+void shm_sleep(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis)
 {
-	if (!may_doze(v, peer)) {
+	if (!may_sleep_in_epoll(v, peer)) {
 		shm_leave(v, false);
 		wait_sleep(word, seen, millis);
 		return;
 	}
-	atomic_store(&dozing, 1);
+	atomic_store(&asleep, 1);
 	if (atomic_load(word) == seen)
 		wait_sleep_in(shm.sleep_in, millis);
-	atomic_store(&dozing, 0);
+	atomic_store(&asleep, 0);
 	shm.receive(v); // whatever its descriptor says: it may have been closed
 	receive_on(v, word, seen);
 }
 
-void shm_rouse(void)
+void shm_wake_receiver(void)
 {
-	if (atomic_load(&dozing))
-		eventfd_write(shm.rouse, 1);
+	if (atomic_load(&asleep))
+		eventfd_write(shm.wake_fd, 1);
 }
 
 void shm_leave(struct shm_visit *v, bool found)

@@ -6,7 +6,7 @@
 // How far a waiter has come with receiving: transport.Visit.
 struct shm_visit {
 	int32_t stage; // transport.VisitStage
-	int32_t ready; // SHM_POLLING: while this descriptor has no input, receive would find nothing
+	int32_t ready; // SHM_POLLING: without input at this descriptor, receive would find nothing
 };
 enum { SHM_POLLING = 2 };
 
@@ -17,8 +17,8 @@ void shm_leave(struct shm_visit *v, bool found);
 bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg);
 // Sleeps while *word is `seen`, behind shm_look_first, for so many milliseconds at most: where what
 // comes from other nodes wakes it, if it may, and then receives. A thread that changes the word
-// then wakes its sleepers and calls shm_rouse.
-void shm_doze(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis);
-void shm_rouse(void);
+// then wakes its sleepers and calls shm_wake_receiver.
+void shm_sleep(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis);
+void shm_wake_receiver(void);
 
 #endif

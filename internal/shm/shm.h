@@ -109,7 +109,7 @@ struct shm_view {
 	int (*receive)(struct shm_visit *visit);
 	void (*leave)(struct shm_visit *visit, bool found);
 	int sleep_in; // an epoll in which a waiter that receives may sleep; -1: there is none
-	int rouse;    // an eventfd that ends that
+	int wake_fd;  // an eventfd that ends that
 };
 extern struct shm_view shm;
 
@@ -209,7 +209,8 @@ void shm_ring(int local); // after a store that may end a wait of rank `local`: 
 // Will local rank `peer` never do what the caller waits for? last: the caller waits for the barrier of all ranks. If true,
 // check the condition once more, since the rank may have met it as its last act, then call shm.stuck.
 bool shm_gone(int peer, bool last);
-// Which rank has left, so that waiting for local rank `peer` (SHM_ANY: of the job) is in vain; -1: none. As for shm_gone.
+// Which rank has left, so that waiting for local rank `peer` (SHM_ANY: of the job) is in vain; -1:
+// none. As for shm_gone.
 int shm_in_vain(int peer);
 bool shm_lost_slices(void); // has this process lost time slices by yielding, lately?
 /* mutexes ------------------------------------------------------------------------------------------------------- */

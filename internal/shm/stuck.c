@@ -8,10 +8,10 @@ static void stuck(const char *what, int peer) { armcigo_stuck((char *)what, peer
 
 void shm_install_stuck(void) { shm.stuck = stuck; }
 
-void shm_install_receive(int sleep_in, int rouse)
+void shm_install_receive(int sleep_in, int wake_fd)
 {
 	shm.sleep_in = sleep_in;
-	shm.rouse = rouse;
+	shm.wake_fd = wake_fd;
 	shm.leave = armcigo_leave_incoming;
 	shm.receive = armcigo_poll_incoming;
 }

@@ -115,7 +115,7 @@ static void sleep_on_bell(struct shm_visit *v, shm_cond cond, void *arg, const c
 			break;
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_doze(v, peer, &r->bell, seen, 1000);
+		shm_sleep(v, peer, &r->bell, seen, 1000);
 	}
 	atomic_fetch_sub(&r->sleepers, 1);
 	shm_leave(v, true);
@@ -149,6 +149,6 @@ void shm_ring(int local)
 		atomic_fetch_add(&r->bell, 1);
 		wait_wake(&r->bell, INT32_MAX);
 		if (local == shm.me)
-			shm_rouse();
+			shm_wake_receiver();
 	}
 }

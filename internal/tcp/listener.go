@@ -54,7 +54,8 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, waiters: -1, alarm: -1, accept: accept, jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
+	l := &listener{f: f, outer: -1, waiters: -1, alarm: -1, accept: accept, jobs: make(chan *conn),
+		peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()
@@ -72,8 +73,8 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return l, nil
 }
 
-// openOuter makes the epoll that Sleep waits in, and that of a waiter. The bell is in these alone: a
-// thread that polls does not take what is meant for one that sleeps.
+// openOuter makes the epoll that Sleep waits in, and that of a waiter. The bell is in these alone:
+// a thread that polls does not take what is meant for one that sleeps.
 func (l *listener) openOuter() (err error) {
 	if err = l.control(unix.EPOLL_CTL_DEL, int(l.bell), 0); err != nil {
 		return err
@@ -124,10 +125,13 @@ func (l *listener) adopt(p *peer) error {
 	return nil
 }
 
-// Poll serves the connections on which something has come. The one served last is asked first, up to
-// looks times, if it was the one lately.
+// Poll serves the connections on which something has come. The one served last is asked first, up
+// to looks times, if it was the one lately.
 func (l *listener) Poll(looks int) (moved int) {
-	for i := 0; i < looks && l.turns < lastTurns && l.again && l.last != nil && !l.hasMore(); i++ {
+	if !l.again || l.last == nil {
+		looks = 0
+	}
+	for i := 0; i < looks && l.turns < lastTurns && l.last != nil && !l.hasMore(); i++ {
 		l.turns++
 		if n := l.serve(l.last); n > 0 {
 			return n

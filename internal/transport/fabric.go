@@ -218,8 +218,9 @@ type SharedListener interface {
 	// Ready is a descriptor to wait for input at: while it has none, Poll would find nothing.
 	// Negative: Poll may find something all the same. For the thread that polls.
 	Ready() int
-	// SleepIn is an epoll in which the thread that polls may sleep while Ready is a descriptor: what
-	// comes ends that, and so does Interrupt. Descriptors may be added to it. Negative: there is none.
+	// SleepIn is an epoll in which the thread that polls may sleep while Ready is a descriptor:
+	// what comes ends that, and so does Interrupt. Descriptors may be added to it. Negative:
+	// there is none.
 	SleepIn() int
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.

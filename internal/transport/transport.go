@@ -169,12 +169,12 @@ type Incoming interface {
 	LeaveIncoming(v *Visit, found bool)
 }
 
-// Visit is how far a waiter has come with receiving, zero before PollIncoming and after LeaveIncoming.
-// C knows it as struct shm_visit.
+// Visit is how far a waiter has come with receiving, zero before PollIncoming and after
+// LeaveIncoming. It is struct shm_visit of C.
 type Visit struct {
 	Stage VisitStage
-	// Ready is a descriptor, once the waiter polls: while it is not readable, PollIncoming would find
-	// nothing. Negative: there is none at the moment. PollIncoming may change it.
+	// Ready is a descriptor, once the waiter polls: while it is not readable, PollIncoming would
+	// find nothing. Negative: there is none at the moment. PollIncoming may change it.
 	Ready int32
 }
 

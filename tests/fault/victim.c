@@ -53,8 +53,8 @@ static void puts_(void)
 {
 	ready();
 	for (int i = 0;; i++) {
-		int to = i % np;
-		if (ARMCI_Put(local, base[to], i % 2 ? 8 : N * 8, to) || several(local, base[to], to, i % 3))
+		int to = i % np, bytes = i % 2 ? 8 : N * 8;
+		if (ARMCI_Put(local, base[to], bytes, to) || several(local, base[to], to, i % 3))
 			die("ARMCI_Put");
 		if (i % 8 == 0)
 			ARMCI_Fence(to);
