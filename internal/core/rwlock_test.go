@@ -168,6 +168,7 @@ func TestRWUnlockCompletes(t *testing.T) {
 					r.wrong("%d fences", n)
 				}
 			}
+			r.barrier() // the end of the other ranks has fences
 		})
 	}
 }

@@ -127,12 +127,25 @@ func (s *server) run() {
 }
 
 func (s *server) close() {
-	if !s.stop.Swap(true) {
-		s.l.Interrupt()
-		<-s.ended
-		s.l.Close()
-		s.f.Close()
+	if s.halt() {
+		s.end()
 	}
+}
+
+// halt ends the thread that polls; false if it has ended before.
+func (s *server) halt() bool {
+	if s.stop.Swap(true) {
+		return false
+	}
+	s.l.Interrupt()
+	<-s.ended
+	return true
+}
+
+// end closes a server without a thread.
+func (s *server) end() {
+	s.l.Close()
+	s.f.Close()
 }
 
 func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {

@@ -31,10 +31,8 @@ func TestDescriptorsOfWaiter(t *testing.T) {
 	s := newServer(t, nil)
 	c := s.dial(t, 2)
 	c.echo(t, 1, 100) // it has proved itself
-	s.polling.Lock()  // the thread does not poll any more
-	defer s.polling.Unlock()
-	s.l.Divert(true)
-	defer s.l.Divert(false)
+	s.halt()          // the test polls from now on
+	defer s.end()
 	for s.l.Ready() < 0 { // in the middle of something
 		s.l.Poll(1)
 		runtime.Gosched()
@@ -43,12 +41,13 @@ func TestDescriptorsOfWaiter(t *testing.T) {
 	if readable(t, ready, 0) {
 		t.Error("there is input though nothing has come")
 	}
+	var events [4]unix.EpollEvent
+	unix.EpollWait(sleepIn, events[:], 0) // takes the interruption by halt
 	s.l.Interrupt()
 	if !readable(t, sleepIn, patience) {
 		t.Error("Interrupt does not wake the waiter")
 	}
-	var events [4]unix.EpollEvent
-	unix.EpollWait(sleepIn, events[:], 0) // takes the interruption
+	unix.EpollWait(sleepIn, events[:], 0)
 	if readable(t, sleepIn, 0) {
 		t.Error("the waiter is woken though nothing has come")
 	}

@@ -17,7 +17,7 @@ rm -f "$work"/*.o
 # What the model does in place of the C library. Locks of threads are not modelled: each rank has one thread.
 hooks="-Dmemcpy=litmus_memcpy -Dsyscall=litmus_syscall -Dsched_yield=litmus_yield -Dnanosleep=litmus_nanosleep
 	-Dclock_gettime=litmus_clock -Dsched_getcpu=litmus_cpu -Dpthread_mutex_lock=litmus_nothing -Dpthread_mutex_unlock=litmus_nothing"
-for f in lock rwlock wait team collect event layout notify message send declared; do
+for f in lock rwlock wait receive team collect event layout notify message send declared; do
 	modelled="${modelled:-} $internal/shm/$f.c"
 done
 modelled="$modelled $internal/wait/policy.c $internal/wait/look.c $internal/wait/sleep.c $internal/wait/cpu.c"

@@ -6,7 +6,7 @@ set -eu
 cc=$1 internal=$2 output=$3
 shift 3
 mkdir -p "$(dirname "$output")"
-shm="lock rwlock wait team event layout notify"
+shm="lock rwlock wait receive team event layout notify"
 
 # under NAME FLAGS: compiles with them.
 under() {
