@@ -106,7 +106,8 @@ struct match {
 	uint8_t *buf;
 	size_t cap;
 	bool done;
-	struct queued *found; // the message; NULL: it is too long, and stays in the list
+	bool copied;          // it has gone from the ring to the buffer
+	struct queued *found; // the message; neither: it is too long, and stays in the list
 };
 
 // The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
@@ -121,18 +122,34 @@ static struct queued **oldest(const struct match *m)
 	return NULL;
 }
 
-// If the next message from the source is the expected one, it will be received straight into the receiver's buffer.
+// receive_whole copies a message of which all is in the ring to the receiver's buffer.
+static void receive_whole(struct match *m, struct shm_ring *r, uint64_t at, const struct message_header *b)
+{
+	shm_ring_copy(r, at, m->buf, b->nbytes, false);
+	atomic_store_explicit(&r->tail, at + b->nbytes, memory_order_release);
+	shm_ring(m->local); // it may be waiting for room in the ring
+	*m->msg = message_of(b);
+	m->done = m->copied = true;
+}
+
+// If the next message from the source is the expected one, it is received straight into the receiver's buffer.
 static void aim(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	uint64_t here = atomic_load_explicit(&r->head, memory_order_acquire) - tail;
 	struct message_header b;
-	if (m->local == shm.me || unexpected.open[m->local] ||
-	    atomic_load_explicit(&r->head, memory_order_acquire) - tail < sizeof b || oldest(m))
+	if (here == 0)
+		__builtin_prefetch(r->data + tail % shm_room());
+	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof b || oldest(m))
 		return;
 	shm_ring_copy(r, tail, &b, sizeof b, false);
 	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
 		return;
+	if (here >= sizeof b + b.nbytes) {
+		receive_whole(m, r, tail + sizeof b, &b);
+		return;
+	}
 	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
 	struct shm_message msg = message_of(&b);
 	struct queued *l = new_queued(&msg, m->buf);
@@ -140,24 +157,31 @@ static void aim(struct match *m)
 	unexpected.open[m->local] = l;
 }
 
-// Removes the matching message from the list once it is complete, if it fits into the buffer.
+// Removes the matching message, once it is complete, from the list into m, if it fits into the buffer.
+static void find(struct match *m)
+{
+	drain();
+	struct queued **p = oldest(m);
+	m->done = p && (*p)->got == (*p)->msg.nbytes;
+	if (!m->done)
+		return;
+	*m->msg = (*p)->msg;
+	if (m->msg->total > m->cap)
+		return;
+	m->found = *p;
+	*p = m->found->next;
+	if (!*p)
+		unexpected.last = p;
+}
+
 static bool matched(void *arg)
 {
 	struct match *m = arg;
 	pthread_mutex_lock(&unexpected.lock);
 	if (m->local >= 0)
 		aim(m);
-	drain();
-	struct queued **p = oldest(m);
-	m->done = p && (*p)->got == (*p)->msg.nbytes;
-	if (m->done && (*p)->msg.total <= m->cap) {
-		m->found = *p;
-		*p = m->found->next;
-		if (!*p)
-			unexpected.last = p;
-	}
-	if (m->done)
-		*m->msg = m->found ? m->found->msg : (*p)->msg;
+	if (!m->done)
+		find(m);
 	pthread_mutex_unlock(&unexpected.lock);
 	return m->done;
 }
@@ -167,6 +191,8 @@ int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
 	int peer = msg->from >= 0 && m.local < 0 ? SHM_REMOTE : m.local;
 	shm_wait(matched, &m, "armci_msg_rcv", peer);
+	if (m.copied)
+		return 0;
 	if (!m.found)
 		return -1;
 	if (m.found->data != buf && msg->nbytes > 0)

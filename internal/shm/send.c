@@ -6,24 +6,31 @@
 
 #include "message.h"
 
-// One message at a time is written to a ring. Each ring has a lock, so that a receiver that does not read blocks only its
-// own senders.
-static pthread_mutex_t *sending;
+// What this process sends to a local rank. One message at a time is written to a ring. Each ring has a lock, so that a
+// receiver that does not read blocks only its own senders.
+static struct sending {
+	pthread_mutex_t lock;
+	uint64_t tail; // of the ring, as last read: the receiver writes it behind each message, and keeps its line unless asked
+} *sending;
 
 struct space {
-	struct shm_ring *ring;
+	int to;
 	uint64_t head, need;
 };
 
-static uint64_t space_in(const struct shm_ring *r, uint64_t head)
+// The free bytes of a ring, or some `need` of them.
+static uint64_t space_to(int to, uint64_t head, uint64_t need)
 {
-	return shm_room() - (head - atomic_load_explicit(&r->tail, memory_order_acquire));
+	struct sending *s = &sending[to];
+	if (shm_room() - (head - s->tail) < need)
+		s->tail = atomic_load_explicit(&shm_ring_of(to, shm.me)->tail, memory_order_acquire);
+	return shm_room() - (head - s->tail);
 }
 
 static bool has_space(void *arg)
 {
 	struct space *s = arg;
-	if (space_in(s->ring, s->head) >= s->need)
+	if (space_to(s->to, s->head, s->need) >= s->need)
 		return true;
 	shm_messages_drain();
 	return false;
@@ -42,8 +49,9 @@ static void push_short(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	struct space s = {.ring = r, .head = head, .need = sizeof *b + b->nbytes};
-	shm_wait(has_space, &s, "armci_msg_snd", to);
+	struct space s = {.to = to, .head = head, .need = sizeof *b + b->nbytes};
+	if (!has_space(&s))
+		shm_wait(has_space, &s, "armci_msg_snd", to);
 	push_at(to, r, head, b, buf);
 }
 
@@ -51,7 +59,7 @@ static bool try_push(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	if (space_in(r, head) < sizeof *b + b->nbytes)
+	if (space_to(to, head, sizeof *b + b->nbytes) < sizeof *b + b->nbytes)
 		return false;
 	push_at(to, r, head, b, buf);
 	return true;
@@ -63,9 +71,9 @@ static void push(int to, const void *buf, size_t nbytes)
 	const uint8_t *p = buf;
 	while (nbytes > 0) {
 		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-		struct space s = {.ring = r, .head = head, .need = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4};
+		struct space s = {.to = to, .head = head, .need = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4};
 		shm_wait(has_space, &s, "armci_msg_snd", to);
-		uint64_t space = space_in(r, head);
+		uint64_t space = space_to(to, head, nbytes);
 		size_t n = nbytes < space ? nbytes : space;
 		shm_ring_copy(r, head, (void *)(uintptr_t)p, n, true);
 		atomic_store_explicit(&r->head, head + n, memory_order_release);
@@ -95,14 +103,14 @@ bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait
 	struct message_header b = {.nbytes = m->nbytes, .total = m->total, .tag = m->tag, .from = m->from};
 	bool done = true;
 	if (wait)
-		pthread_mutex_lock(&sending[to]);
-	else if (pthread_mutex_trylock(&sending[to]) != 0)
+		pthread_mutex_lock(&sending[to].lock);
+	else if (pthread_mutex_trylock(&sending[to].lock) != 0)
 		return false;
 	if (wait)
 		push_all(to, &b, buf);
 	else
 		done = try_push(to, &b, buf);
-	pthread_mutex_unlock(&sending[to]);
+	pthread_mutex_unlock(&sending[to].lock);
 	return done;
 }
 
@@ -114,10 +122,10 @@ void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
 
 void shm_send_open(void)
 {
-	sending = malloc((size_t)shm.nlocal * sizeof *sending);
+	sending = calloc((size_t)shm.nlocal, sizeof *sending);
 	if (!sending)
 		abort();
-	for (int i = 0; i < shm.nlocal; i++) pthread_mutex_init(&sending[i], NULL);
+	for (int i = 0; i < shm.nlocal; i++) pthread_mutex_init(&sending[i].lock, NULL);
 }
 
 void shm_send_reset(void)
