@@ -26,6 +26,8 @@ type leaderTeam struct {
 	oneWay int    // messages since all leaders heard from each other: so many may be on their way to a leader
 	what   string // name of the collective, for error messages
 	bytes  int64  // its size, for error messages
+
+	expected wanted // what recv waits for
 }
 
 // stepBits is the width of a message's number in the tags of a team, so that no two messages on
@@ -76,7 +78,10 @@ func (l *leaderTeam) await(w *wanted) {
 	}
 }
 
-func (l *leaderTeam) recv(from, message int, body []byte) { l.await(l.want(from, message, body)) }
+func (l *leaderTeam) recv(from, message int, body []byte) {
+	l.expected.begin(l.r, l.ranks[from], l.numbered(message), body)
+	l.await(&l.expected)
+}
 
 // name describes the collective in error messages.
 func (l *leaderTeam) name() string {

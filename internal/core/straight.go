@@ -24,6 +24,7 @@ type wanted struct {
 	body   []byte
 	total  int // bytes of the message that has come
 	state  atomic.Int32
+	came   func() bool // whether it is here, or in the mailbox
 }
 
 // States of a wanted message.
@@ -90,11 +91,23 @@ var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }
 
 // want says where a message of a collective belongs. await must follow.
 func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
-	w := &wanted{r: r, wantedKey: wantedKey{from, tag}, body: body, listed: tag >= tagTeam && r.route(from).watcher != nil}
+	w := new(wanted)
+	w.begin(r, from, tag, body)
+	return w
+}
+
+// begin is want for a wanted message that has come before: a new one each time keeps the garbage
+// collector busy, which takes the core from waiters for milliseconds.
+func (w *wanted) begin(r *Runtime, from transport.Rank, tag int64, body []byte) {
+	w.r, w.wantedKey, w.body = r, wantedKey{from, tag}, body
+	w.listed = tag >= tagTeam && r.route(from).watcher != nil
+	w.state.Store(stateLooking)
+	if w.came == nil {
+		w.came = func() bool { return w.here() || w.r.mailbox.Arrived(w.from, w.tag) }
+	}
 	if w.listed {
 		r.wanted.add(w)
 	}
-	return w
 }
 
 // await receives a message, which is likely to come soon: it polls first.
@@ -104,7 +117,7 @@ func (w *wanted) await() (transport.Received, error) {
 		return r.Recv(w.from, w.tag, w.body)
 	}
 	if !w.here() {
-		end := dest.watcher.Watch(dest.peer, func() bool { return w.here() || r.mailbox.Arrived(w.from, w.tag) }, !r.leaving.Load())
+		end := dest.watcher.Watch(dest.peer, w.came, !r.leaving.Load())
 		defer end()
 	}
 	if w.state.CompareAndSwap(stateLooking, stateAsleep) {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
@@ -181,7 +180,7 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) error {
 	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
 	defer func() { g.held = nil }()
-	var c kernel.Cursor
+	c := &g.parts
 	c.SetContiguous(addressOf(body), int64(len(body)))
 	for {
 		if err := g.credit(); err != nil {
@@ -194,7 +193,7 @@ func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) e
 			}
 		}
 		h.addr, h.bytes = h.arg-uint64(c.Left()), uint64(min(c.Left(), int64(g.payload)))
-		if err := g.send(r, h, nil, &c, int64(h.bytes), transport.Now); err != nil || c.Left() == 0 {
+		if err := g.send(r, h, nil, c, int64(h.bytes), transport.Now); err != nil || c.Left() == 0 {
 			return err
 		}
 		r = nil // there is one reply

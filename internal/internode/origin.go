@@ -119,8 +119,18 @@ func (o *origin) post(h *header, body []byte) { o.postHead(h, nil, body) }
 func (o *origin) postHead(h *header, behind, body []byte) {
 	h.handled = o.handled.Load()
 	h.bytes = uint64(len(body))
-	o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...), body)
+	if !o.s.t.info.Copies {
+		o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...), body)
+		return
+	}
+	b := postHeads.Get().(*[]byte)
+	*b = append(h.append((*b)[:0]), behind...)
+	o.ep.Post(*b, body)
+	postHeads.Put(b)
 }
+
+// postHeads has the headers of frames whose posting copies them.
+var postHeads = sync.Pool{New: func() any { return new([]byte) }}
 
 // acknowledge tells the origin how far the server has come, where it needs to know and no answer
 // has told it.

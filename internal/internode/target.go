@@ -34,6 +34,7 @@ type target struct {
 	chunk    chunk
 	own      chunk              // of local memory (direct.go)
 	held     []byte             // what a frame is sent from that is not the application's
+	parts    kernel.Cursor      // of a message that is being sent (calls.go)
 	transfer transport.Transfer // that is posted (direct.go)
 	keyOf    func(addr uintptr, meanwhile func()) (*transport.Range, error)
 	sent     uint64 // frames

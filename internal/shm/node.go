@@ -8,6 +8,8 @@ package shm
 // void shm_install_stuck(void);
 // #cgo nocallback shm_region_add
 // #cgo nocallback shm_region_drop
+// #cgo nocallback shm_find
+// #cgo noescape shm_find
 import "C"
 
 import (

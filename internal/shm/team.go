@@ -8,6 +8,21 @@ package shm
 // static inline uint64_t mutex_bytes(void) { return sizeof(struct shm_mutex); }
 // static inline uint32_t mutex_owner(struct shm_mutex *m) { return atomic_load(&m->owner); }
 // static inline struct shm_mutex *rank_mutex(int local) { return &shm.rank[local].own; }
+// // What is passed by value is not on Go's heap: messages are frequent.
+// struct received {
+// 	struct shm_message message;
+// 	int error;
+// };
+// static inline struct received receive(int from, int64_t tag, void *buf, size_t cap)
+// {
+// 	struct received r = {.message = {.from = from, .tag = tag}};
+// 	r.error = shm_recv(&r.message, buf, cap);
+// 	return r;
+// }
+// static inline bool deliver(int to, struct shm_message m, const void *buf, bool wait)
+// {
+// 	return shm_deliver(to, &m, buf, wait);
+// }
 // static inline void lock(struct shm_mutex *m, uint32_t who) { shm_lock(m, who); }
 // static inline void unlock(struct shm_mutex *m) { shm_unlock(m); }
 import "C"
@@ -93,15 +108,15 @@ func (m *Node) Send(to int, tag int64, body []byte) {
 // Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
 func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
 	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
-	return bool(C.shm_deliver(C.int(to), &l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
+	return bool(C.deliver(C.int(to), l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
 func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	got := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag)}
-	code := C.shm_recv(&got, unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+	r := C.receive(C.int(from), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+	got := &r.message
 	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
-	if code != 0 {
+	if r.error != 0 {
 		return l, transport.ErrTooLong
 	}
 	return l, nil
