@@ -122,32 +122,65 @@ static struct queued **oldest(const struct match *m)
 	return NULL;
 }
 
-// receive_whole copies a message of which all is in the ring to the receiver's buffer.
-static void receive_whole(struct match *m, struct shm_ring *r, uint64_t at, const struct message_header *b)
+// receive_whole takes a message, which ends at `end` and has been copied to the receiver's buffer,
+// out of its ring.
+static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
+	const struct message_header *b)
 {
-	shm_ring_copy(r, at, m->buf, b->nbytes, false);
-	atomic_store_explicit(&r->tail, at + b->nbytes, memory_order_release);
+	atomic_store_explicit(&r->tail, end, memory_order_release);
 	shm_ring(m->local); // it may be waiting for room in the ring
 	*m->msg = message_of(b);
 	m->done = m->copied = true;
 }
 
-// If the next message from the source is the expected one, it is received straight into the receiver's buffer.
+// read_copy reads the next message from the copy beside the head of its ring; false if that is the
+// copy of another.
+static bool read_copy(struct shm_ring *r, uint64_t tail, uint64_t words[SHM_COPIED])
+{
+	uint64_t head = atomic_load_explicit(&r->copied, memory_order_acquire);
+	if (head <= tail || head - tail > sizeof r->copy)
+		return false;
+	for (int i = 0; i < SHM_COPIED; i++) words[i] = atomic_load_explicit(&r->copy[i], memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&r->copied, memory_order_relaxed) != head)
+		return false;
+	struct message_header b;
+	memcpy(&b, words, sizeof b);
+	return head - tail == sizeof b + b.nbytes;
+}
+
+// aim_at_copy is aim for a message that the ring's copy has: false if it has not.
+static bool aim_at_copy(struct match *m, struct shm_ring *r, uint64_t tail)
+{
+	uint64_t words[SHM_COPIED];
+	struct message_header b;
+	if (!read_copy(r, tail, words))
+		return false;
+	memcpy(&b, words, sizeof b);
+	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
+		return true;
+	memcpy(m->buf, (uint8_t *)words + sizeof b, b.nbytes);
+	receive_whole(m, r, tail + sizeof b + b.nbytes, &b);
+	return true;
+}
+
+// If the next message from the source is the expected one, it is received straight into the
+// receiver's buffer.
 static void aim(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t here = atomic_load_explicit(&r->head, memory_order_acquire) - tail;
 	struct message_header b;
-	if (here == 0)
-		__builtin_prefetch(r->data + tail % shm_room());
-	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof b || oldest(m))
+	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof b || oldest(m) ||
+		aim_at_copy(m, r, tail))
 		return;
 	shm_ring_copy(r, tail, &b, sizeof b, false);
 	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
 		return;
 	if (here >= sizeof b + b.nbytes) {
-		receive_whole(m, r, tail + sizeof b, &b);
+		shm_ring_copy(r, tail + sizeof b, m->buf, b.nbytes, false);
+		receive_whole(m, r, tail + sizeof b + b.nbytes, &b);
 		return;
 	}
 	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
@@ -157,7 +190,8 @@ static void aim(struct match *m)
 	unexpected.open[m->local] = l;
 }
 
-// Removes the matching message, once it is complete, from the list into m, if it fits into the buffer.
+// Removes the matching message, once it is complete, from the list into m, if it fits into the
+// buffer.
 static void find(struct match *m)
 {
 	drain();

@@ -22,7 +22,7 @@ const biggest = 200 << 10 // three rings full
 func letterOf(from, to int, tag int64, i int) []byte {
 	seed := uint64(from)<<40 | uint64(to)<<32 | uint64(tag)<<16 | uint64(i)
 	g := rand.New(rand.NewPCG(seed, 0))
-	n := []int{0, 1, 16, 100, 4096, 70000, biggest}[g.IntN(7)]
+	n := []int{0, 1, 16, 17, 100, 4096, 70000, biggest}[g.IntN(8)]
 	return content(seed, 1, n)
 }
 

@@ -3,14 +3,15 @@
 // its own messages meanwhile.
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message.h"
 
-// What this process sends to a local rank. One message at a time is written to a ring. Each ring has a lock, so that a
-// receiver that does not read blocks only its own senders.
+// What this process sends to a local rank. One message at a time is written to a ring. Each ring
+// has a lock, so that a receiver that does not read blocks only its own senders.
 static struct sending {
 	pthread_mutex_t lock;
-	uint64_t tail; // of the ring, as last read: the receiver writes it behind each message, and keeps its line unless asked
+	uint64_t tail; // of the ring, as last read: so its line stays with the receiver, which writes it
 } *sending;
 
 struct space {
@@ -36,9 +37,24 @@ static bool has_space(void *arg)
 	return false;
 }
 
+// Writes a copy of a short message beside the head of its ring, which will be `head`.
+static void push_copy(struct shm_ring *r, uint64_t head, const struct message_header *b,
+	const void *buf)
+{
+	uint64_t words[SHM_COPIED] = {0};
+	memcpy(words, b, sizeof *b);
+	memcpy((uint8_t *)words + sizeof *b, buf, b->nbytes);
+	atomic_store_explicit(&r->copied, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	for (int i = 0; i < SHM_COPIED; i++) atomic_store_explicit(&r->copy[i], words[i], memory_order_relaxed);
+	atomic_store_explicit(&r->copied, head, memory_order_release);
+}
+
 // Writes the header and, if it is short, the message at once; there is room.
 static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b, const void *buf)
 {
+	if (sizeof *b + b->nbytes <= sizeof r->copy)
+		push_copy(r, head + sizeof *b + b->nbytes, b, buf);
 	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
 	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
 	atomic_store_explicit(&r->head, head + sizeof *b + b->nbytes, memory_order_release);
