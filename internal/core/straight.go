@@ -24,7 +24,7 @@ type wanted struct {
 	body   []byte
 	total  int // bytes of the message that has come
 	state  atomic.Int32
-	came   func() bool // whether it is here, or in the mailbox
+	came   func() bool // whether it is here or in the mailbox; made once
 }
 
 // States of a wanted message.
@@ -96,8 +96,8 @@ func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
 	return w
 }
 
-// begin is want for a wanted message that has come before: a new one each time keeps the garbage
-// collector busy, which takes the core from waiters for milliseconds.
+// begin is want in memory that was used before, whose message has been received. New memory each
+// time would keep the garbage collector busy, which takes the core from waiters for milliseconds.
 func (w *wanted) begin(r *Runtime, from transport.Rank, tag int64, body []byte) {
 	w.r, w.wantedKey, w.body = r, wantedKey{from, tag}, body
 	w.listed = tag >= tagTeam && r.route(from).watcher != nil

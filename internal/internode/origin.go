@@ -129,7 +129,7 @@ func (o *origin) postHead(h *header, behind, body []byte) {
 	postHeads.Put(b)
 }
 
-// postHeads has the headers of frames whose posting copies them.
+// postHeads are buffers for the headers of frames, where Post copies what it is given.
 var postHeads = sync.Pool{New: func() any { return new([]byte) }}
 
 // acknowledge tells the origin how far the server has come, where it needs to know and no answer

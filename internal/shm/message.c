@@ -135,33 +135,18 @@ static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
 
 // read_copy reads the next message from the copy beside the head of its ring; false if that is the
 // copy of another.
-static bool read_copy(struct shm_ring *r, uint64_t tail, uint64_t words[SHM_COPIED])
+static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s)
 {
-	uint64_t head = atomic_load_explicit(&r->copied, memory_order_acquire);
-	if (head <= tail || head - tail > sizeof r->copy)
+	uint64_t words[SHM_COPIED], head = atomic_load_explicit(&r->copied, memory_order_acquire);
+	if (head <= tail || head - tail > sizeof words)
 		return false;
-	for (int i = 0; i < SHM_COPIED; i++) words[i] = atomic_load_explicit(&r->copy[i], memory_order_relaxed);
+	for (int i = 0; i < SHM_COPIED; i++)
+		words[i] = atomic_load_explicit(&r->copy[i], memory_order_relaxed);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&r->copied, memory_order_relaxed) != head)
 		return false;
-	struct message_header b;
-	memcpy(&b, words, sizeof b);
-	return head - tail == sizeof b + b.nbytes;
-}
-
-// aim_at_copy is aim for a message that the ring's copy has: false if it has not.
-static bool aim_at_copy(struct match *m, struct shm_ring *r, uint64_t tail)
-{
-	uint64_t words[SHM_COPIED];
-	struct message_header b;
-	if (!read_copy(r, tail, words))
-		return false;
-	memcpy(&b, words, sizeof b);
-	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
-		return true;
-	memcpy(m->buf, (uint8_t *)words + sizeof b, b.nbytes);
-	receive_whole(m, r, tail + sizeof b + b.nbytes, &b);
-	return true;
+	memcpy(s, words, sizeof words);
+	return head - tail == sizeof s->header + s->header.nbytes;
 }
 
 // If the next message from the source is the expected one, it is received straight into the
@@ -171,20 +156,26 @@ static void aim(struct match *m)
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t here = atomic_load_explicit(&r->head, memory_order_acquire) - tail;
-	struct message_header b;
-	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof b || oldest(m) ||
-		aim_at_copy(m, r, tail))
+	struct short_message s;
+	const struct message_header *b = &s.header;
+	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof *b || oldest(m))
 		return;
-	shm_ring_copy(r, tail, &b, sizeof b, false);
-	if (b.from != m->msg->from || b.tag != m->msg->tag || b.total > m->cap || b.nbytes == 0)
+	bool copied = read_copy(r, tail, &s);
+	if (!copied)
+		shm_ring_copy(r, tail, &s.header, sizeof s.header, false);
+	if (b->from != m->msg->from || b->tag != m->msg->tag || b->total > m->cap || b->nbytes == 0)
 		return;
-	if (here >= sizeof b + b.nbytes) {
-		shm_ring_copy(r, tail + sizeof b, m->buf, b.nbytes, false);
-		receive_whole(m, r, tail + sizeof b + b.nbytes, &b);
+	tail += sizeof *b;
+	if (here >= sizeof *b + b->nbytes) {
+		if (copied)
+			memcpy(m->buf, s.data, b->nbytes);
+		else
+			shm_ring_copy(r, tail, m->buf, b->nbytes, false);
+		receive_whole(m, r, tail + b->nbytes, b);
 		return;
 	}
-	atomic_store_explicit(&r->tail, tail + sizeof b, memory_order_release);
-	struct shm_message msg = message_of(&b);
+	atomic_store_explicit(&r->tail, tail, memory_order_release);
+	struct shm_message msg = message_of(b);
 	struct queued *l = new_queued(&msg, m->buf);
 	l->receiver = m;
 	unexpected.open[m->local] = l;

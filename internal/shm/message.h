@@ -12,6 +12,11 @@ struct message_header { // precedes a message in a ring
 	int32_t from, unused; // world rank
 };
 
+struct short_message { // as a ring's copy has it
+	struct message_header header;
+	uint8_t data[SHM_COPIED * sizeof(uint64_t) - sizeof(struct message_header)];
+};
+
 void shm_messages_drain(void); // receives what has arrived; called by senders, too, so that no two ranks block each other
 void shm_messages_keep(const struct shm_message *m, const void *buf); // a message to myself
 void shm_send_open(void);

@@ -19,7 +19,8 @@ struct space {
 	uint64_t head, need;
 };
 
-// The free bytes of a ring, or some `need` of them.
+// The free bytes of the ring to a rank; it may give fewer than are free, but not fewer than `need`
+// if so many are.
 static uint64_t space_to(int to, uint64_t head, uint64_t need)
 {
 	struct sending *s = &sending[to];
@@ -41,19 +42,21 @@ static bool has_space(void *arg)
 static void push_copy(struct shm_ring *r, uint64_t head, const struct message_header *b,
 	const void *buf)
 {
-	uint64_t words[SHM_COPIED] = {0};
-	memcpy(words, b, sizeof *b);
-	memcpy((uint8_t *)words + sizeof *b, buf, b->nbytes);
+	struct short_message s = {.header = *b};
+	uint64_t words[SHM_COPIED];
+	memcpy(s.data, buf, b->nbytes);
+	memcpy(words, &s, sizeof words);
 	atomic_store_explicit(&r->copied, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	for (int i = 0; i < SHM_COPIED; i++) atomic_store_explicit(&r->copy[i], words[i], memory_order_relaxed);
+	for (int i = 0; i < SHM_COPIED; i++)
+		atomic_store_explicit(&r->copy[i], words[i], memory_order_relaxed);
 	atomic_store_explicit(&r->copied, head, memory_order_release);
 }
 
 // Writes the header and, if it is short, the message at once; there is room.
 static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b, const void *buf)
 {
-	if (sizeof *b + b->nbytes <= sizeof r->copy)
+	if (sizeof *b + b->nbytes <= sizeof(struct short_message))
 		push_copy(r, head + sizeof *b + b->nbytes, b, buf);
 	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
 	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
@@ -66,7 +69,7 @@ static void push_short(int to, const struct message_header *b, const void *buf)
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	struct space s = {.to = to, .head = head, .need = sizeof *b + b->nbytes};
-	if (!has_space(&s))
+	if (!has_space(&s)) // usually there is, and a wait costs more to begin
 		shm_wait(has_space, &s, "armci_msg_snd", to);
 	push_at(to, r, head, b, buf);
 }
@@ -87,7 +90,8 @@ static void push(int to, const void *buf, size_t nbytes)
 	const uint8_t *p = buf;
 	while (nbytes > 0) {
 		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-		struct space s = {.to = to, .head = head, .need = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4};
+		uint64_t least = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4;
+		struct space s = {.to = to, .head = head, .need = least};
 		shm_wait(has_space, &s, "armci_msg_snd", to);
 		uint64_t space = space_to(to, head, nbytes);
 		size_t n = nbytes < space ? nbytes : space;

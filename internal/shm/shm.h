@@ -350,9 +350,9 @@ void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 #define SHM_RING_BYTES (64u << 10) // at most; less only in a job on one node
 #define SHM_COPIED 6 // words of a message of which a copy is beside head, its header included
 struct shm_ring {
-	SHM_ALIGNED shm_u64 head;    // bytes written, by the sender
-	shm_u64 copied;              // head behind the message that copy has; 0: it is being changed
-	shm_u64 copy[SHM_COPIED];    // for a receiver that has read all before it: one line less
+	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
+	shm_u64 copied;           // head behind the message that copy has; 0: it is being changed
+	shm_u64 copy[SHM_COPIED]; // for a receiver that has read all before it: one line less
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
 	SHM_ALIGNED uint8_t data[];
 };

@@ -113,7 +113,8 @@ func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byt
 
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
 func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	r := C.receive(C.int(from), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+	into := unsafe.Pointer(unsafe.SliceData(body))
+	r := C.receive(C.int(from), C.int64_t(tag), into, C.size_t(len(body)))
 	got := &r.message
 	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
 	if r.error != 0 {
