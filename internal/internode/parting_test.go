@@ -114,7 +114,8 @@ func TestUsedWhileParting(t *testing.T) {
 					time.Sleep(20 * time.Microsecond)
 				}
 			}()
-			for i := range 300 {
+			made, end := &u.tr.(*Transport).counts.again, time.Now().Add(patience)
+			for i := 0; i < 300 || made.Load() == 0 && time.Now().Before(end); i++ {
 				mine := memory(u.mine, 8)
 				copy(mine, fmt.Sprintf("%08d", i))
 				var got [8]byte
