@@ -114,7 +114,10 @@ func (c *conn) run(budget int) (moved int) {
 		case err == nil && (c.tx.busy() || c.rx.stopped):
 			continue
 		case err == nil && c.rx.quiet():
-			if err = c.rx.consume(); err == nil {
+			if !c.rx.later {
+				err = c.rx.consume()
+			}
+			if err == nil {
 				c.status = idle
 				return moved
 			}

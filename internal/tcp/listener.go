@@ -48,6 +48,8 @@ type listener struct {
 	last    *conn      // served last
 	turns   int        // so often since the others were asked
 	again   bool       // it was that one when all were asked
+	waiter  bool       // a waiter polls
+	unread  []*conn    // what has been dealt with is still in their sockets
 	events  [16]unix.EpollEvent
 }
 
@@ -128,6 +130,7 @@ func (l *listener) adopt(p *peer) error {
 // Poll serves the connections on which something has come. The one served last is asked first, up
 // to looks times, if it was the one lately.
 func (l *listener) Poll(looks int) (moved int) {
+	l.consume()
 	if !l.again || l.last == nil {
 		looks = 0
 	}
@@ -176,13 +179,26 @@ func (l *listener) Ready() int {
 // SleepIn is the epoll of a waiter.
 func (l *listener) SleepIn() int { return l.waiters }
 
-// Divert switches the connections off in the outer epoll, or on again.
+// Divert switches the connections off in the outer epoll, or on again. What has been dealt with
+// must not wake the server's thread.
 func (l *listener) Divert(on bool) {
+	l.waiter = on
 	events := uint32(unix.EPOLLIN)
 	if on {
 		events = 0
+	} else {
+		l.consume()
 	}
 	unix.EpollCtl(l.outer, unix.EPOLL_CTL_MOD, l.epoll, &unix.EpollEvent{Events: events})
+}
+
+// consume takes out of the sockets what a waiter has dealt with. A connection that is over shows
+// that to Poll.
+func (l *listener) consume() {
+	for _, c := range l.unread {
+		c.rx.consume()
+	}
+	l.unread = l.unread[:0]
 }
 
 // WakeIn ends Sleep after a time.
@@ -228,11 +244,15 @@ func (l *listener) serve(c *conn) (moved int) {
 		c.attach(l.space)
 		l.current, l.last = c, c
 	}
+	c.rx.later = l.waiter
 	moved = c.run(loopBudget)
 	switch {
 	case c.status == idle:
 		c.detach()
 		l.current = nil
+		if c.rx.unread > 0 {
+			l.unread = append(l.unread, c)
+		}
 	case c.status == ended:
 		l.current, l.last = nil, nil
 		l.end(c)
@@ -246,6 +266,7 @@ func (l *listener) serve(c *conn) (moved int) {
 // end closes a connection and tells why.
 func (l *listener) end(c *conn) {
 	l.remove(c.fd)
+	c.rx.unread = 0
 	if !l.closing.Load() {
 		c.rx.to.Lost(c.err)
 	}

@@ -44,6 +44,7 @@ type receiver struct {
 	bigHead int            // bytes of the head of the last frame with a large body
 	usual   int            // target: for so many frames large bodies are expected
 	unread  int            // target: bytes that have been dealt with and are still in the socket
+	later   bool           // target: such bytes may stay in the socket between two calls
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
 	silent  int            // target: so many frames in a row had no answer before the next one came
 	drained bool           // the last call has taken all that was there
@@ -117,9 +118,10 @@ func (s *receiver) limit() int {
 
 // take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing
 // was sent after the data before; that takes longer than to reply. So the data is peeked at, the
-// reply is sent, and then the data is consumed: unless frames have lately had no reply.
+// reply is sent, and then the data is consumed: unless frames have lately had no reply. A waiter
+// (later) peeks at all that is small, since its caller may reply on a connection of its own.
 func (s *receiver) take(b []byte) (n int, err error) {
-	if s.origin || s.usual != 0 || !s.unheard.Load() || s.silent == mostSilent {
+	if s.origin || s.usual != 0 || !s.later && (!s.unheard.Load() || s.silent == mostSilent) {
 		n, err = rawsock.Receive(s.fd, b)
 	} else {
 		n, err = rawsock.Peek(s.fd, b)

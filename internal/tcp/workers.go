@@ -34,6 +34,7 @@ const (
 func (l *listener) putAside() {
 	c := l.current
 	l.current, l.last = nil, nil
+	c.rx.later = false
 	if next, ok := l.spaces.get(false); ok {
 		l.space = next
 		c.away.Store(true)
