@@ -117,6 +117,10 @@ func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
 }
 
 func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
+	return r.callWith(to, transport.Msg{Kind: kind, Body: body})
+}
+
+func (r *Runtime) callWith(to transport.Rank, m transport.Msg) ([]byte, error) {
 	dest := r.route(to)
-	return dest.tr.Call(dest.peer, transport.Msg{Kind: kind, Body: body})
+	return dest.tr.Call(dest.peer, m)
 }

@@ -170,6 +170,9 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	if k == kindSend {
 		return nil, g.sendParts(nil, &h, m.Body, m.Unordered)
 	}
+	if m.Unhurried {
+		h.flags |= flagLate
+	}
 	if r, err = g.open(nil, kindReply); err == nil {
 		r.finish(g.sendParts(r, &h, m.Body, m.Unordered))
 	}

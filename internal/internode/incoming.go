@@ -4,7 +4,7 @@
 // server itself, because to be woken by the server takes longer than to receive. Meanwhile the
 // server's thread sleeps, and nothing that comes wakes it. When the waiter leaves, what has come by
 // then, and what comes later, wakes the server again. Where waiters soon come back each time, this is
-// put off (leave), else each message that comes between two waits wakes a thread for nothing.
+// put off (guard.go), else each message that comes between two waits wakes a thread for nothing.
 package internode
 
 import (
@@ -20,23 +20,24 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
+	missed   atomic.Bool // the server's thread was woken, as by the alarm, while a waiter had the right
 
-	// Of the thread that has the right.
-	diverted bool          // what comes does not wake the server's thread
-	returns  int           // how often waiters were lately back soon after they had left
-	left     time.Duration // when the last waiter left, since began
-	alarmAt  time.Duration // when the alarm goes off that was set last
+	guard    guard
+	diverted bool // what comes does not wake the server's thread; of the thread that has the right
 }
-
-const (
-	soonBack  = 200 * time.Microsecond // a waiter is back soon
-	mostBack  = 16
-	usualBack = 8                      // so many were back soon lately: the next one is expected to be
-	guardTime = 300 * time.Microsecond // the longest that what comes meanwhile has to wait
-)
 
 // tryAcquire takes the right to poll, if no other thread has it.
 func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAndSwap(false, true) }
+
+// serve takes it for the server's thread. If a waiter has it, that one wakes the thread when it
+// leaves: it may have been held up behind setting the alarm until that had gone off.
+func (i *incoming) serve() bool {
+	if i.tryAcquire() {
+		return true
+	}
+	i.missed.Store(true)
+	return i.tryAcquire() // it has left without looking at missed, perhaps
+}
 
 // acquire takes it for good: no waiter gets it any more.
 func (i *incoming) acquire() {
@@ -70,11 +71,7 @@ func (i *incoming) divert(on bool) {
 
 // begin notes that a waiter has got the right.
 func (i *incoming) begin() {
-	if time.Since(began)-i.left < soonBack {
-		i.returns = min(i.returns+1, mostBack)
-	} else {
-		i.returns /= 2
-	}
+	i.guard.begin(time.Since(began))
 	i.divert(true)
 }
 
@@ -82,30 +79,27 @@ func (i *incoming) begin() {
 // the middle of something, what comes wakes the server's thread from now on; else an alarm does if no
 // waiter has come by then.
 func (i *incoming) leave(found bool) {
-	i.left = time.Since(began)
+	now := time.Since(began)
 	again := i.listener.Rest()
-	if !found || i.returns < usualBack || again >= 0 {
+	if expected := i.guard.leave(now); !found || !expected || again >= 0 {
 		i.divert(false)
-	} else if i.alarmAt-i.left < guardTime/2 {
-		i.alarmAt = i.left + guardTime
-		i.listener.WakeIn(guardTime)
+	} else if alarm := i.guard.extend(now); alarm > 0 {
+		i.listener.WakeIn(alarm)
 	}
 	i.held.Store(false)
-	if again >= 0 {
+	if again >= 0 || i.missed.Load() && i.missed.Swap(false) {
 		i.listener.Interrupt()
 	}
 }
 
-// guard tells the server's thread, which has the right, that waiters still come, so that it is not
-// needed. Else what comes wakes it again.
-func (i *incoming) guard() bool {
-	if i.diverted && time.Since(began) < i.alarmAt {
-		return true
+// guarded tells the server's thread, which has the right, that waiters still come, so that it is not
+// needed. Else what comes wakes it again; over: it was not woken by what has come until now.
+func (i *incoming) guarded() (guarded, over bool) {
+	if !i.diverted || i.guard.lasts(time.Since(began)) {
+		return i.diverted, false
 	}
-	if i.diverted {
-		i.divert(false)
-	}
-	return false
+	i.divert(false)
+	return false, true
 }
 
 // wanted tells the server's thread that a waiter would rather poll.

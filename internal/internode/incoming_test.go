@@ -201,7 +201,7 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
-	for in.returns = mostBack; ; { // a busy machine may part two visits for longer
+	for in.guard.returns = mostBack; ; { // a busy machine may part two visits for longer
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
 		if in.tryAcquire() {
@@ -226,6 +226,74 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	in.held.Store(false)
 }
 
+// slowAlarm holds the caller up behind setting the alarm until that has gone off, as a host does that
+// takes the processor away.
+type slowAlarm struct {
+	transport.SharedListener
+	missed func() bool
+	woken  bool // by the waiter
+}
+
+func (l *slowAlarm) WakeIn(d time.Duration) {
+	l.SharedListener.WakeIn(d)
+	for end := time.Now().Add(patience); !l.missed() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (l *slowAlarm) Interrupt() {
+	l.woken = true
+	l.SharedListener.Interrupt()
+}
+
+// An alarm that goes off before the waiter that set it has left is not lost: the waiter itself wakes
+// the server's thread.
+func TestAlarmBeforeWaiterHasLeft(t *testing.T) {
+	w := newIncomingTest(t)
+	in := &w.tr.server.incoming
+	var v transport.Visit
+	w.begin(&v)
+	l := &slowAlarm{SharedListener: in.listener, missed: in.missed.Load}
+	in.listener = l
+	in.guard.returns = mostBack
+	w.send()
+	if w.tr.LeaveIncoming(&v, true); !l.woken {
+		t.Error("the alarm is lost")
+	}
+	w.awaitAll()
+}
+
+// alarms counts how often the alarm is set.
+type alarms struct {
+	transport.SharedListener
+	set int
+}
+
+func (l *alarms) WakeIn(d time.Duration) {
+	l.set++
+	l.SharedListener.WakeIn(d)
+}
+
+// A waiter that leaves without a guard, since it goes to sleep, sets no alarm: the next one does.
+func TestAlarmBehindSleep(t *testing.T) {
+	w := newIncomingTest(t)
+	in := &w.tr.server.incoming
+	var v transport.Visit
+	w.begin(&v)
+	l := &alarms{SharedListener: in.listener}
+	in.listener = l
+	for _, found := range []bool{false, true} {
+		w.begin(&v)
+		in.guard.returns = mostBack
+		w.tr.LeaveIncoming(&v, found)
+	}
+	if l.set != 1 {
+		t.Errorf("the alarm was set %d times", l.set)
+	}
+	w.send()
+	w.awaitAll()
+}
+
 // A waiter that stays away for longer each time is not expected.
 func TestWaiterThatStaysAway(t *testing.T) {
 	w := newIncomingTest(t)
@@ -234,10 +302,10 @@ func TestWaiterThatStaysAway(t *testing.T) {
 	for range 2 * mostBack {
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
-		time.Sleep(2 * soonBack)
+		time.Sleep(2 * calmBack)
 	}
 	w.begin(&v)
-	returns := in.returns
+	returns := in.guard.returns
 	w.tr.LeaveIncoming(&v, true)
 	if returns != 0 {
 		t.Errorf("it is expected back: %d", returns)

@@ -102,6 +102,7 @@ func (o *origin) answer(h *header, n int64) {
 
 // answerFrom is answer with data from any cursor.
 func (o *origin) answerFrom(h *header, body *kernel.Cursor, n int64) {
+	o.s.incoming.guard.note()
 	h.handled = o.handled.Load()
 	h.bytes = uint64(n)
 	o.told, o.urgent = h.handled, false

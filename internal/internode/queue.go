@@ -33,7 +33,7 @@ func (q *queue) note(caller bool) {
 	if caller {
 		q.taken.Store(min(n+1, mostTaken))
 	} else {
-		q.taken.Store(n / 2)
+		q.taken.Store(n / 4)
 	}
 }
 

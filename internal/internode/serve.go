@@ -161,6 +161,9 @@ func (o *origin) deliver() {
 	h := &o.c.h
 	var reply func([]byte)
 	if id := h.id; h.kind == kindCall {
+		if h.flags&flagLate == 0 {
+			o.s.incoming.guard.note()
+		}
 		reply = func(body []byte) { o.reply(id, body) }
 	}
 	o.message.handle(o.s.t, o.from, transport.Rank(h.rank), h.what, reply)

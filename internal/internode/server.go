@@ -111,11 +111,15 @@ func (s *server) loop() {
 // turn polls, unless a waiter does.
 func (s *server) turn() {
 	in := &s.incoming
-	if s.again = -1; !in.tryAcquire() {
+	if s.again = -1; !in.serve() {
 		return
 	}
-	if in.listener == nil || !in.guard() {
-		s.poll.Event(s.listener.Poll(1))
+	if guarded, over := in.guarded(); !guarded {
+		n := s.listener.Poll(1)
+		if over && n > 0 {
+			in.guard.note()
+		}
+		s.poll.Event(n)
 		s.round()
 	}
 	s.again = in.release()

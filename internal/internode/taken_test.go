@@ -22,7 +22,7 @@ func (b *bell) Wake()                  { b.woken++ }
 func (b *bell) WakeIn(d time.Duration) { b.alarms = append(b.alarms, d) }
 
 // A frame that was put off leaves by the alarm; where callers take frames along, the alarm is late,
-// and it is set once for many of them.
+// the later the more often they do, and it is set once for many of them.
 func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	b := &bell{}
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
@@ -46,9 +46,16 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	if len(b.alarms) != 1 || b.alarms[0] != patientFlush {
 		t.Errorf("alarms %v, expected one of %v", b.alarms, patientFlush)
 	}
+	for range mostTaken {
+		g.noteDeferred(false)
+	}
+	tr.thread.flushAt.Store(0)
+	b.alarms = nil
+	if g.noteDeferred(true); len(b.alarms) != 1 || b.alarms[0] != calmFlush {
+		t.Errorf("alarms %v, expected one of %v", b.alarms, calmFlush)
+	}
 	for range 3 { // the caller does not come
-		g.deferred.Store(true)
-		g.taken /= 2
+		g.taken /= 4
 	}
 	if tr.thread.flushAt.Store(0); g.taken >= usuallyTaken {
 		t.Errorf("it expects the caller after 3 times in vain")

@@ -157,11 +157,14 @@ func (g *target) sendDeferred() {
 }
 
 // A caller that puts a frame off usually sends another one soon, such as a notification, which
-// takes it along. Then the progress thread has no work with it, and is better left asleep.
+// takes it along. Then the progress thread has no work with it, and is better left asleep. Where all
+// were taken along lately, even an alarm each millisecond costs a tenth of the time of put and
+// notification.
 const (
 	usuallyTaken = 4 // so many frames were taken along lately
-	mostTaken    = 16
+	mostTaken    = 32
 	patientFlush = time.Millisecond
+	calmFlush    = 8 * time.Millisecond // where mostTaken were
 )
 
 // noteDeferred is told that the last frame was put off, or that it took along what was. The caller
@@ -174,6 +177,8 @@ func (g *target) noteDeferred(deferred bool) {
 	switch {
 	case !deferred:
 		g.taken = min(g.taken+1, mostTaken)
+	case g.taken == mostTaken:
+		g.t.thread.flushIn(calmFlush)
 	case g.taken >= usuallyTaken:
 		g.t.thread.flushIn(patientFlush)
 	default:
@@ -184,7 +189,7 @@ func (g *target) noteDeferred(deferred bool) {
 // flushLate is flush for the progress thread: no caller has sent in time what was put off.
 func (g *target) flushLate() (left bool) {
 	if g.deferred.Load() && g.mu.TryLock() {
-		g.taken /= 2
+		g.taken /= 4
 		g.mu.Unlock()
 	}
 	return g.flush()

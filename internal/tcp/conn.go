@@ -114,7 +114,7 @@ func (c *conn) run(budget int) (moved int) {
 		case err == nil && (c.tx.busy() || c.rx.stopped):
 			continue
 		case err == nil && c.rx.quiet():
-			if !c.rx.later {
+			if !c.rx.later || !c.rx.unheard.Load() {
 				err = c.rx.consume()
 			}
 			if err == nil {

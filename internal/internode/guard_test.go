@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How long the listener stays diverted after a waiter has left, in virtual time.
+package internode
+
+import (
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+	"libarmci/internal/transport/pipe"
+)
+
+// guardTest has a waiter come and leave.
+type guardTest struct {
+	guard
+	now time.Duration
+}
+
+const noGuard = time.Duration(-1)
+
+// visits has n visits, each a time after the one before. It returns the last alarm that was set,
+// noGuard if no waiter is expected back behind the last visit.
+func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
+	for range n {
+		g.now += away
+		g.begin(g.now)
+		if !g.leave(g.now) {
+			last = noGuard
+		} else if alarm := g.extend(g.now); alarm != 0 {
+			last = alarm
+		}
+	}
+	return last
+}
+
+// Where an origin waited for an answer lately the alarm is soon, else late; each is set once for
+// many visits.
+func TestGuardIsLongWhereItIsCalm(t *testing.T) {
+	var g guardTest
+	g.note()
+	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != guardTime {
+		t.Errorf("the alarm is set to %v where an origin waited for an answer, not %v", alarm, guardTime)
+	}
+	if alarm := g.visits(int(calmTime/soonBack)*2, soonBack-time.Microsecond); alarm != calmGuard {
+		t.Errorf("the alarm is set to %v where it is calm, not %v", alarm, calmGuard)
+	}
+	if n := g.visits(int(calmGuard/2/time.Millisecond)-1, time.Millisecond); n != 0 {
+		t.Errorf("the alarm is set to %v though it is far away", n)
+	}
+	if !g.lasts(g.now+calmGuard/2-time.Millisecond) || g.lasts(g.now+calmGuard) {
+		t.Error("the guard ends too soon, or never")
+	}
+	g.note()
+	if alarm := g.visits(1, 10*time.Microsecond); alarm != guardTime {
+		t.Errorf("the alarm is set to %v when an origin has waited for an answer, not %v", alarm, guardTime)
+	}
+	if alarm := g.visits(mostBack, 10*soonBack); alarm != noGuard {
+		t.Errorf("the alarm is set to %v though waiters come seldom", alarm)
+	}
+}
+
+// A get, a read-modify-write and a call make the next guards short, a message and a call without a
+// waiting caller do not. Neither does data that a waiter has received, but data that waited for an
+// alarm does.
+func TestWhatEndsTheCalm(t *testing.T) {
+	_, ends, u := newUser(t, pipe.Options{}, nil)
+	g := &ends.Open[1].(*Transport).server.incoming.guard
+	if err := u.once(1); err != nil { // connects
+		t.Fatal(err)
+	}
+	call := func(late bool) error {
+		_, err := u.tr.Call(1, transport.Msg{Kind: 9, Unhurried: late})
+		return err
+	}
+	for _, c := range []struct {
+		what string
+		do   func() error
+		ends bool
+	}{
+		{"get", func() error { return done(t, u.tr.Get, plain(u.mine, u.there, 8)) }, true},
+		{"call", func() error { return call(false) }, true},
+		{"call without a waiting caller", func() error { return call(true) }, false},
+		{"message", func() error { return u.tr.Send(1, transport.Msg{Kind: 9}) }, false},
+	} {
+		g.needed.Store(false)
+		if err := c.do(); err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		if g.needed.Load() != c.ends {
+			t.Errorf("a %s: an origin needs an answer: %v", c.what, !c.ends)
+		}
+	}
+}
+
+// What has come while the guard lasted and is received when it is over makes the next ones short.
+func TestLateDataEndsTheCalm(t *testing.T) {
+	w := newIncomingTest(t)
+	in := &w.tr.server.incoming
+	var v transport.Visit
+	w.begin(&v)
+	w.send()
+	in.guard.needed.Store(false)
+	in.guard.returns, in.guard.calmAt, in.guard.left = mostBack, 0, time.Since(began)
+	w.tr.LeaveIncoming(&v, true)
+	w.awaitAll()
+	for end := time.Now().Add(patience); !in.guard.needed.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what waited for the alarm leaves the guard long")
+		}
+	}
+}
