@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The guard: the time for which the listener stays diverted after a waiter has left that is expected
-// back soon. When it is over an alarm wakes the server's thread. An origin that needs an answer must
-// not wait for long, so the guard is short. To set the alarm may take a virtual machine 10 us, unless
-// it is behind the kernel's next tick. So the guard is long where lately no origin needed an answer:
-// what comes there is data, for which only the waiters wait.
+// back soon. When it is over an alarm wakes the server's thread. The guard should be long: to set the
+// alarm may take a virtual machine 10 us, unless it is behind the kernel's next tick. But an origin
+// that needs an answer must not wait for long. So the guard is a twentieth of the time for which none
+// has needed one while no waiter was there: then all that comes is data, for which waiters wait.
 package internode
 
 import (
@@ -16,39 +16,46 @@ const (
 	mostBack  = 16
 	usualBack = 8 // so many waiters were back soon lately: the next one is expected to be
 
-	soonBack  = 200 * time.Microsecond // a waiter is back soon
-	guardTime = 300 * time.Microsecond // the longest that what comes meanwhile has to wait
-
-	calmTime  = 300 * time.Millisecond // no origin needed an answer for so long: it is calm
-	calmBack  = 2 * time.Millisecond   // soonBack then
-	calmGuard = 8 * time.Millisecond   // guardTime then: two ticks of 250 Hz
+	soonBack   = 200 * time.Microsecond // a waiter is back soon; or within a quarter of the guard
+	leastGuard = 300 * time.Microsecond
+	mostGuard  = 8 * time.Millisecond // two ticks of 250 Hz
+	guardPart  = 20
 )
 
 // guard tells how long the listener stays diverted. Times are since began.
 type guard struct {
-	needed atomic.Bool // an origin waited for an answer, or data came while a guard lasted; any thread
+	needed atomic.Bool // an origin needed an answer, or data came, while no waiter was there; any thread
+	polled atomic.Bool // a waiter is there, and what came before it has been received; any thread
 
 	// Of the thread that has the right to poll.
 	returns int           // how often waiters were lately back soon after they had left
 	left    time.Duration // when the last waiter left
 	alarmAt time.Duration // when the alarm goes off that was set last
-	calmAt  time.Duration // when it will be calm
+	noted   time.Duration // when needed was last found
 }
 
-// note notes that an origin needs the server now and then.
+// note notes that an origin needs an answer.
 func (g *guard) note() {
-	if !g.needed.Load() {
+	if !g.polled.Load() && !g.needed.Load() {
 		g.needed.Store(true)
 	}
 }
 
+// hasPolled notes that a waiter has received what had come before it.
+func (g *guard) hasPolled() {
+	if !g.polled.Load() {
+		g.polled.Store(true)
+	}
+}
+
+// length is how long a guard lasts that begins now.
+func (g *guard) length(now time.Duration) time.Duration {
+	return min(max((now-g.noted)/guardPart, leastGuard), mostGuard)
+}
+
 // begin notes that a waiter has come.
 func (g *guard) begin(now time.Duration) {
-	soon := soonBack
-	if now >= g.calmAt {
-		soon = calmBack
-	}
-	if now-g.left < soon {
+	if now-g.left < max(soonBack, g.length(now)/4) {
 		g.returns = min(g.returns+1, mostBack)
 	} else {
 		g.returns /= 2
@@ -58,9 +65,10 @@ func (g *guard) begin(now time.Duration) {
 // leave notes that a waiter has left, and tells whether the next one is expected soon.
 func (g *guard) leave(now time.Duration) (expected bool) {
 	g.left = now
+	g.polled.Store(false)
 	if g.needed.Load() {
 		g.needed.Store(false)
-		g.calmAt = now + calmTime
+		g.noted = now
 	}
 	return g.returns >= usualBack
 }
@@ -68,10 +76,7 @@ func (g *guard) leave(now time.Duration) (expected bool) {
 // extend has the guard last from now on. It tells to when the caller must set the alarm, 0 if it is
 // set already.
 func (g *guard) extend(now time.Duration) (alarm time.Duration) {
-	alarm = guardTime
-	if now >= g.calmAt {
-		alarm = calmGuard
-	}
+	alarm = g.length(now)
 	if rest := g.alarmAt - now; rest >= alarm/2 && rest <= alarm {
 		return 0
 	}

@@ -34,26 +34,37 @@ func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
 	return last
 }
 
-// Where an origin waited for an answer lately the alarm is soon, else late; each is set once for
-// many visits.
-func TestGuardIsLongWhereItIsCalm(t *testing.T) {
+// Where an origin needed an answer lately the alarm is soon, else late; each is set once for many
+// visits.
+func TestGuardGrows(t *testing.T) {
 	var g guardTest
+	g.now = time.Second
 	g.note()
-	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != guardTime {
-		t.Errorf("the alarm is set to %v where an origin waited for an answer, not %v", alarm, guardTime)
+	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != leastGuard {
+		t.Errorf("the alarm is set to %v where an origin needed an answer, not %v", alarm, leastGuard)
 	}
-	if alarm := g.visits(int(calmTime/soonBack)*2, soonBack-time.Microsecond); alarm != calmGuard {
-		t.Errorf("the alarm is set to %v where it is calm, not %v", alarm, calmGuard)
+	if alarm := g.visits(500, soonBack-time.Microsecond); alarm < 4*time.Millisecond || alarm > 5*time.Millisecond {
+		t.Errorf("the alarm is set to %v when no origin has needed an answer for 100 ms", alarm)
 	}
-	if n := g.visits(int(calmGuard/2/time.Millisecond)-1, time.Millisecond); n != 0 {
+	if alarm := g.visits(1000, soonBack-time.Microsecond); alarm != mostGuard {
+		t.Errorf("the alarm is set to %v where no origin needs an answer, not %v", alarm, mostGuard)
+	}
+	g.extend(g.now)
+	if n := g.visits(3, time.Millisecond); n != 0 && n != mostGuard {
 		t.Errorf("the alarm is set to %v though it is far away", n)
 	}
-	if !g.lasts(g.now+calmGuard/2-time.Millisecond) || g.lasts(g.now+calmGuard) {
+	if !g.lasts(g.now) || g.lasts(g.now+mostGuard) {
 		t.Error("the guard ends too soon, or never")
 	}
+	g.hasPolled()
 	g.note()
-	if alarm := g.visits(1, 10*time.Microsecond); alarm != guardTime {
-		t.Errorf("the alarm is set to %v when an origin has waited for an answer, not %v", alarm, guardTime)
+	if g.needed.Load() {
+		t.Error("an origin is said to need an answer though a waiter was there")
+	}
+	g.visits(1, 10*time.Microsecond)
+	g.note()
+	if alarm := g.visits(1, 10*time.Microsecond); alarm != leastGuard {
+		t.Errorf("the alarm is set to %v when an origin has needed an answer, not %v", alarm, leastGuard)
 	}
 	if alarm := g.visits(mostBack, 10*soonBack); alarm != noGuard {
 		t.Errorf("the alarm is set to %v though waiters come seldom", alarm)
@@ -63,7 +74,7 @@ func TestGuardIsLongWhereItIsCalm(t *testing.T) {
 // A get, a read-modify-write and a call make the next guards short, a message and a call without a
 // waiting caller do not. Neither does data that a waiter has received, but data that waited for an
 // alarm does.
-func TestWhatEndsTheCalm(t *testing.T) {
+func TestWhatShortensTheGuard(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
 	g := &ends.Open[1].(*Transport).server.incoming.guard
 	if err := u.once(1); err != nil { // connects
@@ -74,9 +85,9 @@ func TestWhatEndsTheCalm(t *testing.T) {
 		return err
 	}
 	for _, c := range []struct {
-		what string
-		do   func() error
-		ends bool
+		what   string
+		do     func() error
+		needed bool
 	}{
 		{"get", func() error { return done(t, u.tr.Get, plain(u.mine, u.there, 8)) }, true},
 		{"call", func() error { return call(false) }, true},
@@ -87,21 +98,21 @@ func TestWhatEndsTheCalm(t *testing.T) {
 		if err := c.do(); err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		if g.needed.Load() != c.ends {
-			t.Errorf("a %s: an origin needs an answer: %v", c.what, !c.ends)
+		if g.needed.Load() != c.needed {
+			t.Errorf("a %s: an origin needs an answer: %v", c.what, !c.needed)
 		}
 	}
 }
 
 // What has come while the guard lasted and is received when it is over makes the next ones short.
-func TestLateDataEndsTheCalm(t *testing.T) {
+func TestLateDataShortensTheGuard(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
 	w.begin(&v)
 	w.send()
 	in.guard.needed.Store(false)
-	in.guard.returns, in.guard.calmAt, in.guard.left = mostBack, 0, time.Since(began)
+	in.guard.returns = mostBack
 	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
 	for end := time.Now().Add(patience); !in.guard.needed.Load(); time.Sleep(time.Millisecond) {

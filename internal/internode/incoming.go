@@ -131,6 +131,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		in.begin()
 	}
 	n := in.listener.Poll(1)
+	in.guard.hasPolled()
 	v.Ready = int32(in.listener.Ready())
 	return n
 }

@@ -302,7 +302,7 @@ func TestWaiterThatStaysAway(t *testing.T) {
 	for range 2 * mostBack {
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
-		time.Sleep(2 * calmBack)
+		time.Sleep(mostGuard / 2)
 	}
 	w.begin(&v)
 	returns := in.guard.returns
