@@ -13,6 +13,7 @@
 // creates Go's threads, and the one that begins every call from C into Go.
 #define _GNU_SOURCE
 #include "crash.h"
+#include "monitor.h"
 #include "signals.h"
 #include "space.h"
 
@@ -86,6 +87,7 @@ static void begin(void)
 struct start {
 	void *(*run)(void *);
 	void *arg;
+	int number; // in the order of creation
 };
 
 static void *run_thread(void *arg)
@@ -93,6 +95,7 @@ static void *run_thread(void *arg)
 	struct start s = *(struct start *)arg;
 	free(arg);
 	ours = entered = true;
+	monitor_begin(s.number);
 	return s.run(s.arg);
 }
 
@@ -102,10 +105,11 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 // Creates a thread of this library, which blocks the application's signals from its beginning.
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
+	static _Atomic int created;
 	struct start *s = malloc(sizeof *s);
 	if (!s)
 		return EAGAIN;
-	*s = (struct start){run, arg};
+	*s = (struct start){run, arg, atomic_fetch_add(&created, 1)};
 	pthread_once(&once, begin);
 	uint64_t was = change_mask(SIG_BLOCK, ~needed());
 	int err = __real_pthread_create(thread, attr, run_thread, s);

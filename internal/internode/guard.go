@@ -3,8 +3,8 @@
 // The guard: the time for which the listener stays diverted after a waiter has left that is expected
 // back soon. When it is over an alarm wakes the server's thread. The guard should be long: to set the
 // alarm may take a virtual machine 10 us, unless it is behind the kernel's next tick. But an origin
-// that needs an answer must not wait for long. So the guard is a twentieth of the time for which none
-// has needed one while no waiter was there: then all that comes is data, for which waiters wait.
+// that needs an answer must not wait for long. So the guard is a twentieth of the time for which none has
+// needed one while no waiter was there: then all that comes is data, for which waiters wait.
 package internode
 
 import (
