@@ -276,6 +276,7 @@ func (l *listener) end(c *conn) {
 // Close ends the connections that are left. Nobody polls any more.
 func (l *listener) Close() {
 	l.closing.Store(true)
+	l.consume() // a socket that is closed with data in it is reset
 	l.mu.Lock()
 	all := maps.Clone(l.all)
 	l.mu.Unlock()
