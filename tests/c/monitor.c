@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Go's monitor thread has timers that may be late by 4 ms (internal/guest/monitor.c), and no other
+// Go's monitor thread has timers that may be late by 2 ms (internal/guest/monitor.c), and no other
 // thread of the library has.
 #include "check.h"
 
 #include <dirent.h>
 #include <unistd.h>
 
-enum { SLACK = 4000000, TRIES = 100000 };
+enum { SLACK = 2000000, TRIES = 100000 };
 
 // The first line of a file of a thread; false if it may not be read, or the thread has ended.
 static int line_of(const char *thread, const char *file, char *line, int size)
