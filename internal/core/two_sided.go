@@ -147,7 +147,8 @@ func (m *twoSided) close() {
 func (r *Runtime) requestAck(to transport.Rank) {
 	defer log.Guard()
 	defer r.twoSided.running.Done()
-	r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: true}) // if it fails, the job ends anyway
+	// If it fails, the job ends anyway.
+	r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: true})
 	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
 }
 

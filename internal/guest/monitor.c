@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Go's runtime has a monitor thread, which takes a processor of Go from a thread that has been in a
 // system call, or in C, for 10 ms. Each time it then wakes up after 20 us, and the next 50 times
-// again. A thread of the application that has called the library computes in C, so the monitor never
-// comes to rest: 4,000 wake-ups a second, on the application's core, since the monitor inherits its
-// mask. In a virtual machine each costs 20 us, most of it for setting the timer: 8 % of the core.
+// again. A thread of the application that has called the library computes in C, so the monitor
+// never comes to rest: 4,000 wake-ups a second, on the application's core, since the monitor
+// inherits its mask. In a virtual machine each costs 20 us, most of it for setting the timer: 8 %
+// of the core.
 //
-// Those sleeps may be longer here: nothing of the library waits for the monitor as long as there are
-// more processors of Go (transport.Procs) than threads that hold one. So its timers may be late by
-// MONITOR_SLACK. No other thread's are. With 4 ms, behind the kernel's next tick, a rank computes
-// 2 % faster still, but its data server, which waits for a slice of the core now and then, gets one
-// later: a wake-up of any thread of the core has the kernel choose anew.
+// Those sleeps may be longer here: nothing of the library waits for the monitor as long as there
+// are more processors of Go (transport.Procs) than threads that hold one. So its timers may be late
+// by MONITOR_SLACK. No other thread's are. With 4 ms, behind the kernel's next tick, a rank
+// computes 2 % faster still, but its data server, which waits for a slice of the core now and then,
+// gets one later: a wake-up of any thread of the core has the kernel choose anew.
 #include "monitor.h"
 
 #include <sys/prctl.h>
 
 enum {
-	MONITOR_NUMBER = 1,       // the first thread begins the runtime, which creates the monitor before all others
+	MONITOR_NUMBER = 1,      // the first thread begins the runtime, which creates the monitor next
 	MONITOR_SLACK = 2000000, // ns; tests/c/monitor.c knows it, too
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the creation of Go's threads needs of monitor.c, which explains why Go's monitor is slowed down.
+// What the creation of Go's threads needs of monitor.c, which explains why Go's monitor is slowed.
 #ifndef GUEST_MONITOR_H
 #define GUEST_MONITOR_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The guard: the time for which the listener stays diverted after a waiter has left that is expected
-// back soon. When it is over an alarm wakes the server's thread. The guard should be long: to set the
-// alarm may take a virtual machine 10 us, unless it is behind the kernel's next tick. But an origin
-// that needs an answer must not wait for long. So the guard is a twentieth of the time for which none has
-// needed one while no waiter was there: then all that comes is data, for which waiters wait.
+// The guard: the time for which the listener stays diverted after a waiter has left that is
+// expected back soon. When it is over an alarm wakes the server's thread. The guard should be long:
+// to set the alarm may take a virtual machine 10 us, unless it is behind the kernel's next tick.
+// But an origin that needs an answer must not wait for long. So the guard is a twentieth of the
+// time for which none has needed one while no waiter was there: then all that comes is data, for
+// which waiters wait.
 package internode
 
 import (
@@ -24,8 +25,9 @@ const (
 
 // guard tells how long the listener stays diverted. Times are since began.
 type guard struct {
-	needed atomic.Bool // an origin needed an answer, or data came, while no waiter was there; any thread
-	polled atomic.Bool // a waiter is there, and what came before it has been received; any thread
+	// Any thread.
+	needed atomic.Bool // an origin needed an answer, or data came, while no waiter was there
+	polled atomic.Bool // a waiter is there, and what came before it has been received
 
 	// Of the thread that has the right to poll.
 	returns int           // how often waiters were lately back soon after they had left

@@ -41,9 +41,10 @@ func TestGuardGrows(t *testing.T) {
 	g.now = time.Second
 	g.note()
 	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("the alarm is set to %v where an origin needed an answer, not %v", alarm, leastGuard)
+		t.Errorf("where an origin needed an answer the alarm is %v, not %v", alarm, leastGuard)
 	}
-	if alarm := g.visits(500, soonBack-time.Microsecond); alarm < 4*time.Millisecond || alarm > 5*time.Millisecond {
+	alarm := g.visits(500, soonBack-time.Microsecond)
+	if alarm < 4*time.Millisecond || alarm > 5*time.Millisecond {
 		t.Errorf("the alarm is set to %v when no origin has needed an answer for 100 ms", alarm)
 	}
 	if alarm := g.visits(1000, soonBack-time.Microsecond); alarm != mostGuard {
@@ -64,7 +65,7 @@ func TestGuardGrows(t *testing.T) {
 	g.visits(1, 10*time.Microsecond)
 	g.note()
 	if alarm := g.visits(1, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("the alarm is set to %v when an origin has needed an answer, not %v", alarm, leastGuard)
+		t.Errorf("when an origin has needed an answer the alarm is %v, not %v", alarm, leastGuard)
 	}
 	if alarm := g.visits(mostBack, 10*soonBack); alarm != noGuard {
 		t.Errorf("the alarm is set to %v though waiters come seldom", alarm)

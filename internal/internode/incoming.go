@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A waiter receives: a thread of the application that waits polls the listener of its process's data
-// server itself, because to be woken by the server takes longer than to receive. Meanwhile the
+// A waiter receives: a thread of the application that waits polls the listener of its process's
+// data server itself, because to be woken by the server takes longer than to receive. Meanwhile the
 // server's thread sleeps, and nothing that comes wakes it. When the waiter leaves, what has come by
-// then, and what comes later, wakes the server again. Where waiters soon come back each time, this is
-// put off (guard.go), else each message that comes between two waits wakes a thread for nothing.
+// then, and what comes later, wakes the server again. Where waiters soon come back each time, this
+// is put off (guard.go), else each message that comes between two waits wakes a thread for nothing.
 package internode
 
 import (
@@ -20,7 +20,7 @@ type incoming struct {
 	held     atomic.Bool
 	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
 	closed   atomic.Bool
-	missed   atomic.Bool // the server's thread was woken, as by the alarm, while a waiter had the right
+	missed   atomic.Bool // the server's thread was woken while a waiter had the right
 
 	guard    guard
 	diverted bool // what comes does not wake the server's thread; of the thread that has the right
@@ -50,7 +50,8 @@ func (i *incoming) acquire() {
 	}
 }
 
-// release gives it back, and tells how soon the server's thread must poll: see transport.SharedListener.
+// release gives it back, and tells how soon the server's thread must poll: see
+// transport.SharedListener.
 func (i *incoming) release() (again time.Duration) {
 	again = -1
 	if i.listener != nil {
@@ -60,8 +61,8 @@ func (i *incoming) release() (again time.Duration) {
 	return again
 }
 
-// divert keeps what comes from waking the server's thread, or ends that. For the thread that has the
-// right.
+// divert keeps what comes from waking the server's thread, or ends that. For the thread that has
+// the right.
 func (i *incoming) divert(on bool) {
 	if i.diverted != on {
 		i.diverted = on
@@ -75,9 +76,9 @@ func (i *incoming) begin() {
 	i.divert(true)
 }
 
-// leave gives the right back for a waiter. If the next one is not expected soon, or the listener is in
-// the middle of something, what comes wakes the server's thread from now on; else an alarm does if no
-// waiter has come by then.
+// leave gives the right back for a waiter. If the next one is not expected soon, or the listener is
+// in the middle of something, what comes wakes the server's thread from now on; else an alarm does
+// if no waiter has come by then.
 func (i *incoming) leave(found bool) {
 	now := time.Since(began)
 	again := i.listener.Rest()
@@ -92,8 +93,8 @@ func (i *incoming) leave(found bool) {
 	}
 }
 
-// guarded tells the server's thread, which has the right, that waiters still come, so that it is not
-// needed. Else what comes wakes it again; over: it was not woken by what has come until now.
+// guarded tells the server's thread, which has the right, that waiters still come, so that it is
+// not needed. Else what comes wakes it again; over: it was not woken by what has come until now.
 func (i *incoming) guarded() (guarded, over bool) {
 	if !i.diverted || i.guard.lasts(time.Since(began)) {
 		return i.diverted, false
@@ -139,8 +140,8 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 // SleepIn: see transport.Incoming.
 func (t *Transport) SleepIn() int { return t.server.incoming.listener.SleepIn() }
 
-// LeaveIncoming leaves what comes to the server's thread, which is woken if something is there, unless
-// the waiter is expected to be back soon.
+// LeaveIncoming leaves what comes to the server's thread, which is woken if something is there,
+// unless the waiter is expected to be back soon.
 func (t *Transport) LeaveIncoming(v *transport.Visit, found bool) {
 	if v.Stage == transport.VisitAway {
 		return

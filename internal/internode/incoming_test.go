@@ -226,8 +226,8 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	in.held.Store(false)
 }
 
-// slowAlarm holds the caller up behind setting the alarm until that has gone off, as a host does that
-// takes the processor away.
+// slowAlarm holds the caller up behind setting the alarm until that has gone off, as a host does
+// that takes the processor away.
 type slowAlarm struct {
 	transport.SharedListener
 	missed func() bool
@@ -246,8 +246,8 @@ func (l *slowAlarm) Interrupt() {
 	l.SharedListener.Interrupt()
 }
 
-// An alarm that goes off before the waiter that set it has left is not lost: the waiter itself wakes
-// the server's thread.
+// An alarm that goes off before the waiter that set it has left is not lost: the waiter itself
+// wakes the server's thread.
 func TestAlarmBeforeWaiterHasLeft(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a process keeps for one data server that it sends to, which acts for one rank of a node or several: a connection made on first use and shared by all threads, the
-// requests that are open, and how far the node has come. Who posts holds the lock; answers are dealt with without it.
+// What a process keeps for one data server that it sends to, which acts for one rank of a node or
+// several: a connection made on first use and shared by all threads, the requests that are open,
+// and how far the node has come. Who posts holds the lock; answers are dealt with without it.
 package internode
 
 import (
@@ -102,8 +103,9 @@ func (g *target) lost() error {
 	return nil
 }
 
-// send sends a frame: a header, the description of memory in c, if it is not nil, and n bytes of body, which moves. r, if it is
-// not nil, gets the answer; if sending fails, so does it. The caller has the lock, and has taken a credit.
+// send sends a frame: a header, the description of memory in c, if it is not nil, and n bytes of
+// body, which moves. r, if it is not nil, gets the answer; if sending fails, so does it. The caller
+// has the lock, and has taken a credit.
 func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n int64, when transport.When) error {
 	if r != nil {
 		r.expect()
@@ -157,8 +159,8 @@ func (g *target) sendDeferred() {
 }
 
 // A caller that puts a frame off usually sends another one soon, such as a notification, which
-// takes it along. Then the progress thread has no work with it, and is better left asleep. Where all
-// were taken along lately, even an alarm each millisecond costs a tenth of the time of put and
+// takes it along. Then the progress thread has no work with it, and is better left asleep. Where
+// all were taken along lately, even an alarm each millisecond costs a tenth of the time of put and
 // notification.
 const (
 	usuallyTaken = 4 // so many frames were taken along lately
@@ -204,8 +206,8 @@ func (g *target) flush() (left bool) {
 	return g.deferred.Load() && g.broken.Load() == nil
 }
 
-// flushAll sends what was put off to any target, for a caller that is going to wait: nothing that it
-// sends takes it along soon.
+// flushAll sends what was put off to any target, for a caller that is going to wait: nothing that
+// it sends takes it along soon.
 func (t *Transport) flushAll() {
 	if !t.defers.Load() || !t.defers.Swap(false) {
 		return
@@ -240,8 +242,8 @@ func (g *target) caughtUp(n uint32) {
 	}
 }
 
-// fail makes a target useless, once: what is open there fails, and the job learns of the loss. It returns what later
-// callers are told.
+// fail makes a target useless, once: what is open there fails, and the job learns of the loss. It
+// returns what later callers are told.
 func (g *target) fail(why error) error {
 	bye := g.bye.Load() // first: whose error does not say that the node has left is told of a loss
 	err := g.loss(why)
@@ -263,8 +265,9 @@ func (g *target) fail(why error) error {
 	return err
 }
 
-// failPosting is fail for who sends or posts, who may see the end of the connection before the poller does: what has come before it,
-// which may be a goodbye, is read first, as long as somebody reads or something comes.
+// failPosting is fail for who sends or posts, who may see the end of the connection before the
+// poller does: what has come before it, which may be a goodbye, is read first, as long as somebody
+// reads or something comes.
 func (g *target) failPosting(why error) error {
 	news := time.Now()
 	for end := news.Add(10 * goodbyeTime); g.broken.Load() == nil && time.Since(news) < goodbyeTime && news.Before(end); {
@@ -296,11 +299,12 @@ func (g *target) loss(why error) error {
 // goodbyeTime is how long a goodbye waits for who is just sending, and to arrive.
 const goodbyeTime = 200 * time.Millisecond
 
-// errFarewell ends a target whose node was told that nothing follows: what was sent is not to be lost.
+// errFarewell ends a target whose node was told that nothing follows: what was sent is not to be
+// lost.
 var errFarewell = errors.New("closed")
 
-// goodbye tells the node that nothing follows and ends the target. Where another thread is in the middle of sending and
-// stays there, the connection is broken instead.
+// goodbye tells the node that nothing follows and ends the target. Where another thread is in the
+// middle of sending and stays there, the connection is broken instead.
 func (g *target) goodbye() {
 	useful := func() bool { return g.link.Load() != nil && g.broken.Load() == nil }
 	why, free := error(transport.ErrClosed), useful() && g.mu.TryLock()

@@ -45,7 +45,7 @@ func TestCopyOnce(t *testing.T) {
 	defer syscall.Munmap(mem)
 	flag, src := (*uint64)(unsafe.Pointer(&mem[0])), (*uint64)(unsafe.Pointer(&mem[2048]))
 	for n := 2; n <= 8; n *= 2 {
-		*flag = 0 // the last flag of the smaller size, which nothing received, looks torn at this size
+		*flag = 0 // the last one of the smaller size, which nothing received, looks torn
 		var stop atomic.Bool
 		taken := make(chan [2]int)
 		go func() { taken <- take(flag, n, &stop) }()

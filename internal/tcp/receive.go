@@ -44,7 +44,7 @@ type receiver struct {
 	bigHead int            // bytes of the head of the last frame with a large body
 	usual   int            // target: for so many frames large bodies are expected
 	unread  int            // target: bytes that have been dealt with and are still in the socket
-	later   bool           // target: such bytes may stay in the socket until the next call, if nothing was sent
+	later   bool           // target: such bytes may stay there until the next call
 	unheard atomic.Bool    // target: nothing has been sent since the last frame came
 	silent  int            // target: so many frames in a row had no answer before the next one came
 	drained bool           // the last call has taken all that was there

@@ -20,7 +20,8 @@ static int line_of(const char *thread, const char *file, char *line, int size)
 	return there;
 }
 
-// How many threads have that slack: the last one's number is put into thread. -1: it cannot be read.
+// How many threads have that slack: the last one's number is put into thread. -1: it cannot be
+// read.
 static int with_slack(char *thread, size_t size)
 {
 	int found = 0, others = 0;
@@ -28,7 +29,8 @@ static int with_slack(char *thread, size_t size)
 	DIR *d = opendir("/proc/self/task");
 	CHECK(d != NULL);
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
-		if (e->d_name[0] == '.' || atoi(e->d_name) == getpid() || !line_of(e->d_name, "timerslack_ns", line, sizeof line))
+		int other = atoi(e->d_name) != getpid();
+		if (!other || !line_of(e->d_name, "timerslack_ns", line, sizeof line))
 			continue;
 		others++;
 		if (atol(line) == SLACK) {
