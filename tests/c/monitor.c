@@ -9,10 +9,10 @@
 enum { SLACK = 2000000, TRIES = 100000 };
 
 // The first line of a file of a thread; false if it may not be read, or the thread has ended.
-static int line_of(const char *thread, const char *file, char *line, int size)
+static int line_of(int thread, const char *file, char *line, int size)
 {
-	char path[300];
-	snprintf(path, sizeof path, "/proc/%s/%s", thread, file);
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", thread, file);
 	FILE *f = fopen(path, "r");
 	int there = f && fgets(line, size, f);
 	if (f)
@@ -22,19 +22,19 @@ static int line_of(const char *thread, const char *file, char *line, int size)
 
 // How many threads have that slack: the last one's number is put into thread. -1: it cannot be
 // read.
-static int with_slack(char *thread, size_t size)
+static int with_slack(int *thread)
 {
 	int found = 0, others = 0;
 	char line[64];
 	DIR *d = opendir("/proc/self/task");
 	CHECK(d != NULL);
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
-		int other = atoi(e->d_name) != getpid();
-		if (!other || !line_of(e->d_name, "timerslack_ns", line, sizeof line))
+		int other = atoi(e->d_name); // 0: no thread
+		if (!other || other == getpid() || !line_of(other, "timerslack_ns", line, sizeof line))
 			continue;
 		others++;
 		if (atol(line) == SLACK) {
-			snprintf(thread, size, "%s", e->d_name);
+			*thread = other;
 			found++;
 		}
 	}
@@ -43,7 +43,7 @@ static int with_slack(char *thread, size_t size)
 }
 
 // The monitor alone sleeps in nanosleep, while there are calls that enter Go.
-static int is_monitor(const char *thread)
+static int is_monitor(int thread)
 {
 	char line[64] = "";
 	for (int i = 0; i < TRIES; i++) {
@@ -57,9 +57,9 @@ static int is_monitor(const char *thread)
 
 int main(int argc, char **argv)
 {
-	char thread[32] = "";
+	int thread = 0;
 	check_begin(&argc, &argv);
-	int found = with_slack(thread, sizeof thread);
+	int found = with_slack(&thread);
 	if (found < 0)
 		check_skip("the timer slack of other threads may not be read");
 	else
