@@ -81,7 +81,8 @@ func (r *Runtime) leaveToFast(proc int, event uintptr) error {
 // raise has the device write a count, or else the target's data server raise it by one.
 func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
-	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1)}
+	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1),
+		Unhurried: true}
 	dest := r.route(to)
 	if dest.words == nil {
 		return dest.tr.Send(dest.peer, m)

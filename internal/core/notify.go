@@ -52,7 +52,7 @@ func (r *Runtime) Notify(proc int) (int, error) {
 func (r *Runtime) notify(to transport.Rank, count uint32) error {
 	dest := r.route(to)
 	if dest.notifier == nil {
-		return r.send(to, msgNotify, nil)
+		return dest.tr.Send(dest.peer, transport.Msg{Kind: msgNotify, Unhurried: true})
 	}
 	at, err := dest.notifier.Notify(dest.peer, msgNotify, count)
 	if at == 0 || err != nil {

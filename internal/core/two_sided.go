@@ -99,7 +99,7 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 	if o.since += fragmentHead + len(id) + len(data); o.since >= ackBytes && r.twoSided.begin() {
 		o.since = 0
 		o.unacked++
-		go r.requestAck(to)
+		go r.requestAck(to, o.unacked < maxUnacked)
 	}
 	return nil
 }
@@ -113,7 +113,8 @@ func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data
 	defer fragmentMemory.Put(b)
 	dest := r.route(to)
 	body := append(append(appendFragmentHead(b[:0], tag, total), id...), data...)
-	return dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Body: body})
+	m := transport.Msg{Kind: msgFragment, Body: body, Unhurried: true}
+	return dest.tr.Send(dest.peer, m)
 }
 
 func appendFragmentHead(b []byte, tag int64, total int) []byte {
@@ -143,12 +144,12 @@ func (m *twoSided) close() {
 }
 
 // requestAck waits until everything that this rank has sent to another one has been delivered, then
-// sends itself a message.
-func (r *Runtime) requestAck(to transport.Rank) {
+// sends itself a message. unhurried: the next fragment does not wait for that.
+func (r *Runtime) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
 	defer r.twoSided.running.Done()
 	// If it fails, the job ends anyway.
-	r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: true})
+	r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
 	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
 }
 

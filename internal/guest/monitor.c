@@ -16,12 +16,21 @@
 #include <sys/prctl.h>
 
 enum {
-	MONITOR_NUMBER = 1,      // the first thread begins the runtime, which creates the monitor next
+	MONITOR_NUMBER = 1,      // the first thread begins the runtime, and creates the monitor
 	MONITOR_SLACK = 2000000, // ns; tests/c/monitor.c knows it, too
 };
 
+static unsigned long usual; // the slack of the others, which the first thread has inherited
+
+static void set_slack(unsigned long ns) { prctl(PR_SET_TIMERSLACK, ns, 0UL, 0UL, 0UL); }
+
+// A thread inherits the slack of the one that creates it, and the monitor creates threads, too.
 void monitor_begin(int number)
 {
-	if (number == MONITOR_NUMBER)
-		prctl(PR_SET_TIMERSLACK, (unsigned long)MONITOR_SLACK, 0UL, 0UL, 0UL);
+	if (number < MONITOR_NUMBER)
+		usual = (unsigned long)prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
+	else if (number == MONITOR_NUMBER)
+		set_slack(MONITOR_SLACK);
+	else
+		set_slack(usual);
 }

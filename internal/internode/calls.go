@@ -167,11 +167,11 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	}
 	defer g.mu.Unlock()
 	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
-	if k == kindSend {
-		return nil, g.sendParts(nil, &h, m.Body, m.Unordered)
-	}
 	if m.Unhurried {
 		h.flags |= flagLate
+	}
+	if k == kindSend {
+		return nil, g.sendParts(nil, &h, m.Body, m.Unordered)
 	}
 	if r, err = g.open(nil, kindReply); err == nil {
 		r.finish(g.sendParts(r, &h, m.Body, m.Unordered))

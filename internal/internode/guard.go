@@ -17,7 +17,7 @@ const (
 	mostBack  = 16
 	usualBack = 8 // so many waiters were back soon lately: the next one is expected to be
 
-	soonBack   = 200 * time.Microsecond // a waiter is back soon; or within a quarter of the guard
+	soonBack   = 200 * time.Microsecond // a waiter is back soon, or in a quarter of the guard
 	leastGuard = 300 * time.Microsecond
 	mostGuard  = 8 * time.Millisecond // two ticks of 250 Hz
 	guardPart  = 20

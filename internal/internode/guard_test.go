@@ -41,14 +41,14 @@ func TestGuardGrows(t *testing.T) {
 	g.now = time.Second
 	g.note()
 	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("where an origin needed an answer the alarm is %v, not %v", alarm, leastGuard)
+		t.Errorf("an origin needed an answer: the alarm is %v, not %v", alarm, leastGuard)
 	}
 	alarm := g.visits(500, soonBack-time.Microsecond)
 	if alarm < 4*time.Millisecond || alarm > 5*time.Millisecond {
-		t.Errorf("the alarm is set to %v when no origin has needed an answer for 100 ms", alarm)
+		t.Errorf("100 ms without such an origin: the alarm is %v", alarm)
 	}
 	if alarm := g.visits(1000, soonBack-time.Microsecond); alarm != mostGuard {
-		t.Errorf("the alarm is set to %v where no origin needs an answer, not %v", alarm, mostGuard)
+		t.Errorf("without such an origin the alarm is %v, not %v", alarm, mostGuard)
 	}
 	g.extend(g.now)
 	if n := g.visits(3, time.Millisecond); n != 0 && n != mostGuard {
@@ -65,7 +65,7 @@ func TestGuardGrows(t *testing.T) {
 	g.visits(1, 10*time.Microsecond)
 	g.note()
 	if alarm := g.visits(1, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("when an origin has needed an answer the alarm is %v, not %v", alarm, leastGuard)
+		t.Errorf("again an origin needed one: the alarm is %v, not %v", alarm, leastGuard)
 	}
 	if alarm := g.visits(mostBack, 10*soonBack); alarm != noGuard {
 		t.Errorf("the alarm is set to %v though waiters come seldom", alarm)

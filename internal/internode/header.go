@@ -66,7 +66,7 @@ const (
 	flagStrided = 1 << 1 // the descriptor is a shape
 	flagGroups  = 1 << 2 // the descriptor is a list of groups of segments
 	flagShape   = flagStrided | flagGroups
-	flagLate    = 1 << 3 // of a call: the reply may come some milliseconds later
+	flagLate    = 1 << 3 // of a message: it may be dealt with some milliseconds later
 	flagWide    = 1 << 4 // 8 bytes, else 4
 	flagDevice  = 1 << 5
 	flagMore    = 1 << 6 // the rest of the data follows in other frames

@@ -23,7 +23,7 @@ type incoming struct {
 	missed   atomic.Bool // the server's thread was woken while a waiter had the right
 
 	guard    guard
-	diverted bool // what comes does not wake the server's thread; of the thread that has the right
+	diverted bool // no data wakes the server's thread; of the thread that has the right
 }
 
 // tryAcquire takes the right to poll, if no other thread has it.
@@ -82,7 +82,8 @@ func (i *incoming) begin() {
 func (i *incoming) leave(found bool) {
 	now := time.Since(began)
 	again := i.listener.Rest()
-	if expected := i.guard.leave(now); !found || !expected || again >= 0 {
+	expected := i.guard.leave(now)
+	if !found || !expected || again >= 0 || !i.listener.Whole() {
 		i.divert(false)
 	} else if alarm := i.guard.extend(now); alarm > 0 {
 		i.listener.WakeIn(alarm)
@@ -132,7 +133,9 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		in.begin()
 	}
 	n := in.listener.Poll(1)
-	in.guard.hasPolled()
+	if n == 0 {
+		in.guard.hasPolled()
+	}
 	v.Ready = int32(in.listener.Ready())
 	return n
 }

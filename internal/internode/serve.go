@@ -106,6 +106,9 @@ func (o *origin) End() error {
 		o.deliver()
 	}
 	o.handled.Add(1)
+	if transport.Rank(h.rank) != o.s.t.opt.Me { // it does not receive by itself
+		o.s.incoming.guard.note()
+	}
 	if err := o.act(); err != nil {
 		return err
 	}
@@ -160,10 +163,10 @@ func (o *origin) act() error {
 func (o *origin) deliver() {
 	h := &o.c.h
 	var reply func([]byte)
+	if h.flags&flagLate == 0 {
+		o.s.incoming.guard.note()
+	}
 	if id := h.id; h.kind == kindCall {
-		if h.flags&flagLate == 0 {
-			o.s.incoming.guard.note()
-		}
 		reply = func(body []byte) { o.reply(id, body) }
 	}
 	o.message.handle(o.s.t, o.from, transport.Rank(h.rank), h.what, reply)

@@ -22,7 +22,7 @@ import (
 const (
 	// idleTime is how long the thread ticks without anything to do before it sleeps until it is
 	// woken. Each tick is a system call that blocks, after which Go's monitor looks around
-	// every 20 us for a few milliseconds, on a core that a data server may need.
+	// for a few milliseconds, on a core that a data server may need.
 	idleTime = time.Millisecond
 	maxPolls = 64 // of one source before the others have their turn
 )
@@ -84,6 +84,9 @@ func (h *thread) flushIn(d time.Duration) {
 		h.wake()
 	} else if h.asleep.Load() {
 		h.alarm.WakeIn(d)
+		if sooner := h.flushAt.Load(); sooner != 0 && sooner < at { // set just before
+			h.alarm.WakeIn(max(time.Duration(sooner)-time.Since(began), 0))
+		}
 	}
 }
 

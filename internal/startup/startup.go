@@ -12,7 +12,6 @@ package startup
 import (
 	"errors"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -42,7 +41,7 @@ type Startup struct {
 
 // Load reads the settings, and prepares the process: crash reports, and how Go uses processors and memory.
 func Load(l Library) *Startup {
-	runtime.GOMAXPROCS(transport.Procs(runtime.NumCPU()))
+	guest.SetProcs(transport.Procs)
 	debug.SetGCPercent(50)
 	s := &Startup{library: l}
 	s.Cfg, s.problem = config.LoadFrom(bootstrap.Environ())

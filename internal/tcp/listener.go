@@ -168,6 +168,9 @@ func (l *listener) Rest() (again time.Duration) {
 	return l.lookAt()
 }
 
+// Whole tells whether no connection is in the middle of something.
+func (l *listener) Whole() bool { return l.current == nil }
+
 // Ready is the epoll of the connections, if no other thing is to be done.
 func (l *listener) Ready() int {
 	if l.current != nil || l.lookAt() >= 0 {
@@ -266,6 +269,7 @@ func (l *listener) serve(c *conn) (moved int) {
 // end closes a connection and tells why.
 func (l *listener) end(c *conn) {
 	l.remove(c.fd)
+	c.rx.consume() // a socket that is closed with data in it is reset
 	c.rx.unread = 0
 	if !l.closing.Load() {
 		c.rx.to.Lost(c.err)

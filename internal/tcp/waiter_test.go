@@ -87,7 +87,8 @@ func TestWaiterConfirmsLater(t *testing.T) {
 		t.Helper()
 		data := []byte{i, i, i, i, i, i, i, i}
 		body := cursorOf(data, len(data), 1)
-		if _, err := c.e.Send([]byte{opPut}, &body, int64(len(data)), transport.Now); err != nil {
+		_, err := c.e.Send([]byte{opPut}, &body, int64(len(data)), transport.Now)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !readable(t, s.l.Ready(), patience) || s.l.Poll(1) == 0 || s.mem[7] != i {

@@ -215,6 +215,8 @@ type SharedListener interface {
 	// Rest is called before the thread that polls stops. again is how soon polling must go on at the
 	// latest, whatever comes: 0 at once, negative: any time.
 	Rest() (again time.Duration)
+	// Whole tells whether no frame has come in part. For the thread that polls.
+	Whole() bool
 	// Ready is a descriptor to wait for input at: while it has none, Poll would find nothing.
 	// Negative: Poll may find something all the same. For the thread that polls.
 	Ready() int

@@ -5,18 +5,11 @@ package transport
 
 import "slices"
 
-const (
-	leastProcs = 8
-	spareProcs = 4
-	mostProcs  = 32
-)
-
-// Procs is the GOMAXPROCS of a process that may run on so many cores. Few goroutines run at the
-// same time, since the cores belong to the application. But those of transports spend their time in
-// system calls, and threads of the application that have called the library keep a processor of Go
-// while they compute. Go's monitor takes up to 10 ms to notice that (guest/monitor.c), so there are
-// some to spare.
-func Procs(cores int) int { return min(max(cores+spareProcs, leastProcs), mostProcs) }
+// Procs is the GOMAXPROCS of a process, whatever the machine, where few threads of the application
+// call the library (guest.SetProcs). Few goroutines run at the same time, since the cores belong to
+// the application. But those of transports spend their time in system calls, and Go's monitor takes
+// up to 10 ms to notice that a processor is free meanwhile, so some are needed to spare.
+const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {

@@ -58,7 +58,7 @@ type Msg struct {
 	Unordered bool // Send: unordered, also with respect to other messages
 	Straight  bool // Send, unordered: only if it goes straight to the process, where whoever waits for it reads it; else ErrNotNative
 	Lent      bool // to a handler: Body is valid during the call only
-	Unhurried bool // Call: no caller waits for the reply, which may come some milliseconds later
+	Unhurried bool // it may be dealt with some milliseconds later, since only a waiter needs it
 }
 
 // MaxMessageHead is the most bytes of Msg.Head.

@@ -30,7 +30,8 @@ static int with_slack(int *thread)
 	CHECK(d != NULL);
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
 		int other = atoi(e->d_name); // 0: no thread
-		if (!other || other == getpid() || !line_of(other, "timerslack_ns", line, sizeof line))
+		if (!other || other == getpid() ||
+			!line_of(other, "timerslack_ns", line, sizeof line))
 			continue;
 		others++;
 		if (atol(line) == SLACK) {

@@ -177,6 +177,9 @@ func (l *listener) Sleep(limit time.Duration) {
 	l.source.Sleep(limit)
 }
 
+// Whole: nothing is left in the middle, as for Rest.
+func (l *listener) Whole() bool { return true }
+
 // Ready and SleepIn: there is no descriptor.
 func (l *listener) Ready() int   { return -1 }
 func (l *listener) SleepIn() int { return -1 }

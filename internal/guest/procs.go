@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// How many processors Go has: a thread of the application that has called the library keeps one
+// while it computes, until Go's monitor takes it away, which may be some milliseconds later
+// (monitor.c). So there are more than such threads.
+package guest
+
+import "C"
+
+import (
+	"runtime"
+	"sync"
+)
+
+const (
+	fewThreads = 4 // for these the base is enough
+	mostProcs  = 256
+)
+
+var procs struct {
+	mu      sync.Mutex
+	base    int // 0: not set yet
+	threads int
+}
+
+// SetProcs sets how many processors Go has where few threads call the library.
+func SetProcs(base int) {
+	procs.mu.Lock()
+	defer procs.mu.Unlock()
+	procs.base = base
+	runtime.GOMAXPROCS(procsFor(base, procs.threads))
+}
+
+// procsFor leaves room for the next threads: to change the number stops all goroutines.
+func procsFor(base, threads int) int {
+	if threads <= fewThreads {
+		return base
+	}
+	return min(base+2*threads, mostProcs)
+}
+
+// armcigo_threads is told by signals.c that so many threads of the application call the library.
+//
+//export armcigo_threads
+func armcigo_threads(n C.int) { enterThreads(int(n)) }
+
+// enterThreads sees to it that there are processors for so many threads. Their number is not
+// lowered: the threads may come back.
+func enterThreads(n int) {
+	procs.mu.Lock()
+	defer procs.mu.Unlock()
+	if n <= procs.threads {
+		return
+	}
+	procs.threads = n
+	if most := procsFor(procs.base, n); procs.base > 0 && most > runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(most)
+	}
+}
