@@ -22,6 +22,9 @@ const (
 	maxUnacked    = 2        // requests that may be open; the window is maxUnacked+1 times ackBytes
 	fragmentHead  = 16       // int64 tag, int64 bytes of the whole message
 	idBytes       = 8        // a message in several fragments begins with its number
+
+	// A rank that requests no more often does not fill its window before the answer has come.
+	seldomAsked = 10 * time.Millisecond
 )
 
 // Tags of the library's own messages lie above those of applications, which are C ints.
@@ -59,8 +62,9 @@ func (m *twoSided) window(to transport.Rank) *sendWindow {
 // sendWindow counts what is on its way to a rank of another node.
 type sendWindow struct {
 	mu      sync.Mutex
-	since   int // bytes sent since the last request for an acknowledgement
-	unacked int // requests whose acknowledgement has not come
+	since   int       // bytes sent since the last request for an acknowledgement
+	unacked int       // requests whose acknowledgement has not come
+	asked   time.Time // when the last one was made
 }
 
 // Send sends a message to a rank, possibly this one. It returns when the body may be reused.
@@ -99,7 +103,9 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 	if o.since += fragmentHead + len(id) + len(data); o.since >= ackBytes && r.twoSided.begin() {
 		o.since = 0
 		o.unacked++
-		go r.requestAck(to, o.unacked < maxUnacked)
+		now := time.Now()
+		go r.requestAck(to, now.Sub(o.asked) > seldomAsked)
+		o.asked = now
 	}
 	return nil
 }
@@ -144,7 +150,7 @@ func (m *twoSided) close() {
 }
 
 // requestAck waits until everything that this rank has sent to another one has been delivered, then
-// sends itself a message. unhurried: the next fragment does not wait for that.
+// sends itself a message. unhurried: no fragment is likely to wait for that.
 func (r *Runtime) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
 	defer r.twoSided.running.Done()
