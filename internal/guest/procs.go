@@ -31,7 +31,7 @@ func SetProcs(base int) {
 	runtime.GOMAXPROCS(procsFor(base, procs.threads))
 }
 
-// procsFor leaves room for the next threads: to change the number stops all goroutines.
+// procsFor leaves room for twice the threads: to change the number stops all goroutines.
 func procsFor(base, threads int) int {
 	if threads <= fewThreads {
 		return base
@@ -39,21 +39,22 @@ func procsFor(base, threads int) int {
 	return min(base+2*threads, mostProcs)
 }
 
-// armcigo_threads is told by signals.c that so many threads of the application call the library.
+// armcigo_threads is called by procs.c when more threads of the application call the library. It
+// returns for how many threads there are processors.
 //
 //export armcigo_threads
-func armcigo_threads(n C.int) { enterThreads(int(n)) }
+func armcigo_threads(n C.int) C.int { return C.int(enterThreads(int(n))) }
 
-// enterThreads sees to it that there are processors for so many threads. Their number is not
-// lowered: the threads may come back.
-func enterThreads(n int) {
+// enterThreads sees to it that there are processors for so many threads, and returns for how many
+// there are. Their number is not lowered: the threads may come back.
+func enterThreads(n int) (enough int) {
 	procs.mu.Lock()
 	defer procs.mu.Unlock()
-	if n <= procs.threads {
-		return
+	if n > procs.threads {
+		procs.threads = n
+		if most := procsFor(procs.base, n); procs.base > 0 && most > runtime.GOMAXPROCS(0) {
+			runtime.GOMAXPROCS(most)
+		}
 	}
-	procs.threads = n
-	if most := procsFor(procs.base, n); procs.base > 0 && most > runtime.GOMAXPROCS(0) {
-		runtime.GOMAXPROCS(most)
-	}
+	return max(2*procs.threads, fewThreads)
 }

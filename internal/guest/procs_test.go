@@ -11,8 +11,12 @@ import (
 func TestProcs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	SetProcs(8)
-	for _, c := range []struct{ threads, want int }{{1, 8}, {4, 8}, {5, 18}, {4, 18}, {16, 40}, {1000, 256}} {
-		enterThreads(c.threads)
+	for _, c := range []struct{ threads, want int }{
+		{1, 8}, {4, 8}, {5, 18}, {4, 18}, {16, 40}, {1000, 256},
+	} {
+		if enough := enterThreads(c.threads); enough < c.threads {
+			t.Errorf("processors for %d threads, not %d", enough, c.threads)
+		}
 		if n := runtime.GOMAXPROCS(0); n != c.want {
 			t.Errorf("%d processors for %d threads, not %d", n, c.threads, c.want)
 		}

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "crash.h"
 #include "monitor.h"
+#include "procs.h"
 #include "signals.h"
 #include "space.h"
 
@@ -77,21 +78,12 @@ static void drop_stack(void *p)
 	munmap(p, STACK);
 }
 
-static pthread_key_t thread_key; // of threads of the application that have entered Go
-static _Atomic int threads;      // how many of them there are
-
-static void leave_last(void *p)
-{
-	(void)p;
-	atomic_fetch_sub(&threads, 1);
-}
-
 // Go has installed its handlers when it starts its first thread.
 static void begin(void)
 {
 	crash_begin();
 	pthread_key_create(&stack_key, drop_stack);
-	pthread_key_create(&thread_key, leave_last);
+	procs_begin();
 }
 
 struct start {
@@ -132,21 +124,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	if (failures == GO_TRIES)
 		space_no_thread(err);
 	return err;
-}
-
-void armcigo_threads(int n); // procs.go
-
-enum { FEW_THREADS = 4 }; // procs.go
-
-// Tells Go of another thread, now and then: each time that it needs more processors.
-static void count_thread(void)
-{
-	static _Atomic int told = FEW_THREADS;
-	if (pthread_setspecific(thread_key, &threads) != 0)
-		return;
-	int n = atomic_fetch_add(&threads, 1) + 1, before = atomic_load(&told);
-	if (n > before && atomic_compare_exchange_strong(&told, &before, 2 * n))
-		armcigo_threads(n);
 }
 
 static void give_stack(void)
@@ -204,7 +181,7 @@ static __attribute__((noinline, cold)) void enter_first(void)
 	if (!atomic_exchange(&known, 1))
 		atomic_store(&application, mask);
 	give_stack();
-	count_thread();
+	procs_enter();
 }
 
 uintptr_t __real__cgo_wait_runtime_init_done(void);

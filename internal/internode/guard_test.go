@@ -4,6 +4,7 @@
 package internode
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -72,9 +73,8 @@ func TestGuardGrows(t *testing.T) {
 	}
 }
 
-// A get, a read-modify-write and a call make the next guards short, a message and a call without a
-// waiting caller do not. Neither does data that a waiter has received, but data that waited for an
-// alarm does.
+// A get, a call and a message that is acted on make the next guards short; a message that only a
+// waiter needs does not, nor does a call whose reply no caller waits for.
 func TestWhatShortensTheGuard(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
 	g := &ends.Open[1].(*Transport).server.incoming.guard
@@ -85,6 +85,19 @@ func TestWhatShortensTheGuard(t *testing.T) {
 		_, err := u.tr.Call(1, transport.Msg{Kind: 9, Unhurried: late})
 		return err
 	}
+	send := func(late bool) error {
+		sent := 1
+		for ends.Inbox[1].Has(0, sent) {
+			sent++
+		}
+		err := u.tr.Send(1, transport.Msg{Kind: 9, Body: []byte("message"), Unhurried: late})
+		for end := time.Now().Add(patience); !ends.Inbox[1].Has(0, sent); {
+			if time.Sleep(100 * time.Microsecond); time.Now().After(end) {
+				return errors.New("it has not come")
+			}
+		}
+		return err
+	}
 	for _, c := range []struct {
 		what   string
 		do     func() error
@@ -92,8 +105,9 @@ func TestWhatShortensTheGuard(t *testing.T) {
 	}{
 		{"get", func() error { return done(t, u.tr.Get, plain(u.mine, u.there, 8)) }, true},
 		{"call", func() error { return call(false) }, true},
+		{"message", func() error { return send(false) }, true},
+		{"message for a waiter", func() error { return send(true) }, false},
 		{"call without a waiting caller", func() error { return call(true) }, false},
-		{"message", func() error { return u.tr.Send(1, transport.Msg{Kind: 9}) }, false},
 	} {
 		g.needed.Store(false)
 		if err := c.do(); err != nil {

@@ -94,14 +94,25 @@ func (i *incoming) leave(found bool) {
 	}
 }
 
-// guarded tells the server's thread, which has the right, that waiters still come, so that it is
-// not needed. Else what comes wakes it again; over: it was not woken by what has come until now.
-func (i *incoming) guarded() (guarded, over bool) {
-	if !i.diverted || i.guard.lasts(time.Since(began)) {
-		return i.diverted, false
+// guardState is what the server's thread finds when it has the right to poll.
+type guardState uint8
+
+const (
+	unguarded guardState = iota // data wakes it
+	guarded                     // waiters still come, so that it is not needed
+	guardOver                   // data wakes it again, but has not done so until now
+)
+
+// endGuard ends the guard if it is over.
+func (i *incoming) endGuard() guardState {
+	switch {
+	case !i.diverted:
+		return unguarded
+	case i.guard.lasts(time.Since(began)):
+		return guarded
 	}
 	i.divert(false)
-	return false, true
+	return guardOver
 }
 
 // wanted tells the server's thread that a waiter would rather poll.

@@ -114,9 +114,9 @@ func (s *server) turn() {
 	if s.again = -1; !in.serve() {
 		return
 	}
-	if guarded, over := in.guarded(); !guarded {
+	if state := in.endGuard(); state != guarded {
 		n := s.listener.Poll(1)
-		if over && n > 0 {
+		if state == guardOver && n > 0 {
 			in.guard.note()
 		}
 		s.poll.Event(n)

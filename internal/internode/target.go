@@ -2,7 +2,8 @@
 
 // What a process keeps for one data server that it sends to, which acts for one rank of a node or
 // several: a connection made on first use and shared by all threads, the requests that are open,
-// and how far the node has come. Who posts holds the lock; answers are dealt with without it.
+// and how far the node has come. A caller that posts holds the lock; answers are dealt with without
+// it.
 package internode
 
 import (
@@ -265,9 +266,9 @@ func (g *target) fail(why error) error {
 	return err
 }
 
-// failPosting is fail for who sends or posts, who may see the end of the connection before the
-// poller does: what has come before it, which may be a goodbye, is read first, as long as somebody
-// reads or something comes.
+// failPosting is fail for a caller that sends or posts, which may see the end of the connection
+// before the poller does: frames that have come before it, of which one may be a goodbye, are read
+// first, as long as a thread reads or a frame comes.
 func (g *target) failPosting(why error) error {
 	news := time.Now()
 	for end := news.Add(10 * goodbyeTime); g.broken.Load() == nil && time.Since(news) < goodbyeTime && news.Before(end); {
@@ -299,8 +300,7 @@ func (g *target) loss(why error) error {
 // goodbyeTime is how long a goodbye waits for who is just sending, and to arrive.
 const goodbyeTime = 200 * time.Millisecond
 
-// errFarewell ends a target whose node was told that nothing follows: what was sent is not to be
-// lost.
+// errFarewell ends a target behind the last frame: no frame before that is to be lost.
 var errFarewell = errors.New("closed")
 
 // goodbye tells the node that nothing follows and ends the target. Where another thread is in the
