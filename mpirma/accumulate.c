@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap and the forms with requests. All of them change
 // memory under the accumulate locks of the target's node, so that they are atomic with respect to each other whatever the
-// operator and the way. They are complete at the origin when they return, and take effect in the order of the calls.
+// operator and the way, and take effect in the order of the calls. The origin's buffer may be used again when they return; what
+// they fetch from another node is there after the next synchronisation, or when the request has been waited for.
 #include "window.h"
 
 #include "_cgo_export.h"
@@ -19,13 +20,16 @@ struct extra {
 	void *request;
 };
 
-static int by_go(struct rma_access *a, const struct rma_args *g, const struct extra *x, int op, const struct rma_type *result)
+// number: what to wait for, if there is a request; 0: nothing.
+static int by_go(struct rma_access *a, const struct rma_args *g, const struct extra *x, int op, const struct rma_type *result,
+	int32_t *number)
 {
 	struct rma_call c = {.kind = RMA_UPDATE, .proc = a->t->world, .op = op, .element = a->there->element, .trusted = a->trusted,
-		.fetches = x->fetches, .local = {(uintptr_t)g->origin, a->origin_count, a->origin},
+		.fetches = x->fetches, .explicit_wait = x->request != NULL, .local = {(uintptr_t)g->origin, a->origin_count, a->origin},
 		.remote = {a->addr, a->there_count, a->there}, .result = {(uintptr_t)x->result, x->result_count, result}};
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	rma_note(a->w, g->target);
+	*number = c.number;
 	return failed;
 }
 
@@ -61,7 +65,7 @@ static bool by_kernel(struct rma_access *a, const void *origin, void *result, in
 	return a->t->by_kernel && run.bytes <= MOST_BY_KERNEL && shm_foreign_update(&u, &run, 1, origin, result) == 0;
 }
 
-static int accumulate(struct rma_access *a, const struct rma_args *g, const struct extra *x)
+static int accumulate(struct rma_access *a, const struct rma_args *g, const struct extra *x, int32_t *number)
 {
 	int op = rma_op(x->op);
 	const struct rma_type *result = x->fetches ? rma_type(x->result_type) : NULL;
@@ -72,7 +76,7 @@ static int accumulate(struct rma_access *a, const struct rma_args *g, const stru
 	if (!a->direct && dense && by_kernel(a, g->origin, x->result, op))
 		return RMA_OK;
 	if (!a->direct || !dense)
-		return by_go(a, g, x, op, result);
+		return by_go(a, g, x, op, result, number);
 	size_t n = (size_t)(a->there_count * a->there->bytes) / (size_t)a->there->element_bytes;
 	k_update(&job.stripes, op, a->there->element, (void *)a->addr, g->origin, x->result, n);
 	return RMA_OK;
@@ -81,6 +85,7 @@ static int accumulate(struct rma_access *a, const struct rma_args *g, const stru
 static int start(struct rma_args *g, struct rma_win *w, const struct extra *x)
 {
 	struct rma_access a;
+	int32_t number = 0;
 	if (x->op == abi.op_no_op) { // the origin's arguments mean nothing
 		g->origin_type = g->there_type;
 		g->origin_count = g->there_count;
@@ -89,8 +94,8 @@ static int start(struct rma_args *g, struct rma_win *w, const struct extra *x)
 	if (!failed && x->fetches && x->result_count < 0)
 		failed = rma_error(w, g->function, abi.err_count, "result_count: %ld is negative", (long)x->result_count);
 	if (!failed && !a.nothing)
-		failed = accumulate(&a, g, x);
-	return failed || !x->request ? failed : rma_request(w, g->function, 0, x->request);
+		failed = accumulate(&a, g, x, &number);
+	return failed || !x->request ? failed : rma_request(w, g->function, number, x->request);
 }
 
 #define ARGS(name) (&(struct rma_args){"MPI_" name, origin, origin_count, rma_handle(origin_type), target, disp, target_count, \

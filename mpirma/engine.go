@@ -96,7 +96,9 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 		number, err = window.Start(rt, &t)
 		c.number = C.int32_t(number)
 	case C.RMA_UPDATE:
-		err = updateOf(c).Do(rt)
+		var number int32
+		number, err = updateOf(c).Start(rt)
+		c.number = C.int32_t(number)
 	case C.RMA_CAS:
 		n := int(c.remote._type.size)
 		err = rt.CompareSwap(int(c.proc), uintptr(c.remote.addr), n, bytesAt(uintptr(unsafe.Pointer(c.compare)), n),
@@ -107,7 +109,7 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 
 func updateOf(c *C.struct_rma_call) *window.Update {
 	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op), Type: kernel.UpdateType(c.element),
-		Remote: sideOf(&c.remote), Trusted: bool(c.trusted)}
+		Remote: sideOf(&c.remote), Trusted: bool(c.trusted), Explicit: bool(c.explicit_wait)}
 	if u.Op != kernel.OpNoOp {
 		u.Local = sideOf(&c.local)
 	}

@@ -3,7 +3,7 @@
 // Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them.
 // Updates of one origin at one rank take effect in the order in which they were called, and behind
 // its earlier accumulates (Op) there. Within the node they are done when the call returns; between
-// nodes they are messages (update_message.go), and a fence waits for them. An accumulate by an Op
+// nodes they are messages (update_message.go), and a fence waits for them, also for what they fetch. An accumulate by an Op
 // after them has no order with them, unless a fence comes between.
 package core
 
@@ -32,22 +32,29 @@ type Update struct {
 
 // Update carries an update out. It returns when Data may be overwritten and Old is there.
 func (r *Runtime) Update(u *Update) error {
-	size, all, err := r.checkUpdate(u)
-	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
+	size, err := r.beginUpdate(u)
+	switch {
+	case err != nil || size == 0:
 		return err
-	}
-	if !u.Trusted {
-		if err := r.checkRuns(u.Proc, u.Runs); err != nil {
-			return err
-		}
-	}
-	if err := r.behindStores(u.Proc); err != nil {
-		return err
-	}
-	if r.Topo.SameNode(transport.Rank(u.Proc)) {
+	case r.Topo.SameNode(transport.Rank(u.Proc)):
 		return r.updateHere(u)
 	}
 	return r.updateRemote(u, size)
+}
+
+// beginUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
+// bytes of an element; 0: there is nothing to do.
+func (r *Runtime) beginUpdate(u *Update) (size int, err error) {
+	size, all, err := r.checkUpdate(u)
+	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
+		return 0, err
+	}
+	if !u.Trusted {
+		if err := r.checkRuns(u.Proc, u.Runs); err != nil {
+			return 0, err
+		}
+	}
+	return size, r.behindStores(u.Proc)
 }
 
 // checkUpdate gives the bytes of an element and of all of them.

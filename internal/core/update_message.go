@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Updates of other nodes. A message has a head, runs of the target's memory, and the elements; it
-// is small enough to be received in memory that is used again, so a large update is many. Who
-// fetches waits for the answer to each. The server checks everything: a wrong message changes
-// nothing, is not answered with data, and is logged if nobody waits for it.
+// is small enough to be received in memory that is used again, so a large update is many. One that
+// fetches is answered (update_fetch.go). The server checks everything: a wrong message changes
+// nothing, is not answered with data, and is logged.
 package core
 
 import (
@@ -89,28 +89,34 @@ func (c *updateMessages) append(b []byte, bytes int64) []byte {
 
 // updateRemote updates memory of a rank of another node.
 func (r *Runtime) updateRemote(u *Update, size int) error {
+	old := u.Old
+	return eachUpdate(u, size, func(message []byte, first Run, bytes int64) error {
+		if u.Old == nil {
+			err := r.send(transport.Rank(u.Proc), msgUpdate, message)
+			if err != nil {
+				return updateError(u.Proc, err)
+			}
+			r.traffic.posted(u.Proc) // a fence waits for it, too
+			return nil
+		}
+		part := old[:bytes]
+		old = old[bytes:]
+		answer, err := r.call(transport.Rank(u.Proc), msgUpdate, message)
+		return fetched(u.Proc, part, answer, err, first)
+	})
+}
+
+// eachUpdate calls send with each message of an update, its first run, and the bytes of its
+// elements. The message is valid during the call.
+func eachUpdate(u *Update, size int, send func(message []byte, first Run, bytes int64) error) error {
 	room := updateRooms.Get().(*[mostUpdate]byte)
 	defer updateRooms.Put(room)
 	var few [8]Run
 	c := updateMessages{u: u, size: size, runs: append(few[:0], u.Runs...)}
-	old := u.Old
 	for bytes := c.next(); bytes > 0; bytes = c.next() {
-		message := c.append(room[:0], bytes)
-		if u.Old == nil {
-			if err := r.send(transport.Rank(u.Proc), msgUpdate, message); err != nil {
-				return updateError(u.Proc, err)
-			}
-			r.traffic.posted(u.Proc) // a fence waits for it, too
-			continue
+		if err := send(c.append(room[:0], bytes), c.now[0], bytes); err != nil {
+			return err
 		}
-		answer, err := r.call(transport.Rank(u.Proc), msgUpdate, message)
-		switch {
-		case err != nil:
-			return updateError(u.Proc, err)
-		case int64(len(answer)) != bytes:
-			return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", bytes, c.now[0].Addr, u.Proc)
-		}
-		old = old[copy(old, answer):]
 	}
 	return nil
 }

@@ -141,18 +141,18 @@ func (t *Transport) straight(peer transport.Peer) *origin {
 	return t.server.origin(t.peers[peer].Rank)
 }
 
-// Call posts a message and waits for the reply to it.
+// Call posts a message and waits for the reply to it, unless m.Replied gets that.
 func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	r, err := t.message(peer, m, kindCall)
-	if err != nil {
+	if r == nil || err != nil {
 		return nil, err
 	}
 	found, err := r.wait()
 	return found.body, err
 }
 
-// message sends a message, in parts where frames are bounded. r is the request that waits for the
-// reply to a call.
+// message sends a message, in parts where frames are bounded. r is the request of a call whose
+// caller waits for the reply; nil: no caller does.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
 		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,
@@ -165,22 +165,39 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	if err := g.lock(); err != nil {
 		return nil, err
 	}
-	defer g.mu.Unlock()
 	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
 	if m.Unhurried {
 		h.flags |= flagLate
 	}
 	if k == kindSend {
-		return nil, g.sendParts(nil, &h, m.Body, m.Unordered)
+		err = g.sendParts(nil, &h, &m, transport.Now)
+		g.mu.Unlock()
+		return nil, err
 	}
-	if r, err = g.open(nil, kindReply); err == nil {
-		r.finish(g.sendParts(r, &h, m.Body, m.Unordered))
+	if r, err = g.openCall(&m); err == nil {
+		r.finish(g.sendParts(r, &h, &m, g.urgencyOfCall(&m)))
 	}
-	return r, err
+	p := g.poller
+	g.mu.Unlock()
+	if m.Replied == nil || err != nil {
+		return r, err
+	}
+	p.attendLater()
+	return nil, nil
 }
 
-// sendParts sends the frames of a message.
-func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) error {
+// urgencyOfCall is urgency of a call's frames: the first of several whose callers do not wait
+// leaves at once, the others together.
+func (g *target) urgencyOfCall(m *transport.Msg) transport.When {
+	if m.Replied != nil && g.poller.later.Load() > 1 {
+		return transport.Soon
+	}
+	return transport.Now
+}
+
+// sendParts sends the frames of a message. The caller has the lock.
+func (g *target) sendParts(r *request, h *header, m *transport.Msg, when transport.When) error {
+	body := m.Body
 	g.held = body // a cursor keeps no memory alive, and has it nowhere but on the heap
 	defer func() { g.held = nil }()
 	c := &g.parts
@@ -189,14 +206,14 @@ func (g *target) sendParts(r *request, h *header, body []byte, unordered bool) e
 		if err := g.credit(); err != nil {
 			return err
 		}
-		if !unordered {
+		if !m.Unordered {
 			g.posted.Store(g.sent)
 			if h.kind == kindSend {
 				g.counters.messages = g.sent
 			}
 		}
 		h.addr, h.bytes = h.arg-uint64(c.Left()), uint64(min(c.Left(), int64(g.payload)))
-		if err := g.send(r, h, nil, c, int64(h.bytes), transport.Now); err != nil || c.Left() == 0 {
+		if err := g.send(r, h, nil, c, int64(h.bytes), when); err != nil || c.Left() == 0 {
 			return err
 		}
 		r = nil // there is one reply

@@ -40,7 +40,8 @@ func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at ui
 		return at, err
 	}
 	// The next one can be a write when this has been handled.
-	err = g.sendParts(nil, &header{kind: kindSend, what: kind, flags: flagAck, rank: uint32(rank)}, nil, false)
+	h := header{kind: kindSend, what: kind, flags: flagAck, rank: uint32(rank)}
+	err = g.sendParts(nil, &h, &transport.Msg{}, transport.Now)
 	g.counters.sent = g.sent
 	g.dropFast()
 	return 0, err

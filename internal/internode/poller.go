@@ -68,6 +68,14 @@ func (t *Transport) pollerOf(src transport.Source) *poller {
 // expects tells whether something is to come that nobody reads who waits for it.
 func (p *poller) expects() bool { return p.later.Load() > 0 || p.asleep.Load() > 0 }
 
+// attendLater has the progress thread collect answers for which no caller waits, if any are to come.
+func (p *poller) attendLater() {
+	if p.expects() {
+		p.driven.Store(true)
+		p.t.thread.attend(p)
+	}
+}
+
 // await blocks until done; it polls meanwhile, if nobody else does.
 func (p *poller) await(done func() bool) {
 	if done() {

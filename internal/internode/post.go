@@ -94,10 +94,7 @@ func end(x *transport.Xfer, r *request, err error) error {
 	later, p := r.later, r.poller
 	r.finish(err)
 	if later { // x is the caller's again, perhaps
-		if p.expects() { // nobody else may be there to collect
-			p.driven.Store(true)
-			p.t.thread.attend(p)
-		}
+		p.attendLater()
 		return nil
 	}
 	_, err = r.wait()

@@ -48,7 +48,7 @@ type request struct {
 	poller  *poller         // where its answers come from
 	id      uint64          // place in the table, and how often it was used
 	x       *transport.Xfer // may be nil
-	later   bool            // no caller waits: x.Done tells
+	later   bool            // no caller waits: x.Done tells, or replied
 	want    kind            // of its answers, if they are no refusals
 	answers atomic.Int32    // frames that were sent and will be answered
 	done    atomic.Bool     // the fields below are final
@@ -58,6 +58,7 @@ type request struct {
 	room    int64             // bytes of it that have not begun to come
 	large   bool              // it should be received straight to where it goes
 	release func()            // ends the lending of local memory
+	replied func(body []byte, err error)
 	result
 }
 
@@ -98,7 +99,7 @@ func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 	}
 	r.id += 1 << placeBits
 	r.x, r.later, r.want, r.poller = x, x != nil && x.Later, want, g.poller
-	r.room, r.large, r.release, r.result = 0, false, nil, result{}
+	r.room, r.large, r.release, r.replied, r.result = 0, false, nil, nil, result{}
 	r.err.Store(nil)
 	r.answers.Store(0)
 	r.parts.open.Store(1)
@@ -107,6 +108,16 @@ func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 		g.poller.later.Add(1)
 	}
 	return r, nil
+}
+
+// openCall is open for a call, whose caller does not wait if m.Replied gets the reply.
+func (g *target) openCall(m *transport.Msg) (*request, error) {
+	r, err := g.open(nil, kindReply)
+	if err == nil && m.Replied != nil {
+		r.replied, r.later = m.Replied, true
+		r.poller.later.Add(1)
+	}
+	return r, err
 }
 
 // expect adds an answer to come. It is called before the frame is sent.
@@ -139,10 +150,17 @@ func (r *request) finish(err error) {
 		r.done.Store(true)
 		return
 	}
-	x, err, p := r.x, r.failure(), r.poller
+	x, err, p, replied, body := r.x, r.failure(), r.poller, r.replied, r.body
 	g.release(r)
 	p.later.Add(-1)
-	x.Finish(err)
+	switch {
+	case replied == nil:
+		x.Finish(err)
+	case err != nil:
+		replied(nil, err)
+	default:
+		replied(body, nil)
+	}
 }
 
 // claim takes one of the answers to come; false if there is none, perhaps because the target was

@@ -30,7 +30,7 @@ func (t *Transport) WriteWord(peer transport.Peer, addr uintptr, value uint32, m
 	}
 	// The next one can be a write when this has been handled.
 	h := header{kind: kindSend, what: m.Kind, flags: flagAck, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
-	err = g.sendParts(nil, &h, m.Body, false)
+	err = g.sendParts(nil, &h, &m, transport.Now)
 	g.counters.sent = g.sent
 	g.dropFast()
 	return false, err

@@ -12,42 +12,56 @@ import (
 
 // Update is an accumulate. All sides have equally many elements of one type.
 type Update struct {
-	Proc    int
-	Op      kernel.UpdateOp
-	Type    kernel.UpdateType
-	Local   Side // not used by the operator that does nothing
-	Remote  Side
-	Result  *Side // nil: it does not fetch
-	Trusted bool
+	Proc     int
+	Op       kernel.UpdateOp
+	Type     kernel.UpdateType
+	Local    Side // not used by the operator that does nothing
+	Remote   Side
+	Result   *Side // nil: it does not fetch
+	Trusted  bool
+	Explicit bool // the caller wants to wait for this update alone
 }
 
-// Do executes an accumulate. It returns when the local memory may be used again, and the result is there.
-func (u *Update) Do(rt *core.Runtime) error {
+// Start executes an accumulate. It returns when the local memory may be used again. One that
+// fetches is completed by core's WaitProc and fences; or, if it is explicit, by a wait for the
+// number that it gives, which is core.Done if it is complete. An explicit one of several parts is
+// complete when this returns.
+func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 	local, remote := walker{side: &u.Local}, walker{side: &u.Remote}
 	var result walker
 	if u.Result != nil {
 		result.side = u.Result
 	}
 	var part core.Update
-	var data []byte
-	for left := u.Remote.Bytes(); left > 0; {
+	for left := u.Remote.Bytes(); left > 0 && err == nil; {
 		n := u.part(&part, &remote, left)
-		left -= n
 		if u.Op != kernel.OpNoOp {
-			data = local.whole(n)
-			part.Data = unsafe.Pointer(unsafe.SliceData(data))
+			part.Data = unsafe.Pointer(unsafe.SliceData(local.whole(n)))
 		}
-		if u.Result != nil {
-			part.Old = make([]byte, n)
+		if u.Result == nil {
+			err = rt.Update(&part)
+		} else if number, err = u.fetch(rt, &part, &result, n); err == nil && n < u.Remote.Bytes() && u.Explicit {
+			number, err = core.Done, rt.Wait(number)
 		}
-		if err := rt.Update(&part); err != nil {
-			return err
-		}
-		if u.Result != nil {
-			result.unpack(part.Old)
-		}
+		left -= n
 	}
-	return nil
+	return number, err
+}
+
+// fetch starts a part that fetches the next n bytes of the result.
+func (u *Update) fetch(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
+	if result.left() >= n {
+		part.Old = memory(result.take(n), n)
+		return rt.StartUpdate(part, !u.Explicit, nil)
+	}
+	old, to := make([]byte, n), *result
+	for left := n; left > 0; {
+		m := min(result.left(), left)
+		result.take(m)
+		left -= m
+	}
+	part.Old = old
+	return rt.StartUpdate(part, !u.Explicit, func() { to.unpack(old) })
 }
 
 // mostUpdated bounds the data of one update of core, and mostRuns its runs.

@@ -167,22 +167,38 @@ func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 // Send queues a copy.
 func (f *Fake) Send(p transport.Peer, m transport.Msg) error { return f.mail(p, m, nil) }
 
-// Call waits for the reply, or until the peer is dead or this end closed.
-func (f *Fake) Call(p transport.Peer, m transport.Msg) (answer []byte, err error) {
-	done := false
-	if err := f.mail(p, m, func(body []byte) { f.net.change(func() { done, answer = true, body }) }); err != nil {
+// Call waits for the reply, or until the peer is dead or this end closed. A goroutine does where
+// m.Replied gets the reply.
+func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
+	reply, err := f.call(p, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Replied == nil:
+		return reply()
+	}
+	go func() { m.Replied(reply()) }()
+	return nil, nil
+}
+
+// call posts a message. The function that it returns waits for the reply.
+func (f *Fake) call(p transport.Peer, m transport.Msg) (reply func() ([]byte, error), err error) {
+	n, done := f.net, false
+	var answer []byte
+	if err := f.mail(p, m, func(body []byte) { n.change(func() { done, answer = true, body }) }); err != nil {
 		return nil, err
 	}
-	n := f.net
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for !done {
-		if _, err := f.end(p); err != nil {
-			return nil, err
+	return func() ([]byte, error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for !done {
+			if _, err := f.end(p); err != nil {
+				return nil, err
+			}
+			n.changed.Wait()
 		}
-		n.changed.Wait()
-	}
-	return answer, nil
+		return answer, nil
+	}, nil
 }
 
 func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err error) {

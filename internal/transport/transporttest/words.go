@@ -38,10 +38,35 @@ func (s *suite) testCalls(t *testing.T) {
 		})
 	}
 	running.Wait()
+	s.callsWithoutWaiting(t)
 	body := make([]byte, 8<<20) // longer than any buffer; the longest is tested where it is bounded, in internode
 	fill(body, 4)
 	if got, err := s.e.Transport.Call(1, transport.Msg{Body: body}); err != nil || !bytes.Equal(got, body) {
 		t.Errorf("a call with %d bytes: %d came back, %v", len(body), len(got), err)
+	}
+}
+
+// callsWithoutWaiting: many calls are open at once, and each reply is given to its own.
+func (s *suite) callsWithoutWaiting(t *testing.T) {
+	const n = 200
+	done := make(chan error, n)
+	for i := range n {
+		to := transport.Peer(i % len(s.mem))
+		body := bytes.Repeat([]byte{byte(i)}, i*i%3000)
+		sent := bytes.Clone(body)
+		_, err := s.e.Transport.Call(to, transport.Msg{Kind: uint8(i), Body: sent, Replied: func(got []byte, err error) {
+			if err == nil && !bytes.Equal(got, body) {
+				err = fmt.Errorf("call %d to place %d: %d bytes became %d", i, to, len(body), len(got))
+			}
+			done <- err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(sent) // it is the caller's again
+	}
+	if err := s.finishAll(done, n); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Fetching updates of other nodes whose callers do not wait: many are on their way at once, and
+// each is an open operation of the table of handles until its messages have been answered.
+package core
+
+import (
+	"sync/atomic"
+
+	"libarmci/internal/transport"
+)
+
+// StartUpdate is Update for a caller that needs Old later. It returns when Data may be overwritten,
+// with a number as Start does. Old is there when that was waited for or, if implicit, after
+// WaitProc, WaitAll or a fence. then, if it is not nil, is called before that, once, from any
+// goroutine; not after an error.
+func (r *Runtime) StartUpdate(u *Update, implicit bool, then func()) (int32, error) {
+	if u.Old != nil && !r.Topo.SameNode(transport.Rank(u.Proc)) {
+		size, err := r.beginUpdate(u)
+		if err != nil {
+			return Done, err
+		}
+		if size > 0 {
+			return r.startFetch(u, size, implicit, then)
+		}
+	} else if err := r.Update(u); err != nil {
+		return Done, err
+	}
+	if then != nil {
+		then()
+	}
+	return Done, nil
+}
+
+// fetch is an update whose answers are to come.
+type fetch struct {
+	request *request
+	parts   atomic.Int32 // messages that are not answered, and one until all have been sent
+	err     atomic.Pointer[error]
+	then    func()
+}
+
+func (r *Runtime) startFetch(u *Update, size int, implicit bool, then func()) (id int32, err error) {
+	p := requests.Get().(*request)
+	p.proc, p.implicit, p.tr, p.refs = u.Proc, implicit, r.route(transport.Rank(u.Proc)).tr, 1
+	f := &fetch{request: p, then: then}
+	f.parts.Store(1)
+	id = r.handles.add(p, Done)
+	r.traffic.posted(u.Proc) // a fence waits for it, too
+	f.end(r.sendFetch(f, u, size))
+	r.handles.unref(p)
+	return id, nil
+}
+
+// sendFetch sends the messages of an update. What fails is told by the wait for the operation.
+func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
+	old, proc, to := u.Old, u.Proc, r.route(transport.Rank(u.Proc))
+	return eachUpdate(u, size, func(message []byte, first Run, bytes int64) error {
+		part := old[:bytes]
+		old = old[bytes:]
+		f.parts.Add(1)
+		m := transport.Msg{Kind: msgUpdate, Body: message, Replied: func(answer []byte, err error) {
+			f.end(fetched(proc, part, answer, err, first))
+		}}
+		if _, err := to.tr.Call(to.peer, m); err != nil {
+			f.parts.Add(-1)
+			return updateError(proc, err)
+		}
+		return nil
+	})
+}
+
+// end ends a part, the last of which completes the operation with the first error.
+func (f *fetch) end(err error) {
+	if err != nil {
+		f.err.CompareAndSwap(nil, &err)
+	}
+	if f.parts.Add(-1) > 0 {
+		return
+	}
+	e := f.err.Load()
+	if e != nil {
+		f.request.fail(*e)
+		return
+	}
+	if f.then != nil {
+		f.then()
+	}
+	f.request.fail(nil)
+}
+
+// fetched copies an answer to where it is wanted. The target sends none for memory that it has not.
+func fetched(proc int, old, answer []byte, err error, first Run) error {
+	switch {
+	case err != nil:
+		return updateError(proc, err)
+	case len(answer) != len(old):
+		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", len(old), first.Addr, proc)
+	}
+	copy(old, answer)
+	return nil
+}
