@@ -17,7 +17,7 @@ enum { TEXT_BYTES = 200 }; // of what Go says of an error
 
 // What members tell each other.
 struct card {
-	uint64_t addr, size, block;
+	uint64_t addr, size, block, word;
 	int64_t unit;
 	int32_t world, failed; // failed: an error class
 	int32_t arena;         // the memory is in the node's arena
@@ -73,6 +73,8 @@ static void discard(struct rma_win *w)
 	if (w->exposed_memory)
 		mpirmago_conceal((uintptr_t)w->base, w->size, text);
 	mpirmago_release(w->memory, text);
+	if (w->block && w->block->lock.word)
+		mpirmago_free_lock_word(w->block->lock.word);
 	mpirmago_release((uintptr_t)w->block, text);
 	if (w->group)
 		real.Group_free(&w->group);
@@ -118,6 +120,8 @@ static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, ch
 	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct rma_pair);
 	int result = w->target ? mpirmago_allocate((int64_t)size, 1, &block, text) : GO_MEMORY;
 	w->block = (struct win_block *)block;
+	if (result == GO_OK && job.words)
+		mpirmago_add_lock_word((uintptr_t)&w->block->lock);
 	if (result == GO_OK && bytes > 0)
 		result = mpirmago_allocate(bytes, 0, &w->memory, text);
 	if (result == GO_OK && m->flavor == FLAVOR_CREATE && m->size > 0 && !mpirmago_owned((uintptr_t)m->base, m->size)) {
@@ -146,7 +150,7 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
 		bool mapped = c->world == job.me || (here && (packed || c->arena));
 		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
-			.block = (struct win_block *)c->block, .here = here, .mapped = mapped, .direct = mapped && job.fast,
+			.block = (struct win_block *)c->block, .word = c->word, .here = here, .mapped = mapped, .direct = mapped && job.fast,
 			.lent = c->lent && !here, .key = c->key};
 		if (here && !mapped && m->flavor == FLAVOR_CREATE && job.fast && job.vm) {
 			w->target[i].local = shm_local_of(c->world);
@@ -226,7 +230,8 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 	failed = failed ? failed : make_handle(w, m, text);
 	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
 	return exchange(w, m, (struct card){.addr = addr, .size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
-		.block = (uintptr_t)w->block, .unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
+		.block = (uintptr_t)w->block, .word = w->block ? w->block->lock.word : 0,
+		.unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
 		.lent = w->lent, .key = w->key, .failed = failed});
 }
 

@@ -155,16 +155,34 @@ func mpirmago_flush_local(world C.int, text *C.char) C.int {
 	return result(lib.rt.Load().WaitProc(int(world)), text)
 }
 
+// mpirmago_lock takes a target's lock, and tells how it is held.
+//
 //export mpirmago_lock
-func mpirmago_lock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
+func mpirmago_lock(world C.int, lock, word C.uintptr_t, exclusive C.int, way *C.uint8_t, text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	return result(lib.rt.Load().RWLock(int(world), uintptr(lock), exclusive != 0), text)
+	how, err := lib.rt.Load().RWLockBy(int(world), uintptr(lock), uintptr(word), exclusive != 0)
+	*way = C.uint8_t(how)
+	return result(err, text)
 }
 
 //export mpirmago_unlock
-func mpirmago_unlock(world C.int, lock C.uintptr_t, exclusive C.int, text *C.char) C.int {
+func mpirmago_unlock(world C.int, lock, word C.uintptr_t, exclusive C.int, way C.uint8_t, text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	return result(lib.rt.Load().RWUnlock(int(world), uintptr(lock), exclusive != 0), text)
+	return result(lib.rt.Load().RWUnlockBy(core.LockWay(way), int(world), uintptr(lock), uintptr(word), exclusive != 0), text)
+}
+
+// mpirmago_add_lock_word gives a lock of this rank a word, if there is one left.
+//
+//export mpirmago_add_lock_word
+func mpirmago_add_lock_word(lock C.uintptr_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().AddLockWord(uintptr(lock))
+}
+
+//export mpirmago_free_lock_word
+func mpirmago_free_lock_word(word C.uint64_t) {
+	defer guest.Guard(guest.Faults())
+	lib.rt.Load().FreeLockWord(uintptr(word))
 }
 
 // mpirmago_raise raises an event by one, in the block [lo, hi) of a rank.

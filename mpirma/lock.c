@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passive target: MPI_Win_lock, unlock, lock_all, unlock_all. A target's lock is in its control block: on my node it is taken by
-// compare-and-swap, else by a message to the target's node. MPI_Win_lock_all takes the locks that protect loads and stores at
+// compare-and-swap, else by my device's atomics, if it has any, or by a message to the target's node. MPI_Win_lock_all takes the locks that protect loads and stores at
 // once, and the others when a target is first accessed, or its address is asked for.
 #include "window.h"
 
@@ -11,7 +11,8 @@ int rma_take(struct rma_win *w, int target, bool exclusive, const char *function
 	struct rma_target *t = &w->target[target];
 	char text[200];
 	if (!t->here)
-		return rma_go_error(w, function, mpirmago_lock(t->world, (uintptr_t)&t->block->lock, exclusive, text), text);
+		return rma_go_error(w, function, mpirmago_lock(t->world, (uintptr_t)&t->block->lock, t->word, exclusive,
+			&t->way, text), text);
 	rma_may_wait();
 	if (exclusive)
 		shm_exclude(&t->block->lock, (uint32_t)job.me + 1);
@@ -26,7 +27,8 @@ int rma_give(struct rma_win *w, int target, bool exclusive, const char *function
 	char text[200];
 	if (!t->here) { // it comes back when all my operations there have taken effect
 		uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
-		int failed = rma_go_error(w, function, mpirmago_unlock(t->world, (uintptr_t)&t->block->lock, exclusive, text), text);
+		int failed = rma_go_error(w, function, mpirmago_unlock(t->world, (uintptr_t)&t->block->lock, t->word, exclusive,
+			t->way, text), text);
 		atomic_store_explicit(&w->flushed[target], posted, memory_order_release);
 		return failed;
 	}

@@ -115,6 +115,8 @@ struct rma_target {
 	uint64_t size;           // bytes; dynamic windows: all addresses
 	int64_t unit;            // displacement unit
 	struct win_block *block; // its control block, in its node's arena
+	uint64_t word;           // by which devices take its lock; 0: none do
+	uint8_t way;             // how I hold its lock (core.LockWay)
 	int32_t world;           // rank of the job
 	bool here;               // of my node: I can use its control block
 	bool mapped;             // its memory is at addr in my process, too: my own, or in my node's arena

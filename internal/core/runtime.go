@@ -40,6 +40,7 @@ type Runtime struct {
 	mailbox       transport.Mailbox
 	notifications transport.Notifications
 	rwlocks       transport.RWLocks
+	wordLocks     transport.WordLocks // nil: the node's locks have no words
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
 
@@ -54,6 +55,7 @@ type Runtime struct {
 	coalesced     coalescing
 	mutexes       mutexes
 	lockserver    lockserver
+	lockWords     lockWords
 	notified      []Notified
 	notifying     sync.Mutex // one notification of another node after the other
 	gpc           gpc
@@ -184,6 +186,7 @@ func (r *Runtime) joinNode(p transport.Platform, f *found) error {
 	r.Memory, r.Teams, r.Locks, r.Liveness = node, node, node, node
 	r.allocator, r.mailbox, r.notifications = node, node, node
 	r.rwlocks, r.events = node, node
+	r.wordLocks, _ = node.(transport.WordLocks)
 	r.updater, _ = tr.(transport.Updater)
 	r.transports = []transport.Transport{tr}
 	peers := make([]transport.PeerAddr, len(mine))

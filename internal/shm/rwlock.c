@@ -4,20 +4,39 @@
 // until the readers have left. Who they are is not known: if a rank has exited without finalising, and the readers do not
 // leave for seconds, it is taken for one of them.
 #include <stddef.h>
+#include <time.h>
 
 #include "shm.h"
 
-#define HAS_GATE (1ull << 32) // a ticket: the writer has the gate, and readers to wait for
+#define HAS_GATE (1ull << 32) // a ticket: the caller has the gate, and others to wait for
 
+static bool no_device_writes(void *l) { return shm_word_read(l); }
+
+// A device that gives the lock back wakes nobody. So who waits for that looks now and then.
+static void nap(unsigned *micros)
+{
+	enum { FIRST = 20, LONGEST = 1000 };
+	*micros = *micros == 0 ? FIRST : *micros < LONGEST / 2 ? *micros * 2 : LONGEST;
+	nanosleep(&(struct timespec){.tv_nsec = *micros * 1000l}, NULL);
+}
+
+// A reader that has the gate waits for a writer of another node's device. It counts already, so
+// that no other writer comes.
 static void enter(struct shm_rwlock *l)
 {
-	atomic_fetch_add(&l->readers, 1);
+	struct wait w;
+	unsigned micros = 0;
+	if (!shm_word_read(l) && !shm_look(&w, no_device_writes, l, SHM_REMOTE)) {
+		while (!shm_word_read(l)) nap(&micros);
+		shm_woken(&w, 0);
+	}
 	shm_unlock(&l->gate);
 }
 
 void shm_share_slow(struct shm_rwlock *l, uint32_t who)
 {
 	shm_lock(&l->gate, who);
+	atomic_fetch_add(&l->readers, 1);
 	enter(l);
 }
 
@@ -30,13 +49,20 @@ bool shm_share_soon(struct shm_rwlock *l, uint32_t who, uint64_t *ticket)
 		*ticket = place;
 		return false;
 	}
-	enter(l);
+	atomic_fetch_add(&l->readers, 1);
+	*ticket = HAS_GATE;
+	if (!shm_word_read(l))
+		return false;
+	shm_unlock(&l->gate);
 	return true;
 }
 
 void shm_share_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket)
 {
-	shm_lock_queued(&l->gate, who, (uint32_t)ticket);
+	if (ticket != HAS_GATE) {
+		shm_lock_queued(&l->gate, who, (uint32_t)ticket);
+		atomic_fetch_add(&l->readers, 1);
+	}
 	enter(l);
 }
 
@@ -75,13 +101,19 @@ static int lost_reader(unsigned seconds)
 static void sleep_for_readers(struct shm_rwlock *l)
 {
 	int because = -1;
-	for (unsigned seconds = 0;; because = lost_reader(++seconds)) {
+	unsigned micros = 0;
+	for (unsigned seconds = 0;;) {
 		atomic_store(&l->draining, 1); // and then looks; a reader leaves and then looks at draining
 		if (shm_drained(l))
 			break;
 		if (because >= 0)
 			shm.stuck("MPI_Win_lock", because);
-		wait_sleep(&l->draining, 1, 1000);
+		if (shm_word(l) != 0) {
+			nap(&micros);
+		} else {
+			wait_sleep(&l->draining, 1, 1000);
+			because = lost_reader(++seconds);
+		}
 	}
 	atomic_store_explicit(&l->draining, 0, memory_order_relaxed);
 }

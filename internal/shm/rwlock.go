@@ -8,6 +8,11 @@ package shm
 // static inline uint64_t rwlock_bytes(void) { return sizeof(struct shm_rwlock); }
 // static inline uint64_t event_bytes(void) { return sizeof(struct shm_event); }
 // static inline uint32_t readers(struct shm_rwlock *l) { return atomic_load(&l->readers); }
+// static inline bool taken(const void *image, bool exclusive)
+// {
+// 	const struct shm_rwlock *l = image;
+// 	return l->gate.owner != 0 || l->gate.next != l->gate.serving || (exclusive && l->readers != 0);
+// }
 // static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
 // static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
 // static inline void rw_lock(struct shm_rwlock *l, uint32_t who, bool exclusive)
@@ -79,6 +84,17 @@ func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
 	owner, held := m.MutexOwner(l) // the gate comes first
 	return held && owner == who
 }
+
+// NameRWWord gives a lock its word.
+func (m *Node) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
+
+// RWTaken looks at the image of a lock (transport.WordLocks).
+func (m *Node) RWTaken(image []byte, exclusive bool) bool {
+	return bool(C.taken(unsafe.Pointer(unsafe.SliceData(image)), C.bool(exclusive)))
+}
+
+// The two names are for the same number.
+const _ = uint64(C.SHM_WORD_WRITER-transport.RWWordWriter) + uint64(transport.RWWordWriter-C.SHM_WORD_WRITER)
 
 // EventBytes is the size of an event.
 func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }

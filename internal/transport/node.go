@@ -127,6 +127,19 @@ type RWLocks interface {
 	RWHeld(l uintptr, who Rank, exclusive bool) bool // exclusively by who, or by any readers
 }
 
+// WordLocks are RWLocks that ranks of other nodes may hold by atomics of their device on a word that
+// the lock names: a reader adds one, a writer RWWordWriter.
+type WordLocks interface {
+	// NameRWWord gives a lock that no other rank knows yet its word. 0: it has none.
+	NameRWWord(l, word uintptr)
+	// RWTaken tells whether a holder or a waiter of the lock's own node is in the way of another
+	// rank's, from an image of the lock (RWLockBytes) that was read after its word was changed.
+	RWTaken(image []byte, exclusive bool) bool
+}
+
+// RWWordWriter is what a lock's word has while a rank of another node writes.
+const RWWordWriter = 1 << 32
+
 // Events are counters in arena memory, EventBytes each and zeroed by their owner: an aligned uint32 count comes first.
 type Events interface {
 	EventBytes() int64

@@ -12,6 +12,7 @@ struct guarded {
 	SHM_ALIGNED long value, pair[2];
 	struct k_stripes stripes;
 	SHM_ALIGNED uint32_t word[64];
+	SHM_ALIGNED _Atomic uint64_t device; // the word of rw
 };
 static struct guarded *g(void) { return litmus_data(0); }
 static uint32_t who(int me) { return (uint32_t)me + 1; }
@@ -104,6 +105,46 @@ static void rwlock_write_long(int me)
 		read_pair(me, 0);
 }
 
+// Rank 0 stands for a device of another node: it changes the word, then reads the lock.
+static bool in_its_way(bool exclusive)
+{
+	struct shm_rwlock *l = &g()->rw;
+	return atomic_load(&l->gate.owner) || atomic_load(&l->gate.next) != atomic_load(&l->gate.serving) ||
+	       (exclusive && atomic_load(&l->readers));
+}
+static void write_pair_by_device(void)
+{
+	uint64_t none = 0;
+	if (!atomic_compare_exchange_strong(&g()->device, &none, SHM_WORD_WRITER))
+		return;
+	if (!in_its_way(true)) {
+		g()->pair[0]++;
+		g()->pair[1]++;
+	}
+	atomic_fetch_sub(&g()->device, SHM_WORD_WRITER);
+}
+static void read_pair_by_device(void)
+{
+	if (atomic_fetch_add(&g()->device, 1) < SHM_WORD_WRITER && !in_its_way(false))
+		litmus_expect("a device that reads finds both", g()->pair[0] == g()->pair[1]);
+	atomic_fetch_sub(&g()->device, 1);
+}
+static void name_word(void) { g()->rw.word = (uintptr_t)&g()->device; }
+static void rwlock_word_read(int me)
+{
+	if (me == 0)
+		write_pair_by_device();
+	else
+		read_pair(me, 0), read_pair(me, 0);
+}
+static void rwlock_word_write(int me)
+{
+	if (me == 0)
+		read_pair_by_device(), write_pair_by_device();
+	else
+		write_pair(me, 0);
+}
+
 static void stripes(void) { g()->stripes = (struct k_stripes){.word = g()->word, .mask = 0, .pitch_words = 16}; }
 static void add(int me)
 {
@@ -126,4 +167,6 @@ const struct litmus case_lock_soon = {"lock-soon", 2, nothing, lock_soon, counte
 const struct litmus case_rwlock = {"rwlock", 2, nothing, rwlock, NULL, 5000};
 const struct litmus case_rwlock_reader = {"rwlock-reader", 2, nothing, rwlock_read_long, NULL, 3000};
 const struct litmus case_rwlock_writer = {"rwlock-writer", 3, nothing, rwlock_write_long, NULL, 3000};
+const struct litmus case_rwlock_word_read = {"rwlock-word-read", 3, name_word, rwlock_word_read, NULL, 5000};
+const struct litmus case_rwlock_word_write = {"rwlock-word-write", 2, name_word, rwlock_word_write, NULL, 5000};
 const struct litmus case_stripe = {"stripe", 2, stripes, add, counted, 3000};

@@ -75,17 +75,19 @@ foreach(flavour openmpi mpich)
   rma_run(hosts/${flavour} hosts ${flavour} 2x1 few ${few})
   if(TARGET softverbs)
     armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
-      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x2 few ENV ARMCI_TRANSPORT=rdma ${few})
+      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x2 few
+      ENV ARMCI_TRANSPORT=rdma "${few} rma/lock rma/many_windows")
     # A rank alone on its node: the device reaches memory of MPI_Win_create.
     armci_suite(rma/softverbs/${flavour}/alone SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x1 few
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=rma/create rma/put_get rma/dynamic")
   endif()
   if(TARGET softverbs AND flavour STREQUAL openmpi)
-    # A rank dies while others wait for words that its device should have written.
+    # A rank dies while others wait for words that its device should have written, or for a lock
+    # that it holds by its device.
     armci_suite(rma/softverbs/${flavour}/fault SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 100
       ARGS ${out}/softverbs sh ${rma}/fault.sh
-      ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=${flavour} "FAULT_WAYS=fence pscw")
+      ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=${flavour} "FAULT_WAYS=fence pscw lock")
   endif()
 endforeach()
 # Runtimes of others, from Debian packages.

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Reader/writer locks of another node that this rank holds by its device's atomics: while nobody is
+// in the way, no process of that node has to act. shm.h has the protocol. Of the words that such
+// locks name each rank has a few, since memory stays declared for devices for good.
+package core
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"libarmci/internal/transport"
+)
+
+// LockWay is how a lock of another node is held.
+type LockWay int
+
+const (
+	LockNot      LockWay = iota
+	LockByServer         // by its data server, or on this node
+	LockByDevice         // by its word
+)
+
+// lockWords are the words of this rank's locks.
+type lockWords struct {
+	mu   sync.Mutex
+	made bool
+	free []uintptr
+}
+
+// A word has a cache line: devices of several nodes change it.
+const (
+	numLockWords  = 256
+	lockWordBytes = 64
+)
+
+// AddLockWord gives a lock of this rank, which no other rank knows yet, a word, if there is one left.
+// It returns the word's address or 0.
+func (r *Runtime) AddLockWord(lock uintptr) uintptr {
+	w := &r.lockWords
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.made {
+		w.made = true
+		w.free = r.makeLockWords()
+	}
+	n := len(w.free)
+	if n == 0 {
+		return 0
+	}
+	word := w.free[n-1]
+	w.free = w.free[:n-1]
+	r.wordLocks.NameRWWord(lock, word)
+	return word
+}
+
+// FreeLockWord ends the use of a word. No rank holds the lock.
+func (r *Runtime) FreeLockWord(word uintptr) {
+	w := &r.lockWords
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free = append(w.free, word)
+}
+
+func (r *Runtime) makeLockWords() (words []uintptr) {
+	if r.deviceAtomics == nil || r.wordLocks == nil || r.beyond.words == nil {
+		return nil
+	}
+	const nbytes = numLockWords * lockWordBytes
+	at, err := r.MallocLocal(nbytes) // for as long as the rank lives
+	if err != nil {
+		return nil
+	}
+	if !r.allocator.Declare(at, nbytes) {
+		r.FreeLocal(at)
+		return nil
+	}
+	zero(at, nbytes)
+	for i := range uintptr(numLockWords) {
+		words = append(words, at+i*lockWordBytes)
+	}
+	return words
+}
+
+// RWLockBy is RWLock for a lock with a word; 0: it has none. It tells how the lock is held, which
+// RWUnlockBy needs to know.
+func (r *Runtime) RWLockBy(proc int, lock, word uintptr, exclusive bool) (LockWay, error) {
+	if word != 0 && r.deviceAtomics != nil && r.wordLocks != nil && !r.Topo.SameNode(transport.Rank(proc)) {
+		if got, err := r.lockByDevice(proc, lock, word, exclusive); got || err != nil {
+			return LockByDevice, err
+		}
+	}
+	return LockByServer, r.RWLock(proc, lock, exclusive)
+}
+
+// RWUnlockBy is RWUnlock of a lock that is held so.
+func (r *Runtime) RWUnlockBy(way LockWay, proc int, lock, word uintptr, exclusive bool) error {
+	if way != LockByDevice {
+		return r.RWUnlock(proc, lock, exclusive)
+	}
+	if err := r.Fence(proc); err != nil {
+		return err
+	}
+	return r.leaveWord(proc, word, exclusive)
+}
+
+// lockByDevice takes a lock if no other rank has it or waits for it.
+func (r *Runtime) lockByDevice(proc int, lock, word uintptr, exclusive bool) (got bool, err error) {
+	x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word, Operand: 1}
+	if exclusive {
+		x.Op, x.Operand = transport.CompareAndSwap, transport.RWWordWriter
+	}
+	if err := r.RMW(proc, &x); err != nil || exclusive && x.Old != 0 {
+		return false, err
+	}
+	taken := x.Old >= transport.RWWordWriter
+	if !taken {
+		taken, err = r.readLock(proc, lock, exclusive)
+	}
+	if !taken && err == nil {
+		return true, nil
+	}
+	if e := r.leaveWord(proc, word, exclusive); err == nil {
+		err = e
+	}
+	return false, err
+}
+
+func (r *Runtime) leaveWord(proc int, word uintptr, exclusive bool) error {
+	x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word, Operand: -1}
+	if exclusive {
+		x.Operand = -transport.RWWordWriter
+	}
+	return r.RMW(proc, &x)
+}
+
+// lockImages are memory for images of locks.
+var lockImages = sync.Pool{New: func() any { return new([mostLockImage]byte) }}
+
+const mostLockImage = 256
+
+// readLock tells whether a rank of the lock's node is in the way.
+func (r *Runtime) readLock(proc int, lock uintptr, exclusive bool) (taken bool, err error) {
+	image := lockImages.Get().(*[mostLockImage]byte)
+	defer lockImages.Put(image)
+	n := r.rwlocks.RWLockBytes()
+	o := NewOp()
+	o.Kind, o.Proc, o.Trusted = Get, proc, true
+	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(image)), lock
+	o.Xfer.Count = append(o.Xfer.Count[:0], int32(n))
+	if err := r.Do(o); err != nil {
+		return false, err
+	}
+	o.Release()
+	runtime.KeepAlive(image)
+	return r.wordLocks.RWTaken(image[:n], exclusive), nil
+}
