@@ -6,6 +6,10 @@
 // But an origin that needs an answer must not wait for long. So the guard is a twentieth of the
 // time for which none has needed one while no waiter was there: then all that comes is data, for
 // which waiters wait.
+//
+// A waiter is expected back where its predecessors came back soon. Where origins ask for answers,
+// though they got them from waiters so far, soon is a quarter of the guard: a rank that computes for
+// longer would keep the next origin waiting. Where none has asked for long it is the whole guard.
 package internode
 
 import (
@@ -17,15 +21,17 @@ const (
 	mostBack  = 16
 	usualBack = 8 // so many waiters were back soon lately: the next one is expected to be
 
-	soonBack   = 200 * time.Microsecond // a waiter is back soon, or in a quarter of the guard
+	soonBack   = 200 * time.Microsecond // a waiter is back soon, or in a part of the guard
 	leastGuard = 300 * time.Microsecond
 	mostGuard  = 8 * time.Millisecond // two ticks of 250 Hz
 	guardPart  = 20
+	longUnused = guardPart * mostGuard // no origin asks for answers any more
 )
 
 // guard tells how long the listener stays diverted. Times are since began.
 type guard struct {
 	// Any thread.
+	asked  atomic.Bool // an origin asked for an answer
 	needed atomic.Bool // an origin needed an answer, or data came, while no waiter was there
 	polled atomic.Bool // a waiter is there, and what came before it has been received
 
@@ -34,10 +40,14 @@ type guard struct {
 	left    time.Duration // when the last waiter left
 	alarmAt time.Duration // when the alarm goes off that was set last
 	noted   time.Duration // when needed was last found
+	askedAt time.Duration // when asked was
 }
 
 // note notes that an origin needs an answer.
 func (g *guard) note() {
+	if !g.asked.Load() {
+		g.asked.Store(true)
+	}
 	if !g.polled.Load() && !g.needed.Load() {
 		g.needed.Store(true)
 	}
@@ -57,7 +67,11 @@ func (g *guard) length(now time.Duration) time.Duration {
 
 // begin notes that a waiter has come.
 func (g *guard) begin(now time.Duration) {
-	if now-g.left < max(soonBack, g.length(now)/4) {
+	soon := g.length(now)
+	if now-g.askedAt < longUnused {
+		soon /= 4
+	}
+	if now-g.left < max(soonBack, soon) {
 		g.returns = min(g.returns+1, mostBack)
 	} else {
 		g.returns /= 2
@@ -68,6 +82,10 @@ func (g *guard) begin(now time.Duration) {
 func (g *guard) leave(now time.Duration) (expected bool) {
 	g.left = now
 	g.polled.Store(false)
+	if g.asked.Load() {
+		g.asked.Store(false)
+		g.askedAt = now
+	}
 	if g.needed.Load() {
 		g.needed.Store(false)
 		g.noted = now

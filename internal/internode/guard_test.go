@@ -73,6 +73,28 @@ func TestGuardGrows(t *testing.T) {
 	}
 }
 
+// A waiter that is away for less than the guard is expected back where no origin asks for answers,
+// and else where it is away for a quarter of that at most, even if waiters have answered all.
+func TestGuardWhereOriginsAsk(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		var g guardTest
+		g.now = time.Second
+		for range 3 * mostBack {
+			g.hasPolled()
+			if asks {
+				g.note()
+			}
+			g.visits(1, mostGuard-time.Millisecond)
+		}
+		if expected := g.visits(1, time.Microsecond) != noGuard; expected == asks {
+			t.Errorf("origins ask: %v; a waiter is expected back: %v", asks, expected)
+		}
+		if g.needed.Load() {
+			t.Error("an origin is said to need an answer though waiters were there")
+		}
+	}
+}
+
 // A get, a call and a message that is acted on make the next guards short; a message that only a
 // waiter needs does not, nor does a call whose reply no caller waits for.
 func TestWhatShortensTheGuard(t *testing.T) {
