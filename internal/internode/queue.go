@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
@@ -21,6 +22,7 @@ type queue struct {
 	length  atomic.Int32 // of those that have not been sent
 	sending bool         // a thread sends them, or will
 	taken   atomic.Int32 // how often a caller has lately sent what was queued before a thread did
+	due     int64        // when a thread begins to send it, since began; under mu
 }
 
 // expectsCaller tells whether a caller is likely to send what was queued, with the next frame that it
@@ -85,14 +87,13 @@ func (g *target) enqueue(f *transfer) {
 	}
 	q.list = append(q.list, f)
 	q.length.Add(1)
-	if q.sending {
-		return
+	switch {
+	case q.sending:
+	case !q.expectsCaller():
+		g.beginSending()
+	case len(q.list) == 1:
+		q.due = g.t.thread.flushIn(flushTime(int(q.taken.Load())))
 	}
-	if q.expectsCaller() {
-		g.t.thread.flushIn(patientFlush)
-		return
-	}
-	g.beginSending()
 }
 
 // beginSending begins a thread that sends what is queued. The caller has the queue's lock, and no
@@ -103,17 +104,23 @@ func (g *target) beginSending() {
 	go g.sendQueued()
 }
 
-// sendLate is for the progress thread: no caller has sent in time what was queued.
-func (g *target) sendLate() {
+// sendLate is for the progress thread: no caller has sent in time what was queued. It tells how long
+// it is until it must be called again; negative: it need not be.
+func (g *target) sendLate(now int64) (left time.Duration) {
 	q := &g.queue
 	if q.length.Load() == 0 {
-		return
+		return -1
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.sending && len(q.list) > 0 {
-		g.beginSending()
+	switch {
+	case q.sending || len(q.list) == 0:
+		return -1
+	case q.due > now:
+		return time.Duration(q.due - now)
 	}
+	g.beginSending()
+	return -1
 }
 
 // sendQueued sends what is queued for a target, when it is its turn.

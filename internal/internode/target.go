@@ -63,6 +63,7 @@ type target struct {
 	missed       int           // so often there was none (part.go); of the progress thread
 	watched      atomic.Int32  // how often messages were waited for without a connection
 	deferred     atomic.Bool   // the endpoint has put frames off
+	flushDue     atomic.Int64  // when these must be sent, since began
 
 	handled  atomic.Uint64         // so many frames have taken effect
 	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
@@ -177,25 +178,42 @@ func (g *target) noteDeferred(deferred bool) {
 	if deferred {
 		g.t.defers.Store(true)
 	}
-	switch {
-	case !deferred:
+	if !deferred {
 		g.taken = min(g.taken+1, mostTaken)
-	case g.taken == mostTaken:
-		g.t.thread.flushIn(calmFlush)
-	case g.taken >= usuallyTaken:
-		g.t.thread.flushIn(patientFlush)
-	default:
-		g.t.thread.flushIn(g.t.info.Tick)
+		return
 	}
+	d := g.t.info.Tick
+	if g.taken >= usuallyTaken {
+		d = flushTime(g.taken)
+	}
+	g.flushDue.Store(g.t.thread.flushIn(d))
 }
 
-// flushLate is flush for the progress thread: no caller has sent in time what was put off.
-func (g *target) flushLate() (left bool) {
-	if g.deferred.Load() && g.mu.TryLock() {
+// flushTime is how long a caller that usually sends what was put off is given.
+func flushTime(taken int) time.Duration {
+	if taken == mostTaken {
+		return calmFlush
+	}
+	return patientFlush
+}
+
+// flushLate is flush for the progress thread: no caller has sent in time what was put off. It tells
+// how long it is until it must be called again; negative: nothing is left.
+func (g *target) flushLate(now int64) (left time.Duration) {
+	if !g.deferred.Load() {
+		return -1
+	}
+	if due := g.flushDue.Load(); due > now {
+		return time.Duration(due - now)
+	}
+	if g.mu.TryLock() {
 		g.taken /= 4
 		g.mu.Unlock()
 	}
-	return g.flush()
+	if g.flush() {
+		return g.t.info.Tick
+	}
+	return -1
 }
 
 // flush is sendDeferred for who has not the lock: true if something is left.

@@ -66,15 +66,15 @@ func (h *thread) attend(p *poller) {
 }
 
 // flushIn asks for frames that were put off to be sent after a time, unless a caller sends them
-// before.
-func (h *thread) flushIn(d time.Duration) {
+// before. It tells when that is, since began: the alarm may go off earlier, for other frames.
+func (h *thread) flushIn(d time.Duration) (at int64) {
 	if h.alarm == nil {
 		d = 0
 	}
-	at := int64(time.Since(began) + d)
+	at = int64(time.Since(began) + d)
 	for old := h.flushAt.Load(); ; old = h.flushAt.Load() {
 		if old != 0 && old <= at {
-			return
+			return at
 		}
 		if h.flushAt.CompareAndSwap(old, at) {
 			break
@@ -88,6 +88,7 @@ func (h *thread) flushIn(d time.Duration) {
 			h.alarm.WakeIn(max(time.Duration(sooner)-time.Since(began), 0))
 		}
 	}
+	return at
 }
 
 // callLater calls f when frames that were put off would be sent.
@@ -166,11 +167,8 @@ func (h *thread) tend() bool {
 	for _, f := range late {
 		f()
 	}
-	for i := 0; unsent && i < len(h.t.targets); i++ {
-		if h.t.targets[i].flushLate() {
-			h.flushIn(h.t.info.Tick)
-		}
-		h.t.targets[i].sendLate()
+	if unsent {
+		h.sendLate()
 	}
 	for _, p := range pollers {
 		if p.expects() {
@@ -178,6 +176,19 @@ func (h *thread) tend() bool {
 		}
 	}
 	return len(pollers) > 0 || unsent && h.alarm == nil
+}
+
+// sendLate sends what no caller has sent in time. What was put off just before has its own time.
+func (h *thread) sendLate() {
+	now := int64(time.Since(began))
+	for _, g := range h.t.targets {
+		if left := g.flushLate(now); left >= 0 {
+			h.flushIn(left)
+		}
+		if left := g.sendLate(now); left >= 0 {
+			h.flushIn(left)
+		}
+	}
 }
 
 // sleep waits for a tick, or until something happens, and gives the sources that have something.

@@ -272,7 +272,7 @@ func (t *Transport) end() {
 		g.mu.Unlock()
 		g.queue.mu.Lock() // so does one that is queueing
 		g.queue.mu.Unlock()
-		g.sendLate() // which fails
+		g.sendLate(math.MaxInt64) // which fails
 	}
 	t.senders.Wait()
 	t.closed.Store(true)
