@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks of another node that this rank holds by its device's atomics: while nobody is
-// in the way, no process of that node has to act. shm.h has the protocol. Of the words that such
+// Reader/writer locks of another node that this rank holds by its device's atomics: while no other
+// rank is in the way, no process of that node has to act. rwlock.h of shm has the protocol. Of the words that such
 // locks name each rank has a few, since memory stays declared for devices for good.
 package core
 
@@ -35,8 +35,8 @@ const (
 	lockWordBytes = 64
 )
 
-// AddLockWord gives a lock of this rank, which no other rank knows yet, a word, if there is one left.
-// It returns the word's address or 0.
+// AddLockWord gives a lock of this rank, which no other rank knows yet, a word, if one is left. It
+// returns the word's address or 0.
 func (r *Runtime) AddLockWord(lock uintptr) uintptr {
 	w := &r.lockWords
 	w.mu.Lock()
@@ -51,6 +51,7 @@ func (r *Runtime) AddLockWord(lock uintptr) uintptr {
 	}
 	word := w.free[n-1]
 	w.free = w.free[:n-1]
+	zero(word, 8)
 	r.wordLocks.NameRWWord(lock, word)
 	return word
 }
@@ -76,7 +77,6 @@ func (r *Runtime) makeLockWords() (words []uintptr) {
 		r.FreeLocal(at)
 		return nil
 	}
-	zero(at, nbytes)
 	for i := range uintptr(numLockWords) {
 		words = append(words, at+i*lockWordBytes)
 	}
@@ -86,7 +86,8 @@ func (r *Runtime) makeLockWords() (words []uintptr) {
 // RWLockBy is RWLock for a lock with a word; 0: it has none. It tells how the lock is held, which
 // RWUnlockBy needs to know.
 func (r *Runtime) RWLockBy(proc int, lock, word uintptr, exclusive bool) (LockWay, error) {
-	if word != 0 && r.deviceAtomics != nil && r.wordLocks != nil && !r.Topo.SameNode(transport.Rank(proc)) {
+	able := word != 0 && r.deviceAtomics != nil && r.wordLocks != nil
+	if able && !r.Topo.SameNode(transport.Rank(proc)) {
 		if got, err := r.lockByDevice(proc, lock, word, exclusive); got || err != nil {
 			return LockByDevice, err
 		}
@@ -99,10 +100,11 @@ func (r *Runtime) RWUnlockBy(way LockWay, proc int, lock, word uintptr, exclusiv
 	if way != LockByDevice {
 		return r.RWUnlock(proc, lock, exclusive)
 	}
-	if err := r.Fence(proc); err != nil {
-		return err
+	err := r.Fence(proc)
+	if e := r.leaveWord(proc, word, exclusive); err == nil { // after an error of the fence, too
+		err = e
 	}
-	return r.leaveWord(proc, word, exclusive)
+	return err
 }
 
 // lockByDevice takes a lock if no other rank has it or waits for it.

@@ -11,17 +11,17 @@ import (
 )
 
 // StartUpdate is Update for a caller that needs Old later. It returns when Data may be overwritten,
-// with a number as Start does. Old is there when that was waited for or, if implicit, after
-// WaitProc, WaitAll or a fence. then, if it is not nil, is called before that, once, from any
+// with a number as Start does for an implicit operation. Old is there when that was waited for, and
+// after WaitProc, WaitAll or a fence. then, if it is not nil, is called before that, once, from any
 // goroutine; not after an error.
-func (r *Runtime) StartUpdate(u *Update, implicit bool, then func()) (int32, error) {
+func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 	if u.Old != nil && !r.Topo.SameNode(transport.Rank(u.Proc)) {
 		size, err := r.beginUpdate(u)
 		if err != nil {
 			return Done, err
 		}
 		if size > 0 {
-			return r.startFetch(u, size, implicit, then)
+			return r.startFetch(u, size, then), nil
 		}
 	} else if err := r.Update(u); err != nil {
 		return Done, err
@@ -40,16 +40,16 @@ type fetch struct {
 	then    func()
 }
 
-func (r *Runtime) startFetch(u *Update, size int, implicit bool, then func()) (id int32, err error) {
+func (r *Runtime) startFetch(u *Update, size int, then func()) (id int32) {
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = u.Proc, implicit, r.route(transport.Rank(u.Proc)).tr, 1
+	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, r.route(transport.Rank(u.Proc)).tr, 1
 	f := &fetch{request: p, then: then}
 	f.parts.Store(1)
 	id = r.handles.add(p, Done)
-	r.traffic.posted(u.Proc) // a fence waits for it, too
 	f.end(r.sendFetch(f, u, size))
+	r.traffic.posted(u.Proc) // a fence waits for it, too
 	r.handles.unref(p)
-	return id, nil
+	return id
 }
 
 // sendFetch sends the messages of an update. What fails is told by the wait for the operation.
@@ -59,9 +59,10 @@ func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
 		part := old[:bytes]
 		old = old[bytes:]
 		f.parts.Add(1)
-		m := transport.Msg{Kind: msgUpdate, Body: message, Replied: func(answer []byte, err error) {
+		replied := func(answer []byte, err error) {
 			f.end(fetched(proc, part, answer, err, first))
-		}}
+		}
+		m := transport.Msg{Kind: msgUpdate, Body: message, Replied: replied}
 		if _, err := to.tr.Call(to.peer, m); err != nil {
 			f.parts.Add(-1)
 			return updateError(proc, err)
@@ -95,7 +96,8 @@ func fetched(proc int, old, answer []byte, err error, first Run) error {
 	case err != nil:
 		return updateError(proc, err)
 	case len(answer) != len(old):
-		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", len(old), first.Addr, proc)
+		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d",
+			len(old), first.Addr, proc)
 	}
 	copy(old, answer)
 	return nil

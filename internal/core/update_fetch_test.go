@@ -28,7 +28,7 @@ func TestStartedFetches(t *testing.T) {
 		for i := range uintptr(n) {
 			u := sumOf(host, mem[host], one)
 			u.Old = memory(taken+8*i, 8)
-			id, err := r.StartUpdate(u, i%3 > 0, func() { calls.Add(1) })
+			id, err := r.StartUpdate(u, func() { calls.Add(1) })
 			r.must(err)
 			if i%3 == 0 {
 				ids = append(ids, id)
@@ -46,14 +46,7 @@ func TestStartedFetches(t *testing.T) {
 		r.must(r.AllFence())
 		r.barrier()
 		if int(r.Me) == host {
-			all := slices.Clone(unsafe.Slice(long(mem[host]+512), n*r.N))
-			slices.Sort(all)
-			for i, got := range all {
-				if got != int64(i) {
-					r.wrong("number %d of those taken is %d", i, got)
-					break
-				}
-			}
+			r.takenOnce(mem[host]+512, n*r.N)
 		}
 		r.barrier()
 	})
@@ -74,15 +67,16 @@ func TestStartedFetchOfManyMessages(t *testing.T) {
 			first, last := sumOf(to, mem[to], data), sumOf(to, mem[to], data)
 			first.Old, last.Old = make([]byte, 8*n), make([]byte, 8*n)
 			for _, u := range []*Update{first, last} {
-				_, err := r.StartUpdate(u, true, nil)
+				_, err := r.StartUpdate(u, nil)
 				r.must(err)
 			}
 			r.must(r.Fence(to))
 			want := unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), 8*n)
-			if !bytes.Equal(first.Old, make([]byte, 8*n)) || !bytes.Equal(last.Old, want) {
+			nothing := make([]byte, 8*n)
+			if !bytes.Equal(first.Old, nothing) || !bytes.Equal(last.Old, want) {
 				r.wrong("fetched values differ")
 			}
-			id, err := r.StartUpdate(&Update{Proc: to, Type: kernel.I64}, false, nil)
+			id, err := r.StartUpdate(&Update{Proc: to, Type: kernel.I64}, nil)
 			if r.must(err); id != Done {
 				r.wrong("nothing has the number %d", id)
 			}
@@ -94,18 +88,20 @@ func TestStartedFetchOfManyMessages(t *testing.T) {
 // What the target refuses, the wait for the operation tells.
 func TestStartedFetchOfWrongMemory(t *testing.T) {
 	logged(t)
-	shape{2, 4, true}.run(t, func(c *transporttest.Cluster) { c.Wire.Pause = 100 * time.Microsecond }, func(r *tr) {
+	slow := func(c *transporttest.Cluster) { c.Wire.Pause = 100 * time.Microsecond }
+	shape{2, 4, true}.run(t, slow, func(r *tr) {
 		mem := r.alloc(64)
 		r.barrier()
 		if r.Me == 0 {
 			u := sumOf(1, mem[1]+64, []int64{1})
 			u.Trusted, u.Old = true, make([]byte, 8)
-			_, err := r.StartUpdate(u, true, func() { r.wrong("it was not fetched") })
+			_, err := r.StartUpdate(u, func() { r.wrong("it was not fetched") })
 			r.must(err)
-			wantArg(r, "implicit", r.WaitProc(1), "target", CodeAddress, "are not memory of rank 1")
-			id, err := r.StartUpdate(u, false, nil)
+			const wrong = "are not memory of rank 1"
+			wantArg(r, "together", r.WaitProc(1), "target", CodeAddress, wrong)
+			id, err := r.StartUpdate(u, nil)
 			r.must(err)
-			wantArg(r, "explicit", r.Wait(id), "target", CodeAddress, "are not memory of rank 1")
+			wantArg(r, "alone", r.Wait(id), "target", CodeAddress, wrong)
 			r.must(r.Fence(1))
 		}
 		r.barrier()

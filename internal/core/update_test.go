@@ -165,17 +165,23 @@ func TestUpdatesOfAll(t *testing.T) {
 			if a, b, c := *long(mem[host]), *long(mem[host] + 8), *long(mem[host] + 16); a != int64(rounds*r.N) || b != a || c != 2*a {
 				r.wrong("the counters are %d, %d and %d", a, b, c)
 			}
-			numbers := slices.Clone(unsafe.Slice(long(mem[host]+512), rounds*r.N))
-			slices.Sort(numbers)
-			for i, n := range numbers {
-				if n != int64(i) {
-					r.wrong("number %d of those taken is %d", i, n)
-					break
-				}
-			}
+			r.takenOnce(mem[host]+512, rounds*r.N)
 		}
 		r.barrier()
 	})
+}
+
+// takenOnce checks that n numbers, in any order, are 0, 1, 2 and so on.
+func (r *tr) takenOnce(at uintptr, n int) {
+	r.Helper()
+	numbers := slices.Clone(unsafe.Slice(long(at), n))
+	slices.Sort(numbers)
+	for i, got := range numbers {
+		if got != int64(i) {
+			r.wrong("number %d of those taken is %d", i, got)
+			return
+		}
+	}
 }
 
 // The same counter in private memory that its owner has exposed.

@@ -38,7 +38,7 @@ type user struct {
 	tr     transport.Transport
 	mine   uintptr
 	there  uintptr
-	open   atomic.Int64 // transfers whose Done is missing
+	open   atomic.Int64 // transfers whose Done is missing, and calls whose Replied is
 	errors atomic.Int64
 }
 
@@ -67,12 +67,29 @@ func (u *user) once(i int) error {
 	case 3:
 		return u.tr.RMW(1, &transport.RMW{Bytes: 8, Addr: u.there})
 	case 4:
-		_, err := u.tr.Call(1, transport.Msg{Body: make([]byte, n)})
-		return err
+		return u.call(n, i%2 == 0)
 	case 5:
 		return u.tr.Send(1, transport.Msg{Body: make([]byte, n), Unordered: i%2 == 0})
 	}
 	return u.tr.Fence(1)
+}
+
+// call calls, and waits for the reply or not.
+func (u *user) call(n int, waits bool) error {
+	m := transport.Msg{Body: make([]byte, n)}
+	if !waits {
+		u.open.Add(1)
+		m.Replied = func(body []byte, err error) {
+			if u.open.Add(-1) < 0 || err == nil && len(body) != n {
+				panic("a reply that was told twice, or is not its call's")
+			}
+		}
+	}
+	_, err := u.tr.Call(1, m)
+	if err != nil && !waits {
+		u.open.Add(-1)
+	}
+	return err
 }
 
 // finish starts a transfer; every third one is not waited for.

@@ -66,6 +66,30 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	}
 }
 
+// An alarm that was set for a frame that a caller has taken along does not send the next one, which
+// was put off just before, nor does it teach that callers do not come.
+func TestAlarmOfAnEarlierFrame(t *testing.T) {
+	b := &bell{}
+	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
+	tr.thread.t, tr.thread.alarm = tr, b
+	g := &target{t: tr, taken: usuallyTaken}
+	tr.targets = []*target{g}
+	tr.thread.asleep.Store(true)
+	q := &g.queue
+	q.taken.Store(usuallyTaken)
+	g.noteDeferred(true)
+	g.enqueue(&transfer{})
+	early := int64(time.Since(began)) + 1
+	tr.thread.flushAt.Store(0)
+	tr.thread.sendLate()
+	if g.taken != usuallyTaken || q.sending || q.taken.Load() != usuallyTaken {
+		t.Errorf("taken %d and %d, a thread sends: %v", g.taken, q.taken.Load(), q.sending)
+	}
+	if at := tr.thread.flushAt.Load(); at < early || at > early+int64(patientFlush) {
+		t.Errorf("it is to be sent after %v", time.Duration(at-early))
+	}
+}
+
 // What was put off or queued leaves and arrives although no caller takes it along, also after
 // callers usually did.
 func TestPutOffLeavesWithoutCaller(t *testing.T) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for a reader/writer lock: at its gate, a mutex (lock.c), readers and writers in one queue. So a writer is not
-// starved by readers, who do not pass the gate while he has it, nor readers by writers. A writer who has the gate waits here
-// until the readers have left. Who they are is not known: if a rank has exited without finalising, and the readers do not
-// leave for seconds, it is taken for one of them.
+// How a rank waits for a reader/writer lock: at its gate, a mutex (lock.c), readers and writers in
+// one queue. So readers do not starve a writer, since they do not pass the gate while it has that,
+// nor writers readers. A writer that has the gate waits here until the readers have left. Their
+// ranks are not known: if a rank has exited without finalising, and the readers do not leave for
+// seconds, it is taken for one of them.
 #include <stddef.h>
 #include <time.h>
 
@@ -12,12 +13,19 @@
 
 static bool no_device_writes(void *l) { return shm_word_read(l); }
 
-// A device that gives the lock back wakes nobody. So who waits for that looks now and then.
-static void nap(unsigned *micros)
+// A device that gives the lock back wakes no waiter. So the waiter looks now and then, and lets the
+// program's MPI go on, as wait_sleep does.
+struct naps {
+	unsigned micros, long_ones;
+};
+
+static void nap(struct naps *n)
 {
-	enum { FIRST = 20, LONGEST = 1000 };
-	*micros = *micros == 0 ? FIRST : *micros < LONGEST / 2 ? *micros * 2 : LONGEST;
-	nanosleep(&(struct timespec){.tv_nsec = *micros * 1000l}, NULL);
+	enum { FIRST = 20, LONGEST = 1000, IDLE_EVERY = 8 };
+	n->micros = n->micros == 0 ? FIRST : n->micros < LONGEST / 2 ? n->micros * 2 : LONGEST;
+	nanosleep(&(struct timespec){.tv_nsec = n->micros * 1000l}, NULL);
+	if (n->micros == LONGEST && n->long_ones++ % IDLE_EVERY == 0 && wait_idle)
+		wait_idle();
 }
 
 // A reader that has the gate waits for a writer of another node's device. It counts already, so
@@ -25,9 +33,9 @@ static void nap(unsigned *micros)
 static void enter(struct shm_rwlock *l)
 {
 	struct wait w;
-	unsigned micros = 0;
+	struct naps naps = {0};
 	if (!shm_word_read(l) && !shm_look(&w, no_device_writes, l, SHM_REMOTE)) {
-		while (!shm_word_read(l)) nap(&micros);
+		while (!shm_word_read(l)) nap(&naps);
 		shm_woken(&w, 0);
 	}
 	shm_unlock(&l->gate);
@@ -101,15 +109,16 @@ static int lost_reader(unsigned seconds)
 static void sleep_for_readers(struct shm_rwlock *l)
 {
 	int because = -1;
-	unsigned micros = 0;
+	struct naps naps = {0};
 	for (unsigned seconds = 0;;) {
 		atomic_store(&l->draining, 1); // and then looks; a reader leaves and then looks at draining
-		if (shm_drained(l))
+		uint64_t word = shm_word(l);
+		if (word == 0 && shm_unread(l))
 			break;
 		if (because >= 0)
 			shm.stuck("MPI_Win_lock", because);
-		if (shm_word(l) != 0) {
-			nap(&micros);
+		if (word != 0) {
+			nap(&naps);
 		} else {
 			wait_sleep(&l->draining, 1, 1000);
 			because = lost_reader(++seconds);

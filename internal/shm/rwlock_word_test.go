@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks that ranks of other nodes hold by their devices: threads stand for them, whose
-// atomics here are those of processors.
+// Reader/writer locks that ranks of other nodes hold by their devices: threads stand for them,
+// whose atomics here are those of processors.
 package shm
 
 import (
@@ -64,13 +64,15 @@ func (w wordLock) leave(exclusive bool) {
 }
 
 // rwWordExclusion: writers change two words that readers always find equal, whether they hold the
-// lock as ranks of the node or by devices. Who does not get it by the device takes the other way.
+// lock as ranks of the node or by devices. A thread that does not get it by the device takes the
+// other way.
 func rwWordExclusion(r *rank) {
 	const threads, rounds = 3, 1500
 	l := shared(r, 2*page)
 	w := r.wordLock(l, l+page+2048)
 	one, two := (*uint64)(kernel.Ptr(l+page)), (*uint64)(kernel.Ptr(l+page+512))
-	by, writes := [2]*atomic.Uint32{word(l + page + 1024), word(l + page + 1088)}, word(l+page+1152)
+	by := [2]*atomic.Uint32{word(l + page + 1024), word(l + page + 1088)}
+	writes := word(l + page + 1152)
 	var running sync.WaitGroup
 	for th := range threads {
 		running.Go(func() {
@@ -95,7 +97,7 @@ func rwWordExclusion(r *rank) {
 						runtime.Gosched()
 					}
 					if b := *two; a != b {
-						r.Errorf("a reader finds %d and %d, by the device: %v", a, b, device)
+						r.Errorf("a reader finds %d, %d (device: %v)", a, b, device)
 					}
 				}
 				if device {
@@ -112,7 +114,8 @@ func rwWordExclusion(r *rank) {
 		r.Errorf("%d and %d times written, expected %d", *one, *two, want)
 	}
 	if by[0].Load() == 0 || by[1].Load() == 0 || w.word.Load() != 0 {
-		r.Errorf("locked %d times here and %d times by devices; the word has %#x at the end", by[0].Load(), by[1].Load(), w.word.Load())
+		r.Errorf("locked %d times here and %d times by devices; the word has %#x at the end",
+			by[0].Load(), by[1].Load(), w.word.Load())
 	}
 	r.World().Barrier()
 }
@@ -128,7 +131,8 @@ func rwWordWaits(r *rank) {
 	l := shared(r, page)
 	w := r.wordLock(l, l+2048)
 	for round := range 8 {
-		device, mine, soon := round&1 == 0, round&2 == 0, round&4 == 0 // exclusive, exclusive, by which way
+		device, mine := round&1 == 0, round&2 == 0 // which of them is exclusive
+		soon := round&4 == 0
 		if !device && !mine {
 			continue // readers do not wait for each other
 		}
@@ -156,15 +160,16 @@ func TestWaitForWord(t *testing.T) {
 	run(t, 2, "rw word waits")
 }
 
-// rwWordTries: a device gets the lock beside readers of the node if it reads, too, and otherwise not
-// while a rank of the node holds it or waits for it.
+// rwWordTries: a device gets the lock beside readers of the node if it reads, too, and otherwise
+// not while a rank of the node holds it or waits for it.
 func rwWordTries(r *rank) {
 	l := shared(r, page)
 	w := r.wordLock(l, l+2048)
 	if r.Self() == 0 {
 		try := func(holders string, exclusive, want bool) {
 			if got := w.try(exclusive); got != want {
-				r.Errorf("beside %s the device gets the lock: %v (exclusive: %v)", holders, got, exclusive)
+				r.Errorf("beside %s the device gets the lock: %v (exclusive: %v)", holders, got,
+					exclusive)
 			} else if got {
 				w.leave(exclusive)
 			}
@@ -177,8 +182,10 @@ func rwWordTries(r *rank) {
 			r.takeRW(l, true, false)
 			r.RWUnlock(l, true)
 		})
-		for end := time.Now().Add(10 * time.Second); !r.RWTaken(w.image(), false) && time.Now().Before(end); {
-			runtime.Gosched()
+		for end := time.Now().Add(10 * time.Second); !r.RWTaken(w.image(), false); {
+			if runtime.Gosched(); time.Now().After(end) {
+				r.Fatal("the writer does not wait")
+			}
 		}
 		try("a writer that waits", false, false)
 		r.RWUnlock(l, false)

@@ -23,9 +23,9 @@ type Update struct {
 }
 
 // Start executes an accumulate. It returns when the local memory may be used again. One that
-// fetches is completed by core's WaitProc and fences; or, if it is explicit, by a wait for the
-// number that it gives, which is core.Done if it is complete. An explicit one of several parts is
-// complete when this returns.
+// fetches is completed by core's WaitProc and fences, and by a wait for the number that it gives,
+// which is core.Done if it is complete. An explicit one of several parts is complete when this
+// returns.
 func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 	local, remote := walker{side: &u.Local}, walker{side: &u.Remote}
 	var result walker
@@ -52,7 +52,7 @@ func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 func (u *Update) fetch(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
 	if result.left() >= n {
 		part.Old = memory(result.take(n), n)
-		return rt.StartUpdate(part, !u.Explicit, nil)
+		return rt.StartUpdate(part, nil)
 	}
 	old, to := make([]byte, n), *result
 	for left := n; left > 0; {
@@ -61,7 +61,7 @@ func (u *Update) fetch(rt *core.Runtime, part *core.Update, result *walker, n in
 		left -= m
 	}
 	part.Old = old
-	return rt.StartUpdate(part, !u.Explicit, func() { to.unpack(old) })
+	return rt.StartUpdate(part, func() { to.unpack(old) })
 }
 
 // mostUpdated bounds the data of one update of core, and mostRuns its runs.

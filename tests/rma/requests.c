@@ -73,6 +73,33 @@ static void one_by_one(int target, int n)
 	}
 }
 
+// A flush, also a local one, completes what has a request: the data is there before that has been
+// waited for.
+static void flushed(int target)
+{
+	static long data[N], result[2][N];
+	MPI_Request request[2];
+	MPI_Status status[2];
+	for (int round = 0; round < check_rounds(20); round++) {
+		int n = round % 2 ? N : 1;
+		for (int i = 0; i < n; i++)
+			data[i] = 1000L * round + i;
+		CHECK_MPI(MPI_Put(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win));
+		CHECK_MPI(MPI_Win_flush(target, win));
+		memset(result, 0, sizeof result);
+		CHECK_MPI(MPI_Rget_accumulate(data, n, MPI_LONG, result[0], n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG,
+			MPI_SUM, win, &request[0]));
+		CHECK_MPI(MPI_Rget(result[1], n, MPI_LONG, target, (MPI_Aint)N * ((me + 1) % np), n, MPI_LONG, win, &request[1]));
+		if (round % 4 < 2)
+			CHECK_MPI(MPI_Win_flush_local(target, win));
+		else
+			CHECK_MPI(MPI_Win_flush(target, win));
+		for (int i = 0; i < n; i++)
+			CHECK_INT(result[0][i], 1000L * round + i);
+		CHECK_MPI(MPI_Waitall(2, request, status));
+	}
+}
+
 // Many at once to all targets, together with the requests of a message; completed all together, or in any order.
 static void together(int any)
 {
@@ -160,6 +187,9 @@ int main(int argc, char **argv)
 		one_by_one((me + t) % np, 1);
 		one_by_one((me + t) % np, N);
 	}
+	for (int t = 0; t < np; t++)
+		flushed((me + t) % np);
+	barrier();
 	together(0);
 	together(1);
 	nothing();
