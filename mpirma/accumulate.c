@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap and the forms with requests. All of them change
 // memory under the accumulate locks of the target's node, so that they are atomic with respect to each other whatever the
-// operator and the way, and take effect in the order of the calls. The origin's buffer may be used again when they return; what
-// they fetch from another node is there after the next synchronisation, or when the request has been waited for.
+// operator and the way, and take effect in the order of the calls. The origin's buffer may be used
+// again when they return; what they fetch from another node is there after the next
+// synchronisation, or when the request has been waited for.
 #include "window.h"
 
 #include "_cgo_export.h"
@@ -21,11 +22,12 @@ struct extra {
 };
 
 // number: what to wait for, if there is a request; 0: nothing.
-static int by_go(struct rma_access *a, const struct rma_args *g, const struct extra *x, int op, const struct rma_type *result,
-	int32_t *number)
+static int by_go(struct rma_access *a, const struct rma_args *g, const struct extra *x, int op,
+	const struct rma_type *result, int32_t *number)
 {
 	struct rma_call c = {.kind = RMA_UPDATE, .proc = a->t->world, .op = op, .element = a->there->element, .trusted = a->trusted,
-		.fetches = x->fetches, .explicit_wait = x->request != NULL, .local = {(uintptr_t)g->origin, a->origin_count, a->origin},
+		.fetches = x->fetches, .explicit_wait = x->request != NULL,
+		.local = {(uintptr_t)g->origin, a->origin_count, a->origin},
 		.remote = {a->addr, a->there_count, a->there}, .result = {(uintptr_t)x->result, x->result_count, result}};
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	rma_note(a->w, g->target);
@@ -65,7 +67,8 @@ static bool by_kernel(struct rma_access *a, const void *origin, void *result, in
 	return a->t->by_kernel && run.bytes <= MOST_BY_KERNEL && shm_foreign_update(&u, &run, 1, origin, result) == 0;
 }
 
-static int accumulate(struct rma_access *a, const struct rma_args *g, const struct extra *x, int32_t *number)
+static int accumulate(struct rma_access *a, const struct rma_args *g, const struct extra *x,
+	int32_t *number)
 {
 	int op = rma_op(x->op);
 	const struct rma_type *result = x->fetches ? rma_type(x->result_type) : NULL;

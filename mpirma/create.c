@@ -150,7 +150,8 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
 		bool mapped = c->world == job.me || (here && (packed || c->arena));
 		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
-			.block = (struct win_block *)c->block, .word = c->word, .here = here, .mapped = mapped, .direct = mapped && job.fast,
+			.block = (struct win_block *)c->block, .word = c->word,
+			.here = here, .mapped = mapped, .direct = mapped && job.fast,
 			.lent = c->lent && !here, .key = c->key};
 		if (here && !mapped && m->flavor == FLAVOR_CREATE && job.fast && job.vm) {
 			w->target[i].local = shm_local_of(c->world);

@@ -109,7 +109,8 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 
 func updateOf(c *C.struct_rma_call) *window.Update {
 	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op), Type: kernel.UpdateType(c.element),
-		Remote: sideOf(&c.remote), Trusted: bool(c.trusted), Explicit: bool(c.explicit_wait)}
+		Remote: sideOf(&c.remote), Trusted: bool(c.trusted),
+		Explicit: bool(c.explicit_wait)}
 	if u.Op != kernel.OpNoOp {
 		u.Local = sideOf(&c.local)
 	}
@@ -158,17 +159,22 @@ func mpirmago_flush_local(world C.int, text *C.char) C.int {
 // mpirmago_lock takes a target's lock, and tells how it is held.
 //
 //export mpirmago_lock
-func mpirmago_lock(world C.int, lock, word C.uintptr_t, exclusive C.int, way *C.uint8_t, text *C.char) C.int {
+func mpirmago_lock(world C.int, lock, word C.uintptr_t, exclusive C.int, way *C.uint8_t,
+	text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	how, err := lib.rt.Load().RWLockBy(int(world), uintptr(lock), uintptr(word), exclusive != 0)
+	rt := lib.rt.Load()
+	how, err := rt.RWLockBy(int(world), uintptr(lock), uintptr(word), exclusive != 0)
 	*way = C.uint8_t(how)
 	return result(err, text)
 }
 
 //export mpirmago_unlock
-func mpirmago_unlock(world C.int, lock, word C.uintptr_t, exclusive C.int, way C.uint8_t, text *C.char) C.int {
+func mpirmago_unlock(world C.int, lock, word C.uintptr_t, exclusive C.int, way C.uint8_t,
+	text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	return result(lib.rt.Load().RWUnlockBy(core.LockWay(way), int(world), uintptr(lock), uintptr(word), exclusive != 0), text)
+	how, proc := core.LockWay(way), int(world)
+	err := lib.rt.Load().RWUnlockBy(how, proc, uintptr(lock), uintptr(word), exclusive != 0)
+	return result(err, text)
 }
 
 // mpirmago_add_lock_word gives a lock of this rank a word, if there is one left.

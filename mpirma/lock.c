@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passive target: MPI_Win_lock, unlock, lock_all, unlock_all. A target's lock is in its control block: on my node it is taken by
-// compare-and-swap, else by my device's atomics, if it has any, or by a message to the target's node. MPI_Win_lock_all takes the locks that protect loads and stores at
-// once, and the others when a target is first accessed, or its address is asked for.
+// Passive target: MPI_Win_lock, unlock, lock_all, unlock_all. A target's lock is in its control
+// block: on my node it is taken by compare-and-swap, else by my device's atomics, if it has any, or
+// by a message to the target's node. MPI_Win_lock_all takes the locks that protect loads and stores
+// at once, and the others when a target is first accessed, or its address is asked for.
 #include "window.h"
 
 #include "_cgo_export.h"
@@ -10,9 +11,11 @@ int rma_take(struct rma_win *w, int target, bool exclusive, const char *function
 {
 	struct rma_target *t = &w->target[target];
 	char text[200];
-	if (!t->here)
-		return rma_go_error(w, function, mpirmago_lock(t->world, (uintptr_t)&t->block->lock, t->word, exclusive,
-			&t->way, text), text);
+	if (!t->here) {
+		uintptr_t lock = (uintptr_t)&t->block->lock;
+		int result = mpirmago_lock(t->world, lock, t->word, exclusive, &t->way, text);
+		return rma_go_error(w, function, result, text);
+	}
 	rma_may_wait();
 	if (exclusive)
 		shm_exclude(&t->block->lock, (uint32_t)job.me + 1);
@@ -27,8 +30,9 @@ int rma_give(struct rma_win *w, int target, bool exclusive, const char *function
 	char text[200];
 	if (!t->here) { // it comes back when all my operations there have taken effect
 		uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
-		int failed = rma_go_error(w, function, mpirmago_unlock(t->world, (uintptr_t)&t->block->lock, t->word, exclusive,
-			t->way, text), text);
+		uintptr_t lock = (uintptr_t)&t->block->lock;
+		int result = mpirmago_unlock(t->world, lock, t->word, exclusive, t->way, text);
+		int failed = rma_go_error(w, function, result, text);
 		atomic_store_explicit(&w->flushed[target], posted, memory_order_release);
 		return failed;
 	}

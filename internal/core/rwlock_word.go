@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Reader/writer locks of another node that this rank holds by its device's atomics: while no other
-// rank is in the way, no process of that node has to act. rwlock.h of shm has the protocol. Of the words that such
-// locks name each rank has a few, since memory stays declared for devices for good.
+// rank is in the way, no process of that node has to act. rwlock.h of shm has the protocol. A rank
+// has a few words for its locks, since memory stays declared for devices for good.
 package core
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -17,9 +16,8 @@ import (
 type LockWay int
 
 const (
-	LockNot      LockWay = iota
-	LockByServer         // by its data server, or on this node
-	LockByDevice         // by its word
+	LockByServer LockWay = iota // by its data server, or on this node
+	LockByDevice                // by its word
 )
 
 // lockWords are the words of this rank's locks.
@@ -155,6 +153,5 @@ func (r *Runtime) readLock(proc int, lock uintptr, exclusive bool) (taken bool, 
 		return false, err
 	}
 	o.Release()
-	runtime.KeepAlive(image)
 	return r.wordLocks.RWTaken(image[:n], exclusive), nil
 }

@@ -10,8 +10,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// imageLocks are locks with a word, of which a rank of their node has one if its image begins with 1
-// (a reader) or 2.
+// imageLocks are locks with a word. The image of one begins with 1 if a rank of its node reads, and
+// with 2 if one writes.
 type imageLocks struct{}
 
 func (imageLocks) NameRWWord(l, word uintptr) {}
@@ -28,44 +28,59 @@ func (r *tr) lockBy(proc int, lock, word uintptr, exclusive bool) LockWay {
 	return way
 }
 
+// store puts a long.
+func (r *tr) store(proc int, buf, at uintptr, x int64) {
+	r.Helper()
+	*long(buf) = x
+	r.must(r.Do(op(Put, proc, buf, at, 8)))
+	r.must(r.Fence(proc))
+}
+
+// lockByWord is a lock of another node with its word.
+type lockByWord struct {
+	*tr
+	host            int
+	buf, lock, word uintptr
+}
+
+// expect locks and unlocks where the image begins so, and the word has that.
+func (l lockByWord) expect(beside string, exclusive bool, image byte, has int64, want LockWay) {
+	l.Helper()
+	l.store(l.host, l.buf, l.lock, int64(image))
+	l.store(l.host, l.buf, l.word, has)
+	way := l.lockBy(l.host, l.lock, l.word, exclusive)
+	if way != want {
+		l.wrong("%s, exclusive %v: it is locked in way %d", beside, exclusive, way)
+	}
+	l.must(l.RWUnlockBy(way, l.host, l.lock, l.word, exclusive))
+	l.must(l.Do(op(Get, l.host, l.buf, l.word, 8)))
+	if got := *long(l.buf); got != has {
+		l.wrong("%s, exclusive %v: the word has %#x", beside, exclusive, got)
+	}
+}
+
 func TestLocksByDevice(t *testing.T) {
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
 		r.deviceAtomics, r.wordLocks = r.beyond.tr, imageLocks{}
 		mem, buf := r.alloc(512), r.local(8)
 		r.barrier()
 		if host := 1; r.Me == 0 {
-			lock, word := mem[host]+128, mem[host]+384
-			expect := func(what string, exclusive bool, image byte, there int64, want LockWay) {
-				*long(buf) = int64(image)
-				r.must(r.Do(op(Put, host, buf, lock, 8)))
-				*long(buf) = there
-				r.must(r.Do(op(Put, host, buf, word, 8)))
-				r.must(r.Fence(host))
-				way := r.lockBy(host, lock, word, exclusive)
-				if way != want {
-					r.wrong("%s, exclusive %v: it is locked in way %d", what, exclusive, way)
-				}
-				r.must(r.RWUnlockBy(way, host, lock, word, exclusive))
-				r.must(r.Do(op(Get, host, buf, word, 8)))
-				if *long(buf) != there {
-					r.wrong("%s, exclusive %v: the word has %#x", what, exclusive, *long(buf))
-				}
-			}
+			l := lockByWord{r, host, buf, mem[host] + 128, mem[host] + 384}
 			const writer = transport.RWWordWriter
-			expect("free", false, 0, 0, LockByDevice)
-			expect("free", true, 0, 0, LockByDevice)
-			expect("a reader here", false, 1, 0, LockByDevice)
-			expect("a reader here", true, 1, 0, LockByServer)
-			expect("a writer here", false, 2, 0, LockByServer)
-			expect("a writer here", true, 2, 0, LockByServer)
-			expect("a reader by device", false, 0, 1, LockByDevice)
-			expect("a reader by device", true, 0, 1, LockByServer)
-			expect("a writer by device", false, 0, writer, LockByServer)
-			expect("a writer by device", true, 0, writer, LockByServer)
-			if way := r.lockBy(host, lock, 0, true); way != LockByServer {
+			l.expect("free", false, 0, 0, LockByDevice)
+			l.expect("free", true, 0, 0, LockByDevice)
+			l.expect("a reader here", false, 1, 0, LockByDevice)
+			l.expect("a reader here", true, 1, 0, LockByServer)
+			l.expect("a writer here", false, 2, 0, LockByServer)
+			l.expect("a writer here", true, 2, 0, LockByServer)
+			l.expect("a reader by device", false, 0, 1, LockByDevice)
+			l.expect("a reader by device", true, 0, 1, LockByServer)
+			l.expect("a writer by device", false, 0, writer, LockByServer)
+			l.expect("a writer by device", true, 0, writer, LockByServer)
+			if way := r.lockBy(host, l.lock, 0, true); way != LockByServer {
 				r.wrong("a lock without a word is locked in way %d", way)
 			}
-			r.must(r.RWUnlock(host, lock, true))
+			r.must(r.RWUnlock(host, l.lock, true))
 		}
 		r.barrier()
 	})

@@ -3,8 +3,8 @@
 // Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them.
 // Updates of one origin at one rank take effect in the order in which they were called, and behind
 // its earlier accumulates (Op) there. Within the node they are done when the call returns; between
-// nodes they are messages (update_message.go), and a fence waits for them, also for what they fetch. An accumulate by an Op
-// after them has no order with them, unless a fence comes between.
+// nodes they are messages (update_message.go), and a fence waits for them, also for what they
+// fetch. An accumulate by an Op after them has no order with them, unless a fence comes between.
 package core
 
 import (

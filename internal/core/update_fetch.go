@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fetching updates of other nodes whose callers do not wait: many are on their way at once, and
-// each is an open operation of the table of handles until its messages have been answered.
+// Nonblocking updates that fetch from other nodes: many are on their way at once, and each is an
+// open operation of the table of handles until its messages have been answered.
 package core
 
 import (
@@ -32,7 +32,7 @@ func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 	return Done, nil
 }
 
-// fetch is an update whose answers are to come.
+// fetch is an open update that fetches.
 type fetch struct {
 	request *request
 	parts   atomic.Int32 // messages that are not answered, and one until all have been sent
@@ -46,7 +46,7 @@ func (r *Runtime) startFetch(u *Update, size int, then func()) (id int32) {
 	f := &fetch{request: p, then: then}
 	f.parts.Store(1)
 	id = r.handles.add(p, Done)
-	f.end(r.sendFetch(f, u, size))
+	f.finishPart(r.sendFetch(f, u, size))
 	r.traffic.posted(u.Proc) // a fence waits for it, too
 	r.handles.unref(p)
 	return id
@@ -60,7 +60,7 @@ func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
 		old = old[bytes:]
 		f.parts.Add(1)
 		replied := func(answer []byte, err error) {
-			f.end(fetched(proc, part, answer, err, first))
+			f.finishPart(fetched(proc, part, answer, err, first))
 		}
 		m := transport.Msg{Kind: msgUpdate, Body: message, Replied: replied}
 		if _, err := to.tr.Call(to.peer, m); err != nil {
@@ -71,8 +71,8 @@ func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
 	})
 }
 
-// end ends a part, the last of which completes the operation with the first error.
-func (f *fetch) end(err error) {
+// finishPart ends a part, the last of which completes the operation with the first error.
+func (f *fetch) finishPart(err error) {
 	if err != nil {
 		f.err.CompareAndSwap(nil, &err)
 	}

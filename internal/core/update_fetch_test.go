@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of fetching updates whose callers do not wait.
+// Tests of nonblocking updates that fetch.
 package core
 
 import (

@@ -106,9 +106,12 @@ func (r *Runtime) updateRemote(u *Update, size int) error {
 	})
 }
 
-// eachUpdate calls send with each message of an update, its first run, and the bytes of its
-// elements. The message is valid during the call.
-func eachUpdate(u *Update, size int, send func(message []byte, first Run, bytes int64) error) error {
+// sendUpdate sends a message of an update, which is valid during the call. The message's first run
+// is first, and its elements have so many bytes.
+type sendUpdate func(message []byte, first Run, bytes int64) error
+
+// eachUpdate calls send with each message of an update of elements of size bytes.
+func eachUpdate(u *Update, size int, send sendUpdate) error {
 	room := updateRooms.Get().(*[mostUpdate]byte)
 	defer updateRooms.Put(room)
 	var few [8]Run

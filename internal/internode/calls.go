@@ -151,8 +151,8 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	return found.body, err
 }
 
-// message sends a message, in parts where frames are bounded. r is the request of a call whose
-// caller waits for the reply; nil: no caller does.
+// message sends a message, in parts where frames are bounded. r is the request of a blocking call;
+// nil: no caller waits for a reply.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
 		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,
@@ -186,8 +186,8 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	return nil, nil
 }
 
-// urgencyOfCall is urgency of a call's frames: the first of several whose callers do not wait
-// leaves at once, the others together.
+// urgencyOfCall is urgency of a call's frames: the first of several nonblocking calls leaves at
+// once, the others together.
 func (g *target) urgencyOfCall(m *transport.Msg) transport.When {
 	if m.Replied != nil && g.poller.later.Load() > 1 {
 		return transport.Soon

@@ -38,7 +38,7 @@ type user struct {
 	tr     transport.Transport
 	mine   uintptr
 	there  uintptr
-	open   atomic.Int64 // transfers whose Done is missing, and calls whose Replied is
+	open   atomic.Int64 // transfers without Done so far, and calls without Replied
 	errors atomic.Int64
 }
 

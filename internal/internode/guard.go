@@ -8,8 +8,9 @@
 // which waiters wait.
 //
 // A waiter is expected back where its predecessors came back soon. Where origins ask for answers,
-// though they got them from waiters so far, soon is a quarter of the guard: a rank that computes for
-// longer would keep the next origin waiting. Where none has asked for long it is the whole guard.
+// though they got them from waiters so far, soon is a quarter of the guard: a rank that computes
+// for longer would keep the next origin waiting. Where none has asked for long it is the whole
+// guard.
 package internode
 
 import (

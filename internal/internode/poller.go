@@ -68,7 +68,8 @@ func (t *Transport) pollerOf(src transport.Source) *poller {
 // expects tells whether something is to come that nobody reads who waits for it.
 func (p *poller) expects() bool { return p.later.Load() > 0 || p.asleep.Load() > 0 }
 
-// attendLater has the progress thread collect answers for which no caller waits, if any are to come.
+// attendLater has the progress thread collect answers for which no caller waits, if any are to
+// come.
 func (p *poller) attendLater() {
 	if p.expects() {
 		p.driven.Store(true)

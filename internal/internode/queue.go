@@ -104,8 +104,8 @@ func (g *target) beginSending() {
 	go g.sendQueued()
 }
 
-// sendLate is for the progress thread: no caller has sent in time what was queued. It tells how long
-// it is until it must be called again; negative: it need not be.
+// sendLate is for the progress thread: no caller has sent in time what was queued. It tells how
+// long it is until it must be called again; negative: it need not be.
 func (g *target) sendLate(now int64) (left time.Duration) {
 	q := &g.queue
 	if q.length.Load() == 0 {

@@ -110,7 +110,7 @@ func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
 	return r, nil
 }
 
-// openCall is open for a call, whose caller does not wait if m.Replied gets the reply.
+// openCall is open for a call, which is nonblocking if m.Replied gets the reply.
 func (g *target) openCall(m *transport.Msg) (*request, error) {
 	r, err := g.open(nil, kindReply)
 	if err == nil && m.Replied != nil {

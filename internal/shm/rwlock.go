@@ -11,7 +11,8 @@ package shm
 // static inline bool taken(const void *image, bool exclusive)
 // {
 // 	const struct shm_rwlock *l = image;
-// 	return l->gate.owner != 0 || l->gate.next != l->gate.serving || (exclusive && l->readers != 0);
+// 	bool gate = l->gate.owner != 0 || l->gate.next != l->gate.serving;
+// 	return gate || (exclusive && l->readers != 0);
 // }
 // static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
 // static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
@@ -94,7 +95,10 @@ func (m *Node) RWTaken(image []byte, exclusive bool) bool {
 }
 
 // The two names are for the same number.
-const _ = uint64(C.SHM_WORD_WRITER-transport.RWWordWriter) + uint64(transport.RWWordWriter-C.SHM_WORD_WRITER)
+const (
+	_ = uint64(C.SHM_WORD_WRITER - transport.RWWordWriter)
+	_ = uint64(transport.RWWordWriter - C.SHM_WORD_WRITER)
+)
 
 // EventBytes is the size of an event.
 func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }

@@ -4,15 +4,15 @@
 #define ARMCI_SHM_RWLOCK_H
 
 // A lock for one writer or many readers, in zeroed arena memory. A rank that finds it taken queues
-// at the gate, reader or writer alike: a reader passes it at once, a writer keeps it and waits until
-// the readers have left. While the gate is free and its queue empty, a reader only counts itself
-// (rwlock.c). `who` is a world rank + 1.
+// at the gate, reader or writer alike: a reader passes it at once, a writer keeps it and waits
+// until the readers have left. While the gate is free and its queue empty, a reader only counts
+// itself (rwlock.c). Callers give their world rank + 1.
 //
 // Ranks of other nodes may hold it by their device's atomics on a word of their own, which counts
 // their readers and has SHM_WORD_WRITER while one of them writes. Such a rank changes the word and
 // then reads the lock: if a holder or a waiter of this node is in its way it undoes that, and has
-// the data server lock for it. A rank of this node notes itself in the lock and then reads the word:
-// if a holder there is in its way it waits. So one of the two sees the other.
+// the data server lock for it. A rank of this node notes itself in the lock and then reads the
+// word: if a holder there is in its way it waits. So one of the two sees the other.
 struct shm_rwlock {
 	struct shm_mutex gate;
 	SHM_ALIGNED shm_u32 readers; // that hold it, or are about to find that they do not

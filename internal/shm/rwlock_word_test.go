@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks that ranks of other nodes hold by their devices: threads stand for them,
-// whose atomics here are those of processors.
+// Reader/writer locks that ranks of other nodes hold by their devices: threads stand for them, with
+// atomics of processors.
 package shm
 
 import (
@@ -97,7 +97,7 @@ func rwWordExclusion(r *rank) {
 						runtime.Gosched()
 					}
 					if b := *two; a != b {
-						r.Errorf("a reader finds %d, %d (device: %v)", a, b, device)
+						r.Errorf("%d, %d (device: %v)", a, b, device)
 					}
 				}
 				if device {
@@ -114,7 +114,7 @@ func rwWordExclusion(r *rank) {
 		r.Errorf("%d and %d times written, expected %d", *one, *two, want)
 	}
 	if by[0].Load() == 0 || by[1].Load() == 0 || w.word.Load() != 0 {
-		r.Errorf("locked %d times here and %d times by devices; the word has %#x at the end",
+		r.Errorf("locked %d times here, %d times by devices; the word has %#x at the end",
 			by[0].Load(), by[1].Load(), w.word.Load())
 	}
 	r.World().Barrier()
@@ -168,8 +168,8 @@ func rwWordTries(r *rank) {
 	if r.Self() == 0 {
 		try := func(holders string, exclusive, want bool) {
 			if got := w.try(exclusive); got != want {
-				r.Errorf("beside %s the device gets the lock: %v (exclusive: %v)", holders, got,
-					exclusive)
+				r.Errorf("beside %s, exclusive %v: it gets the lock: %v", holders,
+					exclusive, got)
 			} else if got {
 				w.leave(exclusive)
 			}

@@ -235,7 +235,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 		shm_unlock_slow(m);
 }
 
-/* reader/writer locks, events, and waiters that receive -------------------------------------------------------- */
+/* reader/writer locks, events, and waiters that receive ---------------------------------------- */
 #include "rwlock.h"
 #include "event.h"
 #include "receive.h"

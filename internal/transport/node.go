@@ -127,13 +127,13 @@ type RWLocks interface {
 	RWHeld(l uintptr, who Rank, exclusive bool) bool // exclusively by who, or by any readers
 }
 
-// WordLocks are RWLocks that ranks of other nodes may hold by atomics of their device on a word that
-// the lock names: a reader adds one, a writer RWWordWriter.
+// WordLocks are RWLocks that ranks of other nodes may hold by atomics of their device on a word
+// that the lock names: a reader adds one, a writer RWWordWriter.
 type WordLocks interface {
 	// NameRWWord gives a lock that no other rank knows yet its word. 0: it has none.
 	NameRWWord(l, word uintptr)
-	// RWTaken tells whether a holder or a waiter of the lock's own node is in the way of another
-	// rank's, from an image of the lock (RWLockBytes) that was read after its word was changed.
+	// RWTaken tells whether a rank of the lock's own node is in the way of one that has changed
+	// the word and then read this image of the lock, of RWLockBytes.
 	RWTaken(image []byte, exclusive bool) bool
 }
 

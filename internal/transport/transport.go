@@ -59,9 +59,9 @@ type Msg struct {
 	Straight  bool // Send, unordered: only if it goes straight to the process, where whoever waits for it reads it; else ErrNotNative
 	Lent      bool // to a handler: Body is valid during the call only
 	Unhurried bool // it may be dealt with some milliseconds later, since only a waiter needs it
-	// Replied makes Call nonblocking: it returns once the message has been posted, and Replied is
-	// called once, from any goroutine, with what Call would have returned. Replied must not call
-	// the transport. It is not called if Call fails. nil: Call waits.
+	// Replied makes Call nonblocking: it returns once the message has been posted, and Replied
+	// is called once, from any goroutine, with what Call would have returned. Replied must not
+	// call the transport. It is not called if Call fails. nil: Call waits.
 	Replied func(body []byte, err error)
 }
 
@@ -122,7 +122,7 @@ type Transport interface {
 	Acc(p Peer, x *Xfer, s Scale) error       // remote += scale*local, atomic per element
 	RMW(p Peer, r *RMW) error                 // of 4 or 8 bytes
 	Send(p Peer, m Msg) error                 // ordered per peer
-	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the handler's reply, unless m.Replied gets it
+	Call(p Peer, m Msg) ([]byte, error)       // Send, and wait for the reply; see m.Replied
 	Fence(ps ...Peer) error                   // every earlier operation to these peers has taken effect; all are asked before the first is waited for
 	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
 	Close() error                             // idempotent; what is outstanding fails with ErrClosed

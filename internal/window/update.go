@@ -35,21 +35,25 @@ func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 	var part core.Update
 	for left := u.Remote.Bytes(); left > 0 && err == nil; {
 		n := u.part(&part, &remote, left)
+		several := n < u.Remote.Bytes()
 		if u.Op != kernel.OpNoOp {
 			part.Data = unsafe.Pointer(unsafe.SliceData(local.whole(n)))
 		}
+		left -= n
 		if u.Result == nil {
 			err = rt.Update(&part)
-		} else if number, err = u.fetch(rt, &part, &result, n); err == nil && n < u.Remote.Bytes() && u.Explicit {
+			continue
+		}
+		number, err = fetch(rt, &part, &result, n)
+		if err == nil && several && u.Explicit {
 			number, err = core.Done, rt.Wait(number)
 		}
-		left -= n
 	}
 	return number, err
 }
 
 // fetch starts a part that fetches the next n bytes of the result.
-func (u *Update) fetch(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
+func fetch(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
 	if result.left() >= n {
 		part.Old = memory(result.take(n), n)
 		return rt.StartUpdate(part, nil)

@@ -109,8 +109,8 @@ static void rwlock_write_long(int me)
 static bool in_its_way(bool exclusive)
 {
 	struct shm_rwlock *l = &g()->rw;
-	return atomic_load(&l->gate.owner) || atomic_load(&l->gate.next) != atomic_load(&l->gate.serving) ||
-	       (exclusive && atomic_load(&l->readers));
+	bool queue = atomic_load(&l->gate.next) != atomic_load(&l->gate.serving);
+	return queue || atomic_load(&l->gate.owner) || (exclusive && atomic_load(&l->readers));
 }
 static void write_pair_by_device(void)
 {
@@ -167,6 +167,8 @@ const struct litmus case_lock_soon = {"lock-soon", 2, nothing, lock_soon, counte
 const struct litmus case_rwlock = {"rwlock", 2, nothing, rwlock, NULL, 5000};
 const struct litmus case_rwlock_reader = {"rwlock-reader", 2, nothing, rwlock_read_long, NULL, 3000};
 const struct litmus case_rwlock_writer = {"rwlock-writer", 3, nothing, rwlock_write_long, NULL, 3000};
-const struct litmus case_rwlock_word_read = {"rwlock-word-read", 3, name_word, rwlock_word_read, NULL, 5000};
-const struct litmus case_rwlock_word_write = {"rwlock-word-write", 2, name_word, rwlock_word_write, NULL, 5000};
+const struct litmus case_rwlock_word_read = {
+	"rwlock-word-read", 3, name_word, rwlock_word_read, NULL, 5000};
+const struct litmus case_rwlock_word_write = {
+	"rwlock-word-write", 2, name_word, rwlock_word_write, NULL, 5000};
 const struct litmus case_stripe = {"stripe", 2, stripes, add, counted, 3000};

@@ -78,18 +78,20 @@ static void one_by_one(int target, int n)
 static void flushed(int target)
 {
 	static long data[N], result[2][N];
+	MPI_Aint mine = (MPI_Aint)N * me, theirs = (MPI_Aint)N * ((me + 1) % np);
 	MPI_Request request[2];
 	MPI_Status status[2];
 	for (int round = 0; round < check_rounds(20); round++) {
 		int n = round % 2 ? N : 1;
 		for (int i = 0; i < n; i++)
 			data[i] = 1000L * round + i;
-		CHECK_MPI(MPI_Put(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win));
+		CHECK_MPI(MPI_Put(data, n, MPI_LONG, target, mine, n, MPI_LONG, win));
 		CHECK_MPI(MPI_Win_flush(target, win));
 		memset(result, 0, sizeof result);
-		CHECK_MPI(MPI_Rget_accumulate(data, n, MPI_LONG, result[0], n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG,
-			MPI_SUM, win, &request[0]));
-		CHECK_MPI(MPI_Rget(result[1], n, MPI_LONG, target, (MPI_Aint)N * ((me + 1) % np), n, MPI_LONG, win, &request[1]));
+		CHECK_MPI(MPI_Rget_accumulate(data, n, MPI_LONG, result[0], n, MPI_LONG, target,
+			mine, n, MPI_LONG, MPI_SUM, win, &request[0]));
+		CHECK_MPI(MPI_Rget(result[1], n, MPI_LONG, target, theirs, n, MPI_LONG, win,
+			&request[1]));
 		if (round % 4 < 2)
 			CHECK_MPI(MPI_Win_flush_local(target, win));
 		else

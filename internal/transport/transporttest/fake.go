@@ -185,7 +185,8 @@ func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 func (f *Fake) call(p transport.Peer, m transport.Msg) (reply func() ([]byte, error), err error) {
 	n, done := f.net, false
 	var answer []byte
-	if err := f.mail(p, m, func(body []byte) { n.change(func() { done, answer = true, body }) }); err != nil {
+	take := func(body []byte) { n.change(func() { done, answer = true, body }) }
+	if err := f.mail(p, m, take); err != nil {
 		return nil, err
 	}
 	return func() ([]byte, error) {

@@ -54,13 +54,14 @@ func (s *suite) callsWithoutWaiting(t *testing.T) {
 		to := transport.Peer(i % len(s.mem))
 		body := bytes.Repeat([]byte{byte(i)}, i*i%3000)
 		sent := bytes.Clone(body)
-		_, err := s.e.Transport.Call(to, transport.Msg{Kind: uint8(i), Body: sent, Replied: func(got []byte, err error) {
+		replied := func(got []byte, err error) {
 			if err == nil && !bytes.Equal(got, body) {
-				err = fmt.Errorf("call %d to place %d: %d bytes became %d", i, to, len(body), len(got))
+				err = fmt.Errorf("call %d: %d bytes are %d", i, len(body), len(got))
 			}
 			done <- err
-		}})
-		if err != nil {
+		}
+		m := transport.Msg{Kind: uint8(i), Body: sent, Replied: replied}
+		if _, err := s.e.Transport.Call(to, m); err != nil {
 			t.Fatal(err)
 		}
 		clear(sent) // it is the caller's again
