@@ -39,7 +39,7 @@ var myrinet2000 = []paperFigure{
 	{id: "002-lu", title: "Blocked LU",
 		caption: "SPLASH-2 LU, matrix size of 3072 and block size of 32, block cyclic and block distributions (section 4, application study)",
 		paper:   "On several nodes the block distribution is better; GM is always better than IP, which is poor with the block cyclic distribution.",
-		here:    "Agrees in part: on one node and over RDMA on two nodes one-sided gets are level with or ahead of messages; the block distribution is not ahead of the cyclic one on 2x2 hosts. On 2x1 and 4x1 hosts over TCP messages are ahead: a get waits for a server that shares the core with a computing rank (profile: waiting, not copying).",
+		here:    "Agrees in part: on one node and over RDMA on two nodes one-sided gets are level with or ahead of messages; the block distribution is ahead of the cyclic one only over RDMA on 4 nodes. Over TCP messages are ahead by 4 to 6 % with the cyclic distribution; with blocks one-sided gets are 5 % behind on 2x1 hosts, and ahead on 2x2 and 4x1.",
 		charts: []chart{
 			{title: "LU of 3072 x 3072, blocks of 32", yLabel: "time", kind: overPlaces, places: allPlaces,
 				lines: versions("lu", "lu", "", "mpi", "mpi-block", "armci-cyclic", "armci-cyclic-nb", "armci-block", "armci-block-nb")},
