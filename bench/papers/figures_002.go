@@ -49,7 +49,7 @@ var myrinet2000 = []paperFigure{
 	{id: "002-5", title: "NWChem, SiOSi3",
 		caption: "Scaling of NWChem, DFT SiOSi3, from 1 to 16 processors",
 		paper:   "The program scales well from 1 to 16 processors; TCP over Myrinet is much slower than over Ethernet.",
-		here:    "Agrees: the program scales from one rank to two and over hosts; 2x1 hosts over TCP take 1.2 times one node's two ranks (bar 1.3), and less time than ARMCI-MPI there. One rank alone takes far longer than two with either library: NWChem chooses another algorithm there.",
+		here:    "Agrees: the program scales from one rank to two and over hosts; 2x1 hosts over TCP take 1.5 times one node's two ranks in this one start (bar 1.3; 1.2 in an earlier series), and 0.7 of ARMCI-MPI's time there. One rank alone takes far longer than two with either library: NWChem chooses another algorithm there.",
 		charts: []chart{
 			{title: "NWChem, dft_siosi3", yLabel: "time", kind: overPlaces, places: []string{"node-1", "node-2", "node-4", "hosts-2x1", "hosts-2x2"}, lines: []line{
 				{name: "libarmci", experiment: "nwchem", op: "nwchem/libarmci"}, {name: "ARMCI-MPI", experiment: "nwchem-armci-mpi", op: "nwchem/armci-mpi"},
