@@ -70,9 +70,8 @@ static bool event_raise_fast(armcix_event_t *event, struct shm_event *record, in
 {
 	const struct fast_path *fast = front_fast((unsigned)proc);
 	uint32_t count = shm_event_count(record) + 1;
-	if (!fast || !event_aligned(event) || !stored_here() ||
-	    fast->put_after(proc, &count, (uintptr_t)&event->count, sizeof count, &front.traffic[proc],
-		    &front.traffic[front.ranks]) != FAST_DONE)
+	struct fast_transfer t = front_transfer(proc, &count, &event->count, sizeof count);
+	if (!fast || !event_aligned(event) || !stored_here() || fast->put_after(&t) != FAST_DONE)
 		return false;
 	*result = shm_event_sent(record, count) ? armcigo_event_tell(event, count, proc) : 0;
 	return true;

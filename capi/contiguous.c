@@ -2,7 +2,7 @@
 // Contiguous put, get and accumulate, blocking and nonblocking, and the value operations.
 #include "front.h"
 
-#include "go.h"
+#include "far.h"
 
 static int contiguous(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
 {
@@ -19,31 +19,13 @@ static int accumulate_in_go(const char *name, int optype, void *scale, void *src
 	return armcigo_op(&c);
 }
 
-// A small put to or get from another node without Go; false: Go has to do it. *code is the return code of the call.
-static bool by_fast_path(const char *name, int kind, void *local, void *remote, uint64_t n, int proc, int *code)
-{
-	const struct fast_path *fast = front_fast((unsigned)proc);
-	*code = 0;
-	if (kind == FRONT_PUT)
-		return front_put_fast(proc, local, remote, n);
-	if (!fast)
-		return false;
-	enum fast_result r = fast->get(proc, local, (uintptr_t)remote, n);
-	if (r == FAST_PENDING) {
-		*code = armcigo_wait_get((char *)name, proc);
-		if (*code == 0)
-			fast->collect(local, n);
-	}
-	return r != FAST_DECLINED;
-}
-
 // A put or get whose region is not cached: recorded in a batch, or looked up in the region table, else done by Go.
 // It is not SECOND: between nodes this is the usual way, and gcc makes cold code small instead of fast.
 static __attribute__((noinline)) int move(const char *name, int kind, void *local, void *remote, int bytes, int proc,
                                           int nonblocking, void *hdl)
 {
-	if (hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed) &&
-	    front_collect(kind, local, remote, bytes, proc, hdl))
+	bool aggregates = hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed);
+	if (aggregates && front_collect(kind, local, remote, bytes, proc, hdl))
 		return 0;
 	if (nonblocking == FRONT_NONBLOCKING &&
 	    atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0 &&
@@ -59,8 +41,9 @@ static __attribute__((noinline)) int move(const char *name, int kind, void *loca
 		front_done(hdl);
 		return 0;
 	}
-	if (bytes > 0 && front_address(local) && nonblocking == FRONT_BLOCKING &&
-	    by_fast_path(name, kind, local, remote, (uint64_t)bytes, proc, &code))
+	if (bytes > 0 && front_address(local) && !aggregates &&
+	    far_contiguous(name, kind, local, remote, (uint64_t)bytes, proc, nonblocking,
+		    hdl, &code))
 		return code;
 	return contiguous(name, kind, local, remote, bytes, proc, nonblocking, hdl);
 }

@@ -78,6 +78,7 @@ struct front {
 	struct front_batch *coalesced; // FRONT_COALESCERS by rank; NULL if nothing is coalesced
 	_Atomic int32_t uncoalesced; // of those that Go has to post, counted by Go
 	_Alignas(SHM_LINE) _Atomic int32_t open; // handles under which operations are open, counted by Go
+	_Atomic int32_t implicit; // operations without a handle that are open, counted by Go
 };
 extern struct front front, front_inner;
 extern struct front *front_used; // the one that Go opens
@@ -161,11 +162,20 @@ static inline const struct fast_path *front_fast(unsigned proc)
 	return f && proc < atomic_load_explicit(&front.ranks, memory_order_acquire) ? f : NULL;
 }
 
-// A small put to another node without Go; false: nothing has happened.
-static inline bool front_put_fast(int proc, const void *local, void *remote, uint64_t n)
+// A blocking transfer for the fast path.
+static inline struct fast_transfer front_transfer(int proc, void *local, void *remote, uint64_t n)
+{
+	return (struct fast_transfer){.rank = proc, .local = local, .remote = (uintptr_t)remote,
+		.bytes = n, .blocking = true, .at = &front.traffic[proc],
+		.all = &front.traffic[front.ranks]};
+}
+
+// A put of at most FAST_BYTES to another node without Go; false: nothing has happened.
+static inline bool front_put_short(int proc, void *local, void *remote, uint64_t n)
 {
 	const struct fast_path *fast = front_fast((unsigned)proc);
-	return fast && fast->put(proc, local, (uintptr_t)remote, n, &front.traffic[proc], &front.traffic[front.ranks]) == FAST_DONE;
+	struct fast_transfer t = front_transfer(proc, local, remote, n);
+	return fast && n <= FAST_BYTES && fast->put(&t) == FAST_DONE;
 }
 
 // Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for another node, too, if no
@@ -190,11 +200,12 @@ static inline bool front_on(void) { return atomic_load_explicit(&front.ranks, me
 // The first four bytes of a handle under which nothing is open.
 #define FRONT_DONE 0
 
-// A nonblocking call is complete. While operations are open under any handle this one stays as it is, since it may be one of
-// them; if it is none, Go finds nothing open under it.
+// A nonblocking call is complete. While operations are open under any handle of Go's, this one
+// stays as it is, since it may be one of them; if it is none, Go finds nothing open under it.
 static inline void front_done(void *hdl)
 {
-	if (hdl && likely(atomic_load_explicit(&front.open, memory_order_relaxed) == 0))
+	if (hdl && likely(atomic_load_explicit(&front.open, memory_order_relaxed) == 0) &&
+	    !fast_request_open(*(int32_t *)hdl))
 		*(int32_t *)hdl = FRONT_DONE;
 }
 

@@ -107,5 +107,5 @@ bool inner_front_coalesce(int kind, void *local, void *remote, int bytes, int pr
 #define armcigo_unlock_hdl(...) (profile_entered_go = true, armcigo_unlock_hdl(__VA_ARGS__))
 #define armcigo_wait(...) (profile_entered_go = true, armcigo_wait(__VA_ARGS__))
 #define armcigo_wait_all(...) (profile_entered_go = true, armcigo_wait_all(__VA_ARGS__))
-#define armcigo_wait_get(...) (profile_entered_go = true, armcigo_wait_get(__VA_ARGS__))
+#define armcigo_wait_request(...) (profile_entered_go = true, armcigo_wait_request(__VA_ARGS__))
 #define armcigo_wait_proc(...) (profile_entered_go = true, armcigo_wait_proc(__VA_ARGS__))

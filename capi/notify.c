@@ -16,8 +16,9 @@ static int by_fast_path(int proc)
 	const struct fast_path *fast = front_fast((unsigned)proc);
 	uintptr_t at = atomic_load_explicit(&n->at, memory_order_acquire);
 	uint32_t count = atomic_load_explicit(&n->sent, memory_order_relaxed) + 1;
+	struct fast_transfer t = front_transfer(proc, &count, (void *)at, sizeof count);
 	if (!fast || !at || atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
-		fast->put_after(proc, &count, at, sizeof count, &front.traffic[proc], &front.traffic[front.ranks]) != FAST_DONE)
+		fast->put_after(&t) != FAST_DONE)
 		return 0;
 	atomic_store_explicit(&n->sent, count, memory_order_relaxed);
 	int rc = shm_notify_sent(proc, count) ? armcigo_tell_notified(proc, count) : 0;

@@ -151,12 +151,15 @@ func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 	return code(name, err)
 }
 
-//export armcigo_wait_get
-func armcigo_wait_get(name *C.char, proc C.int) C.int {
+// armcigo_wait_request completes a request of the fast path, which has left it to Go.
+//
+//export armcigo_wait_request
+func armcigo_wait_request(name *C.char, request C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised(literal(name), func() string { return fmt.Sprintf("rank %d", proc) })
+	rt, err := initialised(literal(name),
+		func() string { return "a transfer that has been posted" })
 	if err == nil {
-		err = rt.WaitGet(int(proc))
+		err = rt.Wait(int32(request))
 	}
 	return code(literal(name), err)
 }

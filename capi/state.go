@@ -75,11 +75,12 @@ func start(name string, comm *uintptr) error {
 	if err != nil {
 		return err
 	}
-	open := &C.front.open
+	open, implicit := &C.front.open, &C.front.implicit
 	if lib.profile.Wanted() {
-		open = &C.front_inner.open
+		open, implicit = &C.front_inner.open, &C.front_inner.implicit
 	}
-	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(open)))
+	rt.CountHandles((*atomic.Int32)(unsafe.Pointer(open)),
+		(*atomic.Int32)(unsafe.Pointer(implicit)))
 	lib.rt.Store(rt)
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()), (*[0]byte)(bootstrap.WhileWaiting()))
 	s.Announce(rt, fastWanted(rt))

@@ -2,15 +2,19 @@
 // Strided put, get and accumulate, blocking and nonblocking, and puts with a flag.
 #include "front.h"
 
-#include "go.h"
+#include "far.h"
 
 // The arguments of every strided call: the local and the remote side.
 #define LOCAL  void *local, int *lstride
 #define REMOTE void *remote, int *rstride
 #define REST   int *count, int levels, int proc
 
-static int to_go(const char *name, int kind, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
+static int beyond(const char *name, int kind, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
 {
+	int code;
+	if (far_strided(name, kind, local, lstride, remote, rstride, count, levels, proc,
+		    nonblocking, hdl, &code))
+		return code;
 	struct front_call c = {.name = name, .kind = kind, .shape = FRONT_STRIDED, .proc = proc, .local = local, .remote = remote,
 		.local_stride = lstride, .remote_stride = rstride, .count = count, .levels = levels,
 		.nonblocking = nonblocking, .hdl = hdl};
@@ -44,7 +48,8 @@ int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[],
 	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
 	PROFILED(PutS, src, sstride, dst, dstride, count, levels, proc);
-	return to_go("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, FRONT_BLOCKING, NULL);
+	return beyond("ARMCI_PutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc,
+		FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_PutS);
 
@@ -53,7 +58,8 @@ int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[],
 	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc)))
 		return 0;
 	PROFILED(GetS, src, sstride, dst, dstride, count, levels, proc);
-	return to_go("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, FRONT_BLOCKING, NULL);
+	return beyond("ARMCI_GetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc,
+		FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_GetS);
 
@@ -64,7 +70,8 @@ int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[
 		return 0;
 	}
 	PROFILED(NbPutS, src, sstride, dst, dstride, count, levels, proc, hdl);
-	return to_go("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
+	return beyond("ARMCI_NbPutS", FRONT_PUT, src, sstride, dst, dstride, count, levels, proc,
+		FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbPutS);
 
@@ -75,7 +82,8 @@ int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[
 		return 0;
 	}
 	PROFILED(NbGetS, src, sstride, dst, dstride, count, levels, proc, hdl);
-	return to_go("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
+	return beyond("ARMCI_NbGetS", FRONT_GET, dst, dstride, src, sstride, count, levels, proc,
+		FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbGetS);
 
@@ -135,7 +143,7 @@ static int check_flag(const char *name, const char *arg, int *flag, int proc)
 // A put to where this process does not reach: by the fast path, or by Go.
 static int put_far(const char *name, void *src, void *dst, int bytes, int proc, int when)
 {
-	if (bytes > 0 && front_address(src) && front_put_fast(proc, src, dst, (uint64_t)bytes))
+	if (bytes > 0 && front_address(src) && front_put_short(proc, src, dst, (uint64_t)bytes))
 		return 0;
 	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes,
 		.nonblocking = when};
@@ -172,7 +180,8 @@ static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int v
 	if (rc)
 		return rc;
 	if (!put_here(local, lstride, remote, rstride, count, levels, proc))
-		rc = to_go(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc, FRONT_FOLLOWED, NULL);
+		rc = beyond(name, FRONT_PUT, local, lstride, remote, rstride, count, levels, proc,
+			FRONT_FOLLOWED, NULL);
 	return rc ? rc : store_flag(name, flag, value, proc);
 }
 

@@ -32,10 +32,25 @@ static inline bool is_done_since(armci_hdl_t *hdl)
 {
 	if (!front_on() || !hdl ||
 	    atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
-	    atomic_load_explicit(&front.open, memory_order_acquire) != 0)
+	    atomic_load_explicit(&front.open, memory_order_acquire) != 0 ||
+	    fast_request_open(*(int32_t *)hdl))
 		return false;
 	*(int32_t *)hdl = FRONT_DONE;
 	return true;
+}
+
+// Is it a request of the fast path, and how does waiting for it, or testing it, end? DECLINED:
+// Go has to.
+static enum fast_result complete_fast(armci_hdl_t *hdl, bool waits)
+{
+	const struct fast_path *fast = front_fast(0);
+	if (!fast || !hdl || !fast_request(*(int32_t *)hdl) ||
+	    atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0)
+		return FAST_DECLINED;
+	enum fast_result r = waits ? fast->wait(*(int32_t *)hdl) : fast->test(*(int32_t *)hdl);
+	if (r == FAST_DONE)
+		*(int32_t *)hdl = FRONT_DONE;
+	return r;
 }
 
 int PARMCI_Wait(armci_hdl_t *hdl)
@@ -43,6 +58,8 @@ int PARMCI_Wait(armci_hdl_t *hdl)
 	if (likely(is_done(hdl)) || is_done_since(hdl))
 		return 0;
 	PROFILED(Wait, hdl);
+	if (complete_fast(hdl, true) == FAST_DONE)
+		return 0;
 	return armcigo_wait(hdl);
 }
 WEAK(ARMCI_Wait);
@@ -52,7 +69,8 @@ int PARMCI_Test(armci_hdl_t *hdl)
 	if (likely(is_done(hdl)) || is_done_since(hdl))
 		return 0;
 	PROFILED(Test, hdl);
-	return armcigo_test(hdl);
+	enum fast_result r = complete_fast(hdl, false);
+	return r == FAST_DECLINED ? armcigo_test(hdl) : r == FAST_OPEN;
 }
 WEAK(ARMCI_Test);
 
@@ -62,12 +80,24 @@ static inline bool nothing_open(void)
 	return front.world && atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
 }
 
+// Completes what has no handle, if Go has nothing of that.
+static bool complete_implicit(void)
+{
+	const struct fast_path *fast = front_fast(0);
+	return fast && atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0 &&
+	       atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) == 0 &&
+	       atomic_load_explicit(&front.implicit, memory_order_acquire) == 0 &&
+	       fast->wait(FAST_IMPLICIT) == FAST_DONE;
+}
+
 int PARMCI_WaitProc(int proc)
 {
 	unsigned ranks = atomic_load_explicit(&front.ranks, memory_order_acquire);
 	if (likely((unsigned)proc < ranks && nothing_open()))
 		return 0;
 	PROFILED(WaitProc, proc);
+	if ((unsigned)proc < ranks && complete_implicit())
+		return 0;
 	return armcigo_wait_proc(proc);
 }
 WEAK(ARMCI_WaitProc);
@@ -77,6 +107,8 @@ int PARMCI_WaitAll(void)
 	if (likely(front_on() && nothing_open()))
 		return 0;
 	PROFILED(WaitAll);
+	if (complete_implicit())
+		return 0;
 	return armcigo_wait_all();
 }
 WEAK(ARMCI_WaitAll);

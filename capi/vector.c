@@ -2,11 +2,15 @@
 // Vector put, get and accumulate, blocking and nonblocking. All addresses are checked before the first byte moves.
 #include "front.h"
 
-#include "go.h"
+#include "far.h"
 
-static int to_go(const char *name, int kind, int optype, void *scale, armci_giov_t *v, int n, int proc, bool nonblocking,
-	void *hdl)
+static int beyond(const char *name, int kind, int optype, void *scale, armci_giov_t *v, int n,
+	int proc, bool nonblocking, void *hdl)
 {
+	int code;
+	if (kind != FRONT_ACC && n == 1 && v &&
+	    far_vector(name, kind, v, proc, nonblocking, hdl, &code))
+		return code;
 	struct front_call c = {.name = name, .kind = kind, .proc = proc, .optype = optype, .scale = scale, .vector = v,
 		.vectors = n, .shape = FRONT_VECTOR, .nonblocking = nonblocking, .hdl = hdl};
 	return armcigo_op(&c);
@@ -84,7 +88,7 @@ int PARMCI_PutV(armci_giov_t v[], int n, int proc)
 	if (likely(copy_here(v, n, proc, false)))
 		return 0;
 	PROFILED(PutV, v, n, proc);
-	return to_go("ARMCI_PutV", FRONT_PUT, 0, NULL, v, n, proc, false, NULL);
+	return beyond("ARMCI_PutV", FRONT_PUT, 0, NULL, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_PutV);
 
@@ -93,7 +97,7 @@ int PARMCI_GetV(armci_giov_t v[], int n, int proc)
 	if (likely(copy_here(v, n, proc, true)))
 		return 0;
 	PROFILED(GetV, v, n, proc);
-	return to_go("ARMCI_GetV", FRONT_GET, 0, NULL, v, n, proc, false, NULL);
+	return beyond("ARMCI_GetV", FRONT_GET, 0, NULL, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_GetV);
 
@@ -102,7 +106,7 @@ int PARMCI_AccV(int optype, void *scale, armci_giov_t v[], int n, int proc)
 	if (likely(acc_here(optype, scale, v, n, proc)))
 		return 0;
 	PROFILED(AccV, optype, scale, v, n, proc);
-	return to_go("ARMCI_AccV", FRONT_ACC, optype, scale, v, n, proc, false, NULL);
+	return beyond("ARMCI_AccV", FRONT_ACC, optype, scale, v, n, proc, false, NULL);
 }
 WEAK(ARMCI_AccV);
 
@@ -113,7 +117,7 @@ int PARMCI_NbPutV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
 		return 0;
 	}
 	PROFILED(NbPutV, v, n, proc, hdl);
-	return to_go("ARMCI_NbPutV", FRONT_PUT, 0, NULL, v, n, proc, true, hdl);
+	return beyond("ARMCI_NbPutV", FRONT_PUT, 0, NULL, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbPutV);
 
@@ -124,7 +128,7 @@ int PARMCI_NbGetV(armci_giov_t v[], int n, int proc, armci_hdl_t *hdl)
 		return 0;
 	}
 	PROFILED(NbGetV, v, n, proc, hdl);
-	return to_go("ARMCI_NbGetV", FRONT_GET, 0, NULL, v, n, proc, true, hdl);
+	return beyond("ARMCI_NbGetV", FRONT_GET, 0, NULL, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbGetV);
 
@@ -135,6 +139,6 @@ int PARMCI_NbAccV(int optype, void *scale, armci_giov_t v[], int n, int proc, ar
 		return 0;
 	}
 	PROFILED(NbAccV, optype, scale, v, n, proc, hdl);
-	return to_go("ARMCI_NbAccV", FRONT_ACC, optype, scale, v, n, proc, true, hdl);
+	return beyond("ARMCI_NbAccV", FRONT_ACC, optype, scale, v, n, proc, true, hdl);
 }
 WEAK(ARMCI_NbAccV);

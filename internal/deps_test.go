@@ -57,10 +57,15 @@ var allowed = map[string]string{
 
 	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
 		"internal/kernel internal/log internal/eventfd internal/wait",
-	"internal/rdma/qp":       "internal/pin",                                                                          // words: what the protocols need of a network
-	"internal/rdma/fastpath": "internal/rdma/qp internal/rdma/verbs internal/transport internal/kernel internal/wait", // C: transfers that never enter Go
-	"internal/rdma/lab":      "internal/rdma/qp internal/transport internal/kernel",                                   // what only tests and papers choose
-	"internal/rdma/verbs":    "internal/rdma/qp",                                                                      // so that C is in one place, and the protocols are plain Go
+	// words: what the protocols need of a network
+	"internal/rdma/qp": "internal/pin",
+	// C: transfers that never enter Go
+	"internal/rdma/fastpath": "internal/rdma/qp internal/rdma/verbs internal/pin " +
+		"internal/transport internal/kernel internal/wait",
+	// what only tests and papers choose
+	"internal/rdma/lab": "internal/rdma/qp internal/transport internal/kernel",
+	// so that C is in one place, and the protocols are plain Go
+	"internal/rdma/verbs": "internal/rdma/qp",
 
 	"internal/ofi":           "internal/ofi/libfabric internal/rdma internal/rdma/qp internal/pin internal/transport internal/log internal/eventfd internal/leftovers",
 	"internal/ofi/libfabric": "", // C

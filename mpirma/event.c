@@ -43,8 +43,9 @@ static bool raise_fast(int world, struct rma_word *there, struct rma_word *mine,
 {
 	const struct fast_path *fast = rma_fast();
 	uint32_t count = shm_event_count(&mine->record) + 1;
-	if (!fast || fast->put_after(world, &count, (uintptr_t)&there->event.count, sizeof count, &job.traffic[world],
-			    &job.traffic[job.ranks]) != FAST_DONE)
+	struct fast_transfer t = rma_short_transfer(world, &count,
+		(uintptr_t)&there->event.count, sizeof count);
+	if (!fast || fast->put_after(&t) != FAST_DONE)
 		return false;
 	*result = GO_OK;
 	if (shm_event_sent(&mine->record, count))

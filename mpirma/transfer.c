@@ -58,8 +58,9 @@ static bool put_fast(struct rma_access *a, const void *origin, size_t n)
 {
 	int world = a->t->world;
 	const struct fast_path *fast = a->t->here || n > FAST_BYTES ? NULL : rma_fast();
+	struct fast_transfer t = rma_short_transfer(world, origin, a->addr, n);
 	return fast && a->trusted && a->origin->dense && a->there->dense &&
-	       fast->put(world, origin, a->addr, n, &job.traffic[world], &job.traffic[job.ranks]) == FAST_DONE;
+	       fast->put(&t) == FAST_DONE;
 }
 
 static int complete_request(struct rma_win *w, const char *function, void *request)

@@ -116,6 +116,15 @@ static inline const struct fast_path *rma_fast(void)
 	return job.traffic ? atomic_load_explicit(&fast_path, memory_order_acquire) : NULL;
 }
 
+// A put of at most FAST_BYTES: locally complete when the fast path returns.
+static inline struct fast_transfer rma_short_transfer(int world, const void *origin,
+	uintptr_t addr, size_t n)
+{
+	return (struct fast_transfer){.rank = world, .local = (void *)(uintptr_t)origin,
+		.remote = addr, .bytes = n, .blocking = true,
+		.at = &job.traffic[world], .all = &job.traffic[job.ranks]};
+}
+
 // Raises the error of a call of Go.
 int rma_go_error(struct rma_win *w, const char *function, int result, const char *text);
 

@@ -15,10 +15,12 @@ import (
 // Done is the content of a handle whose operations are complete.
 const Done int32 = 0
 
-// CountHandles has the number of handles with open operations kept in n. No operation may be open.
-func (r *Runtime) CountHandles(n *atomic.Int32) {
-	n.Store(0)
-	r.handles.open = n
+// CountHandles has the number of handles with open operations kept in explicit, and of operations
+// without a handle in implicit. No operation may be open.
+func (r *Runtime) CountHandles(explicit, implicit *atomic.Int32) {
+	explicit.Store(0)
+	implicit.Store(0)
+	r.handles.open, r.handles.openImplicit = explicit, implicit
 }
 
 // Start posts an operation and returns its number: Done for a store that is locally complete
@@ -31,6 +33,12 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) { return r.start(o,
 func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) { return r.start(o, false, content) }
 
 func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
+	if transport.FastRequest(content) { // an operation of Go's does not join one of C's
+		if err := r.waitFast(content); err != nil {
+			return Done, err
+		}
+		content = Done
+	}
 	some, err := r.check(o)
 	if err == nil && some {
 		err = r.verify(o)
@@ -47,6 +55,9 @@ func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 		}
 	}
 	r.postCoalesced(o.Proc)
+	if to.fast != nil {
+		defer r.addRange(o)
+	}
 	if to.atOnce(o) {
 		o.Xfer.Done = nil
 		return r.handles.content(content), r.post(o)
@@ -87,6 +98,9 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 // Wait completes the operations of a number. Each is removed then, not earlier, since another
 // thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) (err error) {
+	if transport.FastRequest(id) {
+		return r.waitFast(id)
+	}
 	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
 		if !p.done.Load() {
 			r.postCoalesced(everyRank)
@@ -99,6 +113,9 @@ func (r *Runtime) Wait(id int32) (err error) {
 
 // Test tells whether the operations of a number are complete; those that are are removed.
 func (r *Runtime) Test(id int32) (over bool, err error) {
+	if transport.FastRequest(id) {
+		return r.testFast(id)
+	}
 	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
 		if !p.done.Load() {
 			r.postCoalesced(everyRank)
@@ -129,10 +146,11 @@ func (r *Runtime) WaitAll() error {
 }
 
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
+	first := r.waitFast(transport.FastImplicit)
 	r.handles.mu.Lock()
 	if len(r.handles.implicit) == 0 {
 		r.handles.mu.Unlock()
-		return nil
+		return first
 	}
 	var ids []int32
 	for id, p := range r.handles.implicit {
@@ -141,7 +159,6 @@ func (r *Runtime) waitImplicit(want func(*request) bool) error {
 		}
 	}
 	r.handles.mu.Unlock()
-	var first error
 	for _, id := range ids {
 		if err := r.Wait(id); err != nil && first == nil {
 			first = err

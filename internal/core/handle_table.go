@@ -5,6 +5,7 @@
 package core
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -79,12 +80,14 @@ type handles struct {
 	next     int32
 	explicit map[int32]*request // the first open operation of each handle
 	implicit map[int32]*request
-	open     *atomic.Int32 // entries of explicit; C reads it
+	// Entries of explicit and of implicit; C reads them.
+	open, openImplicit *atomic.Int32
 }
 
 // init starts the numbers at a random place, so that garbage is unlikely to name a live operation.
 func (h *handles) init() {
-	h.explicit, h.implicit, h.open = map[int32]*request{}, map[int32]*request{}, new(atomic.Int32)
+	h.explicit, h.implicit = map[int32]*request{}, map[int32]*request{}
+	h.open, h.openImplicit = new(atomic.Int32), new(atomic.Int32)
 	h.next = rand.Int32()
 }
 
@@ -97,6 +100,7 @@ func (h *handles) add(p *request, content int32) int32 {
 	if p.implicit {
 		id := h.unused()
 		h.implicit[id] = p
+		h.openImplicit.Store(int32(len(h.implicit)))
 		return id
 	}
 	var first *request
@@ -118,9 +122,12 @@ func (h *handles) add(p *request, content int32) int32 {
 	return content
 }
 
+// unused returns a number that no handle has, and no request of the C fast path.
 func (h *handles) unused() int32 {
 	for {
-		h.next++
+		if h.next++; transport.FastRequest(h.next) {
+			h.next = math.MinInt32
+		}
 		if h.first(h.next) == nil && h.next != Done {
 			return h.next
 		}
@@ -141,6 +148,7 @@ func (h *handles) remove(id int32, p *request) {
 	switch next := p.next; {
 	case p.implicit:
 		delete(h.implicit, id)
+		h.openImplicit.Store(int32(len(h.implicit)))
 	case next == nil:
 		delete(h.explicit, id)
 		h.open.Store(int32(len(h.explicit)))

@@ -76,14 +76,20 @@ func TestGarbageHandles(t *testing.T) {
 	})
 }
 
-// Numbers run round without meeting the one that means done, or one in use.
+// Numbers run round without meeting the one that means done, one in use, or those of the
+// C fast path.
 func TestHandleNumbers(t *testing.T) {
 	var h handles
 	h.init()
-	h.next = math.MaxInt32 - 1
+	h.next = transport.FastImplicit - 2
 	h.explicit[math.MinInt32] = &request{}
-	if a, b := h.add(&request{}, Done), h.add(&request{}, Done); a != math.MaxInt32 || b != math.MinInt32+1 {
+	a, b := h.add(&request{}, Done), h.add(&request{}, Done)
+	if a != transport.FastImplicit-1 || b != math.MinInt32+1 ||
+		transport.FastRequest(a) || transport.FastRequest(b) {
 		t.Errorf("%d, %d", a, b)
+	}
+	if !transport.FastRequest(transport.FastImplicit) || !transport.FastRequest(math.MaxInt32) {
+		t.Error("the upper bits of the requests of C")
 	}
 	h.next = -1
 	if a := h.add(&request{}, Done); a != 1 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The C fast path and connections that are given back: C no longer uses one before the node is
-// told, and while a get of its own is open there it is kept.
+// told, and while a transfer of its own is open there it is kept.
 package internode
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,10 @@ import (
 // fastFabric is a fabric with a fast path that only notes what it may use.
 type fastFabric struct {
 	transport.DirectFabric
-	open atomic.Bool // a get
+	open atomic.Bool // a request
+
+	source transport.Source
+	failed bool // the request has
 
 	mu    sync.Mutex
 	knows map[transport.OriginEndpoint]int // ranges
@@ -37,9 +41,23 @@ func (f *fastFabric) DropEndpoint(e transport.OriginEndpoint) {
 	delete(f.knows, e)
 }
 
-func (f *fastFabric) DropRank(transport.Rank) {}
-func (f *fastFabric) GetOpen() bool           { return f.open.Load() }
-func (f *fastFabric) GetDone() bool           { return true }
+var _ transport.FastFabric = (*fastFabric)(nil)
+
+func (f *fastFabric) SetCosts(_ bool, _, _, _ transport.Line) {}
+
+func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool    { return false }
+func (f *fastFabric) DropRank(transport.Rank)                    {}
+func (f *fastFabric) EndpointOpen(transport.OriginEndpoint) bool { return f.open.Load() }
+func (f *fastFabric) FastSource() transport.Source               { return f.source }
+
+func (f *fastFabric) RequestOpen(int32) bool { return f.open.Load() || f.failed }
+func (f *fastFabric) RequestOver(int32) bool { return !f.open.Load() }
+
+func (f *fastFabric) RequestFailure(int32) (transport.Rank, bool) {
+	failed := f.failed && !f.open.Load()
+	f.failed = f.failed && !failed
+	return 1, failed
+}
 
 // uses tells how many ranges C knows by an endpoint, and how many in all.
 func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
@@ -69,7 +87,7 @@ func TestFastPathWhileParting(t *testing.T) {
 	ends.ConnectAll(t)
 	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
 	tr.restless.Store(true)
-	for range 3 {
+	for round := range 3 {
 		if err := done(t, tr.Get, plain(mine, there, 8)); err != nil {
 			t.Fatal(err)
 		}
@@ -84,17 +102,26 @@ func TestFastPathWhileParting(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if l.state.Load() != linked {
-			t.Fatal("the connection was given back though a get is open")
+			t.Fatal("the connection was given back though a request is open")
 		}
-		if err := errAfter(func() { fast.open.Store(false); l.poller.tell() }, func() error { return tr.WaitGet(1) }); err != nil {
-			t.Error(err)
+		fast.source, fast.failed = l.ep.Source(), round == 1
+		if over, err := tr.TestRequest(transport.FastImplicit); over || err != nil {
+			t.Errorf("over %v, error %v of an open request", over, err)
 		}
-		giveLinkBack(t, tr, l, parting) // unless it has gone since the get ended: it was asked for before
+		err := errAfter(func() { fast.open.Store(false); l.poller.tell() },
+			func() error { return tr.WaitRequest(transport.FastImplicit) })
+		failed := errors.Is(err, transport.ErrPeerDead)
+		if failed != (round == 1) || err != nil != failed {
+			t.Errorf("round %d: %v", round, err)
+		}
+		// Unless it has gone since the request ended: it was asked for before.
+		giveLinkBack(t, tr, l, parting)
 		if _, all := fast.uses(l.ep); all != 0 {
 			t.Errorf("C knows %d ranges", all)
 		}
 		giveBackEnds(t, l)
-		if err := tr.WaitGet(1); err != nil {
+		// An error is returned once.
+		if err := tr.WaitRequest(transport.FastImplicit); err != nil {
 			t.Error(err)
 		}
 	}

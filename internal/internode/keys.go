@@ -3,7 +3,7 @@
 // Keys of a node's memory: what is known of it (pin.Table), asking for what is not, and what the C
 // fast path may touch: memory whose key is known, while nothing that was stored by frames is on its
 // way there. The fast path itself is the fabric's (transport/fast.h). Core calls AddRange,
-// DropRanges and WaitGet only if Info says that there is one.
+// DropRanges, WaitRequest and TestRequest only if Info says that there is one.
 package internode
 
 import (
@@ -96,6 +96,9 @@ func rangesFrom(b []byte) (list []transport.Range) {
 
 // AddRange caches the key of memory [lo, hi) of a peer, around an address, for the fast path.
 func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
+	if t.fast.KnowsRange(t.peers[p].Rank, addr) {
+		return
+	}
 	g, err := t.target(p)
 	if err != nil || g.lock() != nil {
 		return
@@ -113,6 +116,22 @@ func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)
 }
 
+// tellCosts tells C, once, what the ways of rows cost.
+func (t *Transport) tellCosts(c *costs, get bool) {
+	d, told := c.direction(get), &t.told[0]
+	if get {
+		told = &t.told[1]
+	}
+	if t.fast == nil || t.info.Bytewise || !d.known || told.Load() || told.Swap(true) {
+		return
+	}
+	push := d.push
+	if !get {
+		push = d.host
+	}
+	t.fast.SetCosts(get, d.nic.export(), d.host.export(), push.export())
+}
+
 // dropFast closes the fast path to a node: something is stored there by frames. The caller has the
 // lock.
 func (g *target) dropFast() {
@@ -122,21 +141,34 @@ func (g *target) dropFast() {
 	}
 }
 
-// WaitGet waits for a get that C has posted and left to Go.
-func (t *Transport) WaitGet(p transport.Peer) error {
-	g, err := t.target(p)
-	if err != nil {
-		return err
+// WaitRequest completes a request of C's.
+func (t *Transport) WaitRequest(number int32) error {
+	if !t.fast.RequestOpen(number) {
+		return nil
 	}
-	if l := g.link.Load(); l != nil { // it is not given back while the get is open
-		if err := g.awaitAt(l.poller, func() bool { return !t.fast.GetOpen() }); err != nil {
-			return err
-		}
+	t.pollerOf(t.fast.FastSource()).await(func() bool { return t.fast.RequestOver(number) })
+	return t.requestError(number)
+}
+
+// TestRequest polls once, and completes a request if that is over.
+func (t *Transport) TestRequest(number int32) (over bool, err error) {
+	if !t.fast.RequestOver(number) {
+		t.pollerOf(t.fast.FastSource()).pollOnce()
 	}
-	if !t.fast.GetDone() {
-		return fmt.Errorf("a get of the fast path: %w", transport.ErrPeerDead)
+	return t.fast.RequestOver(number), t.requestError(number)
+}
+
+// requestError takes the error of a request that is over.
+func (t *Transport) requestError(number int32) error {
+	rank, failed := t.fast.RequestFailure(number)
+	if !failed {
+		return nil
 	}
-	return nil
+	err := transport.ErrPeerDead
+	if g, _ := t.target(transport.Peer(rank)); g != nil && g.lost() != nil {
+		err = g.lost()
+	}
+	return fmt.Errorf("a transfer of the fast path to or from rank %d: %w", rank, err)
 }
 
 var _ transport.FastPath = (*Transport)(nil)

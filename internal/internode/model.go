@@ -19,6 +19,10 @@ import (
 // line is a time in ns: to begin with, for each request of the device, and for each byte.
 type line struct{ start, each, byte float64 }
 
+func (l line) export() transport.Line {
+	return transport.Line{Start: l.start, Each: l.each, Byte: l.byte}
+}
+
 func (l *line) time(requests, bytes int64) float64 {
 	return l.start + l.each*float64(requests) + l.byte*float64(bytes)
 }

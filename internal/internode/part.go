@@ -150,7 +150,8 @@ func (g *target) idle() bool {
 		return false
 	}
 	g.dropFast()
-	return (g.t.fast == nil || !g.t.fast.GetOpen()) && (g.direct == nil || g.direct.Reached(g.direct.Mark()))
+	return (g.t.fast == nil || !g.t.fast.EndpointOpen(g.ep)) &&
+		(g.direct == nil || g.direct.Reached(g.direct.Mark()))
 }
 
 // part tells the node that nothing follows on a connection, once. The caller has the lock.

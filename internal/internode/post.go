@@ -181,8 +181,11 @@ func (g *target) protocol(f *transfer) string {
 	case forced != transport.Auto && forced != "" && (forced != transport.ByTargetSide || get):
 		return forced
 	}
-	return g.costs(get).choose(workload{get: get, requests: g.direct.Requests(&f.left, &f.right), bytes: f.left.Left(),
-		foreign: g.t.direct.Here(f.firstLocal()) == nil, behind: !g.reached(g.stored)})
+	c := g.costs(get)
+	g.t.tellCosts(c, get)
+	return c.choose(workload{get: get, requests: g.direct.Requests(&f.left, &f.right),
+		bytes: f.left.Left(), foreign: g.t.direct.Here(f.firstLocal()) == nil,
+		behind: !g.reached(g.stored)})
 }
 
 // addressOf is for cursors, which hold no pointers: the memory must be kept alive by somebody else.

@@ -79,6 +79,7 @@ type Transport struct {
 	fabric  transport.Fabric
 	direct  transport.DirectFabric // fabric, if it is one
 	fast    transport.FastFabric   // the same
+	told    [2]atomic.Bool         // it knows the costs of puts, and of gets
 	info    transport.FabricInfo
 	server  *server                         // nil if this process runs none
 	peers   []struct{ Rank transport.Rank } // by peer

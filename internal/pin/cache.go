@@ -16,6 +16,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -44,6 +45,15 @@ type Entry struct {
 	last   uint64       // when it was taken last, by the cache's clock
 }
 
+// Mirror is another user of the entries in the list, which finds them by itself. It does not
+// call the cache.
+type Mirror interface {
+	Watch(w unsafe.Pointer) // the C struct pin_watch whose events tell of changes, or nil
+	Add(e *Entry)           // one that is used again
+	Drop(e *Entry)          // it leaves the list; Hold it while it is in use
+	Changing(do func())     // calls do, which takes events, while the mirror uses nothing new
+}
+
 const (
 	mostEntries = 1024     // each may cost the process one more mapping
 	chunkBytes  = 32 << 20 // longest entry: while one is used, the next can be registered
@@ -58,9 +68,10 @@ type Cache struct {
 	ended  chan struct{}
 	bytes  atomic.Int64 // that are registered
 
-	mu    sync.Mutex
-	list  []*Entry // sorted
-	clock uint64
+	mu     sync.Mutex
+	mirror Mirror   // nil: there is none
+	list   []*Entry // sorted
+	clock  uint64
 
 	takes, hits atomic.Int64 // how often memory was asked for, and was registered
 }
@@ -156,6 +167,9 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 		c.takes.Add(1)
 		c.hits.Add(1)
 		e = c.list[i]
+		if c.mirror != nil {
+			c.mirror.Add(e)
+		}
 	case n == 0:
 		return nil
 	default:
@@ -177,6 +191,24 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 	e.users.Add(1)
 	return e
 }
+
+// SetMirror has entries used by another user, too. It does so until the cache is closed.
+func (c *Cache) SetMirror(m Mirror) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var w unsafe.Pointer
+	if c.watch != nil {
+		w = unsafe.Pointer(c.watch.w)
+	}
+	if c.watch == nil && !c.demand { // nothing stays in the list
+		return
+	}
+	m.Watch(w)
+	c.mirror = m
+}
+
+// Hold adds a user to an entry, who calls Release.
+func (e *Entry) Hold() { e.users.Add(1) }
 
 // Release says that a user of the entry has ended. The last one ends the registration.
 func (e *Entry) Release() {
@@ -219,9 +251,19 @@ func (c *Cache) hear() (some bool) {
 	for c.watch.reading() {
 		unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 	}
-	for e, ok := c.watch.next(); ok; e, ok = c.watch.next() {
-		some = true
-		c.forget(e)
+	if !c.watch.pending() {
+		return false
+	}
+	forget := func() {
+		for e, ok := c.watch.next(); ok; e, ok = c.watch.next() {
+			some = true
+			c.forget(e)
+		}
+	}
+	if c.mirror == nil {
+		forget()
+	} else {
+		c.mirror.Changing(forget)
 	}
 	return some
 }
@@ -249,6 +291,9 @@ func (c *Cache) drop(i int, gone event) {
 		c.watch.remove(max(gone.hi, e.Lo), e.Hi)
 	}
 	c.list = slices.Delete(c.list, i, i+1)
+	if c.mirror != nil {
+		c.mirror.Drop(e)
+	}
 	e.Release()
 }
 

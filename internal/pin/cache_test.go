@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -300,5 +301,87 @@ func TestOnDemand(t *testing.T) {
 	}
 	if d.serial != 8 || c.bytes.Load() != 8<<20 {
 		t.Errorf("%d registrations, %d bytes are registered", d.serial, c.bytes.Load())
+	}
+}
+
+// mirror is another user of entries.
+type mirror struct {
+	t        *testing.T
+	knows    map[*Entry]bool
+	uses     map[*Entry]bool // those that are dropped meanwhile are held
+	changing bool
+}
+
+func (m *mirror) Watch(unsafe.Pointer) {}
+func (m *mirror) Add(e *Entry)         { m.knows[e] = true }
+
+func (m *mirror) Drop(e *Entry) {
+	if m.uses[e] {
+		e.Hold()
+	}
+	delete(m.knows, e)
+}
+
+func (m *mirror) Changing(do func()) {
+	m.changing = true
+	do()
+	m.changing = false
+}
+
+// TestMirror: a mirror is told of what is used again, and of what goes, before that is deregistered
+// unless it holds it.
+func TestMirror(t *testing.T) {
+	d := newDevice(1 << 30)
+	c := imaginary(d, 1<<30)
+	m := &mirror{t: t, knows: map[*Entry]bool{}, uses: map[*Entry]bool{}}
+	c.SetMirror(m)
+	e := taken(t, c, 0x10000, 2*pageBytes)
+	if m.knows[e] {
+		t.Error("the mirror knows what was used once")
+	}
+	taken(t, c, 0x10000, 2*pageBytes)
+	if !m.knows[e] {
+		t.Error("the mirror does not know what was used twice")
+	}
+	m.uses[e] = true
+	c.Yield(1)
+	if m.knows[e] || d.open[e.Key] == "" {
+		t.Errorf("the mirror knows it: %v; registered: %q, while it is in use",
+			m.knows[e], d.open[e.Key])
+	}
+	e.Release()
+	if d.open[e.Key] != "" {
+		t.Error("it stays registered")
+	}
+	taken(t, c, 0x20000, 4*pageBytes)
+	other := taken(t, c, 0x20000, 4*pageBytes)
+	c.forget(event{lo: 0x21000, hi: 0x22000})
+	if m.knows[other] || d.open[other.Key] != "" {
+		t.Errorf("the mirror knows what was unmapped: %v; registered: %q",
+			m.knows[other], d.open[other.Key])
+	}
+	none := Uncached(d, 1<<30)
+	if none.SetMirror(m); none.mirror != nil {
+		t.Error("a cache that keeps nothing has a mirror")
+	}
+}
+
+// TestMirrorIsKeptAway: events are taken only while the mirror uses nothing new, and it is told
+// what was unmapped before the next transfer.
+func TestMirrorIsKeptAway(t *testing.T) {
+	c, _ := watching(t)
+	m := &mirror{t: t, knows: map[*Entry]bool{}, uses: map[*Entry]bool{}}
+	c.SetMirror(m)
+	p := mapped(t, 0, length, unix.MAP_PRIVATE)
+	taken(t, c, p, length)
+	e := taken(t, c, p, length)
+	if !m.knows[e] {
+		t.Error("the mirror does not know what was used twice")
+	}
+	unmap(t, p, length)
+	c.Take(p, 0)
+	if m.knows[e] || m.changing {
+		t.Errorf("the mirror knows what was unmapped: %v; it is kept away: %v",
+			m.knows[e], m.changing)
 	}
 }

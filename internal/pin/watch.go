@@ -164,6 +164,12 @@ func (w *watch) reading() bool { return atomic.LoadUint64(word(&w.w.reading))&1 
 
 func word(p *C.uint64_t) *uint64 { return (*uint64)(unsafe.Pointer(p)) }
 
+// pending tells whether next has an event.
+func (w *watch) pending() bool {
+	return atomic.LoadUint64(word(&w.w.lost)) != 0 ||
+		atomic.LoadUint64(word(&w.w.written)) != uint64(w.w.taken)
+}
+
 // next takes an event from the queue. If events were lost, it returns one about all memory.
 func (w *watch) next() (e event, ok bool) {
 	if atomic.LoadUint64(word(&w.w.lost)) != 0 {

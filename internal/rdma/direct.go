@@ -66,7 +66,8 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 	}
 	if m.single && m.o.f.cfg.Lends() {
 		m.lendFrom = 1
-	} else if m.single && x.LendAfter > 0 && m.all >= lendBytes && m.copied.enough(x.Local, x.LendAfter) {
+	} else if m.single && x.LendAfter > 0 && m.all >= lendAgain &&
+		m.copied.enough(x.Local, x.LendAfter) {
 		m.lendFrom = 1
 	}
 	m.force()

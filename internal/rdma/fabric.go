@@ -40,7 +40,7 @@ const (
 // Fabric implements transport.Fabric over verbs.
 type Fabric struct {
 	*pin.Arena     // Expose
-	*fastpath.Path // GetOpen, GetDone, DropRank
+	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestOver, RequestFailure
 
 	cfg     transport.FabricConfig
 	base    qp.Device
@@ -98,7 +98,7 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 // openOrigins makes the queue of this process as an origin, and the C fast path on it.
 func (f *Fabric) openOrigins() (err error) {
 	n := f.buffers(originShare)
-	if f.origins, err = f.openQueue(n, n, fastpath.Entries); err != nil {
+	if f.origins, err = f.openQueue(n, n, f.fastEntries()); err != nil {
 		return err
 	}
 	q := f.origins
@@ -106,12 +106,32 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
-	if v, ok := q.cq.(verbs.Handles); ok {
-		f.Path = fastpath.Open(v, q.looks <= 1, q.out.Addr(q.out.Take()), f.base.LocalKey(q.out.Key), inlineBytes) // the buffer stays C's
+	if v, ok := q.cq.(verbs.Handles); ok && q.out.Size >= fastpath.BufferBytes {
+		buffer := q.out.Take() // it stays C's
+		width := max(1, min(mostPieces, f.base.Limits().MaxSGE))
+		arena, size := f.cfg.Node.Arena()
+		f.Path = fastpath.Open(v, fastpath.Limits{
+			Entries: f.fastEntries(),
+			Inline:  inlineBytes,
+			Piece:   pieceBytes,
+			Width:   width,
+			Buffers: q.out.Addr(buffer),
+			Bytes:   q.out.Size,
+			Key:     f.base.LocalKey(q.out.Key),
+			Arena:   arena,
+			Size:    size,
+			Sleep:   q.looks <= 1,
+		})
 		q.fast = f.Path
+	}
+	if f.Path != nil {
+		f.pins.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.base.LocalKey})
 	}
 	return nil
 }
+
+// fastEntries is how many work requests of the fast path there may be.
+func (f *Fabric) fastEntries() int { return fastpath.Entries(f.base.Limits().MaxWR) }
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
@@ -147,13 +167,22 @@ func (f *Fabric) Close() error {
 
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr, r transport.Range) {
-	if o := e.(*origin); r.Direct && o.pair.Inline() >= fastpath.RoomBytes && o.broken.Load() == nil {
+	o := e.(*origin)
+	if r.Direct && o.pair.Inline() >= transport.FastBytes && o.broken.Load() == nil {
 		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair.Handle())
 	}
 }
 
 // DropEndpoint forgets what is reached through an end.
 func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropPair(e.(*origin).pair.Handle()) }
+
+// EndpointOpen reports whether C has anything outstanding at an end.
+func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {
+	return f.Outstanding(e.(*origin).pair.Handle())
+}
+
+// FastSource is the queue from which completions of the fast path come.
+func (f *Fabric) FastSource() transport.Source { return f.origins }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)

@@ -15,6 +15,10 @@ import (
 // shorter pieces, too. Short rows are never registered: each may lie in another page.
 const lendBytes = 64 << 10
 
+// lendAgain is the same for memory that has been copied so often that registering it would have
+// taken less time: from then on C makes such transfers.
+const lendAgain = 8 << 10
+
 // registrar registers memory with a protection domain.
 type registrar struct {
 	domain   domain
@@ -41,12 +45,13 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
 	if m.x.Copied || f.cfg.Copies() {
+		m.here(r.Local)
 		return false, nil
 	}
 	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {
 		return true, nil
 	}
-	if at := f.Here(r.Local); at != nil {
+	if at := m.here(r.Local); at != nil {
 		m.near = *at
 		return true, nil
 	}
@@ -63,6 +68,16 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	m.held = append(m.held, e)
 	m.near = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
 	return true, nil
+}
+
+// here is the range around local memory that stays registered, which C may use, too; nil:
+// there is none.
+func (m *mover) here(local uintptr) *transport.Range {
+	at := m.o.f.Here(local)
+	if at != nil {
+		m.o.q.fast.AddLocal(local, at.Lo, at.Hi, m.o.f.base.LocalKey(at.Key))
+	}
+	return at
 }
 
 // copied is how many bytes of which places have been moved lately, at a time by many: memory that is used again and again is worth

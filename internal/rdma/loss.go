@@ -67,6 +67,7 @@ func (e *end) finish(tell bool) {
 		e.q.leaving.Add(-1)
 	}
 	why := *e.broken.Load()
+	e.q.fast.Fail(e.pair.Handle())
 	for _, p := range e.ring.fail() {
 		release(p.held)
 		if p.done != nil {
@@ -169,9 +170,12 @@ func (q *queue) reap() {
 // destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.forget(e)
+	handle := e.pair.Handle()
 	err := e.pair.Close()
 	if err != nil { // what the device still uses is not used again
 		log.Infof("%v", err)
+	} else {
+		e.q.fast.Forget(handle)
 	}
 	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
@@ -35,7 +34,8 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	}
 	copy(at[:], addr)
 	o := &origin{inline: make([]byte, inlineBytes)}
-	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes, fastpath.Entries); err != nil {
+	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes,
+		f.fastEntries()); err != nil {
 		return nil, err
 	}
 	o.receiver, o.arrived, o.freed = r, o.receive, func() {}

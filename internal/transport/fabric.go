@@ -309,13 +309,28 @@ type DeviceAccumulator interface {
 	Accumulate(x *Transfer, s Scale) (done bool, err error)
 }
 
-// FastFabric is a DirectFabric with a fast path: C makes small blocking puts and gets without entering Go (fast.h).
+// Line is a time in nanoseconds: to begin with, for each request of a device, and for each byte.
+type Line struct{ Start, Each, Byte float64 }
+
+// FastFabric is a DirectFabric with a fast path: C makes contiguous puts and gets without
+// entering Go (fast.h).
 type FastFabric interface {
 	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range) // C may reach r, around addr, of that rank through e
+	KnowsRange(rank Rank, addr uintptr) bool                       // it does, around addr
 	DropEndpoint(e OriginEndpoint)                                 // forgets what is reached through e
 	DropRank(rank Rank)                                            // forgets the memory of a rank
-	GetOpen() bool                                                 // a get that C posted and left to Go has not completed
-	GetDone() bool                                                 // its data is here
+	SetCosts(get bool, device, messages, targetSide Line)          // what the ways of rows cost
+
+	// EndpointOpen: what C has posted through e has not completed.
+	EndpointOpen(e OriginEndpoint) bool
+	// FastSource is the source whose Poll handles completions of C's requests.
+	FastSource() Source
+	// RequestOpen: a request of C's is open, and a handle with it not complete.
+	RequestOpen(number int32) bool
+	// RequestOver: it is not, or it has failed.
+	RequestOver(number int32) bool
+	// RequestFailure takes the failure of one that is over.
+	RequestFailure(number int32) (rank Rank, failed bool)
 }
 
 // AtomicOp is an operation of a device on an 8-byte word.

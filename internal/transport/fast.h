@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fast.h - the C fast path to other nodes: a table of functions that carry out small blocking puts and gets, and fences
-// of those puts, without entering Go. A fabric that has such functions publishes its table while they may be called;
-// the public functions (capi) call whatever table is there and name no fabric. A function either does the whole job or
-// declines, and then the caller enters Go. It never logs, allocates, or reports an error.
+// fast.h - the C fast path to other nodes: a table of functions that carry out contiguous puts and
+// gets, blocking and nonblocking, and fences, without entering Go. A fabric that has such functions
+// publishes its table while they may be called; the public functions (capi) call whatever table is
+// there and name no fabric. A function either does the whole job, or leaves a rest to Go: it never
+// logs, allocates, or reports an error.
 #ifndef ARMCI_FAST_H
 #define ARMCI_FAST_H
 
@@ -10,37 +11,81 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FAST_BYTES 256u // the longest transfer
+#include "../kernel/cursor.h"
 
-// DECLINED: nothing has happened. PENDING: a get has been posted; wait for it in Go, then call collect.
-enum fast_result { FAST_DECLINED, FAST_DONE, FAST_PENDING };
+#define FAST_BYTES 256u // puts of so many bytes are locally complete when put returns
 
-// Counts the stores of this process at one rank, or at all ranks together: no store is outstanding while both are equal.
-// The counters belong to core (core.Traffic, which has the same layout); a fast path counts its puts in them.
+// DECLINED: nothing has happened, but for what was said otherwise. DONE: locally complete. OPEN: it
+// has been posted, and its request is open; a blocking call waits for that in Go.
+enum fast_result { FAST_DECLINED, FAST_DONE, FAST_OPEN };
+
+// A request is a number that a handle holds while transfers under it are open. Go's numbers of
+// handles never have these upper two bits.
+#define FAST_REQUEST_BITS 30
+#define FAST_IMPLICIT ((int32_t)1 << FAST_REQUEST_BITS) // the request of calls without a handle
+static inline bool fast_request(int32_t content) { return content >> FAST_REQUEST_BITS == 1; }
+
+// Counts the stores of this process at one rank, or at all ranks together: no store is outstanding
+// while both are equal. The counters belong to core (core.Traffic, which has the same layout); a
+// fast path counts its puts in them, and gets without a handle, for which a fence waits, too.
 struct traffic {
 	_Atomic uint32_t posted; // raised after a store has been posted
 	_Atomic uint32_t fenced; // value of posted up to which the stores are known to have taken effect
 };
 
+struct fast_transfer {
+	void *local;
+	uintptr_t remote;
+	uint64_t bytes;
+	struct traffic *at, *all; // at the rank, at all ranks
+	int rank;
+	bool blocking;   // else local belongs to the transfer until its request is complete
+	int32_t request; // in: the handle's, 0: a new one; out, if OPEN: the one to wait for
+};
+
+// Rows or segments, the same bytes on both sides: where the sides begin (kernel/cursor.h), between
+// which addresses they lie, and how many pieces there are at most that are contiguous on both.
+struct fast_rows {
+	struct k_cursor local, remote;
+	const uintptr_t *local_list, *remote_list;
+	uintptr_t local_lo, local_hi, remote_lo, remote_hi;
+	int64_t pieces, longest; // bytes of the longest
+};
+
 struct fast_path {
-	// Puts n bytes and counts the store at the rank and in all; local may be reused.
-	enum fast_result (*put)(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all);
-	// put, for what must not be there before the stores at the rank that no fence has covered: declined unless those were all
-	// made by this table.
-	enum fast_result (*put_after)(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all);
+	enum fast_result (*put)(struct fast_transfer *t);
+	// put, for what must not be there before the stores at the rank that no fence has covered:
+	// declined unless those were all made by this table.
+	enum fast_result (*put_after)(struct fast_transfer *t);
+	enum fast_result (*get)(struct fast_transfer *t);
+	// The same for rows; local and remote of the transfer are not used. OPEN with some bytes
+	// left in both cursors: there is no room for the rest before the request is complete. Then
+	// call again, with the same rows; if that declines, Go makes the whole transfer.
+	enum fast_result (*put_rows)(struct fast_transfer *t, struct fast_rows *r);
+	enum fast_result (*get_rows)(struct fast_transfer *t, struct fast_rows *r);
 	// Whether put would know the way to these n bytes.
 	bool (*reaches)(int rank, uintptr_t remote, uint64_t n);
-	// Gets n bytes.
-	enum fast_result (*get)(int rank, void *local, uintptr_t remote, uint64_t n);
-	// Copies the n bytes of a pending get that has completed.
-	void (*collect)(void *local, uint64_t n);
+	bool (*is_open)(int32_t request);
+	// Waits a little for a request; OPEN: Go has to.
+	enum fast_result (*wait)(int32_t request);
+	// Looks once whether a request is complete. DECLINED: Go has to look.
+	enum fast_result (*test)(int32_t request);
 	// True if all stores at the rank, or at all ranks, have taken effect; the counter then says so.
 	bool (*fence)(int rank, struct traffic *at);
 	bool (*fence_all)(struct traffic *all);
 };
 
-// The table to use, NULL while there is none. Set by a fabric, read by capi. A call that has read it just before it is
-// cleared is still answered: such a function declines.
+// The table to use, NULL while there is none. Set by a fabric, read by capi. A call that has read
+// it just before it is cleared is still answered: such a function declines.
 extern const struct fast_path *_Atomic fast_path;
+
+// Whether transfers are open under a handle with this content.
+static inline bool fast_request_open(int32_t content)
+{
+	if (__builtin_expect(!fast_request(content), 1))
+		return false;
+	const struct fast_path *f = atomic_load_explicit(&fast_path, memory_order_acquire);
+	return f && f->is_open(content);
+}
 
 #endif

@@ -8,13 +8,22 @@ package transport
 // #include "fast.h"
 import "C"
 
-// FastBytes is the longest transfer of the C fast path.
+// FastBytes is how long a put may be that C makes locally complete at once.
 const FastBytes = C.FAST_BYTES
 
-// FastPath is a Transport that executes small blocking puts and gets in C, without entering Go. C accesses ranges that were
-// added, and leaves everything that is not plain to Go.
+// FastImplicit is the request of what C was given without a handle.
+const FastImplicit = int32(C.FAST_IMPLICIT)
+
+// FastRequest reports whether a number is that of a request of C's. No others have these two upper
+// bits.
+func FastRequest(number int32) bool { return number>>C.FAST_REQUEST_BITS == 1 }
+
+// FastPath is a Transport that executes contiguous puts and gets in C, without entering Go. C
+// accesses ranges that were added, and leaves everything that is not plain to Go.
 type FastPath interface {
 	AddRange(p Peer, addr, lo, hi uintptr) // caches the key of [lo, hi), around addr, for the C fast path
 	DropRanges(p Peer)                     // removes all ranges of the peer, since memory has been freed there
-	WaitGet(p Peer) error                  // waits for the get that C has posted and left to Go
+	// WaitRequest completes a request of C's; its error is returned once.
+	WaitRequest(number int32) error
+	TestRequest(number int32) (over bool, err error)
 }

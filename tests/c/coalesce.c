@@ -135,9 +135,11 @@ static void notified(int peer)
 	CHECK_OK(ARMCI_WaitAll());
 }
 
-// Everything arrives while the caller is in no call of the library.
+// Everything arrives while the caller is in no call of the library; in the memory of a get, where a
+// device can store there: else it may be copied there by the wait.
 static void computing(int peer)
 {
+	long *got = ARMCI_Malloc_local(50 * sizeof *got);
 	for (int round = 0; round < 10; round++) {
 		ARMCI_Barrier();
 		fill(10 + round);
@@ -152,15 +154,18 @@ static void computing(int peer)
 			sched_yield();
 		ARMCI_Barrier();
 		for (int i = 0; i < 50; i++)
-			CHECK_OK(ARMCI_NbGet(word(peer, i), &target[i], 8, peer, some(i)));
+			got[i] = -1;
 		for (int i = 0; i < 50; i++)
-			while (atomic_load((_Atomic long *)&target[i]) == -1)
+			CHECK_OK(ARMCI_NbGet(word(peer, i), &got[i], 8, peer, some(i)));
+		for (int i = 0; i < 50; i++)
+			while (atomic_load((_Atomic long *)&got[i]) == -1)
 				sched_yield();
 		for (int i = 0; i <= 50; i++)
 			CHECK_OK(ARMCI_Wait(&hdl[i]));
 		CHECK_OK(ARMCI_WaitAll());
-		CHECK_MEM(target, source, 50 * sizeof(long));
+		CHECK_MEM(got, source, 50 * sizeof(long));
 	}
+	ARMCI_Free_local(got);
 }
 
 // A part of the words is a thread's own.

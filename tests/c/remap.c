@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KIB = 1 << 10, MOST = 12 << 20, ROUNDS = 2 };
+enum { KIB = 1 << 10, MOST = 12 << 20, ROUNDS = 2, TIMES = 4 };
 
 static void **slab;          // of each rank: MOST bytes
 static unsigned char *other; // memory of mine that stays
@@ -18,7 +18,7 @@ static int peer;
 static uint64_t salt;
 
 // Both ways through the peer's slab, in comparison with memory that stays.
-static void exchange(unsigned char *p, size_t n)
+static void once(unsigned char *p, size_t n)
 {
 	void *far = slab[peer];
 	check_fill(p, n, ++salt);
@@ -32,6 +32,19 @@ static void exchange(unsigned char *p, size_t n)
 	ARMCI_Fence(peer);
 	CHECK_OK(ARMCI_Get(far, p, (int)n, peer));
 	CHECK_MEM(p, other, n);
+}
+
+// Several times: what is used again may be registered from then on. With a handle, too.
+static void exchange(unsigned char *p, size_t n)
+{
+	armci_hdl_t h;
+	ARMCI_INIT_HANDLE(&h);
+	for (int i = 0; i < TIMES; i++) {
+		once(p, n);
+		CHECK_OK(ARMCI_NbGet(slab[peer], p, (int)n, peer, &h));
+		CHECK_OK(ARMCI_Wait(&h));
+		CHECK_MEM(p, other, n);
+	}
 }
 
 // At an address if nobody has taken it meanwhile, as another thread may, else anywhere.

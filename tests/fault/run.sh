@@ -256,16 +256,17 @@ part_fatal() {
 	done <"$dir/cases"
 }
 
-# The software verbs device (tests/softverbs) fails under ranks that only put: the setting of that device, and the one line.
+# The software verbs device (tests/softverbs) fails under ranks that only put, or have nonblocking
+# transfers open: the setting of that device, and the one line.
 part_device() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch
 	launch="$plain -nodes 2"
 	mkdir -p "$SOFTVERBS_DIR"
-	while read -r setting value pattern; do
-		case="$flavour $setting=$value"
+	while read -r way setting value pattern; do
+		case="$flavour $way $setting=$value"
 		export "SOFTVERBS_$setting=$value"
-		start "$dir/victim" "$dir/pids" careless 0
+		start "$dir/victim" "$dir/pids" $way 0
 		unset "SOFTVERBS_$setting"
 		began=$(now)
 		finish 30
@@ -274,9 +275,12 @@ part_device() {
 		one_line "$pattern"
 		echo "done $case: status $status after $took s: $(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
 	done <<-EOF
-	VANISH_AFTER 20000 rank.[0-3].*connection.lost:.device.softverbs0.of.this.host
-	PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
-	BREAK_AFTER 3000 rank.[0-3].*connection.lost:
+	careless VANISH_AFTER 20000 rank.[0-3].*connection.lost:.device.softverbs0.of.this.host
+	careless PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
+	careless BREAK_AFTER 3000 rank.[0-3].*connection.lost:
+	requests VANISH_AFTER 20000 rank.[0-3].*connection.lost:.device.softverbs0.of.this.host
+	requests PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
+	requests BREAK_AFTER 3000 rank.[0-3].*connection.lost:
 	EOF
 	launch=$plain
 }
@@ -291,13 +295,13 @@ part_alone() {
 	for connections in 0 1; do
 		export ARMCI_CONNECTIONS=$connections
 		for victim in 0 3; do
-			for way in careless _exit; do
+			for way in careless requests _exit; do
 				case="$flavour rank $victim alone on its node, $way, $connections connections"
 				start "$dir/victim" "$dir/pids" $way $victim
 				started || { fail "did not start"; force; continue; }
 				began=$(now)
 				reason='ended with status 0, but without ARMCI_Finalize'
-				if [ $way = careless ]; then
+				if [ $way != _exit ]; then
 					kill -9 "$(cat "$dir/pids/$victim")"
 					reason='killed by signal 9 .*'
 				fi

@@ -2,6 +2,7 @@
 // victim.c - a job that works without end in one way until it is killed from outside or one rank ends itself. It
 // says in files when it is ready; run.sh does the killing and looks at what is left. Only what leads to the
 // situation is checked here.
+// Long because each way of being busy is a function of its own.
 //
 //   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
 #include <armcix.h>
@@ -107,6 +108,29 @@ static void careless(void)
 	for (int i = 0;; i++) {
 		ARMCI_Put(local, base[i % np], i % 2 ? 8 : 65536, i % np);
 		if (i % 8 == 0)
+			ARMCI_Fence(i % np);
+	}
+}
+
+// The same by nonblocking puts and gets, several of which are always open.
+static void careless_requests(void)
+{
+	enum { OPEN = 8, MOST = 65536 };
+	armci_hdl_t handle[OPEN];
+	char *mine = ARMCI_Malloc_local(MOST);
+	ready();
+	for (int i = 0; i < OPEN; i++) ARMCI_INIT_HANDLE(&handle[i]);
+	for (int i = 0;; i++) {
+		armci_hdl_t *h = &handle[i % OPEN];
+		int bytes = i % 3 ? 1024 : MOST;
+		ARMCI_Wait(h);
+		if (i % 2)
+			ARMCI_NbPut(mine, base[i % np], bytes, i % np, i % 5 ? h : NULL);
+		else
+			ARMCI_NbGet(base[i % np], mine, bytes, i % np, i % 7 ? h : NULL);
+		if (i % 16 == 0)
+			ARMCI_WaitAll();
+		if (i % 32 == 0)
 			ARMCI_Fence(i % np);
 	}
 }
@@ -367,7 +391,8 @@ static const struct way {
 } ways[] = {
 	{"puts", puts_}, {"flood", flood}, {"late-flood", late_flood}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
 	{"late", late}, {"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
-	{"dereference", dereference}, {"careless", careless}, {"exit0-careless", leave_careless}, {"error-careless", error_careless},
+	{"dereference", dereference}, {"careless", careless}, {"requests", careless_requests},
+	{"exit0-careless", leave_careless}, {"error-careless", error_careless},
 	{"exit0", leave_0}, {"exit0-thread", thread_leaves}, {"exit3", leave_3}, {"all-exit", all_leave},
 	{"_exit", leave_at_once}, {"abort", leave_by_abort},
 	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},

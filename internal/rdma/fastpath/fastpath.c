@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C half: who may use the queues, requests of one piece, and waits of bounded length. A flag on either side, set
-// before the other's is read, keeps C and Go apart (Dekker's algorithm). Nothing here allocates, logs or reports errors.
+// The C half: who may use the queues, transfers, and waits of bounded length. A flag on either
+// side, set before the other's is read, keeps C and Go apart (Dekker's algorithm). Nothing here
+// allocates, logs or reports errors.
 #include "fastpath.h"
 
 #include "../../kernel/kernel.h"
@@ -8,78 +9,65 @@
 
 struct rdma_fast rdma_fast;
 
-enum { ALL = -1 }; // the rank of the run of all stores
+enum { ALL = -1 };  // the rank of the run of all stores
 enum { LOOKS = 8 }; // polls before a yield
 static struct wait_policy policy = {.own_yield = WAIT_MOST_OWN_YIELD};
 
-static void leave(void) { atomic_store(&rdma_fast.held, 0); }
+/* the queues ---------------------------------------------------------------------------------- */
 
-// Takes the queues, if neither another thread nor Go uses them.
-static bool enter(void)
+void rdma_fast_leave(void) { atomic_store(&rdma_fast.held, 0); }
+
+bool rdma_fast_enter(void)
 {
 	if (!atomic_load_explicit(&rdma_fast.open, memory_order_acquire) || atomic_exchange(&rdma_fast.held, 1) != 0)
 		return false;
-	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) && atomic_load(&rdma_fast.get) == RDMA_FAST_IDLE &&
+	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) &&
 	    atomic_load(&rdma_fast.look) == 0)
 		return true;
-	leave();
+	rdma_fast_leave();
 	return false;
 }
 
-static struct rdma_fast_run *run_of(int rank) { return &rdma_fast.runs[(unsigned)rank % RDMA_FAST_RANGES]; }
-
-static struct rdma_fast_range *range_of(int rank, uintptr_t remote, uint64_t n)
-{
-	struct rdma_fast_range *to = rdma_fast_place(rank, remote);
-	for (unsigned way = 0; way < RDMA_FAST_WAYS; way++, to++) {
-		uintptr_t at = remote - to->lo;
-		if (to->rank == rank && at < to->bytes && n <= to->bytes - at)
-			return to;
-	}
-	return NULL;
-}
-
-// Puts a completion aside for Go, which finds it when it next polls; false if Go has to look at once.
-static bool set_aside(const struct vb_wc *done)
+// Puts a completion aside for Go, which finds it when it next polls.
+static void set_aside(const struct vb_wc *done)
 {
 	uint32_t n = atomic_load(&rdma_fast.stashed);
 	rdma_fast.stash[n] = *done;
 	atomic_store(&rdma_fast.stashed, n + 1);
-	bool look = done->status != 0 || n + 1 == RDMA_FAST_STASH;
-	atomic_store(&rdma_fast.look, look);
-	return !look;
+	if (done->status != 0 || n + 1 + RDMA_FAST_BURST > RDMA_FAST_STASH)
+		atomic_store(&rdma_fast.look, 1);
 }
 
-// Waits a little for a completion, and takes it: 1 if there was one, 0 if not, -1 if Go has to look.
-static int take(void)
+static bool is_mine(const struct vb_wc *done) { return done->wr_id >> 62 == 1; }
+
+// Looks for completions, or waits a little, and handles them: how many there were, -1 if Go has to
+// look.
+static int take(bool waits)
 {
-	struct vb_wc done;
-	int rang, n = rdma_fast.channel ? vb_poll(rdma_fast.queue, 1, &done) : vb_look(rdma_fast.queue, 1, &done, LOOKS, 1);
-	if (n == 0 && rdma_fast.channel)
-		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, 1, &done, -1, WAIT_SHARED_CORE, &rang);
-	if (n <= 0)
-		return n;
-	if (done.status != 0 || (done.wr_id != RDMA_FAST_PUT && done.wr_id != RDMA_FAST_GET))
-		return set_aside(&done) ? 1 : -1;
-	if (done.wr_id == RDMA_FAST_PUT)
-		atomic_fetch_sub(&rdma_fast.pending, 1);
-	else
-		atomic_store(&rdma_fast.get, RDMA_FAST_HERE);
-	return 1;
+	struct vb_wc done[RDMA_FAST_BURST];
+	bool once = !waits || rdma_fast.channel;
+	int rang, n = once ? vb_poll(rdma_fast.queue, RDMA_FAST_BURST, done)
+	                   : vb_look(rdma_fast.queue, RDMA_FAST_BURST, done, LOOKS, 1);
+	if (n == 0 && waits && rdma_fast.channel)
+		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, RDMA_FAST_BURST, done, -1,
+			WAIT_SHARED_CORE, &rang);
+	for (int i = 0; i < n; i++) {
+		if (done[i].status == 0 && is_mine(&done[i]))
+			rdma_fast_end(done[i].wr_id, false);
+		else
+			set_aside(&done[i]);
+	}
+	return atomic_load_explicit(&rdma_fast.look, memory_order_relaxed) ? -1 : n;
 }
 
-static bool got(void) { return atomic_load_explicit(&rdma_fast.get, memory_order_relaxed) == RDMA_FAST_HERE; }
-static bool room(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) < RDMA_FAST_DEPTH; }
-static bool all_done(void) { return atomic_load_explicit(&rdma_fast.pending, memory_order_relaxed) == 0; }
-
-// Takes completions until done; false if it takes long, or Go has to look.
-static bool until(bool (*done)(void))
+// Takes completions until met; false if it takes long, or Go has to look.
+static bool until(bool (*met)(int32_t), int32_t what)
 {
 	struct wait w;
-	for (bool begun = false; !done();) {
-		int some = take(); // looks, and a yield
+	for (bool begun = false; !met(what);) {
+		int some = take(true); // looks, and a yield
 		if (some < 0)
-			return false;
+			return met(what);
 		if (some > 0)
 			continue;
 		if (begun)
@@ -93,13 +81,38 @@ static bool until(bool (*done)(void))
 	return true;
 }
 
-static bool post(const struct rdma_fast_range *to, uint64_t id, int op, uintptr_t local, uint32_t lkey, uintptr_t remote, uint64_t n)
+static bool has_slots(int32_t n) { return __builtin_popcountll(rdma_fast.free_slots) >= n; }
+
+bool rdma_fast_await_slots(int32_t n) { return until(has_slots, n); }
+
+static bool has_buffer(int32_t unused)
 {
-	struct vb_request r = {.id = id, .remote = remote, .rkey = to->rkey, .sges = 1, .op = (uint8_t)op,
-		.flags = op == VB_WR_WRITE ? VB_SIGNALED | VB_INLINE : VB_SIGNALED};
-	struct vb_sge data = {.addr = local, .length = (uint32_t)n, .lkey = lkey};
-	int posted;
-	return vb_post(to->pair, &r, 1, &data, &posted) == 0;
+	(void)unused;
+	return (rdma_fast.free_slots & (((uint64_t)1 << rdma_fast.buffer_count) - 1)) != 0;
+}
+
+// All stores have taken effect, and what has no handle is complete.
+static bool drained(int32_t unused)
+{
+	(void)unused;
+	return atomic_load_explicit(&rdma_fast.stores, memory_order_relaxed) == 0 &&
+	       !rdma_fast_is_open(FAST_IMPLICIT);
+}
+
+static bool reaches(int rank, uintptr_t remote, uint64_t n)
+{
+	if (!rdma_fast_enter())
+		return false;
+	bool known = rdma_fast_range_of(rank, remote, n) != NULL;
+	rdma_fast_leave();
+	return known;
+}
+
+/* counting stores ----------------------------------------------------------------------------- */
+
+static struct rdma_fast_run *run_of(int rank)
+{
+	return &rdma_fast.runs[(unsigned)rank % RDMA_FAST_RANGES];
 }
 
 // Adds a store to a run. If Go has counted one meanwhile, another run begins.
@@ -111,101 +124,207 @@ static void extend(struct rdma_fast_run *run, int rank, struct traffic *at)
 	run->hi = was + 1;
 }
 
-// Whether all stores up to `posted` that no fence has covered were posted here. The caller has the queues.
+void rdma_fast_count_store(const struct fast_transfer *t)
+{
+	extend(run_of(t->rank), t->rank, t->at);
+	extend(&rdma_fast.all, ALL, t->all);
+}
+
+// Whether all stores up to `posted` that no fence has covered were posted here.
 static bool own(const struct rdma_fast_run *run, int rank, const struct traffic *at, uint32_t posted)
 {
 	uint32_t fenced = atomic_load(&at->fenced);
 	return posted == fenced || (run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0);
 }
 
-static enum fast_result put_if(bool after, int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
-	struct traffic *all)
+static bool own_all_at(const struct fast_transfer *t)
 {
-	unsigned char data[FAST_BYTES];
-	if (n > FAST_BYTES)
-		return FAST_DECLINED;
-	k_copy(data, local, n); // here, so that a crash report names who has a bad address
-	if (!enter())
-		return FAST_DECLINED;
-	struct rdma_fast_range *to = range_of(rank, remote, n);
-	bool ok = to && n <= rdma_fast.longest && (!after || own(run_of(rank), rank, at, atomic_load(&at->posted))) && until(room);
-	if (ok) {
-		atomic_fetch_add(&rdma_fast.pending, 1);
-		ok = post(to, RDMA_FAST_PUT, VB_WR_WRITE, (uintptr_t)data, 0, remote, n);
-		if (ok) {
-			extend(run_of(rank), rank, at);
-			extend(&rdma_fast.all, ALL, all);
-		} else {
-			atomic_fetch_sub(&rdma_fast.pending, 1);
-		}
-	}
-	leave();
-	return ok ? FAST_DONE : FAST_DECLINED;
-}
-
-static enum fast_result put(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at, struct traffic *all)
-{
-	return put_if(false, rank, local, remote, n, at, all);
-}
-
-static enum fast_result put_after(int rank, const void *local, uintptr_t remote, uint64_t n, struct traffic *at,
-	struct traffic *all)
-{
-	return put_if(true, rank, local, remote, n, at, all);
-}
-
-static bool reaches(int rank, uintptr_t remote, uint64_t n)
-{
-	if (!enter())
-		return false;
-	bool known = range_of(rank, remote, n) != NULL;
-	leave();
-	return known;
-}
-
-static void collect(void *local, uint64_t n)
-{
-	if (atomic_load(&rdma_fast.get) == RDMA_FAST_HERE)
-		k_copy(local, (const void *)rdma_fast.buffer, n);
-	atomic_store(&rdma_fast.get, RDMA_FAST_IDLE);
-}
-
-static enum fast_result get(int rank, void *local, uintptr_t remote, uint64_t n)
-{
-	if (n > FAST_BYTES || !enter())
-		return FAST_DECLINED;
-	struct rdma_fast_range *to = range_of(rank, remote, n);
-	atomic_store(&rdma_fast.get, RDMA_FAST_ASKED);
-	if (!to || !post(to, RDMA_FAST_GET, VB_WR_READ, rdma_fast.buffer, rdma_fast.lkey, remote, n)) {
-		atomic_store(&rdma_fast.get, RDMA_FAST_IDLE);
-		leave();
-		return FAST_DECLINED;
-	}
-	bool here = until(got);
-	if (here)
-		collect(local, n);
-	leave();
-	return here ? FAST_DONE : FAST_PENDING;
+	return own(run_of(t->rank), t->rank, t->at, atomic_load(&t->at->posted));
 }
 
 static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at)
 {
-	if (!enter())
+	if (!rdma_fast_enter())
 		return false;
 	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
-	bool mine = own(run, rank, at, posted) && until(all_done);
-	leave();
-	if (mine)
-		while ((int32_t)(posted - fenced) > 0 && !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))
-			continue;
+	bool mine = own(run, rank, at, posted) && until(drained, 0);
+	rdma_fast_leave();
+	while (mine && (int32_t)(posted - fenced) > 0 &&
+	       !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))
+		continue;
 	return mine;
 }
 
 static bool fence(int rank, struct traffic *at) { return fenced(run_of(rank), rank, at); }
 static bool fence_all(struct traffic *all) { return fenced(&rdma_fast.all, ALL, all); }
 
+/* transfers ----------------------------------------------------------------------------------- */
+
+// What a transfer needs before it can be posted. Without pieces it is inline, or by a buffer.
+struct plan {
+	const struct rdma_fast_range *to;
+	int request, pieces;
+	struct rdma_fast_local *from[RDMA_FAST_PIECES]; // of each piece
+	uint32_t bytes[RDMA_FAST_PIECES];
+};
+
+// Posts one work request. False: the device has refused it.
+static bool post(const struct plan *p, int slot, struct rdma_fast_local *from, int op,
+	int flags, struct vb_sge data, uintptr_t remote)
+{
+	struct vb_request r = {.remote = remote, .rkey = p->to->rkey, .sges = 1, .op = (uint8_t)op,
+		.flags = (uint8_t)(VB_SIGNALED | flags),
+		.id = rdma_fast_begin(slot, p->to, from, p->request, op == VB_WR_WRITE)};
+	int posted;
+	if (vb_post(p->to->pair, &r, 1, &data, &posted) == 0)
+		return true;
+	rdma_fast_end(r.id, false);
+	return false;
+}
+
+// A put whose data travels in its work request.
+static enum fast_result put_inline(const struct fast_transfer *t, bool after)
+{
+	unsigned char data[FAST_BYTES];
+	k_copy(data, t->local, t->bytes); // here: a crash report names the call with a bad address
+	if (!rdma_fast_enter())
+		return FAST_DECLINED;
+	struct vb_sge place = {.addr = (uintptr_t)data, .length = (uint32_t)t->bytes};
+	struct plan p;
+	p.to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
+	p.request = RDMA_FAST_NO_REQUEST;
+	bool ok = p.to && (!after || own_all_at(t)) && until(has_slots, 1) &&
+	          post(&p, rdma_fast_slot(false), NULL, VB_WR_WRITE, VB_INLINE, place, t->remote);
+	if (ok)
+		rdma_fast_count_store(t);
+	rdma_fast_leave();
+	return ok ? FAST_DONE : FAST_DECLINED;
+}
+
+// A transfer from or to memory that is not registered, by a slot's buffer.
+static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int op)
+{
+	int slot = rdma_fast_slot(true);
+	struct vb_sge data = {.addr = rdma_fast.buffers + (unsigned)slot * rdma_fast.buffer_bytes,
+		.length = (uint32_t)t->bytes, .lkey = rdma_fast.lkey};
+	if (op == VB_WR_WRITE)
+		k_copy((void *)data.addr, t->local, t->bytes);
+	if (!post(p, slot, NULL, op, 0, data, t->remote))
+		return false;
+	if (op == VB_WR_READ) {
+		rdma_fast.slots[slot].copy_to = (uintptr_t)t->local;
+		rdma_fast.slots[slot].copy_bytes = (uint32_t)t->bytes;
+	}
+	return true;
+}
+
+// A transfer from or to registered memory, by as many work requests as it takes. True if some were
+// posted: where one was refused the request has failed.
+static bool in_place(const struct fast_transfer *t, const struct plan *p, int op)
+{
+	uint64_t at = 0;
+	for (int i = 0; i < p->pieces; at += p->bytes[i++]) {
+		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = p->bytes[i],
+			.lkey = p->from[i]->lkey};
+		if (!post(p, rdma_fast_slot(false), p->from[i], op, 0, data, t->remote + at)) {
+			if (i > 0)
+				rdma_fast_note_failure(p->request, p->to->rank);
+			return i > 0;
+		}
+	}
+	return true;
+}
+
+// False: C cannot make the transfer.
+static bool plan(struct plan *p, const struct fast_transfer *t, int op)
+{
+	bool copied = op == VB_WR_WRITE && t->bytes <= FAST_BYTES; // as the header promises
+	bool is_short = t->bytes <= rdma_fast.buffer_bytes; // a buffer beats asking the kernel
+	bool arena = (uintptr_t)t->local - rdma_fast.arena < rdma_fast.arena_bytes;
+	p->to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
+	p->pieces = copied ? 0 :
+		rdma_fast_divide((uintptr_t)t->local, t->bytes, !is_short, p->from, p->bytes);
+	if (!p->to || (!copied && !p->pieces && (!is_short || arena)) ||
+	    !(p->pieces ? until(has_slots, p->pieces) : until(has_buffer, 0)))
+		return false; // of arena memory Go gets to know
+	p->request = RDMA_FAST_NO_REQUEST;
+	if (op == VB_WR_WRITE && !p->pieces) // locally complete as soon as it has been posted
+		return true;
+	p->request = rdma_fast_request(t->blocking ? 0 : t->request);
+	return p->request != RDMA_FAST_NO_REQUEST;
+}
+
+static bool carry_out(const struct plan *p, const struct fast_transfer *t, int op)
+{
+	return p->pieces ? in_place(t, p, op) : by_buffer(t, p, op);
+}
+
+enum fast_result rdma_fast_finish(struct fast_transfer *t, int request)
+{
+	t->request = request == RDMA_FAST_NO_REQUEST ? 0 :
+		atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
+	if (t->request == 0)
+		return FAST_DONE;
+	bool over = t->blocking && until(rdma_fast_over, t->request);
+	return over && !rdma_fast_is_open(t->request) ? FAST_DONE : FAST_OPEN;
+}
+
+static enum fast_result transfer(struct fast_transfer *t, int op, bool after)
+{
+	if (!rdma_fast_enter())
+		return FAST_DECLINED;
+	struct plan p;
+	enum fast_result r = FAST_DECLINED;
+	if ((!after || own_all_at(t)) && plan(&p, t, op) && carry_out(&p, t, op)) {
+		if (op == VB_WR_WRITE || p.request == RDMA_FAST_IMPLICIT_PLACE)
+			rdma_fast_count_store(t);
+		r = rdma_fast_finish(t, p.request);
+	}
+	rdma_fast_leave();
+	return r;
+}
+
+static enum fast_result put_if(bool after, struct fast_transfer *t)
+{
+	uint64_t most = atomic_load_explicit(&rdma_fast.longest_inline, memory_order_relaxed);
+	return t->bytes <= most ? put_inline(t, after) : transfer(t, VB_WR_WRITE, after);
+}
+
+static enum fast_result put(struct fast_transfer *t) { return put_if(false, t); }
+static enum fast_result put_after(struct fast_transfer *t) { return put_if(true, t); }
+static enum fast_result get(struct fast_transfer *t) { return transfer(t, VB_WR_READ, false); }
+
+/* requests ------------------------------------------------------------------------------------ */
+
+static enum fast_result wait_request(int32_t request)
+{
+	if (!rdma_fast_is_open(request))
+		return FAST_DONE;
+	if (!rdma_fast_enter())
+		return FAST_OPEN;
+	until(rdma_fast_over, request);
+	rdma_fast_leave();
+	return rdma_fast_is_open(request) ? FAST_OPEN : FAST_DONE;
+}
+
+static enum fast_result test_request(int32_t request)
+{
+	if (!rdma_fast_is_open(request))
+		return FAST_DONE;
+	if (!rdma_fast_enter())
+		return FAST_DECLINED;
+	take(false);
+	rdma_fast_leave();
+	if (!rdma_fast_is_open(request))
+		return FAST_DONE;
+	return rdma_fast_over(request) ? FAST_DECLINED : FAST_OPEN;
+}
+
 void rdma_fast_publish(bool open)
 {
-	static const struct fast_path path = {.put = put, .put_after = put_after, .reaches = reaches, .get = get, .collect = collect, .fence = fence, .fence_all = fence_all};
+	static const struct fast_path path = {.put = put, .put_after = put_after, .get = get,
+		.put_rows = rdma_fast_put_rows, .get_rows = rdma_fast_get_rows, .reaches = reaches,
+		.is_open = rdma_fast_is_open, .wait = wait_request, .test = test_request,
+		.fence = fence, .fence_all = fence_all};
 	atomic_store(&fast_path, open ? &path : NULL);
 }

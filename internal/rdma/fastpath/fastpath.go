@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package fastpath is the C fast path of RDMA: C posts small blocking puts and gets and waits for them without entering
-// Go (fastpath.h). This half tells C which memory it can reach, keeps C away while Go uses the queues, and takes what C
-// leaves to Go. There is one fast path in a process. All methods of a nil Path do nothing.
+// Package fastpath is the C fast path of RDMA: C posts contiguous puts and gets and waits for them
+// without entering Go (fastpath.h). This half tells C which memory it can reach, keeps C away while
+// Go uses the queues, and takes what C leaves to Go. There is one fast path in a process. All
+// methods of a nil Path do nothing.
 package fastpath
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=gnu11
@@ -10,6 +11,7 @@ package fastpath
 import "C"
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -19,24 +21,54 @@ import (
 	"libarmci/internal/wait"
 )
 
-// Entries is how many work requests C may have outstanding: as many more entries a completion queue and every queue pair need.
-const Entries = C.RDMA_FAST_DEPTH + 1
-
 // MostLeft is how many completions C puts aside before Go has to look.
 const MostLeft = C.RDMA_FAST_STASH
 
-// RoomBytes is the registered memory that gets need.
-const RoomBytes = transport.FastBytes
+// BufferBytes is the registered memory that transfers from and to unregistered memory
+// need, at least.
+const BufferBytes = leastBuffers * transport.FastBytes
 
-// Path is the process's fast path; who has opened it owns it.
-type Path struct{}
+// Of the buffers of slots.
+const (
+	leastBuffers = 8
+	mostBuffers  = 16
+	mostBytes    = 4096 // of a buffer
+)
+
+// leastDepth is how many work requests C may have outstanding where a queue pair has room for few.
+const leastDepth = C.RDMA_FAST_PIECES
+
+// Entries is how many work requests C may have outstanding where a queue pair has room for so many:
+// as many more entries a completion queue and every queue pair need.
+func Entries(mostRequests int) int {
+	return min(max(mostRequests/4, leastDepth), C.RDMA_FAST_DEPTH)
+}
+
+// Path is the process's fast path; its owner is the fabric that has opened it.
+type Path struct {
+	changing sync.Mutex // for all below, and ranges
+	leaving  []leaving
+}
+
+// Limits is what a fabric's device and memory allow.
+type Limits struct {
+	Entries int     // work requests, as Entries has returned
+	Inline  int     // bytes of the longest put whose data travels in its request
+	Piece   int     // most bytes of a request
+	Width   int     // most places of local memory in a request
+	Buffers uintptr // registered memory
+	Bytes   int     // of it
+	Key     uint32  // of it
+	Arena   uintptr // local memory that is registered when it is first used
+	Size    int64   // of it
+	Sleep   bool    // waits sleep
+}
 
 var (
 	taken   atomic.Bool
 	held    = word(&C.rdma_fast.held)
 	busy    = word(&C.rdma_fast.busy)
-	pending = word(&C.rdma_fast.pending)
-	get     = word(&C.rdma_fast.get)
+	stores  = word(&C.rdma_fast.stores)
 	stashed = word(&C.rdma_fast.stashed)
 	look    = word(&C.rdma_fast.look)
 	open    = word(&C.rdma_fast.open)
@@ -45,25 +77,31 @@ var (
 // word is an atomic word of C.
 func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p)) }
 
-// Open opens the fast path: nil if it is in use already. room and key name RoomBytes of registered memory; inline is the
-// longest put. sleep: waits sleep.
-func Open(queue verbs.Handles, sleep bool, room uintptr, key uint32, inline int) *Path {
+// Open opens the fast path: nil if it is in use already.
+func Open(queue verbs.Handles, l Limits) *Path {
 	if !taken.CompareAndSwap(false, true) {
 		return nil
 	}
 	p := &Path{}
-	C.rdma_fast.queue = (*C.struct_vb_cq)(queue.Handle())
-	C.rdma_fast.channel = nil
-	if sleep {
-		C.rdma_fast.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
+	f := &C.rdma_fast
+	f.queue, f.channel = (*C.struct_vb_cq)(queue.Handle()), nil
+	if l.Sleep {
+		f.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
 	}
-	C.rdma_fast.buffer = C.uintptr_t(room)
-	C.rdma_fast.lkey, C.rdma_fast.longest = C.uint32_t(key), C.uint32_t(min(inline, RoomBytes))
-	pending.Store(0)
-	get.Store(C.RDMA_FAST_IDLE)
+	n := min(mostBuffers, l.Entries/2)
+	f.buffers, f.lkey, f.buffer_count = C.uintptr_t(l.Buffers), C.uint32_t(l.Key), C.uint32_t(n)
+	f.buffer_bytes = C.uint32_t(min(l.Bytes/n, mostBytes))
+	word(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
+	f.piece, f.width = C.uint32_t(l.Piece), C.uint32_t(l.Width)
+	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.Size)
+	f.put_costs, f.get_costs = C.struct_rdma_fast_costs{}, C.struct_rdma_fast_costs{}
+	C.rdma_fast_reset(C.uint32_t(l.Entries))
 	stashed.Store(0)
 	look.Store(0)
 	p.drop(func(int, unsafe.Pointer) bool { return true })
+	clear(f.locals[:])
+	clear(f.watched[:])
+	f.watch = nil
 	open.Store(1)
 	C.rdma_fast_publish(true)
 	return p
@@ -83,6 +121,7 @@ func (p *Path) Close() {
 // Free allows the next Open, when the queues of this one are gone.
 func (p *Path) Free() {
 	if p != nil {
+		p.reap(true)
 		taken.Store(false)
 	}
 }
@@ -105,18 +144,80 @@ func (p *Path) Leave() {
 	}
 }
 
+// KnowsRange reports whether C knows memory around an address of a rank.
+func (p *Path) KnowsRange(rank transport.Rank, addr uintptr) bool {
+	if p == nil {
+		return false
+	}
+	at := uintptr(rank) ^ addr>>C.RDMA_FAST_RANGE_SHIFT
+	at = at * C.RDMA_FAST_WAYS % C.RDMA_FAST_RANGES
+	for i := range uintptr(C.RDMA_FAST_WAYS) { // one that is being changed does no harm
+		w := &C.rdma_fast.ranges[at+i]
+		if w.rank == C.int(rank) && addr-uintptr(w.lo) < uintptr(w.bytes) {
+			return true
+		}
+	}
+	return false
+}
+
 // AddRange caches that pair and key reach [lo, hi), around addr, of a rank.
 func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair unsafe.Pointer) {
-	if p != nil {
-		p.Enter()
-		defer p.Leave()
+	if p == nil {
+		return
+	}
+	p.change(func() {
 		ways := unsafe.Slice(C.rdma_fast_place(C.int(rank), C.uintptr_t(addr)), C.RDMA_FAST_WAYS)
 		if w := &ways[0]; int(w.rank) != rank || uintptr(w.lo) != lo {
 			copy(ways[1:], ways) // what was added last but one is left
 		}
 		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
 			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair)}
+	})
+}
+
+// AddLocal caches that key is that of local memory [lo, hi), around addr, which stays registered.
+func (p *Path) AddLocal(addr, lo, hi uintptr, key uint32) {
+	if p == nil {
+		return
 	}
+	l := &C.rdma_fast.locals[addr>>C.RDMA_FAST_LOCAL_SHIFT%C.RDMA_FAST_LOCALS]
+	// If it is being changed it is not there yet.
+	if uintptr(l.lo) == lo && uintptr(l.bytes) == hi-lo {
+		return
+	}
+	p.change(func() {
+		*l = C.struct_rdma_fast_local{lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
+			lkey: C.uint32_t(key)}
+	})
+}
+
+// SetCosts tells C what the ways of rows cost.
+func (p *Path) SetCosts(get bool, device, messages, targetSide transport.Line) {
+	if p == nil {
+		return
+	}
+	p.change(func() {
+		c := &C.rdma_fast.put_costs
+		if get {
+			c = &C.rdma_fast.get_costs
+		}
+		*c = C.struct_rdma_fast_costs{known: true, device: line(device),
+			messages: line(messages), target_side: line(targetSide)}
+	})
+}
+
+func line(l transport.Line) C.struct_rdma_fast_line {
+	return C.struct_rdma_fast_line{start: C.double(l.Start), each: C.double(l.Each),
+		byte: C.double(l.Byte)}
+}
+
+// change calls do while neither C nor another goroutine uses the ranges.
+func (p *Path) change(do func()) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.Enter()
+	defer p.Leave()
+	do()
 }
 
 // DropRank drops the ranges of a rank: C posts nothing there any more.
@@ -133,13 +234,13 @@ func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 	if p == nil {
 		return
 	}
-	p.Enter()
-	defer p.Leave()
-	for i := range C.rdma_fast.ranges {
-		if w := &C.rdma_fast.ranges[i]; some(int(w.rank), unsafe.Pointer(w.pair)) {
-			*w = C.struct_rdma_fast_range{rank: -1}
+	p.change(func() {
+		for i := range C.rdma_fast.ranges {
+			if w := &C.rdma_fast.ranges[i]; some(int(w.rank), unsafe.Pointer(w.pair)) {
+				*w = C.struct_rdma_fast_range{rank: -1}
+			}
 		}
-	}
+	})
 }
 
 // Left takes the completions that C has put aside for Go, in their order, and returns how many. Call it between Enter and
@@ -154,28 +255,62 @@ func (p *Path) Left(into []qp.Completion) int {
 	return n
 }
 
-// Mine reports whether C has posted the request of a completion, and if so completes it.
+// Mine reports whether C has posted the request of a completion, and if so handles it. For the
+// poller, as Fail and Forget.
 func (p *Path) Mine(e *qp.Completion) bool {
-	switch {
-	case p == nil:
-	case e.ID == C.RDMA_FAST_PUT:
-		pending.Add(^uint32(0))
-		return true
-	case e.ID == C.RDMA_FAST_GET && e.Status == 0:
-		get.Store(C.RDMA_FAST_HERE)
-		return true
-	case e.ID == C.RDMA_FAST_GET:
-		get.Store(C.RDMA_FAST_FAILED)
-		return true
+	if p == nil || e.ID>>62 != C.RDMA_FAST_ID>>62 {
+		return false
 	}
-	return false
+	C.rdma_fast_end(C.uint64_t(e.ID), e.Status != 0)
+	return true
+}
+
+// Fail fails what C has outstanding on a queue pair.
+func (p *Path) Fail(pair unsafe.Pointer) {
+	if p != nil {
+		C.rdma_fast_fail((*C.struct_vb_qp)(pair))
+	}
+}
+
+// Forget frees what was used for a queue pair that is no longer there.
+func (p *Path) Forget(pair unsafe.Pointer) {
+	if p != nil {
+		C.rdma_fast_forget((*C.struct_vb_qp)(pair))
+	}
 }
 
 // Clear reports whether no put of C's is outstanding.
-func (p *Path) Clear() bool { return p == nil || pending.Load() == 0 }
+func (p *Path) Clear() bool { return p == nil || stores.Load() == 0 }
 
-// GetOpen reports whether a get that C has left to Go is outstanding.
-func (p *Path) GetOpen() bool { return p != nil && get.Load() == C.RDMA_FAST_ASKED }
+// Outstanding reports whether C has anything outstanding on a queue pair.
+func (p *Path) Outstanding(pair unsafe.Pointer) bool {
+	if p == nil {
+		return false
+	}
+	p.Enter()
+	defer p.Leave()
+	return bool(C.rdma_fast_outstanding((*C.struct_vb_qp)(pair)))
+}
 
-// GetDone reports whether its data has arrived.
-func (p *Path) GetDone() bool { return p != nil && get.Load() == C.RDMA_FAST_HERE }
+// RequestOpen reports whether a request (fast.h) is open.
+func (p *Path) RequestOpen(number int32) bool {
+	return p != nil && bool(C.rdma_fast_is_open(C.int32_t(number)))
+}
+
+// RequestOver reports whether nothing of a request is outstanding: it is complete, or has failed.
+func (p *Path) RequestOver(number int32) bool {
+	return p == nil || bool(C.rdma_fast_over(C.int32_t(number)))
+}
+
+// RequestFailure takes the failure of a request that is over, if it has failed, and the
+// rank at which.
+func (p *Path) RequestFailure(number int32) (rank transport.Rank, failed bool) {
+	if !p.RequestOpen(number) {
+		return 0, false
+	}
+	p.Enter()
+	defer p.Leave()
+	var at C.int
+	failed = bool(C.rdma_fast_failure(C.int32_t(number), &at))
+	return transport.Rank(at), failed
+}

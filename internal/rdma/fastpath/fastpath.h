@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fastpath.h - the C fast path of RDMA (transport/fast.h): C posts small blocking puts and gets on the queue pairs that
-// Go has connected and polls for their completion, since Go's part of a transfer takes longer than the network's. There
-// is one fast path in a process. It is taken only while Go does not use the queues. Completions of Go's requests are put
-// aside for Go. An error, a wait that takes long: that is left to Go.
+// fastpath.h - the C fast path of RDMA (transport/fast.h): C posts contiguous puts and gets on the
+// queue pairs that Go has connected, and polls for their completion, since Go's part of a transfer
+// takes longer than the network's. There is one fast path in a process. It is taken only while Go
+// does not use the queues. Completions of Go's requests are put aside for Go. An error, a wait that
+// takes long: that is left to Go.
+//
+// fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
+// memory.c has the memory that C reaches; requests.c has what is outstanding.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 
@@ -10,17 +14,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../pin/watch.h"
 #include "../../transport/fast.h"
 #include "../verbs/verbs.h"
 
-#define RDMA_FAST_DEPTH  16u                 // puts that may be outstanding
-#define RDMA_FAST_RANGES 64u                 // ranges of remote memory that are cached
-#define RDMA_FAST_WAYS   2u                  // of them in a place that addresses share
-#define RDMA_FAST_STASH  32u                 // completions that are put aside before Go has to look
-#define RDMA_FAST_PUT    ((uint64_t)1 << 62) // id of a put's work request; no other request has it
-#define RDMA_FAST_GET    (RDMA_FAST_PUT | 1) // id of the get's
-
-enum rdma_fast_get { RDMA_FAST_IDLE, RDMA_FAST_ASKED, RDMA_FAST_HERE, RDMA_FAST_FAILED };
+#define RDMA_FAST_DEPTH  64u // work requests that may be outstanding, at most
+#define RDMA_FAST_RANGES 64u // ranges of remote memory that are cached
+#define RDMA_FAST_WAYS   2u  // of them in a place that addresses share
+#define RDMA_FAST_LOCALS 32u // ranges of local memory that are cached, of either kind
+#define RDMA_FAST_PIECES 16u // work requests of a transfer
+#define RDMA_FAST_STASH  32u // completions that are put aside before Go has to look
+#define RDMA_FAST_BURST  8u  // completions that are polled at a time
+#define RDMA_FAST_CHAIN  32u // work requests that are posted together
+#define RDMA_FAST_ID     ((uint64_t)1 << 62) // in the id of C's work requests; no other has it
 
 // Memory of a rank and the key and queue pair that reach it. rank is -1 in an empty entry.
 struct rdma_fast_range {
@@ -30,38 +36,161 @@ struct rdma_fast_range {
 	struct vb_qp *pair;
 };
 
-// The latest stores at a rank, or at all ranks, as far as they were all posted here: numbers lo to hi of its counter.
+// Registered memory of this process. bytes is 0 in an empty entry. watched: it is registered until
+// it is unmapped, or its place is needed (package pin), and then until it has no users.
+struct rdma_fast_local {
+	uintptr_t lo, bytes;
+	uint32_t lkey;
+	bool watched;
+	_Atomic uint32_t users; // work requests outstanding, of watched memory
+};
+
+// The latest stores at a rank, or at all ranks, as far as they were all posted here: numbers lo to
+// hi of its counter.
 struct rdma_fast_run {
 	int rank;
 	uint32_t lo, hi;
 };
 
+// A work request that is outstanding; pair is NULL in a free one. Where the local memory is not
+// registered, the data of a get arrives in the slot's buffer and is copied from there. The last
+// request of a chain completes for those before it, whose slots it frees.
+struct rdma_fast_slot {
+	uint64_t id;    // its number in the lower bits, and how often the slot was used
+	uint64_t chain; // a bit for each slot that it frees besides its own
+	struct vb_qp *pair;
+	struct rdma_fast_local *from; // watched memory that it uses, or NULL
+	uintptr_t copy_to;
+	uint32_t copy_bytes;
+	int rank;
+	int8_t request; // its place, NO_REQUEST: nothing waits for it
+	bool store;
+};
+
+// An open request. Its number changes to 0 when it is complete without an error.
+struct rdma_fast_request {
+	_Atomic int32_t number;
+	_Atomic uint32_t left; // work requests outstanding
+	bool abandoned;      // no caller knows of it: a failure is not told
+	_Atomic bool failed; // what is outstanding may still be; then Go tells the caller
+	int rank;     // the first at which a work request has failed
+	int32_t used; // how often the place was
+};
+
+// What a way costs: to begin with, for each work request, and for each byte, in nanoseconds.
+struct rdma_fast_line {
+	double start, each, byte;
+};
+
+// The ways of rows: by requests of the device, by messages, by requests of the target's device.
+// known: they were measured.
+struct rdma_fast_costs {
+	bool known;
+	struct rdma_fast_line device, messages, target_side;
+};
+
 struct rdma_fast {
 	_Atomic uint32_t held;    // C uses the queues
 	_Atomic uint32_t busy;    // number of Go's users of the queues, waiting ones included
-	_Atomic uint32_t pending; // puts outstanding
-	_Atomic uint32_t get;     // enum rdma_fast_get
+	_Atomic uint32_t stores;  // work requests outstanding that store
 	_Atomic uint32_t stashed; // completions in stash, for Go
-	_Atomic uint32_t look;    // Go has to look at them before C goes on: one is an error, or there is no room
+	_Atomic uint32_t look;    // Go has to look at them before C goes on: an error, or no room
 	struct vb_wc stash[RDMA_FAST_STASH];
+	// Of the thread that has the queues: C's, or Go's poller.
+	uint64_t free_slots;  // a bit for each
+	unsigned request_hint; // a place that may be free
+	uint32_t depth;        // slots that there are
+	struct rdma_fast_slot slots[RDMA_FAST_DEPTH];
+	struct rdma_fast_request requests[RDMA_FAST_DEPTH];
 	// Changed by Go while C does not use the queues.
 	_Atomic uint32_t open;
 	struct vb_cq *queue;
 	struct vb_channel *channel; // the queue's, if waits sleep instead of polling, else NULL
-	uintptr_t buffer;           // FAST_BYTES of registered memory, for gets
-	uint32_t lkey;
-	uint32_t longest; // put
+	uintptr_t buffers;          // registered memory: buffer_bytes for each of the first slots
+	uint32_t buffer_bytes, buffer_count;
+	uint32_t lkey;              // of them
+	_Atomic uint32_t longest_inline; // put
+	uint32_t piece;             // bytes of a work request, at most
+	uintptr_t arena, arena_bytes; // local memory that Go registers when it is first used
+	uint32_t width;             // places of local memory in a work request, at most
+	struct rdma_fast_costs put_costs, get_costs;
 	struct rdma_fast_range ranges[RDMA_FAST_RANGES];
+	struct rdma_fast_local locals[RDMA_FAST_LOCALS]; // that stay registered
+	struct rdma_fast_local watched[RDMA_FAST_LOCALS];
+	struct pin_watch *watch; // NULL: registrations are good for whatever is mapped there
 	struct rdma_fast_run runs[RDMA_FAST_RANGES], all;
 };
 extern struct rdma_fast rdma_fast;
 
+// Of addresses, to their places in ranges and in locals.
+enum { RDMA_FAST_RANGE_SHIFT = 22, RDMA_FAST_LOCAL_SHIFT = 22 };
+
 // Where ranges around an address of a rank are: the first of RDMA_FAST_WAYS.
 static inline struct rdma_fast_range *rdma_fast_place(int rank, uintptr_t addr)
 {
-	return &rdma_fast.ranges[(((unsigned)rank ^ (unsigned)(addr >> 22)) * RDMA_FAST_WAYS) % RDMA_FAST_RANGES];
+	unsigned at = (unsigned)rank ^ (unsigned)(addr >> RDMA_FAST_RANGE_SHIFT);
+	return &rdma_fast.ranges[at * RDMA_FAST_WAYS % RDMA_FAST_RANGES];
 }
 
+/* memory (memory.c); the caller has the queues ------------------------------------------------ */
+const struct rdma_fast_range *rdma_fast_range_of(int rank, uintptr_t remote, uint64_t n);
+// Registered memory around local memory; watched memory takes a call of the kernel.
+struct rdma_fast_local *rdma_fast_local_of(uintptr_t addr, uint64_t n);
+// Divides local memory into pieces that are registered, each as one: how many, at most
+// RDMA_FAST_PIECES; 0 if some is not. watched: watched memory may be used.
+int rdma_fast_divide(uintptr_t addr, uint64_t n, bool watched, struct rdma_fast_local **from,
+	uint32_t *bytes);
+
+/* what transfers have in common (fastpath.c) --------------------------------------------------- */
+bool rdma_fast_enter(void); // takes the queues, if neither another thread nor Go uses them
+void rdma_fast_leave(void);
+bool rdma_fast_await_slots(int32_t n);
+void rdma_fast_count_store(const struct fast_transfer *t);
+// The result of a call that has posted everything: a blocking one waits for its request.
+enum fast_result rdma_fast_finish(struct fast_transfer *t, int request);
+
+enum fast_result rdma_fast_put_rows(struct fast_transfer *t, struct fast_rows *r);
+enum fast_result rdma_fast_get_rows(struct fast_transfer *t, struct fast_rows *r);
+
 void rdma_fast_publish(bool open); // makes the table of functions the process's, or takes it back
+
+/* what is outstanding (requests.c); the caller has the queues ---------------------------------- */
+enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };
+
+void rdma_fast_reset(uint32_t depth); // nothing is outstanding, so many work requests may be
+// The place of an open request, or of a new one where number is 0; NO_REQUEST: all are in use.
+int rdma_fast_request(int32_t number);
+void rdma_fast_abandon(int request); // no caller will wait for it
+// Keeps a request open while more is being posted, although what was posted may be complete.
+void rdma_fast_hold(int request);
+void rdma_fast_let_go(int request);
+// Takes a free slot, -1 if there is none; one that has a buffer if `buffer`.
+int rdma_fast_slot(bool buffer);
+// Takes n of the free slots, of which there are so many: a bit for each.
+uint64_t rdma_fast_slots(unsigned n);
+// Notes a work request that is about to be posted. Returns its id.
+uint64_t rdma_fast_begin(int slot, const struct rdma_fast_range *to, struct rdma_fast_local *from,
+	int request, bool store);
+// Handles the completion of a work request of C's; `failed` ones fail their request.
+void rdma_fast_end(uint64_t id, bool failed);
+// Notes that a part of a request has failed, of which other parts are outstanding.
+void rdma_fast_note_failure(int request, int rank);
+// Fails what is outstanding on a queue pair. Slots are free when completions come, or at the latest
+// after rdma_fast_forget: the queue pair is no longer there.
+void rdma_fast_fail(const struct vb_qp *pair);
+void rdma_fast_forget(const struct vb_qp *pair);
+bool rdma_fast_outstanding(const struct vb_qp *pair);
+
+bool rdma_fast_is_open(int32_t number); // any thread
+// Whether nothing of a request is outstanding any more: it is complete, or has failed.
+static inline bool rdma_fast_over(int32_t number)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[(uint32_t)number % RDMA_FAST_DEPTH];
+	return atomic_load_explicit(&r->number, memory_order_acquire) != number ||
+	       atomic_load_explicit(&r->left, memory_order_acquire) == 0;
+}
+// Takes the failure of a request that is over, with its rank: false if it has not failed. Any
+// thread of Go's, while C does not use the queues.
+bool rdma_fast_failure(int32_t number, int *rank);
 
 #endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What C has outstanding: slots, one for each work request, and requests, under which an
+// application waits for one or more of them. The caller has the queues, except for
+// rdma_fast_is_open.
+#include "fastpath.h"
+
+#include "../../kernel/kernel.h"
+
+_Static_assert(RDMA_FAST_DEPTH == 64, "a bit for each");
+
+enum { NUMBER_BITS = 6, USES = 1 << (FAST_REQUEST_BITS - NUMBER_BITS) };
+
+static uint64_t lowest(unsigned n) { return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0; }
+
+void rdma_fast_reset(uint32_t depth)
+{
+	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++) {
+		rdma_fast.slots[i].pair = NULL;
+		atomic_store(&rdma_fast.requests[i].number, 0);
+		atomic_store(&rdma_fast.requests[i].left, 0);
+		atomic_store(&rdma_fast.requests[i].failed, false);
+	}
+	rdma_fast.depth = depth;
+	rdma_fast.free_slots = lowest(depth);
+	atomic_store(&rdma_fast.stores, 0);
+}
+
+bool rdma_fast_is_open(int32_t number)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[(uint32_t)number % RDMA_FAST_DEPTH];
+	return number != 0 && atomic_load_explicit(&r->number, memory_order_acquire) == number;
+}
+
+// Raises or lowers a counter that only the thread that has the queues changes.
+static uint32_t count(_Atomic uint32_t *n, int change)
+{
+	uint32_t now = atomic_load_explicit(n, memory_order_relaxed) + (uint32_t)change;
+	atomic_store_explicit(n, now, memory_order_release);
+	return now;
+}
+
+// A place of no open request, NO_REQUEST: there is none.
+static int free_place(void)
+{
+	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++) {
+		unsigned place = rdma_fast.request_hint % RDMA_FAST_DEPTH;
+		struct rdma_fast_request *r = &rdma_fast.requests[place];
+		if (place != RDMA_FAST_IMPLICIT_PLACE &&
+		    atomic_load_explicit(&r->number, memory_order_acquire) == 0)
+			return (int)place;
+		rdma_fast.request_hint++;
+	}
+	return RDMA_FAST_NO_REQUEST;
+}
+
+int rdma_fast_request(int32_t number)
+{
+	int place;
+	if (number == FAST_IMPLICIT) {
+		place = RDMA_FAST_IMPLICIT_PLACE;
+	} else if (rdma_fast_is_open(number)) {
+		place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
+	} else {
+		place = free_place();
+		if (place == RDMA_FAST_NO_REQUEST)
+			return place;
+	}
+	struct rdma_fast_request *r = &rdma_fast.requests[place];
+	if (atomic_load_explicit(&r->number, memory_order_relaxed) == 0) {
+		if (place != RDMA_FAST_IMPLICIT_PLACE)
+			r->used = (r->used + 1) % USES;
+		atomic_store_explicit(&r->number, FAST_IMPLICIT | r->used << NUMBER_BITS | place,
+			memory_order_release);
+	}
+	return place;
+}
+
+// The request of a place is no longer open.
+static void close_request(int place)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[place];
+	r->abandoned = false;
+	atomic_store_explicit(&r->failed, false, memory_order_relaxed);
+	atomic_store_explicit(&r->number, 0, memory_order_release); // after the data
+}
+
+void rdma_fast_hold(int request) { count(&rdma_fast.requests[request].left, 1); }
+
+void rdma_fast_let_go(int request)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[request];
+	bool failed = atomic_load_explicit(&r->failed, memory_order_relaxed);
+	if (count(&r->left, -1) == 0 && (r->abandoned || !failed))
+		close_request(request);
+}
+
+void rdma_fast_abandon(int request)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[request];
+	if (atomic_load_explicit(&r->left, memory_order_relaxed) == 0)
+		close_request(request);
+	else
+		r->abandoned = true;
+}
+
+int rdma_fast_slot(bool buffer)
+{
+	uint64_t some = rdma_fast.free_slots;
+	if (buffer)
+		some &= lowest(rdma_fast.buffer_count);
+	if (some == 0)
+		return -1;
+	// Those with a buffer are for others.
+	int slot = buffer ? __builtin_ctzll(some) : 63 - __builtin_clzll(some);
+	rdma_fast.free_slots &= ~((uint64_t)1 << slot);
+	return slot;
+}
+
+uint64_t rdma_fast_slots(unsigned n)
+{
+	uint64_t taken = 0;
+	while (n-- > 0) {
+		uint64_t highest = (uint64_t)1 << (63 - __builtin_clzll(rdma_fast.free_slots));
+		rdma_fast.free_slots &= ~highest;
+		taken |= highest;
+	}
+	return taken;
+}
+
+uint64_t rdma_fast_begin(int slot, const struct rdma_fast_range *to, struct rdma_fast_local *from,
+	int request, bool store)
+{
+	struct rdma_fast_slot *s = &rdma_fast.slots[slot];
+	s->id = ((s->id + RDMA_FAST_DEPTH) & ~(uint64_t)(RDMA_FAST_DEPTH - 1)) | RDMA_FAST_ID |
+	        (unsigned)slot;
+	s->pair = to->pair;
+	s->from = from && from->watched ? from : NULL;
+	if (s->from)
+		count(&from->users, 1);
+	s->rank = to->rank;
+	s->request = (int8_t)request;
+	s->store = store;
+	s->copy_bytes = 0;
+	s->chain = 0;
+	if (store)
+		count(&rdma_fast.stores, 1);
+	if (request != RDMA_FAST_NO_REQUEST)
+		count(&rdma_fast.requests[request].left, 1);
+	return s->id;
+}
+
+void rdma_fast_note_failure(int request, int rank)
+{
+	struct rdma_fast_request *r = &rdma_fast.requests[request];
+	if (!atomic_load_explicit(&r->failed, memory_order_relaxed)) {
+		r->rank = rank;
+		atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+	}
+}
+
+// A work request of a slot is no longer outstanding.
+static void count_down(const struct rdma_fast_slot *s, bool failed)
+{
+	if (failed)
+		rdma_fast_note_failure(s->request, s->rank);
+	rdma_fast_let_go(s->request);
+}
+
+// Settles what a work request has to do with others, once.
+static void settle(struct rdma_fast_slot *s, unsigned slot, bool failed)
+{
+	if (s->copy_bytes > 0 && !failed)
+		k_copy((void *)s->copy_to,
+			(const void *)(rdma_fast.buffers + slot * rdma_fast.buffer_bytes),
+			s->copy_bytes);
+	if (s->store)
+		count(&rdma_fast.stores, -1);
+	if (s->from)
+		count(&s->from->users, -1);
+	s->from = NULL;
+	if (s->request != RDMA_FAST_NO_REQUEST)
+		count_down(s, failed);
+	s->copy_bytes = 0;
+	s->store = false;
+	s->request = RDMA_FAST_NO_REQUEST;
+}
+
+static void free_slot(unsigned slot)
+{
+	rdma_fast.slots[slot].pair = NULL;
+	rdma_fast.free_slots |= (uint64_t)1 << slot | rdma_fast.slots[slot].chain;
+}
+
+void rdma_fast_end(uint64_t id, bool failed)
+{
+	unsigned slot = (unsigned)(id % RDMA_FAST_DEPTH);
+	struct rdma_fast_slot *s = &rdma_fast.slots[slot];
+	if (s->pair && s->id == id) {
+		settle(s, slot, failed);
+		free_slot(slot);
+	}
+}
+
+void rdma_fast_fail(const struct vb_qp *pair)
+{
+	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+		if (rdma_fast.slots[i].pair == pair)
+			settle(&rdma_fast.slots[i], i, true);
+}
+
+void rdma_fast_forget(const struct vb_qp *pair)
+{
+	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+		if (rdma_fast.slots[i].pair == pair)
+			free_slot(i);
+}
+
+bool rdma_fast_outstanding(const struct vb_qp *pair)
+{
+	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+		if (rdma_fast.slots[i].pair == pair)
+			return true;
+	return false;
+}
+
+bool rdma_fast_failure(int32_t number, int *rank)
+{
+	int place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
+	struct rdma_fast_request *r = &rdma_fast.requests[place];
+	if (atomic_load(&r->number) != number || atomic_load(&r->left) != 0 ||
+	    !atomic_exchange(&r->failed, false))
+		return false;
+	*rank = r->rank;
+	close_request(place);
+	return true;
+}
