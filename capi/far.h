@@ -42,7 +42,16 @@ static inline bool far_contiguous(const char *name, int kind, void *local, void 
 	return true;
 }
 
-// The same for rows; whatever the fast path has posted before it declines is complete then.
+// Waits for a request under which a transfer has begun, if it is open.
+static inline int far_wait(const char *name, int32_t request)
+{
+	const struct fast_path *fast = front_fast(0);
+	if (request == FRONT_DONE || (fast && fast->wait(request) == FAST_DONE))
+		return 0;
+	return armcigo_wait_request((char *)name, request);
+}
+
+// far_contiguous for rows; whatever the fast path has posted before it declines is complete then.
 static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uint64_t n,
 	int proc, int when, void *hdl, int *code)
 {
@@ -50,6 +59,7 @@ static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uin
 	struct fast_transfer t = front_transfer(proc, NULL, NULL, n);
 	int32_t request = 0;
 	enum fast_result result;
+	bool rest;
 	t.blocking = when != FRONT_NONBLOCKING;
 	if (!fast || (!t.blocking && !far_request(hdl, &request)))
 		return false;
@@ -57,9 +67,12 @@ static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uin
 	do {
 		t.request = request;
 		result = kind == FRONT_PUT ? fast->put_rows(&t, r) : fast->get_rows(&t, r);
-		if (result == FAST_OPEN && (t.blocking || r->local.left > 0))
+		rest = r->local.left > 0 && !r->is_gos;
+		if (result == FAST_OPEN && (t.blocking || rest || r->is_gos))
 			*code = armcigo_wait_request((char *)name, t.request);
-	} while (*code == 0 && result != FAST_DECLINED && r->local.left > 0);
+	} while (*code == 0 && result != FAST_DECLINED && rest);
+	if (*code == 0 && r->is_gos)
+		return false;
 	if (result == FAST_OPEN && !t.blocking && hdl)
 		*(int32_t *)hdl = t.request;
 	else if (result == FAST_DONE)

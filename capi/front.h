@@ -170,14 +170,6 @@ static inline struct fast_transfer front_transfer(int proc, void *local, void *r
 		.all = &front.traffic[front.ranks]};
 }
 
-// A put of at most FAST_BYTES to another node without Go; false: nothing has happened.
-static inline bool front_put_short(int proc, void *local, void *remote, uint64_t n)
-{
-	const struct fast_path *fast = front_fast((unsigned)proc);
-	struct fast_transfer t = front_transfer(proc, local, remote, n);
-	return fast && n <= FAST_BYTES && fast->put(&t) == FAST_DONE;
-}
-
 // Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for another node, too, if no
 // stores are outstanding there. who is a rank, or the number of ranks for all.
 static inline bool front_fence_here(unsigned who)

@@ -140,37 +140,45 @@ static int check_flag(const char *name, const char *arg, int *flag, int proc)
 	return armcigo_check_flag((char *)name, (char *)arg, flag, proc);
 }
 
-// A put to where this process does not reach: by the fast path, or by Go.
-static int put_far(const char *name, void *src, void *dst, int bytes, int proc, int when)
+// A put to where this process does not reach: by the fast path, under a handle, or by Go.
+static int put_far(const char *name, void *src, void *dst, int bytes, int proc, int when,
+	int32_t *open)
 {
-	if (bytes > 0 && front_address(src) && front_put_short(proc, src, dst, (uint64_t)bytes))
-		return 0;
-	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src, .remote = dst, .count = &bytes,
-		.nonblocking = when};
+	int code;
+	if (bytes > 0 && front_address(src) &&
+	    far_contiguous(name, FRONT_PUT, src, dst, (uint64_t)bytes, proc, FRONT_NONBLOCKING,
+		    open, &code))
+		return code;
+	struct front_call c = {.name = name, .kind = FRONT_PUT, .proc = proc, .local = src,
+		.remote = dst, .count = &bytes, .nonblocking = when};
 	return armcigo_op(&c);
 }
 
 // Stores the flag after the data: blocking stores of one rank at another take effect in order.
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
+	int32_t open = FRONT_DONE; // and stays so: the put is short
 	if (front_reach(proc, flag, sizeof value)) { // whose fence orders the data before the store
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_relaxed);
 		return 0;
 	}
-	return put_far(name, &value, flag, sizeof value, proc, FRONT_BLOCKING);
+	return put_far(name, &value, flag, sizeof value, proc, FRONT_BLOCKING, &open);
 }
 
 int PARMCI_Put_flag(void *src, void *dst, int bytes, int *flag, int value, int proc)
 {
 	PROFILED(Put_flag, src, dst, bytes, flag, value, proc);
+	int32_t open = FRONT_DONE;
 	int rc = check_flag("ARMCI_Put_flag", "f", flag, proc);
 	if (rc)
 		return rc;
 	if (bytes > 0 && front_address(src) && front_reach(proc, dst, (uint64_t)bytes))
 		k_copy(dst, src, (size_t)bytes);
 	else
-		rc = put_far("ARMCI_Put_flag", src, dst, bytes, proc, FRONT_FOLLOWED);
-	return rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
+		rc = put_far("ARMCI_Put_flag", src, dst, bytes, proc, FRONT_FOLLOWED, &open);
+	rc = rc ? rc : store_flag("ARMCI_Put_flag", flag, value, proc);
+	int late = far_wait("ARMCI_Put_flag", open);
+	return rc ? rc : late;
 }
 WEAK(ARMCI_Put_flag);
 

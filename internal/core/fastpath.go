@@ -9,24 +9,37 @@ import "libarmci/internal/transport"
 // mostFast is the longest transfer of which C is told.
 const mostFast = 16 << 20
 
-// addRange makes the memory of a put or get known to the C fast path: the next one often
-// goes there, too.
+// span is how much memory a fast path finds by one address; for what is further on it looks
+// elsewhere.
+const span = 4 << 20
+
+// mostSpans is for how many it is told of one operation.
+const mostSpans = 8
+
+// addRange makes the memory of a put or get known to the C fast path: the next one often goes
+// there, too.
 func (r *Runtime) addRange(o *Op) {
-	x := &o.Xfer
-	if o.Kind == Acc || !o.known || x.Bytes() > mostFast {
+	if x := &o.Xfer; o.Kind == Acc || !o.known || x.Bytes() > mostFast {
 		return
 	}
-	addr := x.Remote.Base
-	if x.Vector != nil {
-		if len(x.Vector) != 1 || len(x.Vector[0].Remote) == 0 {
+	use := o.extent
+	if v := o.Xfer.Vector; v != nil {
+		if len(v) != 1 || len(v[0].Remote) == 0 {
 			return
 		}
-		addr = x.Vector[0].Remote[0]
+		first, last := v[0].Remote[0], v[0].Remote[len(v[0].Remote)-1]
+		use = extent{min(first, last), max(first, last) + uintptr(v[0].Bytes)}
 	}
-	if e, found := r.remote.find(transport.Rank(o.Proc), addr); found {
-		to := r.route(transport.Rank(o.Proc))
+	e, found := r.remote.find(transport.Rank(o.Proc), use.lo)
+	if !found || use.hi > e.hi {
+		return
+	}
+	to := r.route(transport.Rank(o.Proc))
+	for addr, n := use.lo, 0; addr < use.hi && n < mostSpans; n++ {
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
+		addr = addr&^(span-1) + span
 	}
+	to.fast.AddRange(to.peer, use.hi-1, e.lo, e.hi) // where another registration may be
 }
 
 // AddRange makes memory of a rank known to the C fast path, around an address at which something

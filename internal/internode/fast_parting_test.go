@@ -29,7 +29,8 @@ type fastFabric struct {
 	knows map[transport.OriginEndpoint]int // ranges
 }
 
-func (f *fastFabric) CacheRange(e transport.OriginEndpoint, _ transport.Rank, _ uintptr, _ transport.Range) {
+func (f *fastFabric) CacheRange(e transport.OriginEndpoint, _ transport.Rank, _ uintptr,
+	_ transport.Range, _ transport.Span) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.knows[e]++

@@ -106,7 +106,7 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	defer g.mu.Unlock()
 	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(max(g.stored, g.counters.sent)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
-		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r)
+		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, transport.Span{Lo: lo, Hi: hi})
 		g.learnt = true
 	}
 }
@@ -155,7 +155,10 @@ func (t *Transport) TestRequest(number int32) (over bool, err error) {
 	if !t.fast.RequestOver(number) {
 		t.pollerOf(t.fast.FastSource()).pollOnce()
 	}
-	return t.fast.RequestOver(number), t.requestError(number)
+	if !t.fast.RequestOver(number) {
+		return false, nil
+	}
+	return true, t.requestError(number)
 }
 
 // requestError takes the error of a request that is over.

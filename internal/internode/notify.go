@@ -62,7 +62,8 @@ func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error
 		return 0, g.failPosting(err)
 	}
 	if g.t.fast != nil { // the next one is C's
-		g.t.fast.CacheRange(g.ep, rank, addr, g.counters.at)
+		all := g.counters.at
+		g.t.fast.CacheRange(g.ep, rank, addr, all, transport.Span{Lo: all.Lo, Hi: all.Hi})
 		g.learnt = true
 	}
 	return addr, nil

@@ -51,6 +51,8 @@ type Mirror interface {
 	Watch(w unsafe.Pointer) // the C struct pin_watch whose events tell of changes, or nil
 	Add(e *Entry)           // one that is used again
 	Drop(e *Entry)          // it leaves the list; Hold it while it is in use
+	Uses(e *Entry) bool     // it does: another one should go
+	Reap()                  // releases what it has held and does not use any more
 	Changing(do func())     // calls do, which takes events, while the mirror uses nothing new
 }
 
@@ -286,14 +288,14 @@ func (c *Cache) forget(v event) {
 // drop takes an entry out of the list, and ends watching its memory except what is gone: others may watch new memory there.
 func (c *Cache) drop(i int, gone event) {
 	e := c.list[i]
+	if c.mirror != nil { // while its memory is watched
+		c.mirror.Drop(e)
+	}
 	if c.watch != nil {
 		c.watch.remove(e.Lo, min(gone.lo, e.Hi))
 		c.watch.remove(max(gone.hi, e.Lo), e.Hi)
 	}
 	c.list = slices.Delete(c.list, i, i+1)
-	if c.mirror != nil {
-		c.mirror.Drop(e)
-	}
 	e.Release()
 }
 
@@ -302,7 +304,8 @@ func (c *Cache) evict(n int64) (some bool) {
 	for freed := int64(0); freed < n; some = true {
 		oldest := -1
 		for i, e := range c.list {
-			if e.users.Load() == 1 && (oldest < 0 || e.last < c.list[oldest].last) {
+			used := e.users.Load() > 1 || c.mirror != nil && c.mirror.Uses(e)
+			if !used && (oldest < 0 || e.last < c.list[oldest].last) {
 				oldest = i
 			}
 		}
@@ -318,6 +321,9 @@ func (c *Cache) evict(n int64) (some bool) {
 // register registers memory that no entry overlaps. The entry goes into the list if it is watched.
 func (c *Cache) register(lo, hi uintptr) *Entry {
 	n := int64(hi - lo)
+	if c.mirror != nil {
+		c.mirror.Reap()
+	}
 	if over := c.bytes.Load() - (c.budget - n); over > 0 {
 		if c.evict(over); c.bytes.Load() > c.budget-n {
 			return nil

@@ -322,6 +322,9 @@ func (m *mirror) Drop(e *Entry) {
 	delete(m.knows, e)
 }
 
+func (m *mirror) Uses(*Entry) bool { return false }
+func (m *mirror) Reap()            {}
+
 func (m *mirror) Changing(do func()) {
 	m.changing = true
 	do()

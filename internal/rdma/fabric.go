@@ -166,10 +166,15 @@ func (f *Fabric) Close() error {
 }
 
 // CacheRange lets C reach memory of a rank.
-func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr, r transport.Range) {
+func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr,
+	r transport.Range, whole transport.Span) {
 	o := e.(*origin)
-	if r.Direct && o.pair.Inline() >= transport.FastBytes && o.broken.Load() == nil {
-		f.AddRange(int(rank), addr, r.Lo, r.Hi, uint32(r.Key), o.pair.Handle())
+	if !r.Direct || o.pair.Inline() < transport.FastBytes {
+		return
+	}
+	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, uint32(r.Key), o.pair.Handle())
+	if o.broken.Load() != nil { // perhaps lost meanwhile
+		f.DropPair(o.pair.Handle())
 	}
 }
 

@@ -171,6 +171,7 @@ func (q *queue) reap() {
 func (e *end) destroy() {
 	e.q.forget(e)
 	handle := e.pair.Handle()
+	e.q.fast.DropPair(handle)
 	err := e.pair.Close()
 	if err != nil { // what the device still uses is not used again
 		log.Infof("%v", err)

@@ -56,6 +56,7 @@ type queue struct {
 	// Used by the poller only.
 	using   sync.Mutex
 	parting []*end // whose queue pairs will be destroyed
+	ended   uint32 // as the fast path has said last
 	found   int    // what Sleep has found; the next Poll returns it
 	done    [burst]qp.Completion
 	ids     []uint64
@@ -209,10 +210,15 @@ func (q *queue) later(do func()) {
 	}
 }
 
-// waiting handles what does not come from the queue: completions that C has put aside, and todo.
+// waiting handles what does not come from the queue: completions that C has put aside, what C has
+// found to be over, and todo.
 func (q *queue) waiting() (n int) {
 	if left := q.fast.Left(q.done[:fastpath.MostLeft]); left > 0 {
 		n = q.deal(left, nil)
+	}
+	if now := q.fast.Ended(); now != q.ended { // a thread may wait for that
+		q.ended = now
+		n++
 	}
 	for q.urgent.Load() { // again if later has found dealing set, and so has not called Interrupt
 		q.dealing.Store(true)

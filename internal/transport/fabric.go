@@ -309,17 +309,21 @@ type DeviceAccumulator interface {
 	Accumulate(x *Transfer, s Scale) (done bool, err error)
 }
 
+// Span is memory [Lo, Hi).
+type Span struct{ Lo, Hi uintptr }
+
 // Line is a time in nanoseconds: to begin with, for each request of a device, and for each byte.
 type Line struct{ Start, Each, Byte float64 }
 
 // FastFabric is a DirectFabric with a fast path: C makes contiguous puts and gets without
 // entering Go (fast.h).
 type FastFabric interface {
-	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range) // C may reach r, around addr, of that rank through e
-	KnowsRange(rank Rank, addr uintptr) bool                       // it does, around addr
-	DropEndpoint(e OriginEndpoint)                                 // forgets what is reached through e
-	DropRank(rank Rank)                                            // forgets the memory of a rank
-	SetCosts(get bool, device, messages, targetSide Line)          // what the ways of rows cost
+	// CacheRange lets C reach r, around addr, of an allocation of that rank through e.
+	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range, whole Span)
+	KnowsRange(rank Rank, addr uintptr) bool              // it does, around addr
+	DropEndpoint(e OriginEndpoint)                        // forgets what is reached through e
+	DropRank(rank Rank)                                   // forgets the memory of a rank
+	SetCosts(get bool, device, messages, targetSide Line) // what the ways of rows cost
 
 	// EndpointOpen: what C has posted through e has not completed.
 	EndpointOpen(e OriginEndpoint) bool

@@ -50,6 +50,7 @@ struct fast_rows {
 	const uintptr_t *local_list, *remote_list;
 	uintptr_t local_lo, local_hi, remote_lo, remote_hi;
 	int64_t pieces, longest; // bytes of the longest
+	bool is_gos;             // out: Go has to make the transfer
 };
 
 struct fast_path {
@@ -60,7 +61,8 @@ struct fast_path {
 	enum fast_result (*get)(struct fast_transfer *t);
 	// The same for rows; local and remote of the transfer are not used. OPEN with some bytes
 	// left in both cursors: there is no room for the rest before the request is complete. Then
-	// call again, with the same rows; if that declines, Go makes the whole transfer.
+	// call again, with the same rows; if that declines, Go makes the whole transfer, as where
+	// is_gos is set, when the request is complete.
 	enum fast_result (*put_rows)(struct fast_transfer *t, struct fast_rows *r);
 	enum fast_result (*get_rows)(struct fast_transfer *t, struct fast_rows *r);
 	// Whether put would know the way to these n bytes.

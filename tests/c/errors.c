@@ -297,6 +297,43 @@ static void freed(void)
 	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(gone, near, 8, peer));
 }
 
+// What goes from one allocation into the next is refused, whole, though both were used before. Rows
+// and segments, too: the last is outside.
+static void neighbours(void)
+{
+	enum { EACH = 1 << 16, SEGMENTS = 50 };
+	static void *src[SEGMENTS], *dst[SEGMENTS];
+	char **a = (char **)check_malloc(EACH), **b = (char **)check_malloc(EACH);
+	char *local = ARMCI_Malloc_local(2 * EACH), *end = a[peer] + EACH;
+	memset(local, 0x11, 2 * EACH);
+	for (int i = 0; i < 6; i++) { // now C knows them, if it can
+		int rows = 4, apart = EACH / 4, shape[2] = {64, rows};
+		CHECK_OK(ARMCI_Put(local, a[peer], EACH, peer));
+		CHECK_OK(ARMCI_Put(local, b[peer], EACH, peer));
+		CHECK_OK(ARMCI_PutS(local, &apart, a[peer], &apart, shape, 1, peer));
+		CHECK_OK(ARMCI_PutS(local, &apart, b[peer], &apart, shape, 1, peer));
+	}
+	memset(local, 0x22, 2 * EACH);
+	int apart = 1024, shape[2] = {512, SEGMENTS};
+	for (int i = 0; i < SEGMENTS; i++) {
+		src[i] = local + 1024 * i;
+		dst[i] = end - 1024 * (SEGMENTS - 1 - i) - 256;
+	}
+	BAD(FAIL8, ARMCI_Put, "dst", ARMCI_Put(local, end - 4096, 16384, peer));
+	BAD(FAIL8, ARMCI_NbPut, "dst", ARMCI_NbPut(local, end - 4096, 16384, peer, NULL));
+	char *rows = end - 49 * 1024 - 256;
+	BAD(FAIL8, ARMCI_PutS, "dst_ptr", ARMCI_PutS(local, &apart, rows, &apart, shape, 1, peer));
+	BAD(FAIL8, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(src, dst, 512, SEGMENTS), 1, peer));
+	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(end - 4096, local, 16384, peer));
+	ARMCI_AllFence();
+	CHECK_OK(ARMCI_Get(a[peer], local, EACH, peer));
+	for (int i = 0; i < EACH; i++) CHECK_INT(local[i], 0x11);
+	ARMCI_Barrier();
+	ARMCI_Free_local(local);
+	check_free((void **)b);
+	check_free((void **)a);
+}
+
 int main(int argc, char **argv)
 {
 	armci_msg_init(&argc, &argv);
@@ -318,6 +355,8 @@ int main(int argc, char **argv)
 	strided();
 	absurd();
 	vector();
+	if (np > 1)
+		neighbours();
 	others();
 	ARMCI_Barrier();
 	for (int i = 0; i < BYTES; i++)

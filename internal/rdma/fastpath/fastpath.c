@@ -28,10 +28,11 @@ bool rdma_fast_enter(void)
 	return false;
 }
 
-// Puts a completion aside for Go, which finds it when it next polls.
-static void set_aside(const struct vb_wc *done)
+void rdma_fast_set_aside(const struct vb_wc *done)
 {
 	uint32_t n = atomic_load(&rdma_fast.stashed);
+	if (n == RDMA_FAST_STASH) // what take has found has room
+		return;
 	rdma_fast.stash[n] = *done;
 	atomic_store(&rdma_fast.stashed, n + 1);
 	if (done->status != 0 || n + 1 + RDMA_FAST_BURST > RDMA_FAST_STASH)
@@ -45,6 +46,8 @@ static bool is_mine(const struct vb_wc *done) { return done->wr_id >> 62 == 1; }
 static int take(bool waits)
 {
 	struct vb_wc done[RDMA_FAST_BURST];
+	if (atomic_load_explicit(&rdma_fast.look, memory_order_relaxed)) // there may be no room
+		return -1;
 	bool once = !waits || rdma_fast.channel;
 	int rang, n = once ? vb_poll(rdma_fast.queue, RDMA_FAST_BURST, done)
 	                   : vb_look(rdma_fast.queue, RDMA_FAST_BURST, done, LOOKS, 1);
@@ -55,7 +58,7 @@ static int take(bool waits)
 		if (done[i].status == 0 && is_mine(&done[i]))
 			rdma_fast_end(done[i].wr_id, false);
 		else
-			set_aside(&done[i]);
+			rdma_fast_set_aside(&done[i]);
 	}
 	return atomic_load_explicit(&rdma_fast.look, memory_order_relaxed) ? -1 : n;
 }
@@ -110,11 +113,6 @@ static bool reaches(int rank, uintptr_t remote, uint64_t n)
 
 /* counting stores ----------------------------------------------------------------------------- */
 
-static struct rdma_fast_run *run_of(int rank)
-{
-	return &rdma_fast.runs[(unsigned)rank % RDMA_FAST_RANGES];
-}
-
 // Adds a store to a run. If Go has counted one meanwhile, another run begins.
 static void extend(struct rdma_fast_run *run, int rank, struct traffic *at)
 {
@@ -126,7 +124,7 @@ static void extend(struct rdma_fast_run *run, int rank, struct traffic *at)
 
 void rdma_fast_count_store(const struct fast_transfer *t)
 {
-	extend(run_of(t->rank), t->rank, t->at);
+	extend(rdma_fast_run_of(t->rank), t->rank, t->at);
 	extend(&rdma_fast.all, ALL, t->all);
 }
 
@@ -137,9 +135,12 @@ static bool own(const struct rdma_fast_run *run, int rank, const struct traffic 
 	return posted == fenced || (run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0);
 }
 
+// Whether what is stored next is there after all stores at the rank that no fence has covered. Gets
+// without a handle may not be: what a notified rank stores next must not overtake their data.
 static bool own_all_at(const struct fast_transfer *t)
 {
-	return own(run_of(t->rank), t->rank, t->at, atomic_load(&t->at->posted));
+	return own(rdma_fast_run_of(t->rank), t->rank, t->at, atomic_load(&t->at->posted)) &&
+	       atomic_load_explicit(&rdma_fast.implicit_gets, memory_order_relaxed) == 0;
 }
 
 static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at)
@@ -155,26 +156,25 @@ static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at
 	return mine;
 }
 
-static bool fence(int rank, struct traffic *at) { return fenced(run_of(rank), rank, at); }
+static bool fence(int rank, struct traffic *at) { return fenced(rdma_fast_run_of(rank), rank, at); }
 static bool fence_all(struct traffic *all) { return fenced(&rdma_fast.all, ALL, all); }
 
 /* transfers ----------------------------------------------------------------------------------- */
 
-// What a transfer needs before it can be posted. Without pieces it is inline, or by a buffer.
+// What a transfer needs before it can be posted. Without pieces it goes through a buffer.
 struct plan {
-	const struct rdma_fast_range *to;
 	int request, pieces;
-	struct rdma_fast_local *from[RDMA_FAST_PIECES]; // of each piece
-	uint32_t bytes[RDMA_FAST_PIECES];
+	struct rdma_fast_piece piece[RDMA_FAST_PIECES];
+	const struct rdma_fast_range *to; // of what goes through a buffer
 };
 
-// Posts one work request. False: the device has refused it.
-static bool post(const struct plan *p, int slot, struct rdma_fast_local *from, int op,
-	int flags, struct vb_sge data, uintptr_t remote)
+// Posts a work request. False: the device has refused it.
+static bool post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,
+	struct vb_sge data, uintptr_t remote)
 {
 	struct vb_request r = {.remote = remote, .rkey = p->to->rkey, .sges = 1, .op = (uint8_t)op,
 		.flags = (uint8_t)(VB_SIGNALED | flags),
-		.id = rdma_fast_begin(slot, p->to, from, p->request, op == VB_WR_WRITE)};
+		.id = rdma_fast_begin(slot, p->to, p->from, request, op == VB_WR_WRITE)};
 	int posted;
 	if (vb_post(p->to->pair, &r, 1, &data, &posted) == 0)
 		return true;
@@ -190,11 +190,10 @@ static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 	if (!rdma_fast_enter())
 		return FAST_DECLINED;
 	struct vb_sge place = {.addr = (uintptr_t)data, .length = (uint32_t)t->bytes};
-	struct plan p;
-	p.to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
-	p.request = RDMA_FAST_NO_REQUEST;
+	struct rdma_fast_piece p = {.to = rdma_fast_range_of(t->rank, t->remote, t->bytes)};
 	bool ok = p.to && (!after || own_all_at(t)) && until(has_slots, 1) &&
-	          post(&p, rdma_fast_slot(false), NULL, VB_WR_WRITE, VB_INLINE, place, t->remote);
+	          post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE, VB_INLINE,
+			  place, t->remote);
 	if (ok)
 		rdma_fast_count_store(t);
 	rdma_fast_leave();
@@ -209,7 +208,8 @@ static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int o
 		.length = (uint32_t)t->bytes, .lkey = rdma_fast.lkey};
 	if (op == VB_WR_WRITE)
 		k_copy((void *)data.addr, t->local, t->bytes);
-	if (!post(p, slot, NULL, op, 0, data, t->remote))
+	struct rdma_fast_piece all = {.to = p->to};
+	if (!post(&all, slot, p->request, op, 0, data, t->remote))
 		return false;
 	if (op == VB_WR_READ) {
 		rdma_fast.slots[slot].copy_to = (uintptr_t)t->local;
@@ -223,12 +223,13 @@ static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int o
 static bool in_place(const struct fast_transfer *t, const struct plan *p, int op)
 {
 	uint64_t at = 0;
-	for (int i = 0; i < p->pieces; at += p->bytes[i++]) {
-		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = p->bytes[i],
-			.lkey = p->from[i]->lkey};
-		if (!post(p, rdma_fast_slot(false), p->from[i], op, 0, data, t->remote + at)) {
+	for (int i = 0; i < p->pieces; at += p->piece[i++].bytes) {
+		const struct rdma_fast_piece *part = &p->piece[i];
+		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = part->bytes,
+			.lkey = part->from->lkey};
+		if (!post(part, rdma_fast_slot(false), p->request, op, 0, data, t->remote + at)) {
 			if (i > 0)
-				rdma_fast_note_failure(p->request, p->to->rank);
+				rdma_fast_note_failure(p->request, part->to->rank);
 			return i > 0;
 		}
 	}
@@ -242,11 +243,10 @@ static bool plan(struct plan *p, const struct fast_transfer *t, int op)
 	bool is_short = t->bytes <= rdma_fast.buffer_bytes; // a buffer beats asking the kernel
 	bool arena = (uintptr_t)t->local - rdma_fast.arena < rdma_fast.arena_bytes;
 	p->to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
-	p->pieces = copied ? 0 :
-		rdma_fast_divide((uintptr_t)t->local, t->bytes, !is_short, p->from, p->bytes);
-	if (!p->to || (!copied && !p->pieces && (!is_short || arena)) ||
-	    !(p->pieces ? until(has_slots, p->pieces) : until(has_buffer, 0)))
-		return false; // of arena memory Go gets to know
+	p->pieces = copied ? 0 : rdma_fast_divide(t, !is_short, p->piece);
+	bool by_buffer = p->to && (copied || (is_short && !arena)); // Go gets to know an arena
+	if (!(p->pieces ? until(has_slots, p->pieces) : by_buffer && until(has_buffer, 0)))
+		return false;
 	p->request = RDMA_FAST_NO_REQUEST;
 	if (op == VB_WR_WRITE && !p->pieces) // locally complete as soon as it has been posted
 		return true;

@@ -32,7 +32,7 @@ const BufferBytes = leastBuffers * transport.FastBytes
 const (
 	leastBuffers = 8
 	mostBuffers  = 16
-	mostBytes    = 4096 // of a buffer
+	mostBytes    = 8192 // of a buffer
 )
 
 // leastDepth is how many work requests C may have outstanding where a queue pair has room for few.
@@ -69,6 +69,7 @@ var (
 	held    = word(&C.rdma_fast.held)
 	busy    = word(&C.rdma_fast.busy)
 	stores  = word(&C.rdma_fast.stores)
+	ended   = word(&C.rdma_fast.ended)
 	stashed = word(&C.rdma_fast.stashed)
 	look    = word(&C.rdma_fast.look)
 	open    = word(&C.rdma_fast.open)
@@ -88,7 +89,7 @@ func Open(queue verbs.Handles, l Limits) *Path {
 	if l.Sleep {
 		f.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
 	}
-	n := min(mostBuffers, l.Entries/2)
+	n := min(max(l.Bytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
 	f.buffers, f.lkey, f.buffer_count = C.uintptr_t(l.Buffers), C.uint32_t(l.Key), C.uint32_t(n)
 	f.buffer_bytes = C.uint32_t(min(l.Bytes/n, mostBytes))
 	word(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
@@ -160,8 +161,9 @@ func (p *Path) KnowsRange(rank transport.Rank, addr uintptr) bool {
 	return false
 }
 
-// AddRange caches that pair and key reach [lo, hi), around addr, of a rank.
-func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair unsafe.Pointer) {
+// AddRange caches that pair and key reach a part [lo, hi), around addr, of an allocation of a rank.
+func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, key uint32,
+	pair unsafe.Pointer) {
 	if p == nil {
 		return
 	}
@@ -171,7 +173,9 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, key uint32, pair unsafe.
 			copy(ways[1:], ways) // what was added last but one is left
 		}
 		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
-			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo), pair: (*C.struct_vb_qp)(pair)}
+			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
+			pair:     (*C.struct_vb_qp)(pair),
+			whole_lo: C.uintptr_t(whole.Lo), whole_hi: C.uintptr_t(whole.Hi)}
 	})
 }
 
@@ -277,6 +281,15 @@ func (p *Path) Forget(pair unsafe.Pointer) {
 	if p != nil {
 		C.rdma_fast_forget((*C.struct_vb_qp)(pair))
 	}
+}
+
+// Ended changes when a request is over, or when no put is outstanding any more: C may have found
+// that out while a thread of Go's waits for it.
+func (p *Path) Ended() uint32 {
+	if p == nil {
+		return 0
+	}
+	return ended.Load()
 }
 
 // Clear reports whether no put of C's is outstanding.

@@ -33,6 +33,7 @@ struct rdma_fast_range {
 	int rank;
 	uint32_t rkey;
 	uintptr_t lo, bytes;
+	uintptr_t whole_lo, whole_hi; // the allocation that it belongs to
 	struct vb_qp *pair;
 };
 
@@ -93,6 +94,8 @@ struct rdma_fast {
 	_Atomic uint32_t held;    // C uses the queues
 	_Atomic uint32_t busy;    // number of Go's users of the queues, waiting ones included
 	_Atomic uint32_t stores;  // work requests outstanding that store
+	_Atomic uint32_t implicit_gets; // that get without a handle
+	_Atomic uint32_t ended; // raised when a request is over, or no store is outstanding
 	_Atomic uint32_t stashed; // completions in stash, for Go
 	_Atomic uint32_t look;    // Go has to look at them before C goes on: an error, or no room
 	struct vb_wc stash[RDMA_FAST_STASH];
@@ -125,6 +128,11 @@ extern struct rdma_fast rdma_fast;
 // Of addresses, to their places in ranges and in locals.
 enum { RDMA_FAST_RANGE_SHIFT = 22, RDMA_FAST_LOCAL_SHIFT = 22 };
 
+static inline struct rdma_fast_run *rdma_fast_run_of(int rank)
+{
+	return &rdma_fast.runs[(unsigned)rank % RDMA_FAST_RANGES];
+}
+
 // Where ranges around an address of a rank are: the first of RDMA_FAST_WAYS.
 static inline struct rdma_fast_range *rdma_fast_place(int rank, uintptr_t addr)
 {
@@ -133,17 +141,30 @@ static inline struct rdma_fast_range *rdma_fast_place(int rank, uintptr_t addr)
 }
 
 /* memory (memory.c); the caller has the queues ------------------------------------------------ */
+bool rdma_fast_covers(const struct rdma_fast_range *r, uintptr_t remote, uint64_t n);
+// Whether the allocation of a range has all of [lo, hi).
+static inline bool rdma_fast_whole(const struct rdma_fast_range *r, uintptr_t lo, uintptr_t hi)
+{
+	return lo >= r->whole_lo && hi <= r->whole_hi && lo < hi;
+}
 const struct rdma_fast_range *rdma_fast_range_of(int rank, uintptr_t remote, uint64_t n);
 // Registered memory around local memory; watched memory takes a call of the kernel.
 struct rdma_fast_local *rdma_fast_local_of(uintptr_t addr, uint64_t n);
-// Divides local memory into pieces that are registered, each as one: how many, at most
-// RDMA_FAST_PIECES; 0 if some is not. watched: watched memory may be used.
-int rdma_fast_divide(uintptr_t addr, uint64_t n, bool watched, struct rdma_fast_local **from,
-	uint32_t *bytes);
+// What one work request moves.
+struct rdma_fast_piece {
+	struct rdma_fast_local *from; // NULL: inline, or a buffer
+	const struct rdma_fast_range *to;
+	uint32_t bytes;
+};
+// Divides a transfer into pieces whose memory is registered as one on each side: how many, at most
+// RDMA_FAST_PIECES; 0 if some memory is not known. watched: watched memory may be used.
+int rdma_fast_divide(const struct fast_transfer *t, bool watched, struct rdma_fast_piece *pieces);
 
 /* what transfers have in common (fastpath.c) --------------------------------------------------- */
 bool rdma_fast_enter(void); // takes the queues, if neither another thread nor Go uses them
 void rdma_fast_leave(void);
+// Puts a completion aside for Go, which finds it when it next polls.
+void rdma_fast_set_aside(const struct vb_wc *done);
 bool rdma_fast_await_slots(int32_t n);
 void rdma_fast_count_store(const struct fast_transfer *t);
 // The result of a call that has posted everything: a blocking one waits for its request.

@@ -6,12 +6,17 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+bool rdma_fast_covers(const struct rdma_fast_range *r, uintptr_t remote, uint64_t n)
+{
+	uintptr_t at = remote - r->lo;
+	return at < r->bytes && n <= r->bytes - at;
+}
+
 const struct rdma_fast_range *rdma_fast_range_of(int rank, uintptr_t remote, uint64_t n)
 {
 	const struct rdma_fast_range *to = rdma_fast_place(rank, remote);
 	for (unsigned way = 0; way < RDMA_FAST_WAYS; way++, to++) {
-		uintptr_t at = remote - to->lo;
-		if (to->rank == rank && at < to->bytes && n <= to->bytes - at)
+		if (to->rank == rank && rdma_fast_covers(to, remote, n))
 			return to;
 	}
 	return NULL;
@@ -54,20 +59,32 @@ struct rdma_fast_local *rdma_fast_local_of(uintptr_t addr, uint64_t n)
 	return l && covers(l, addr, n) && (!l->watched || nothing_unmapped()) ? l : NULL;
 }
 
-int rdma_fast_divide(uintptr_t addr, uint64_t n, bool watched, struct rdma_fast_local **from,
-	uint32_t *bytes)
+// The part of [addr, addr + n) that is in [lo, lo + bytes).
+static uint64_t within(uintptr_t addr, uint64_t n, uintptr_t lo, uintptr_t bytes)
 {
+	uint64_t here = lo + bytes - addr;
+	return n < here ? n : here;
+}
+
+int rdma_fast_divide(const struct fast_transfer *t, bool watched, struct rdma_fast_piece *pieces)
+{
+	const struct rdma_fast_range *to = rdma_fast_range_of(t->rank, t->remote, 1);
 	bool ask = false;
-	int pieces = 0;
-	for (uint64_t at = 0; at < n; at += bytes[pieces++]) {
-		struct rdma_fast_local *l = local_at(addr + at, watched);
-		if (!l || pieces == (int)RDMA_FAST_PIECES)
+	int n = 0;
+	if (!to || !rdma_fast_whole(to, t->remote, t->remote + t->bytes))
+		return 0;
+	for (uint64_t at = 0; at < t->bytes; at += pieces[n++].bytes) {
+		uintptr_t near = (uintptr_t)t->local + at, far = t->remote + at;
+		struct rdma_fast_local *l = local_at(near, watched);
+		if (!rdma_fast_covers(to, far, 1))
+			to = rdma_fast_range_of(t->rank, far, 1);
+		if (!l || !to || n == (int)RDMA_FAST_PIECES)
 			return 0;
-		uint64_t left = n - at, here = l->lo + l->bytes - (addr + at);
-		left = left < here ? left : here;
-		bytes[pieces] = (uint32_t)(left < rdma_fast.piece ? left : rdma_fast.piece);
-		from[pieces] = l;
+		uint64_t bytes = within(near, t->bytes - at, l->lo, l->bytes);
+		bytes = within(far, bytes, to->lo, to->bytes);
+		bytes = bytes < rdma_fast.piece ? bytes : rdma_fast.piece;
+		pieces[n] = (struct rdma_fast_piece){.from = l, .to = to, .bytes = (uint32_t)bytes};
 		ask = ask || l->watched;
 	}
-	return ask && !nothing_unmapped() ? 0 : pieces;
+	return ask && !nothing_unmapped() ? 0 : n;
 }

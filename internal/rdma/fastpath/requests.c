@@ -8,9 +8,18 @@
 
 _Static_assert(RDMA_FAST_DEPTH == 64, "a bit for each");
 
+enum { LOST = -2 }; // the rank of a run of which a store has failed
 enum { NUMBER_BITS = 6, USES = 1 << (FAST_REQUEST_BITS - NUMBER_BITS) };
 
 static uint64_t lowest(unsigned n) { return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0; }
+
+// Raises or lowers a counter that only the thread that has the queues changes.
+static uint32_t count(_Atomic uint32_t *n, int change)
+{
+	uint32_t now = atomic_load_explicit(n, memory_order_relaxed) + (uint32_t)change;
+	atomic_store_explicit(n, now, memory_order_release);
+	return now;
+}
 
 void rdma_fast_reset(uint32_t depth)
 {
@@ -23,20 +32,13 @@ void rdma_fast_reset(uint32_t depth)
 	rdma_fast.depth = depth;
 	rdma_fast.free_slots = lowest(depth);
 	atomic_store(&rdma_fast.stores, 0);
+	atomic_store(&rdma_fast.implicit_gets, 0);
 }
 
 bool rdma_fast_is_open(int32_t number)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[(uint32_t)number % RDMA_FAST_DEPTH];
 	return number != 0 && atomic_load_explicit(&r->number, memory_order_acquire) == number;
-}
-
-// Raises or lowers a counter that only the thread that has the queues changes.
-static uint32_t count(_Atomic uint32_t *n, int change)
-{
-	uint32_t now = atomic_load_explicit(n, memory_order_relaxed) + (uint32_t)change;
-	atomic_store_explicit(n, now, memory_order_release);
-	return now;
 }
 
 // A place of no open request, NO_REQUEST: there is none.
@@ -82,6 +84,7 @@ static void close_request(int place)
 	r->abandoned = false;
 	atomic_store_explicit(&r->failed, false, memory_order_relaxed);
 	atomic_store_explicit(&r->number, 0, memory_order_release); // after the data
+	count(&rdma_fast.ended, 1);
 }
 
 void rdma_fast_hold(int request) { count(&rdma_fast.requests[request].left, 1); }
@@ -90,8 +93,12 @@ void rdma_fast_let_go(int request)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[request];
 	bool failed = atomic_load_explicit(&r->failed, memory_order_relaxed);
-	if (count(&r->left, -1) == 0 && (r->abandoned || !failed))
+	if (count(&r->left, -1) != 0)
+		return;
+	if (r->abandoned || !failed)
 		close_request(request);
+	else
+		count(&rdma_fast.ended, 1);
 }
 
 void rdma_fast_abandon(int request)
@@ -144,6 +151,8 @@ uint64_t rdma_fast_begin(int slot, const struct rdma_fast_range *to, struct rdma
 	s->chain = 0;
 	if (store)
 		count(&rdma_fast.stores, 1);
+	else if (request == RDMA_FAST_IMPLICIT_PLACE)
+		count(&rdma_fast.implicit_gets, 1);
 	if (request != RDMA_FAST_NO_REQUEST)
 		count(&rdma_fast.requests[request].left, 1);
 	return s->id;
@@ -173,8 +182,14 @@ static void settle(struct rdma_fast_slot *s, unsigned slot, bool failed)
 		k_copy((void *)s->copy_to,
 			(const void *)(rdma_fast.buffers + slot * rdma_fast.buffer_bytes),
 			s->copy_bytes);
-	if (s->store)
-		count(&rdma_fast.stores, -1);
+	if (s->store && count(&rdma_fast.stores, -1) == 0)
+		count(&rdma_fast.ended, 1);
+	if (s->store && failed) { // a fence is Go's, who knows of the loss
+		rdma_fast_run_of(s->rank)->rank = LOST;
+		rdma_fast.all.rank = LOST;
+	}
+	if (!s->store && s->request == RDMA_FAST_IMPLICIT_PLACE)
+		count(&rdma_fast.implicit_gets, -1);
 	if (s->from)
 		count(&s->from->users, -1);
 	s->from = NULL;

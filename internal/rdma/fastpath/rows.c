@@ -3,14 +3,18 @@
 // where the cost model says that messages to the target's data server would not take less time.
 #include "fastpath.h"
 
+enum { FLUSHED = 5 };      // IBV_WC_WR_FLUSH_ERR
+enum { MOST_CHAINS = 32 }; // of a call: Go's threads wait for the queues meanwhile
+
 // Puts whose rows are short travel in their work requests, from any memory; all others from and to
 // registered memory.
 struct way {
-	const struct rdma_fast_range *to;
+	const struct rdma_fast_range *to; // of the first row
 	struct rdma_fast_local *from; // NULL: inline
 	int op, request;
 	int chain; // the longest
 	bool own;  // the request is a new one
+	bool refused; // the device has taken only a part
 };
 
 static double time_of(const struct rdma_fast_line *l, int64_t requests, int64_t bytes)
@@ -27,15 +31,31 @@ static bool pays(const struct rdma_fast_costs *c, const struct fast_rows *r, uin
 	       t <= time_of(&c->target_side, r->pieces, (int64_t)bytes);
 }
 
+// Whether all segments are in memory that is known. Nothing is posted before.
+static bool knows_all(const struct rdma_fast_range *to, const struct fast_rows *r)
+{
+	int rank = to->rank;
+	for (int64_t i = 0; i < r->pieces; i++) {
+		uintptr_t at = r->remote_list[i];
+		if (!rdma_fast_covers(to, at, (uint64_t)r->longest))
+			to = rdma_fast_range_of(rank, at, (uint64_t)r->longest);
+		if (!to)
+			return false;
+	}
+	return true;
+}
+
 // False: C cannot make the transfer.
 static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op)
 {
 	bool is_inline = op == VB_WR_WRITE && r->longest <= rdma_fast.longest_inline;
 	*w = (struct way){.op = op, .request = RDMA_FAST_NO_REQUEST,
-		.to = rdma_fast_range_of(t->rank, r->remote_lo, r->remote_hi - r->remote_lo),
+		.to = rdma_fast_range_of(t->rank, r->remote_lo, 1),
 		.from = is_inline ? NULL
 		                  : rdma_fast_local_of(r->local_lo, r->local_hi - r->local_lo)};
-	if (!w->to || (!is_inline && !w->from) || r->longest > rdma_fast.piece)
+	if (!w->to || (!is_inline && !w->from) || r->longest > rdma_fast.piece ||
+	    !(r->remote_list ? knows_all(w->to, r)
+	                     : rdma_fast_whole(w->to, r->remote_lo, r->remote_hi)))
 		return false;
 	w->chain = (int)rdma_fast.depth / 2;
 	// Locally complete when it has been posted, which takes one chain.
@@ -47,65 +67,95 @@ static bool choose(struct way *w, const struct fast_transfer *t, const struct fa
 	return w->request != RDMA_FAST_NO_REQUEST;
 }
 
-// Makes work requests of runs: one for each, or for several that are contiguous at the target.
-// Returns how many.
-static int describe(const struct way *w, const struct k_run *run, int runs, struct vb_request *r,
-	struct vb_sge *data)
+// A chain that is being made: runs, where they go, and the work requests for them.
+struct chain {
+	struct k_run run[RDMA_FAST_CHAIN];
+	const struct rdma_fast_range *to[RDMA_FAST_CHAIN];
+	struct vb_request request[RDMA_FAST_CHAIN];
+	struct vb_sge data[RDMA_FAST_CHAIN];
+	int runs, requests;
+};
+
+// Lists the next runs, none longer than a request. False: one goes to memory that is not known; it
+// is behind the cursors then, and Go has to make the transfer.
+static bool list(struct chain *c, const struct way *w, struct fast_rows *rows, int most)
 {
+	struct k_side local = {&rows->local, rows->local_list};
+	struct k_side remote = {&rows->remote, rows->remote_list};
+	int64_t longest = w->from ? rdma_fast.piece : rdma_fast.longest_inline;
+	const struct rdma_fast_range *to = w->to;
+	for (c->runs = 0; c->runs < most && rows->local.left > 0; c->runs++) {
+		struct k_run *r = &c->run[c->runs];
+		k_cursor_runs(local, remote, r, 0, 1, longest);
+		if (!rdma_fast_covers(to, r->remote, (uint64_t)r->bytes))
+			to = rdma_fast_range_of(w->to->rank, r->remote, (uint64_t)r->bytes);
+		if (!to || to->pair != w->to->pair)
+			return false;
+		c->to[c->runs] = to;
+	}
+	return true;
+}
+
+// Makes work requests of runs: one for each, or for several that are contiguous at the target.
+static void describe(struct chain *c, const struct way *w)
+{
+	const struct k_run *run = c->run;
+	struct vb_request *r = c->request;
 	uint64_t end = 0, bytes = 0, most = w->from ? rdma_fast.piece : rdma_fast.longest_inline;
 	int n = 0;
-	for (int i = 0; i < runs; i++) {
+	for (int i = 0; i < c->runs; i++) {
 		uint64_t length = (uint64_t)run[i].bytes;
-		data[i] = (struct vb_sge){.addr = run[i].local, .length = (uint32_t)length,
+		c->data[i] = (struct vb_sge){.addr = run[i].local, .length = (uint32_t)length,
 			.lkey = w->from ? w->from->lkey : 0};
-		if (n > 0 && run[i].remote == end && r[n - 1].sges < rdma_fast.width &&
-		    bytes + length <= most) {
+		if (n > 0 && run[i].remote == end && c->to[i] == c->to[i - 1] &&
+		    r[n - 1].sges < rdma_fast.width && bytes + length <= most) {
 			r[n - 1].sges++;
 			bytes += length;
 		} else {
-			r[n++] = (struct vb_request){.remote = run[i].remote, .rkey = w->to->rkey,
-				.sges = 1, .op = (uint8_t)w->op, .flags = w->from ? 0 : VB_INLINE};
+			r[n++] = (struct vb_request){.remote = run[i].remote,
+				.rkey = c->to[i]->rkey, .sges = 1, .op = (uint8_t)w->op,
+				.flags = w->from ? 0 : VB_INLINE};
 			bytes = length;
 		}
 		end = run[i].remote + length;
 	}
-	return n;
+	c->requests = n;
 }
 
 // Posts a chain. False: the device has refused it.
-static bool post_chain(const struct way *w, struct vb_request *r, int n, struct vb_sge *data)
+static bool post_chain(struct chain *c, const struct way *w)
 {
-	uint64_t slots = rdma_fast_slots((unsigned)n);
-	int last = __builtin_ctzll(slots), posted;
-	r[n - 1].id = rdma_fast_begin(last, w->to, w->from, w->request, w->op == VB_WR_WRITE);
-	r[n - 1].flags |= VB_SIGNALED;
-	rdma_fast.slots[last].chain = slots;
-	if (vb_post(w->to->pair, r, n, data, &posted) == 0)
+	uint64_t slots = rdma_fast_slots((unsigned)c->requests);
+	int slot = __builtin_ctzll(slots), posted;
+	struct vb_request *last = &c->request[c->requests - 1];
+	last->id = rdma_fast_begin(slot, w->to, w->from, w->request, w->op == VB_WR_WRITE);
+	last->flags |= VB_SIGNALED;
+	rdma_fast.slots[slot].chain = slots;
+	if (vb_post(w->to->pair, c->request, c->requests, c->data, &posted) == 0)
 		return true;
-	if (posted == 0) // else the slots are free when the queue pair is gone
-		rdma_fast_end(r[n - 1].id, false);
+	if (posted == 0)
+		rdma_fast_end(last->id, false);
+	else // Go ends the connection, and then the slots are free
+		rdma_fast_set_aside(&(struct vb_wc){.status = FLUSHED,
+			.qp_num = ((struct vb_qp_head *)w->to->pair)->qp_num});
 	return false;
 }
 
-// Posts what there is room for. Returns how many chains; fewer than it takes if that takes long, or
-// the device has refused one.
-static int post_chains(const struct way *w, struct fast_rows *rows)
+// Posts what there is room for. Returns how many chains; fewer than it takes if there are many, if
+// that takes long, if the device has refused one, or if the rest is Go's.
+static int post_chains(struct way *w, struct fast_rows *rows)
 {
-	struct k_side local = {&rows->local, rows->local_list};
-	struct k_side remote = {&rows->remote, rows->remote_list};
-	struct k_run run[RDMA_FAST_CHAIN];
-	struct vb_request r[RDMA_FAST_CHAIN];
-	struct vb_sge data[RDMA_FAST_CHAIN];
-	int64_t most = w->from ? rdma_fast.piece : rdma_fast.longest_inline;
-	int posted = 0;
-	for (; rows->local.left > 0; posted++) {
-		int runs = 0, room = rows->pieces < w->chain ? (int)rows->pieces : w->chain;
+	struct chain c;
+	int posted = 0, room = rows->pieces < w->chain ? (int)rows->pieces : w->chain;
+	for (; posted < MOST_CHAINS && rows->local.left > 0; posted++) {
 		if (!rdma_fast_await_slots(room))
 			break;
-		// None becomes longer than a request.
-		for (; runs < room && rows->local.left > 0; runs++)
-			k_cursor_runs(local, remote, &run[runs], 0, 1, most);
-		if (!post_chain(w, r, describe(w, run, runs, r, data), data)) {
+		rows->is_gos = !list(&c, w, rows, room);
+		if (rows->is_gos)
+			break;
+		describe(&c, w);
+		if (!post_chain(&c, w)) {
+			w->refused = true;
 			if (posted > 0)
 				rdma_fast_note_failure(w->request, w->to->rank);
 			break;
@@ -118,7 +168,8 @@ static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct
 {
 	if (w->request != RDMA_FAST_NO_REQUEST)
 		rdma_fast_hold(w->request);
-	bool some = post_chains(w, r) > 0, copied = !w->from && r->local.left == 0;
+	bool some = post_chains(w, r) > 0;
+	bool copied = !w->from && !w->refused && (r->local.left == 0 || r->is_gos);
 	if (w->own && (copied || !some)) // no caller will wait for it
 		rdma_fast_abandon(w->request);
 	if (w->request != RDMA_FAST_NO_REQUEST)

@@ -40,6 +40,7 @@ func (w *Watched) Add(e *pin.Entry) {
 			return
 		}
 	}
+	w.Path.reap(false)
 	w.Path.change(func() {
 		if l := w.place(); l != nil {
 			*l = C.struct_rdma_fast_local{
@@ -47,7 +48,6 @@ func (w *Watched) Add(e *pin.Entry) {
 				lkey: C.uint32_t(w.Key(e.Key)), watched: true}
 		}
 	})
-	w.Path.reap(false)
 }
 
 // place is an empty place, or the next in turn, which no work request uses; nil: there is none.
@@ -87,6 +87,20 @@ func (w *Watched) Drop(e *pin.Entry) {
 	})
 	p.reap(false)
 }
+
+// Uses reports whether C has work requests outstanding with an entry.
+func (w *Watched) Uses(e *pin.Entry) bool {
+	for i := range C.rdma_fast.watched {
+		l := &C.rdma_fast.watched[i]
+		if uintptr(l.lo) == e.Lo && l.bytes != 0 && word(&l.users).Load() != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Reap releases the entries that have been dropped and that C does not use any more.
+func (w *Watched) Reap() { w.Path.reap(false) }
 
 // Changing calls do while C does not use any memory that is new to it.
 func (w *Watched) Changing(do func()) {
