@@ -39,7 +39,11 @@ var myrinet2000 = []paperFigure{
 	{id: "002-lu", title: "Blocked LU",
 		caption: "SPLASH-2 LU, matrix size of 3072 and block size of 32, block cyclic and block distributions (section 4, application study)",
 		paper:   "On several nodes the block distribution is better; GM is always better than IP, which is poor with the block cyclic distribution.",
-		here:    "Agrees in part: on one node and over RDMA on two nodes one-sided gets are level with or ahead of messages; the block distribution is ahead of the cyclic one only over RDMA on 4 nodes. Over TCP messages are ahead by 4 to 6 % with the cyclic distribution; with blocks one-sided gets are 5 % behind on 2x1 hosts, and ahead on 2x2 and 4x1.",
+		here: "Agrees in part: with blocks one-sided gets are ahead of messages by " +
+			"7 to 11 % on pretended nodes over RDMA with four ranks and on a " +
+			"node with four, level on hosts with four, 3 % behind on two hosts. " +
+			"With the cyclic distribution they are level on a node, 5 to 10 % " +
+			"behind over TCP.",
 		charts: []chart{
 			{title: "LU of 3072 x 3072, blocks of 32", yLabel: "time", kind: overPlaces, places: allPlaces,
 				lines: versions("lu", "lu", "", "mpi", "mpi-block", "armci-cyclic", "armci-cyclic-nb", "armci-block", "armci-block-nb")},
@@ -49,7 +53,11 @@ var myrinet2000 = []paperFigure{
 	{id: "002-5", title: "NWChem, SiOSi3",
 		caption: "Scaling of NWChem, DFT SiOSi3, from 1 to 16 processors",
 		paper:   "The program scales well from 1 to 16 processors; TCP over Myrinet is much slower than over Ethernet.",
-		here:    "Agrees: the program scales from one rank to two and over hosts; 2x1 hosts over TCP take 1.5 times one node's two ranks in this one start (bar 1.3; 1.2 in an earlier series), and 0.7 of ARMCI-MPI's time there. One rank alone takes far longer than two with either library: NWChem chooses another algorithm there.",
+		here: "Agrees: the program scales from one rank to two and over hosts; 2x1 " +
+			"hosts over TCP take 1.17 times one node's two ranks (bar 1.3), and " +
+			"0.45 of ARMCI-MPI's time there, in one start. One rank alone takes " +
+			"far longer than two with either library: NWChem chooses another " +
+			"algorithm there.",
 		charts: []chart{
 			{title: "NWChem, dft_siosi3", yLabel: "time", kind: overPlaces, places: []string{"node-1", "node-2", "node-4", "hosts-2x1", "hosts-2x2"}, lines: []line{
 				{name: "libarmci", experiment: "nwchem", op: "nwchem/libarmci"}, {name: "ARMCI-MPI", experiment: "nwchem-armci-mpi", op: "nwchem/armci-mpi"},

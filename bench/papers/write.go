@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	text "text/template"
 
@@ -28,6 +31,7 @@ var markdownText string
 // section is a figure in the page.
 type section struct {
 	ID, Title, Caption, Paper, Here string
+	Starts                          string // of the programs: 3, or 1 to 3
 	Charts                          []drawing
 }
 
@@ -47,7 +51,8 @@ func (o *options) write(rows map[string][]figure.Row) error {
 	var all []section
 	var failed error
 	for _, f := range o.wanted() {
-		s := section{ID: f.id, Title: f.title, Caption: f.caption, Paper: f.paper, Here: f.here}
+		s := section{ID: f.id, Title: f.title, Caption: f.caption, Paper: f.paper,
+			Here: f.here, Starts: o.starts(f)}
 		for i := range f.charts {
 			d, err := o.draw1(f, i, rows)
 			failed = errors.Join(failed, err)
@@ -61,10 +66,53 @@ func (o *options) write(rows map[string][]figure.Row) error {
 	}
 	data := map[string]any{"Sections": all, "Machine": figure.Machine(config.Version), "Left": o.left}
 	page := template.Must(template.New("page").Parse(pageText))
-	markdown := text.Must(text.New("markdown").Parse(markdownText))
+	functions := text.FuncMap{"wrap": wrap}
+	markdown := text.Must(text.New("markdown").Funcs(functions).Parse(markdownText))
 	return errors.Join(failed,
 		figure.WriteFile(filepath.Join(o.dir, "papers.html"), func(w io.Writer) error { return page.Execute(w, data) }),
 		figure.WriteFile(filepath.Join(o.dir, "papers.md"), func(w io.Writer) error { return markdown.Execute(w, data) }))
+}
+
+// starts is how often the programs of a figure were started that have left figures.
+func (o *options) starts(f *paperFigure) string {
+	count := map[string]int{}
+	for _, s := range o.steps(f.experiments()) {
+		if _, err := os.Stat(o.file(s, "csv")); err == nil {
+			count[s.String()]++
+		}
+	}
+	if len(count) == 0 {
+		return ""
+	}
+	all := slices.Sorted(maps.Values(count))
+	least, most := all[0], all[len(all)-1]
+	if least == most {
+		return strconv.Itoa(most)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// columns is the widest line of the text in the markdown page.
+const columns = 100
+
+// wrap breaks a text into lines.
+func wrap(s string) string {
+	var b strings.Builder
+	width := 0
+	for _, word := range strings.Fields(s) {
+		switch {
+		case width == 0:
+		case width+1+len(word) > columns:
+			b.WriteByte('\n')
+			width = 0
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += len(word)
+	}
+	return b.String()
 }
 
 // draw1 draws a chart of a figure.
