@@ -44,7 +44,7 @@ var parts = []part{
 	{network: "tcp", groups: "all-nodes", all: true, least: 3},
 	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
 	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock " +
-		"barrier message notify overlap busy put-new memory"},
+		"barrier message notify overlap busy put-new registered"},
 	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "rdma", groups: "acc", label: "/device", env: []string{"ARMCI_RDMA_ACC=device"}},
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
@@ -59,7 +59,7 @@ var parts = []part{
 }
 
 // onlyBeside are groups that say nothing without baselines, or need raw verbs.
-var onlyBeside = []string{"put-new", "memory", "fences"}
+var onlyBeside = []string{"put-new", "registered", "fences"}
 
 // job is a part as it is run here.
 type job struct {

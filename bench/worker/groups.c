@@ -29,7 +29,7 @@ void perf_all_nodes(void);
 void perf_fences(void);
 void perf_one_sided(void);
 void perf_put_new(void);
-void perf_memory(void);
+void perf_registered(void);
 void perf_protocols(void);
 void perf_protocols_strided(void);
 
@@ -47,7 +47,7 @@ static const struct perf_group own[] = {
 #ifdef PERF_VERBS
 	{"fences", perf_fences},
 	{"put-new", perf_put_new},
-	{"memory", perf_memory},
+	{"registered", perf_registered},
 	{"protocols", perf_protocols},
 	{"protocols-strided", perf_protocols_strided},
 #endif

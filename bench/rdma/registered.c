@@ -58,7 +58,7 @@ static void rows(struct perf_transfer *t, const char *memory)
 	measure(t, "nbget", memory, nbgets, IBV_WR_RDMA_READ, 8, BATCH);
 }
 
-void perf_memory(void)
+void perf_registered(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
 	char *program = t.mine, *local = ARMCI_Malloc_local(MOST);
