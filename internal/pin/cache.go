@@ -209,7 +209,7 @@ func (c *Cache) SetMirror(m Mirror) {
 	c.mirror = m
 }
 
-// Hold adds a user to an entry, who calls Release.
+// Hold adds a user to an entry; Release must follow.
 func (e *Entry) Hold() { e.users.Add(1) }
 
 // Release says that a user of the entry has ended. The last one ends the registration.
