@@ -80,8 +80,6 @@ static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uin
 	return result != FAST_DECLINED;
 }
 
-enum { FAR_MOST = 16 << 20 }; // bytes of rows
-
 static inline bool far_wanted(int proc, void *hdl)
 {
 	return front_fast((unsigned)proc) && front.local[proc] < 0 &&
@@ -93,7 +91,7 @@ static inline bool far_side(struct k_cursor *c, uintptr_t *lo, uintptr_t *hi, vo
 	int *stride, int *count, int levels)
 {
 	int64_t first, end, n = k_extent(stride, count, levels, &first, &end);
-	if (n <= 0 || n > FAR_MOST || !front_address((char *)base + first))
+	if (n <= 0 || n > FAST_MOST || !front_address((char *)base + first))
 		return false;
 	*lo = (uintptr_t)base + (uintptr_t)first;
 	*hi = (uintptr_t)base + (uintptr_t)end;
@@ -139,7 +137,7 @@ static inline bool far_vector(const char *name, int kind, const armci_giov_t *v,
 	struct fast_rows r = {.local_list = (const uintptr_t *)local,
 		.remote_list = (const uintptr_t *)remote};
 	int n = v->ptr_array_len, bytes = v->bytes;
-	if (!far_wanted(proc, hdl) || n <= 0 || bytes <= 0 || (int64_t)n * bytes > FAR_MOST ||
+	if (!far_wanted(proc, hdl) || n <= 0 || bytes <= 0 || (int64_t)n * bytes > FAST_MOST ||
 	    !local || !remote)
 		return false;
 	far_list(&r.local, &r.local_lo, &r.local_hi, local, bytes, n);

@@ -17,8 +17,9 @@ func bandwidths(place, native string) []line {
 var interface2006 = []paperFigure{
 	{id: "000-table1", title: "Latency of put and get",
 		caption: "ARMCI Put/Get latency on various platforms",
-		paper:   "Put and get take 12.8 and 17.8 us on Myrinet, 2.0 and 2.1 on the Cray X1, 2.45 and 4.56 on Elan4, 7.4 and 16.0 on InfiniBand.",
-		here:    "On a node an operation is a few instructions. Over RDMA a get costs what raw verbs cost; MPI's column there is shared memory. Over TCP a get takes as long as MPI's message there and back (twice its one way), although the data server has to be woken.",
+		paper: "Put and get take 12.8 and 17.8 us on Myrinet, 2.0 and 2.1 on the Cray " +
+			"X1, 2.45 and 4.56 on Elan4, 7.4 and 16.0 on InfiniBand.",
+		here: "On a node an operation is a few instructions. Over RDMA a get costs what raw verbs cost; MPI's column there is shared memory. Over TCP a get takes as long as MPI's message there and back (twice its one way), although the data server has to be woken.",
 		charts: []chart{{title: "Operations on 8 bytes", kind: asTable, places: networks, lines: []line{
 			lineOf("put, and fence", "latency", "latency/put", ""), lineOf("put, complete here", "latency", "latency/put-local", ""),
 			lineOf("get", "latency", "latency/get", ""), lineOf("MPI, one way", "latency", "latency/mpi-half", ""),
@@ -33,7 +34,8 @@ var interface2006 = []paperFigure{
 			"own speed, as in the paper. In between they are not: the local " +
 			"memory of this figure is another place each time, which is copied, " +
 			"or registered by a call of the kernel.",
-		charts: []chart{{title: "Contiguous transfers over RDMA", yLabel: "bandwidth", rate: true, lines: bandwidths("rdma-2x1", "raw verbs")}}},
+		charts: []chart{{title: "Contiguous transfers over RDMA", yLabel: "bandwidth",
+			rate: true, lines: bandwidths("rdma-2x1", "raw verbs")}}},
 	{id: "000-15", title: "The same over TCP",
 		caption: "Bandwidth in ARMCI Put/Get in comparison to raw GM Get/Put and MPI Send/Recv on Myrinet cluster. (Figure 16: on Elan4.)",
 		paper:   "Put has little overhead over the native put.",
@@ -41,7 +43,8 @@ var interface2006 = []paperFigure{
 			"as MPI's message and its answer, but at 256 bytes, and less above; " +
 			"puts, which wait for an answer, are behind MPI's one way below 64 " +
 			"KiB, and ahead from 1 MiB on.",
-		charts: []chart{{title: "Contiguous transfers over TCP", yLabel: "bandwidth", rate: true, lines: bandwidths("hosts-2x1", "raw socket")}}},
+		charts: []chart{{title: "Contiguous transfers over TCP", yLabel: "bandwidth",
+			rate: true, lines: bandwidths("hosts-2x1", "raw socket")}}},
 	{id: "000-17", title: "The same in shared memory",
 		caption: "ARMCI Get in comparison to MPI Send/Recv on Cray X1.",
 		paper:   "Put and get perform as the machine's memory copy does.",
@@ -49,7 +52,8 @@ var interface2006 = []paperFigure{
 		charts:  []chart{{title: "Contiguous transfers within a node", yLabel: "bandwidth", rate: true, lines: bandwidths("node-2", "memcpy")}}},
 	{id: "000-18", title: "A strided get and a get for each row",
 		caption: "Performance of ARMCI noncontiguous data transfer.",
-		paper:   "One strided get of n x n doubles takes less time than n nonblocking gets of a row and their waits, on InfiniBand and on Myrinet.",
+		paper: "One strided get of n x n doubles takes less time than n nonblocking " +
+			"gets of a row and their waits, on InfiniBand and on Myrinet.",
 		here: "Agrees, but for one size: the strided call wins by 1.3 to 3 times " +
 			"over TCP. Over RDMA a nonblocking get of a row takes a tenth of a " +
 			"microsecond now, and the strided call is level with as many of " +
@@ -58,7 +62,8 @@ var interface2006 = []paperFigure{
 			lineOf("ARMCI_GetS", "rows", "rows/get", ""), lineOf("n x ARMCI_NbGet", "rows", "rows/get-rows", "")}})},
 	{id: "000-19", title: "Overlap by size",
 		caption: "Percentage computation overlap for increasing message sizes for MPI and ARMCI direct (zero-copy) and buffered-pipelined protocols.",
-		paper:   "Direct: more than 99 %. Buffered: about 90 %, less for large messages. MPI: as good up to 16 KiB, then hardly any.",
+		paper: "Direct: more than 99 %. Buffered: about 90 %, less for large messages. " +
+			"MPI: as good up to 16 KiB, then hardly any.",
 		here: "Agrees in part over TCP: of a get of 64 KiB and more 61 to 68 % is " +
 			"hidden, of MPI's nonblocking receive 45 % at 16 KiB and 6 to 15 % " +
 			"above, since its rendezvous needs a call. Not over RDMA: the " +
@@ -80,7 +85,8 @@ var interface2006 = []paperFigure{
 		}},
 	{id: "000-20", title: "Aggregation",
 		caption: "Performance of aggregate data transfer over regular data transfer.",
-		paper:   "1000 doubles: aggregated calls take much less time than nonblocking ones, and hardly more than one vector operation.",
+		paper: "1000 doubles: aggregated calls take much less time than nonblocking " +
+			"ones, and hardly more than one vector operation.",
 		here: "Over RDMA aggregated calls take a fifth of the time of single ones, " +
 			"vector calls a thirteenth; over TCP 1.7 to 2, and 2.4 to 3 times " +
 			"less, since single ones are collected by themselves while an answer " +
@@ -112,7 +118,8 @@ var interface2006 = []paperFigure{
 		}},
 	{id: "000-22", title: "NAS MG, a smaller class",
 		caption: "Execution times (presented on the logarithmic scale) of the Class A, B, and C of the NAS MG benchmark using MPI, ARMCI on the GM cluster.",
-		paper:   "ARMCI takes 28 to 46 % less time in class A, 30 to 45 % in B, 30 to 40 % in C.",
+		paper: "ARMCI takes 28 to 46 % less time in class A, 30 to 45 % in B, 30 to 40 " +
+			"% in C.",
 		here: "Does not agree between hosts, where messages are ahead by 5 to 12 " +
 			"%: small grids make more exchanges per second, so each wake-up " +
 			"counts more. On a node ARMCI is ahead by 1 to 6 %. Four pretended " +
@@ -124,7 +131,8 @@ var interface2006 = []paperFigure{
 		}},
 	{id: "000-23", title: "Sparse matrix-vector product",
 		caption: "(a) Harwell-Boeing Sparse Matrix - a finite element problem. (b) Sparse matrix-vector multiplication benchmark results.",
-		paper:   "Aggregation significantly outperforms regular gets in all cases, and scales well.",
+		paper: "Aggregation significantly outperforms regular gets in all cases, and " +
+			"scales well.",
 		here: "Agrees on aggregation over TCP: 1.8 to 1.9 times faster than single " +
 			"gets (the bar was 1.3). Over RDMA single gets are as fast as " +
 			"aggregated ones now, since neither enters Go. MPI's version, which " +
@@ -141,7 +149,8 @@ var interface2006 = []paperFigure{
 		}},
 	{id: "000-24", title: "Sparse matrix-vector product: communication of each process",
 		caption: "Time taken for communication on each processor (32 processors): multiple small requests (left bars), and aggregated ones (right bars).",
-		paper:   "Communication takes much less time when requests are aggregated, and differs less between processes.",
+		paper: "Communication takes much less time when requests are aggregated, and " +
+			"differs less between processes.",
 		here: "Agrees over TCP: aggregated communication takes less time. Over " +
 			"RDMA single gets take no longer now. The ranks differ little here, " +
 			"since rows are balanced.",

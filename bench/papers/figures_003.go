@@ -27,13 +27,15 @@ func byOrigins(op, title, yLabel, network string) chart {
 
 var windows2004 = []paperFigure{
 	{id: "003-5", title: "Ping-pong", caption: "Ping-Pong Latency",
-		paper: "15.6 us become 12.6 us for small messages; up to 17 us less for large ones.",
+		paper: "15.6 us become 12.6 us for small messages; up to 17 us less for large " +
+			"ones.",
 		here: "Agrees over RDMA but for 512 bytes: 0.3 to 0.9 of the send/receive " +
 			"design's time. Over TCP 1.1 to 2.7 times it below 16 KiB, 0.7 to " +
 			"1.2 times from there on.",
 		charts: windowCharts(chart{title: "Ping-pong by start, put, complete", yLabel: "time of one epoch"}, "pingpong-pscw", true)},
 	{id: "003-6", title: "Both put", caption: "Bi-Directional Latency",
-		paper: "Two-sided is better for very small messages; the RDMA design is ahead of it above 4 KiB.",
+		paper: "Two-sided is better for very small messages; the RDMA design is ahead " +
+			"of it above 4 KiB.",
 		here: "Agrees over RDMA: at most level, 0.2 of the send/receive design's " +
 			"time at 8 bytes. Not over TCP below 64 KiB, where it takes twice as " +
 			"long: two fences of both ranks beside messages that poll.",
@@ -45,7 +47,8 @@ var windows2004 = []paperFigure{
 			"fifth, and over RDMA at 512 bytes.",
 		charts: windowCharts(chart{title: "16 puts in an epoch", yLabel: "bandwidth"}, "bandwidth-put", true)},
 	{id: "003-8", title: "Bandwidth of get", caption: "MPI-Get Bandwidth",
-		paper: "RDMA read is slower than RDMA write for small messages, so the original design is ahead there.",
+		paper: "RDMA read is slower than RDMA write for small messages, so the " +
+			"original design is ahead there.",
 		here: "Agrees over TCP but for 16 KiB: 1.2 to 1.7 times. Over RDMA from 4 " +
 			"KiB on, 1.2 to 2.1 times; small gets, which enter Go, are behind " +
 			"shared memory.",
@@ -60,13 +63,15 @@ var windows2004 = []paperFigure{
 			"starts, which has not been looked into.",
 		charts: []chart{byOrigins("sync-pscw", "Epochs without operations over RDMA", "time", "rdma"), byOrigins("sync-pscw", "Epochs without operations over TCP", "time", "hosts")}},
 	{id: "003-10", title: "Overlap by amount of work", caption: "Overlap Test Results",
-		paper: "The RDMA design is not affected by more computation; the original design is.",
+		paper: "The RDMA design is not affected by more computation; the original " +
+			"design is.",
 		here: "Agrees over TCP: our epoch stays ahead at every amount of work. " +
 			"Over the software device the caller copies, so work comes on top " +
 			"(see 000-19).",
 		charts: windowCharts(chart{title: "16 puts of 64 KiB, work after each", yLabel: "time of an epoch", xLabel: "work after each put, us", kind: overNumber}, "overlap-time", false)},
 	{id: "003-11", title: "A late target", caption: "Process Skew Test Results",
-		paper:  "Process skew does not affect the RDMA design at all; the original design drops significantly.",
+		paper: "Process skew does not affect the RDMA design at all; the original " +
+			"design drops significantly.",
 		here:   "Agrees: a late target costs us nothing over RDMA and little over TCP; the send/receive design loses 10 to 50 times.",
 		charts: windowCharts(chart{title: "16 puts of 64 KiB to a target that is late", yLabel: "bandwidth", xLabel: "the target is late by, ms", kind: overNumber}, "skew-put", false)},
 	{id: "003-12", title: "Several origins", caption: "Aggregated Bandwidth with Multiple Origin Processes",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets from and to registered local memory, that of ARMCI_Malloc_local, and to memory of the
-// program that is used again and again; blocking, and nonblocking with their waits. Beside each a raw
-// request that has as many bytes, one after the other.
+// Puts and gets from and to registered local memory, that of ARMCI_Malloc_local, and to memory of
+// the program that is used again and again; blocking, and nonblocking with their waits. Beside each
+// a raw request that has as many bytes, one after the other.
 #include <stdio.h>
 #include <stdlib.h>
 

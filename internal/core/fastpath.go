@@ -6,20 +6,13 @@ package core
 
 import "libarmci/internal/transport"
 
-// mostFast is the longest transfer of which C is told.
-const mostFast = 16 << 20
-
-// span is how much memory a fast path finds by one address; for what is further on it looks
-// elsewhere.
-const span = 4 << 20
-
-// mostSpans is for how many it is told of one operation.
+// mostSpans is for how many spans of memory C is told of one operation.
 const mostSpans = 8
 
 // addRange makes the memory of a put or get known to the C fast path: the next one often goes
 // there, too.
 func (r *Runtime) addRange(o *Op) {
-	if x := &o.Xfer; o.Kind == Acc || !o.known || x.Bytes() > mostFast {
+	if x := &o.Xfer; o.Kind == Acc || !o.known || x.Bytes() > transport.FastMost {
 		return
 	}
 	use := o.extent
@@ -37,7 +30,7 @@ func (r *Runtime) addRange(o *Op) {
 	to := r.route(transport.Rank(o.Proc))
 	for addr, n := use.lo, 0; addr < use.hi && n < mostSpans; n++ {
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
-		addr = addr&^(span-1) + span
+		addr = addr&^(transport.FastSpan-1) + transport.FastSpan
 	}
 	to.fast.AddRange(to.peer, use.hi-1, e.lo, e.hi) // where another registration may be
 }

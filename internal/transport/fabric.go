@@ -327,7 +327,7 @@ type FastFabric interface {
 
 	// EndpointOpen: what C has posted through e has not completed.
 	EndpointOpen(e OriginEndpoint) bool
-	// FastSource is the source whose Poll handles completions of C's requests.
+	// FastSource is the source that finds completions of C's requests.
 	FastSource() Source
 	// RequestOpen: a request of C's is open, and a handle with it not complete.
 	RequestOpen(number int32) bool

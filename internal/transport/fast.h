@@ -13,7 +13,9 @@
 
 #include "../kernel/cursor.h"
 
-#define FAST_BYTES 256u // puts of so many bytes are locally complete when put returns
+#define FAST_BYTES 256u       // puts of so many bytes are locally complete when put returns
+#define FAST_MOST (16 << 20)  // bytes of the longest transfer
+#define FAST_SPAN_BITS 22     // of addresses: memory that a fast path finds by one of them
 
 // DECLINED: nothing has happened, but for what was said otherwise. DONE: locally complete. OPEN: it
 // has been posted, and its request is open; a blocking call waits for that in Go.

@@ -11,6 +11,12 @@ import "C"
 // FastBytes is how long a put may be that C makes locally complete at once.
 const FastBytes = C.FAST_BYTES
 
+// FastMost is the longest transfer of C's.
+const FastMost = C.FAST_MOST
+
+// FastSpan is how much memory C finds by one address; for what is further on it looks elsewhere.
+const FastSpan = 1 << C.FAST_SPAN_BITS
+
 // FastImplicit is the request of what C was given without a handle.
 const FastImplicit = int32(C.FAST_IMPLICIT)
 

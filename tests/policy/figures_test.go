@@ -60,7 +60,7 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/performance.md", `of up to (\d+ bytes) are posted in C`, "internal/rdma/origin.go",
 		`inlineBytes = (\d+)`},
 	{"docs/performance.md", `posted in C \(RDMA\) \| up to (\d+) MiB`,
-		"internal/core/fastpath.go", `mostFast = (\d+) << 20`},
+		"internal/transport/fast.h", `FAST_MOST \((\d+) << 20`},
 	{"docs/performance.md", `up to .ARMCI_SHM_KEEP. \((\d+ MiB)`, "internal/config/table.go", setting("ARMCI_SHM_KEEP")},
 	{"docs/performance.md", `by process \| (\d+ MiB)`, "internal/config/table.go", setting("ARMCI_BUFFER")},
 	{"docs/performance.md", `that a data server keeps \| (\d+)`, "internal/config/table.go", setting("ARMCI_CONNECTIONS")},

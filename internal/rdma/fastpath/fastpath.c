@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The C half: who may use the queues, transfers, and waits of bounded length. A flag on either
+// The C half: taking the queues, transfers, and waits of bounded length. A flag on either
 // side, set before the other's is read, keeps C and Go apart (Dekker's algorithm). Nothing here
 // allocates, logs or reports errors.
 #include "fastpath.h"
@@ -182,7 +182,7 @@ static bool post(const struct rdma_fast_piece *p, int slot, int request, int op,
 	return false;
 }
 
-// A put whose data travels in its work request.
+// A put that carries its data in the work request.
 static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 {
 	unsigned char data[FAST_BYTES];

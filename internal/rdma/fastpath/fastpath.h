@@ -55,7 +55,7 @@ struct rdma_fast_run {
 
 // A work request that is outstanding; pair is NULL in a free one. Where the local memory is not
 // registered, the data of a get arrives in the slot's buffer and is copied from there. The last
-// request of a chain completes for those before it, whose slots it frees.
+// request of a chain completes for those before it, and frees their slots.
 struct rdma_fast_slot {
 	uint64_t id;    // its number in the lower bits, and how often the slot was used
 	uint64_t chain; // a bit for each slot that it frees besides its own
@@ -126,7 +126,7 @@ struct rdma_fast {
 extern struct rdma_fast rdma_fast;
 
 // Of addresses, to their places in ranges and in locals.
-enum { RDMA_FAST_RANGE_SHIFT = 22, RDMA_FAST_LOCAL_SHIFT = 22 };
+enum { RDMA_FAST_RANGE_SHIFT = FAST_SPAN_BITS, RDMA_FAST_LOCAL_SHIFT = 22 };
 
 static inline struct rdma_fast_run *rdma_fast_run_of(int rank)
 {
@@ -156,7 +156,7 @@ struct rdma_fast_piece {
 	const struct rdma_fast_range *to;
 	uint32_t bytes;
 };
-// Divides a transfer into pieces whose memory is registered as one on each side: how many, at most
+// Divides a transfer into pieces, each in one registration on either side: how many, at most
 // RDMA_FAST_PIECES; 0 if some memory is not known. watched: watched memory may be used.
 int rdma_fast_divide(const struct fast_transfer *t, bool watched, struct rdma_fast_piece *pieces);
 

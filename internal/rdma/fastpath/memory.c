@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that C reaches: ranges of other ranks, and registered memory of this process. The caller
-// has the queues.
+// The memory that C reaches: ranges of other ranks, and registered memory of this process. The
+// caller has the queues.
 #include "fastpath.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 enum { FLUSHED = 5 };      // IBV_WC_WR_FLUSH_ERR
 enum { MOST_CHAINS = 32 }; // of a call: Go's threads wait for the queues meanwhile
 
-// Puts whose rows are short travel in their work requests, from any memory; all others from and to
+// Short rows that are put travel in their work requests, from any memory; all others from and to
 // registered memory.
 struct way {
 	const struct rdma_fast_range *to; // of the first row
