@@ -4,6 +4,7 @@
 struct front_call;
 int armcigo_op(struct front_call *c);
 int armcigo_check_flag(char *name, char *arg, int *flag, int proc);
+int armcigo_wait_request(char *name, int request);
 #include "../../capi/strided.c"
 
 #include "cases.h"

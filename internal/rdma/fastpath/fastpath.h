@@ -73,7 +73,9 @@ struct rdma_fast_request {
 	_Atomic int32_t number;
 	_Atomic uint32_t left; // work requests outstanding
 	bool abandoned;      // no caller knows of it: a failure is not told
-	_Atomic bool failed; // what is outstanding may still be; then Go tells the caller
+	// 1: a part has failed, others may be outstanding; then Go tells the caller. (A word, since
+	// some architectures exchange bytes only by a library.)
+	_Atomic int32_t failed;
 	int rank;     // the first at which a work request has failed
 	int32_t used; // how often the place was
 };

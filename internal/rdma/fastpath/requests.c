@@ -27,7 +27,7 @@ void rdma_fast_reset(uint32_t depth)
 		rdma_fast.slots[i].pair = NULL;
 		atomic_store(&rdma_fast.requests[i].number, 0);
 		atomic_store(&rdma_fast.requests[i].left, 0);
-		atomic_store(&rdma_fast.requests[i].failed, false);
+		atomic_store(&rdma_fast.requests[i].failed, 0);
 	}
 	rdma_fast.depth = depth;
 	rdma_fast.free_slots = lowest(depth);
@@ -82,7 +82,7 @@ static void close_request(int place)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[place];
 	r->abandoned = false;
-	atomic_store_explicit(&r->failed, false, memory_order_relaxed);
+	atomic_store_explicit(&r->failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->number, 0, memory_order_release); // after the data
 	count(&rdma_fast.ended, 1);
 }
@@ -92,7 +92,7 @@ void rdma_fast_hold(int request) { count(&rdma_fast.requests[request].left, 1); 
 void rdma_fast_let_go(int request)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[request];
-	bool failed = atomic_load_explicit(&r->failed, memory_order_relaxed);
+	bool failed = atomic_load_explicit(&r->failed, memory_order_relaxed) != 0;
 	if (count(&r->left, -1) != 0)
 		return;
 	if (r->abandoned || !failed)
@@ -163,7 +163,7 @@ void rdma_fast_note_failure(int request, int rank)
 	struct rdma_fast_request *r = &rdma_fast.requests[request];
 	if (!atomic_load_explicit(&r->failed, memory_order_relaxed)) {
 		r->rank = rank;
-		atomic_store_explicit(&r->failed, true, memory_order_relaxed);
+		atomic_store_explicit(&r->failed, 1, memory_order_relaxed);
 	}
 }
 
@@ -243,7 +243,7 @@ bool rdma_fast_failure(int32_t number, int *rank)
 	int place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
 	struct rdma_fast_request *r = &rdma_fast.requests[place];
 	if (atomic_load(&r->number) != number || atomic_load(&r->left) != 0 ||
-	    !atomic_exchange(&r->failed, false))
+	    !atomic_exchange(&r->failed, 0))
 		return false;
 	*rank = r->rank;
 	close_request(place);
