@@ -178,27 +178,37 @@ static void patches(void)
 			}
 }
 
-// Segments at odd distances, more than are posted at a time.
-static void segments(int n, int bytes)
+// Segments at odd distances, more than are posted at a time. The memory of the put is used again at
+// once, the list of the nonblocking get as soon as the call has returned.
+static void segments(char *local, int n, int bytes, int nonblocking)
 {
-	static void *here[MANY], *there[MANY], *back[MANY];
+	static void *here[MANY], *there[MANY], *back[MANY], *list[MANY];
+	static char want[ROOM / 2];
 	for (int i = 0; i < n; i++) {
-		here[i] = arena + i * (bytes + i % 3);
+		here[i] = local + i * (bytes + i % 3);
 		there[i] = far(0) + (n - 1 - i) * (bytes + 8);
-		back[i] = arena + ROOM / 2 + i * (bytes + 5);
+		list[i] = back[i] = local + ROOM / 2 + i * (bytes + 5);
 	}
 	armci_giov_t put = {.src_ptr_array = here, .dst_ptr_array = there}, get = put;
 	put.bytes = get.bytes = bytes;
 	put.ptr_array_len = get.ptr_array_len = n;
 	get.src_ptr_array = there;
-	get.dst_ptr_array = back;
+	get.dst_ptr_array = list;
 	armci_hdl_t h;
 	ARMCI_INIT_HANDLE(&h);
-	check_fill(arena, ROOM / 2, (uint64_t)(n + bytes));
+	check_fill(local, ROOM / 2, (uint64_t)(n + bytes));
+	memcpy(want, local, sizeof want);
 	CHECK_OK(ARMCI_PutV(&put, 1, peer));
-	CHECK_OK(ARMCI_NbGetV(&get, 1, peer, &h));
-	CHECK_OK(ARMCI_Wait(&h));
-	for (int i = 0; i < n; i++) CHECK_MEM(back[i], here[i], (size_t)bytes);
+	memset(local, 0xee, ROOM);
+	if (nonblocking) {
+		CHECK_OK(ARMCI_NbGetV(&get, 1, peer, &h));
+		memset(list, 0, sizeof list);
+		CHECK_OK(ARMCI_Wait(&h));
+	} else {
+		CHECK_OK(ARMCI_GetV(&get, 1, peer));
+	}
+	for (int i = 0; i < n; i++)
+		CHECK_MEM(back[i], want + ((char *)here[i] - local), (size_t)bytes);
 }
 
 // Of many megabytes, blocking and not; then as much that overlaps, in the order of the calls.
@@ -264,7 +274,9 @@ int main(int argc, char **argv)
 	mixed();
 	patches();
 	for (int n = 1; n <= MANY; n = n * 2 + 1)
-		for (int bytes = 8; bytes <= 1200; bytes = bytes * 3 + 8) segments(n, bytes);
+		for (int bytes = 8; bytes <= 1200; bytes = bytes * 3 + 8)
+			for (int kind = 0; kind < 4; kind++)
+				segments(kind & 1 ? private : arena, n, bytes, kind & 2);
 	fenced();
 	large();
 	threads();

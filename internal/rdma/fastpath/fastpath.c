@@ -94,6 +94,8 @@ static bool has_buffer(int32_t unused)
 	return (rdma_fast.free_slots & (((uint64_t)1 << rdma_fast.buffer_count) - 1)) != 0;
 }
 
+bool rdma_fast_await_buffer(void) { return until(has_buffer, 0); }
+
 // All stores have taken effect, and what has no handle is complete.
 static bool drained(int32_t unused)
 {
@@ -204,8 +206,8 @@ static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int op)
 {
 	int slot = rdma_fast_slot(true);
-	struct vb_sge data = {.addr = rdma_fast.buffers + (unsigned)slot * rdma_fast.buffer_bytes,
-		.length = (uint32_t)t->bytes, .lkey = rdma_fast.lkey};
+	struct vb_sge data = {.addr = rdma_fast_buffer((unsigned)slot),
+		.length = (uint32_t)t->bytes, .lkey = rdma_fast.buffers.lkey};
 	if (op == VB_WR_WRITE)
 		k_copy((void *)data.addr, t->local, t->bytes);
 	struct rdma_fast_piece all = {.to = p->to};
@@ -241,11 +243,11 @@ static bool plan(struct plan *p, const struct fast_transfer *t, int op)
 {
 	bool copied = op == VB_WR_WRITE && t->bytes <= FAST_BYTES; // as the header promises
 	bool is_short = t->bytes <= rdma_fast.buffer_bytes; // a buffer beats asking the kernel
-	bool arena = (uintptr_t)t->local - rdma_fast.arena < rdma_fast.arena_bytes;
+	bool arena = rdma_fast_in_arena((uintptr_t)t->local);
 	p->to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
 	p->pieces = copied ? 0 : rdma_fast_divide(t, !is_short, p->piece);
 	bool by_buffer = p->to && (copied || (is_short && !arena)); // Go gets to know an arena
-	if (!(p->pieces ? until(has_slots, p->pieces) : by_buffer && until(has_buffer, 0)))
+	if (!(p->pieces ? until(has_slots, p->pieces) : by_buffer && rdma_fast_await_buffer()))
 		return false;
 	p->request = RDMA_FAST_NO_REQUEST;
 	if (op == VB_WR_WRITE && !p->pieces) // locally complete as soon as it has been posted

@@ -31,7 +31,7 @@ const BufferBytes = leastBuffers * transport.FastBytes
 // Of the buffers of slots.
 const (
 	leastBuffers = 8
-	mostBuffers  = 16
+	mostBuffers  = C.RDMA_FAST_BUFFERS
 	mostBytes    = 8192 // of a buffer
 )
 
@@ -90,8 +90,9 @@ func Open(queue verbs.Handles, l Limits) *Path {
 		f.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
 	}
 	n := min(max(l.Bytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
-	f.buffers, f.lkey, f.buffer_count = C.uintptr_t(l.Buffers), C.uint32_t(l.Key), C.uint32_t(n)
-	f.buffer_bytes = C.uint32_t(min(l.Bytes/n, mostBytes))
+	f.buffers = C.struct_rdma_fast_local{lo: C.uintptr_t(l.Buffers), bytes: C.uintptr_t(l.Bytes),
+		lkey: C.uint32_t(l.Key)}
+	f.buffer_count, f.buffer_bytes = C.uint32_t(n), C.uint32_t(min(l.Bytes/n, mostBytes))
 	word(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
 	f.piece, f.width = C.uint32_t(l.Piece), C.uint32_t(l.Width)
 	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.Size)

@@ -26,6 +26,7 @@
 #define RDMA_FAST_STASH  32u // completions that are put aside before Go has to look
 #define RDMA_FAST_BURST  8u  // completions that are polled at a time
 #define RDMA_FAST_CHAIN  32u // work requests that are posted together
+#define RDMA_FAST_BUFFERS 16u // slots that have a buffer, at most
 #define RDMA_FAST_ID     ((uint64_t)1 << 62) // in the id of C's work requests; no other has it
 
 // Memory of a rank and the key and queue pair that reach it. rank is -1 in an empty entry.
@@ -54,8 +55,9 @@ struct rdma_fast_run {
 };
 
 // A work request that is outstanding; pair is NULL in a free one. Where the local memory is not
-// registered, the data of a get arrives in the slot's buffer and is copied from there. The last
-// request of a chain completes for those before it, and frees their slots.
+// registered, the data of a get arrives in the slot's buffer and is copied from there: to copy_to,
+// or, where that is 0, to rows. The last request of a chain completes for those before it, and
+// frees their slots.
 struct rdma_fast_slot {
 	uint64_t id;    // its number in the lower bits, and how often the slot was used
 	uint64_t chain; // a bit for each slot that it frees besides its own
@@ -66,6 +68,12 @@ struct rdma_fast_slot {
 	int rank;
 	int8_t request; // its place, NO_REQUEST: nothing waits for it
 	bool store;
+};
+
+// The rows to which data is copied from a slot's buffer.
+struct rdma_fast_scatter {
+	struct k_cursor to;
+	const uintptr_t *list;
 };
 
 // An open request. Its number changes to 0 when it is complete without an error.
@@ -111,9 +119,9 @@ struct rdma_fast {
 	_Atomic uint32_t open;
 	struct vb_cq *queue;
 	struct vb_channel *channel; // the queue's, if waits sleep instead of polling, else NULL
-	uintptr_t buffers;          // registered memory: buffer_bytes for each of the first slots
+	struct rdma_fast_local buffers; // buffer_bytes for each of the first slots
 	uint32_t buffer_bytes, buffer_count;
-	uint32_t lkey;              // of them
+	struct rdma_fast_scatter scatters[RDMA_FAST_BUFFERS];
 	_Atomic uint32_t longest_inline; // put
 	uint32_t piece;             // bytes of a work request, at most
 	uintptr_t arena, arena_bytes; // local memory that Go registers when it is first used
@@ -150,6 +158,11 @@ static inline bool rdma_fast_whole(const struct rdma_fast_range *r, uintptr_t lo
 	return lo >= r->whole_lo && hi <= r->whole_hi && lo < hi;
 }
 const struct rdma_fast_range *rdma_fast_range_of(int rank, uintptr_t remote, uint64_t n);
+// Whether it is local memory that Go registers when it is first used.
+static inline bool rdma_fast_in_arena(uintptr_t local)
+{
+	return local - rdma_fast.arena < rdma_fast.arena_bytes;
+}
 // Registered memory around local memory; watched memory takes a call of the kernel.
 struct rdma_fast_local *rdma_fast_local_of(uintptr_t addr, uint64_t n);
 // What one work request moves.
@@ -168,6 +181,7 @@ void rdma_fast_leave(void);
 // Puts a completion aside for Go, which finds it when it next polls.
 void rdma_fast_set_aside(const struct vb_wc *done);
 bool rdma_fast_await_slots(int32_t n);
+bool rdma_fast_await_buffer(void); // a free slot that has one
 void rdma_fast_count_store(const struct fast_transfer *t);
 // The result of a call that has posted everything: a blocking one waits for its request.
 enum fast_result rdma_fast_finish(struct fast_transfer *t, int request);
@@ -189,8 +203,14 @@ void rdma_fast_hold(int request);
 void rdma_fast_let_go(int request);
 // Takes a free slot, -1 if there is none; one that has a buffer if `buffer`.
 int rdma_fast_slot(bool buffer);
-// Takes n of the free slots, of which there are so many: a bit for each.
-uint64_t rdma_fast_slots(unsigned n);
+// Takes n of the free slots, of which there are so many: a bit for each; with_buffer: one
+// is that of rdma_fast_next_buffer, which rdma_fast_slot(true) would take. The lowest is first.
+uint64_t rdma_fast_slots(unsigned n, bool with_buffer);
+static inline int rdma_fast_next_buffer(void) { return __builtin_ctzll(rdma_fast.free_slots); }
+static inline uintptr_t rdma_fast_buffer(unsigned slot)
+{
+	return rdma_fast.buffers.lo + slot * rdma_fast.buffer_bytes;
+}
 // Notes a work request that is about to be posted. Returns its id.
 uint64_t rdma_fast_begin(int slot, const struct rdma_fast_range *to, struct rdma_fast_local *from,
 	int request, bool store);

@@ -123,9 +123,11 @@ int rdma_fast_slot(bool buffer)
 	return slot;
 }
 
-uint64_t rdma_fast_slots(unsigned n)
+uint64_t rdma_fast_slots(unsigned n, bool with_buffer)
 {
 	uint64_t taken = 0;
+	if (with_buffer)
+		taken = (uint64_t)1 << rdma_fast_slot(true), n--;
 	while (n-- > 0) {
 		uint64_t highest = (uint64_t)1 << (63 - __builtin_clzll(rdma_fast.free_slots));
 		rdma_fast.free_slots &= ~highest;
@@ -175,13 +177,22 @@ static void count_down(const struct rdma_fast_slot *s, bool failed)
 	rdma_fast_let_go(s->request);
 }
 
+// Copies what has arrived in a slot's buffer.
+static void deliver(const struct rdma_fast_slot *s, unsigned slot)
+{
+	const void *data = (const void *)rdma_fast_buffer(slot);
+	if (s->copy_to)
+		k_copy((void *)s->copy_to, data, s->copy_bytes);
+	else
+		k_cursor_unpack(&rdma_fast.scatters[slot].to, rdma_fast.scatters[slot].list, data,
+			s->copy_bytes);
+}
+
 // Settles what a work request has to do with others, once.
 static void settle(struct rdma_fast_slot *s, unsigned slot, bool failed)
 {
 	if (s->copy_bytes > 0 && !failed)
-		k_copy((void *)s->copy_to,
-			(const void *)(rdma_fast.buffers + slot * rdma_fast.buffer_bytes),
-			s->copy_bytes);
+		deliver(s, slot);
 	if (s->store && count(&rdma_fast.stores, -1) == 0)
 		count(&rdma_fast.ended, 1);
 	if (s->store && failed) { // a fence is Go's, who knows of the loss

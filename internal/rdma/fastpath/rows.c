@@ -6,13 +6,15 @@
 enum { FLUSHED = 5 };      // IBV_WC_WR_FLUSH_ERR
 enum { MOST_CHAINS = 32 }; // of a call: Go's threads wait for the queues meanwhile
 
-// Short rows that are put travel in their work requests, from any memory; all others from and to
-// registered memory.
+// Short rows that are put travel in their work requests, from any memory; others from and to
+// registered memory, or, if they are one chain, by a slot's buffer.
 struct way {
 	const struct rdma_fast_range *to; // of the first row
 	struct rdma_fast_local *from; // NULL: inline
 	int op, request;
 	int chain; // the longest
+	bool buffered; // from is the buffers
+	bool copied;   // the local side is free as soon as all has been posted
 	bool own;  // the request is a new one
 	bool refused; // the device has taken only a part
 };
@@ -45,26 +47,61 @@ static bool knows_all(const struct rdma_fast_range *to, const struct fast_rows *
 	return true;
 }
 
-// False: C cannot make the transfer.
-static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op)
+// Whether rows can go by a buffer. A list is the caller's again when a nonblocking get returns.
+static bool fits(const struct way *w, const struct fast_transfer *t, const struct fast_rows *r)
 {
-	bool is_inline = op == VB_WR_WRITE && r->longest <= rdma_fast.longest_inline;
-	*w = (struct way){.op = op, .request = RDMA_FAST_NO_REQUEST,
-		.to = rdma_fast_range_of(t->rank, r->remote_lo, 1),
-		.from = is_inline ? NULL
-		                  : rdma_fast_local_of(r->local_lo, r->local_hi - r->local_lo)};
-	if (!w->to || (!is_inline && !w->from) || r->longest > rdma_fast.piece ||
+	return t->bytes <= rdma_fast.buffer_bytes && r->pieces <= w->chain &&
+	       (w->op == VB_WR_WRITE || !r->local_list || t->blocking) &&
+	       !rdma_fast_in_arena(r->local_lo);
+}
+
+// Whether C reaches the memory of both sides, and how.
+static bool reaches(struct way *w, const struct fast_transfer *t, const struct fast_rows *r)
+{
+	w->to = rdma_fast_range_of(t->rank, r->remote_lo, 1);
+	if (!w->to || r->longest > rdma_fast.piece ||
 	    !(r->remote_list ? knows_all(w->to, r)
 	                     : rdma_fast_whole(w->to, r->remote_lo, r->remote_hi)))
 		return false;
-	w->chain = (int)rdma_fast.depth / 2;
-	// Locally complete when it has been posted, which takes one chain.
-	if (is_inline && r->pieces <= w->chain)
+	if (w->op == VB_WR_WRITE && r->longest <= rdma_fast.longest_inline)
+		return true;
+	w->from = rdma_fast_local_of(r->local_lo, r->local_hi - r->local_lo);
+	w->buffered = !w->from && fits(w, t, r);
+	if (w->buffered)
+		w->from = &rdma_fast.buffers;
+	return w->from != NULL;
+}
+
+// False: C cannot make the transfer.
+static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op)
+{
+	*w = (struct way){.op = op, .request = RDMA_FAST_NO_REQUEST,
+		.chain = (int)rdma_fast.depth / 2};
+	if (!reaches(w, t, r))
+		return false;
+	w->copied = !w->from || (w->buffered && op == VB_WR_WRITE);
+	if (w->copied && r->pieces <= w->chain) // which takes one chain
 		return true;
 	int32_t joined = t->blocking ? 0 : t->request;
 	w->own = joined != FAST_IMPLICIT && !rdma_fast_is_open(joined);
 	w->request = rdma_fast_request(joined);
 	return w->request != RDMA_FAST_NO_REQUEST;
+}
+
+// Puts the next slot's buffer in the place of the local side.
+static void divert(const struct way *w, struct fast_rows *r)
+{
+	int slot = rdma_fast_next_buffer();
+	uintptr_t at = rdma_fast_buffer((unsigned)slot);
+	int64_t bytes = r->local.left;
+	if (w->op == VB_WR_WRITE)
+		k_cursor_pack(&r->local, r->local_list, (void *)at, bytes);
+	else
+		rdma_fast.scatters[slot] =
+			(struct rdma_fast_scatter){.to = r->local, .list = r->local_list};
+	r->local = (struct k_cursor){.addr = at, .left = bytes, .row = bytes, .levels = 1,
+		.count = {1}};
+	r->local_list = NULL;
 }
 
 // A chain that is being made: runs, where they go, and the work requests for them.
@@ -123,14 +160,18 @@ static void describe(struct chain *c, const struct way *w)
 }
 
 // Posts a chain. False: the device has refused it.
-static bool post_chain(struct chain *c, const struct way *w)
+static bool post_chain(struct chain *c, const struct way *w, uint32_t bytes)
 {
-	uint64_t slots = rdma_fast_slots((unsigned)c->requests);
+	uint64_t slots = rdma_fast_slots((unsigned)c->requests, w->buffered);
 	int slot = __builtin_ctzll(slots), posted;
 	struct vb_request *last = &c->request[c->requests - 1];
 	last->id = rdma_fast_begin(slot, w->to, w->from, w->request, w->op == VB_WR_WRITE);
 	last->flags |= VB_SIGNALED;
 	rdma_fast.slots[slot].chain = slots;
+	if (w->buffered && w->op == VB_WR_READ) {
+		rdma_fast.slots[slot].copy_to = 0;
+		rdma_fast.slots[slot].copy_bytes = bytes;
+	}
 	if (vb_post(w->to->pair, c->request, c->requests, c->data, &posted) == 0)
 		return true;
 	if (posted == 0)
@@ -146,15 +187,18 @@ static bool post_chain(struct chain *c, const struct way *w)
 static int post_chains(struct way *w, struct fast_rows *rows)
 {
 	struct chain c;
+	int64_t bytes = rows->local.left;
 	int posted = 0, room = rows->pieces < w->chain ? (int)rows->pieces : w->chain;
 	for (; posted < MOST_CHAINS && rows->local.left > 0; posted++) {
-		if (!rdma_fast_await_slots(room))
+		if (!rdma_fast_await_slots(room) || (w->buffered && !rdma_fast_await_buffer()))
 			break;
+		if (w->buffered)
+			divert(w, rows);
 		rows->is_gos = !list(&c, w, rows, room);
 		if (rows->is_gos)
 			break;
 		describe(&c, w);
-		if (!post_chain(&c, w)) {
+		if (!post_chain(&c, w, (uint32_t)bytes)) {
 			w->refused = true;
 			if (posted > 0)
 				rdma_fast_note_failure(w->request, w->to->rank);
@@ -169,7 +213,7 @@ static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct
 	if (w->request != RDMA_FAST_NO_REQUEST)
 		rdma_fast_hold(w->request);
 	bool some = post_chains(w, r) > 0;
-	bool copied = !w->from && !w->refused && (r->local.left == 0 || r->is_gos);
+	bool copied = w->copied && !w->refused && (r->local.left == 0 || r->is_gos);
 	if (w->own && (copied || !some)) // no caller will wait for it
 		rdma_fast_abandon(w->request);
 	if (w->request != RDMA_FAST_NO_REQUEST)
