@@ -25,7 +25,7 @@ import (
 
 // What a process may have open; providers keep what they cannot send yet.
 const (
-	mostRequests = 512  // of all queue pairs of a queue, at the provider
+	mostRequests = 448  // of all queue pairs of a queue, at the provider, without those of C
 	mostBuffers  = 1024 // to receive
 	mostPosted   = 4096 // of a queue pair, or of a queue, most of them here
 )
@@ -80,7 +80,10 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	if i.Provider == "shm" {
 		leftovers.RemoveUnused(leftovers.Shm)
 	}
-	d.progress.init(i.Auto)
+	if err := d.progress.init(i.Auto); err != nil {
+		d.Close()
+		return nil, err
+	}
 	return d, nil
 }
 

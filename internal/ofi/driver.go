@@ -75,17 +75,13 @@ func Driver(o Options) transport.Driver {
 	}
 }
 
-// open opens the fabric over a domain. C knows no fast path to it.
+// open opens the fabric over a domain.
 func open(i *libfabric.Info, keep int64, cfg transport.FabricConfig) (transport.Fabric, error) {
 	d, err := openDevice(i, cfg.Secret)
 	if err != nil {
 		return nil, err
 	}
-	f, err := rdma.Open(d, keep, cfg)
-	if err != nil {
-		return nil, err
-	}
-	return struct{ transport.DirectFabric }{f}, nil
+	return rdma.Open(d, keep, cfg)
 }
 
 // found is the domains that can be used, of one provider, and why others cannot.

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
 )
@@ -53,6 +54,7 @@ type pair struct {
 	places     map[uint64]place // by key
 	sent       uint32           // number of the next message
 	r          *libfabric.Request
+	fast       *fast.Pair
 }
 
 // list is requests that were posted together.
@@ -80,6 +82,7 @@ func (q *queue) NewPair(requests, _, _ int) (qp.Pair, error) {
 	if len(q.name) > qp.LinkBytes-linkHead {
 		return nil, fmt.Errorf("%s has names of %d bytes, more than expected", q.d.Name(), len(q.name))
 	}
+	p.fast = fast.NewPair(q.fast, p.mine.pair)
 	q.mu.Lock()
 	q.pairs[p.mine.pair] = p
 	q.mu.Unlock()
@@ -95,8 +98,21 @@ func (p *pair) Peer() uint32 { return p.its.pair }
 // Inline is how many bytes are copied when they are posted.
 func (p *pair) Inline() int { return mostCopied }
 
-// Handle: C knows nothing of it.
-func (p *pair) Handle() unsafe.Pointer { return nil }
+// Handle is the pair as C knows it.
+func (p *pair) Handle() unsafe.Pointer { return unsafe.Pointer(p.fast) }
+
+// Place is a key's memory as C names it.
+func (p *pair) Place(key uint64) (base uintptr, rkey uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.place(key)
+	return uintptr(at.base), at.key
+}
+
+// tellFast tells C what it has to know. The caller has the lock.
+func (p *pair) tellFast() {
+	p.fast.Tell(p.to, len(p.waiting) > 0 || p.closed || p.failed != nil, p.writes)
+}
 
 const linkHead = 15 // pair, token, modes, bytes of a key, length of the name
 
@@ -126,14 +142,19 @@ func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 	}
 	p.mu.Lock()
 	p.its, p.limit = its, limit
+	p.tellFast()
 	p.mu.Unlock()
 	return nil
 }
 
 // Post posts a list of requests, or keeps those that cannot be posted yet.
 func (p *pair) Post(requests []qp.Request, data []qp.Data) error {
+	if p.fast.Writes() > 0 && p.q.d.modes&libfabric.Kept != libfabric.Kept {
+		p.q.reap() // a write of C's, which may be complete, would keep these back
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.tellFast()
 	if p.failed != nil {
 		return p.failed
 	}
@@ -155,7 +176,7 @@ func (p *pair) Post(requests []qp.Request, data []qp.Data) error {
 		}
 		p.wait(r, d, number)
 	}
-	p.q.d.progress.need()
+	p.q.d.progress.Need()
 	return nil
 }
 
@@ -183,6 +204,7 @@ func (p *pair) completed(r *request, why libfabric.Error) {
 	p.news.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	defer p.tellFast()
 	p.flying--
 	if r.write {
 		p.writes--
@@ -213,6 +235,7 @@ func (p *pair) again() {
 	defer p.mu.Unlock()
 	p.stalled = false
 	p.push()
+	p.tellFast()
 }
 
 // push posts what waits, as far as possible. The caller has the lock.
@@ -256,7 +279,7 @@ func statusOf(err error) int32 {
 
 // Alive is an error if nothing has come from the other end, and nothing was completed, for the time limit.
 func (p *pair) Alive() error {
-	if now := p.news.Load(); now != p.heard || p.since.IsZero() {
+	if now := p.news.Load() + p.fast.News(); now != p.heard || p.since.IsZero() {
 		p.heard, p.since = now, time.Now()
 		return nil
 	}
@@ -265,6 +288,7 @@ func (p *pair) Alive() error {
 	if time.Since(p.since) < p.limit || p.failed != nil || p.head == p.tail {
 		return nil
 	}
+	defer p.tellFast()
 	return p.fail(errSilent)
 }
 
@@ -285,6 +309,8 @@ func (p *pair) Close() error {
 	if n := p.stop(); n > 0 {
 		return fmt.Errorf("%s still has %d requests of a connection that is closed", p.q.d.Name(), n)
 	}
+	p.fast.Free()
+	p.fast = nil
 	if p.its.name != "" {
 		p.q.part(p.its.name)
 	}
@@ -296,5 +322,6 @@ func (p *pair) stop() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed, p.waiting = true, nil
-	return p.flying
+	p.tellFast()
+	return p.flying + p.fast.Requests()
 }

@@ -12,7 +12,8 @@ import (
 
 // behind tells whether a request has to wait for writes before it, since the provider does not keep that order.
 func (p *pair) behind(r *qp.Request, number uint64) bool {
-	if p.writes == 0 {
+	cs := p.fast.Writes()
+	if p.writes == 0 && cs == 0 {
 		return false
 	}
 	modes := p.q.d.modes
@@ -20,7 +21,8 @@ func (p *pair) behind(r *qp.Request, number uint64) bool {
 	case qp.Send:
 		return modes&libfabric.WriteSend == 0
 	case qp.Write:
-		return modes&libfabric.WriteWrite == 0 && (p.writing != number || r.Pieces == 0)
+		return modes&libfabric.WriteWrite == 0 &&
+			(p.writing != number || r.Pieces == 0 || cs > 0)
 	case qp.Read:
 		return modes&libfabric.WriteRead == 0
 	}
@@ -30,6 +32,9 @@ func (p *pair) behind(r *qp.Request, number uint64) bool {
 // post gives a request to the provider; posted is false if it has to wait. The caller has the lock.
 func (p *pair) post(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool, err error) {
 	if p.flying >= p.q.d.flight || p.behind(r, number) {
+		if p.fast.Writes() > 0 { // whose completions push nothing
+			p.stall()
+		}
 		return false, nil
 	}
 	q := p.q

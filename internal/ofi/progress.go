@@ -5,13 +5,14 @@
 package ofi
 
 import (
+	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
+	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
 )
 
@@ -24,18 +25,28 @@ const (
 )
 
 type progress struct {
-	auto   bool // the provider works by itself
-	needed atomic.Bool
-	bell   chan struct{}
+	*fast.Progress
+	bell   *os.File // an eventfd; nil: the provider works by itself
 	ended  chan struct{}
 	mu     sync.Mutex
 	queues []*queue
 	done   [burst]libfabric.Done
 }
 
-func (g *progress) init(auto bool) {
-	g.auto, g.bell, g.ended = auto, make(chan struct{}, 1), make(chan struct{})
-	go g.run()
+// init begins. auto: the provider works by itself.
+func (g *progress) init(auto bool) (err error) {
+	fd := eventfd.None
+	if !auto {
+		if fd, err = eventfd.New(); err != nil {
+			return err
+		}
+		g.bell, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})
+	}
+	g.Progress = fast.NewProgress(fd)
+	if !auto {
+		go g.run()
+	}
+	return nil
 }
 
 func (g *progress) add(q *queue) {
@@ -51,30 +62,30 @@ func (g *progress) remove(q *queue) {
 	g.mu.Unlock()
 }
 
-// need is called when something has been posted.
-func (g *progress) need() {
-	if !g.auto && !g.needed.Load() && !g.needed.Swap(true) {
-		select {
-		case g.bell <- struct{}{}:
-		default:
-		}
-	}
-}
-
+// stop ends it. There are no queues any more.
 func (g *progress) stop() {
-	close(g.bell)
-	<-g.ended
+	if g.bell != nil {
+		g.bell.Close()
+		<-g.ended
+	}
+	if g.Progress != nil {
+		g.Free()
+	}
 }
 
 func (g *progress) run() {
 	defer log.Guard()
 	defer close(g.ended)
-	for range g.bell {
+	var rings [8]byte
+	for {
+		if _, err := g.bell.Read(rings[:]); err != nil {
+			return // it was closed
+		}
 		for time.Sleep(progressEvery); g.drive(); time.Sleep(progressEvery) {
 		}
-		g.needed.Store(false)
+		g.Rest()
 		if g.drive() { // posted before that
-			g.need()
+			g.Need()
 		}
 	}
 }
@@ -84,7 +95,7 @@ func (g *progress) drive() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, q := range g.queues {
-		if q.slots.inUse() == 0 && !q.pushStalled() {
+		if q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.pushStalled() {
 			continue
 		}
 		busy = true
@@ -95,6 +106,7 @@ func (g *progress) drive() (busy bool) {
 			}
 			q.completed(g.done[:n])
 		}
+		q.completeLeft()
 		if q.pushStalled(); q.some() {
 			if wake := q.wake.Load(); wake >= 0 {
 				eventfd.FD(wake).Ring()

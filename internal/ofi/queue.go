@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/log"
+	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
 )
@@ -31,6 +32,7 @@ type buffer struct {
 type queue struct {
 	d       *device
 	ep      *libfabric.Endpoint
+	fast    *fast.Queue  // nil: C does not use it
 	slots   slots        // of requests
 	wake    atomic.Int32 // descriptor that ends Sleep; -1: none
 	taken   slots        // of receive buffers
@@ -69,9 +71,10 @@ func (q *queue) NewBuffers(n int) (err error) {
 	if err = q.taken.open(q.d, n, contextBytes); err != nil {
 		return err
 	}
-	if q.ep, err = q.d.NewEndpoint(mostRequests, n); err != nil {
+	if q.ep, err = q.d.NewEndpoint(mostRequests+fast.Most, n); err != nil {
 		return err
 	}
+	q.fast = fast.NewQueue(q.ep, q.d.told, q.d.modes, q.d.progress.Progress)
 	if q.name, err = q.ep.Name(); err != nil {
 		return err
 	}
@@ -130,17 +133,18 @@ func (q *queue) Stirred() bool { return q.stirred }
 func (q *queue) some() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.ready) > 0
+	return len(q.ready) > 0 || q.fast.Some()
 }
 
 // deal handles n completions of the provider, and gives those of queue pairs to the caller.
 func (q *queue) deal(out []qp.Completion, n int, err error) (int, error) {
 	q.completed(q.done[:n])
+	q.completeLeft()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	given := copy(out, q.ready)
 	q.ready = append(q.ready[:0], q.ready[given:]...)
-	return given, err
+	return given + q.fast.Take(out[given:]), err
 }
 
 // completed handles completions of the provider. Any thread.
@@ -148,6 +152,21 @@ func (q *queue) completed(done []libfabric.Done) {
 	for i := range done {
 		q.complete(&done[i])
 	}
+}
+
+// completeLeft handles completions of the provider that C has found. Any thread.
+func (q *queue) completeLeft() {
+	var done [burst]libfabric.Done
+	for n := q.fast.TakeLeft(done[:]); n > 0; n = q.fast.TakeLeft(done[:]) {
+		q.completed(done[:n])
+	}
+}
+
+// reap takes what is complete already. Any thread.
+func (q *queue) reap() {
+	var done [burst]libfabric.Done
+	n, _ := q.ep.Look(done[:], 1, 0)
+	q.completed(done[:n])
 }
 
 func (q *queue) complete(c *libfabric.Done) {
@@ -158,6 +177,7 @@ func (q *queue) complete(c *libfabric.Done) {
 	}
 	at, ok := q.taken.at(c.Context)
 	switch {
+	case !ok && q.fast.Completed(c):
 	case !ok: // an error that is about nothing of ours
 		log.Infof("%s: %v", q.d.Name(), libfabric.Error(c.Err))
 	case c.Err != 0 || !q.arrived(at, int(c.Bytes)):
@@ -258,8 +278,24 @@ func (q *queue) Close() (err error) {
 	}
 	q.slots.close()
 	q.taken.close()
+	q.fast.Free()
 	return err
 }
+
+// Network is what C calls: nothing where local memory has to be registered, or where the provider
+// must have only a few requests.
+func (q *queue) Network() unsafe.Pointer {
+	if !q.d.limits.Unregistered || q.d.flight < mostRequests {
+		return nil
+	}
+	return fast.Network()
+}
+
+// Handle is the queue as C knows it.
+func (q *queue) Handle() unsafe.Pointer { return unsafe.Pointer(q.fast) }
+
+// Channel: a waiter in C does not sleep.
+func (q *queue) Channel() unsafe.Pointer { return nil }
 
 // peer is another endpoint, which several queue pairs may be connected to.
 type peer struct {

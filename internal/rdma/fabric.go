@@ -26,7 +26,6 @@ import (
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/qp"
-	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 )
 
@@ -106,7 +105,7 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
-	if v, ok := q.cq.(verbs.Handles); ok && q.out.Size >= fastpath.BufferBytes {
+	if v, ok := q.cq.(fastpath.Queue); ok && q.out.Size >= fastpath.BufferBytes {
 		buffer := q.out.Take() // it stays C's
 		width := max(1, min(mostPieces, f.base.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
@@ -121,10 +120,12 @@ func (f *Fabric) openOrigins() (err error) {
 			Arena:   arena,
 			Size:    size,
 			Sleep:   q.looks <= 1,
+			Parts:   f.base.Limits().Bytewise,
+			Direct:  f.base.Limits().Unregistered,
 		})
 		q.fast = f.Path
 	}
-	if f.Path != nil {
+	if f.Path != nil && !f.base.Limits().Unregistered {
 		f.pins.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.base.LocalKey})
 	}
 	return nil
@@ -172,7 +173,8 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 	if !r.Direct || o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, uint32(r.Key), o.pair.Handle())
+	base, key := o.pair.Place(r.Key)
+	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, o.pair.Handle())
 	if o.broken.Load() != nil { // perhaps lost meanwhile
 		f.DropPair(o.pair.Handle())
 	}

@@ -66,7 +66,7 @@ ways() {
 }
 
 part_kill() {
-	for way in $(ways puts lock barrier receive); do
+	for way in $(ways puts requests lock barrier receive); do
 		for victim in 0 3; do
 			case="$flavour kill rank $victim during $way"
 			begin $way $victim || continue

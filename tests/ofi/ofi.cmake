@@ -32,20 +32,30 @@ armci_ofi(udp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${li
 
 # Every program over tcp; over the others those that differ by the provider: what it orders, completes and has room for. The
 # rest by hand: over.sh udp sh ../hosts/run.sh hosts none 2x1 c, with the settings that ctest -V shows.
-set(most "HOSTS_PROGRAMS=contiguous flags strided accumulate fence order notify message model")
+set(most
+  "HOSTS_PROGRAMS=contiguous requests flags strided accumulate fence order notify message model")
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_ofi(tcp/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x1 c ENV HOSTS_WITHOUT=idle)
   armci_ofi(udp/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ${most})
   armci_ofi(shm/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x1 few ENV ${most})
   armci_ofi(tcp/4x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 4x1 few
     ENV "HOSTS_PROGRAMS=concurrent strided message model")
+  foreach(provider tcp shm) # C posts nothing itself
+    set(mode hosts)
+    if(provider STREQUAL shm)
+      set(mode nodes)
+    endif()
+    armci_ofi(${provider}/2x1/without_fast_path SECONDS 300
+      COMMAND ${here}/hosts/run.sh ${mode} none 2x1 few
+      ENV ARMCI_FASTPATH=n "HOSTS_PROGRAMS=contiguous requests order message model")
+  endforeach()
   armci_ofi(shm/2x2/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x2 few ENV "HOSTS_PROGRAMS=message model")
 
   armci_ofi(tcp/fault SECONDS 300 WAITS COMMAND ${here}/hosts/fault.sh none
-    ENV "HOSTS_PARTS=kill=puts node=puts")
+    ENV "HOSTS_PARTS=kill=puts,requests node=puts")
   armci_ofi(udp/fault SECONDS 300 COMMAND ${here}/hosts/fault.sh none ENV "HOSTS_PARTS=kill=puts")
   armci_ofi(shm/fault SECONDS 300 WAITS COMMAND ${here}/fault/run.sh
-    ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts")
+    ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts requests")
   armci_ofi(shm/leftovers SECONDS 100 COMMAND ${here}/ofi/leftovers.sh)
 
   # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a program.

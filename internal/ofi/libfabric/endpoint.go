@@ -199,6 +199,9 @@ func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int,
 	return n, why&C.LF_WAKE != 0, why&C.LF_NETWORK != 0, err
 }
 
+// Handle is the endpoint as C knows it.
+func (e *Endpoint) Handle() unsafe.Pointer { return unsafe.Pointer(&e.c) }
+
 // FD is readable when something may have come; -1: there is none.
 func (e *Endpoint) FD() int { return int(e.c.fd) }
 

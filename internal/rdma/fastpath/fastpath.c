@@ -4,6 +4,8 @@
 // allocates, logs or reports errors.
 #include "fastpath.h"
 
+#include <errno.h>
+
 #include "../../kernel/kernel.h"
 #include "../../wait/wait.h"
 
@@ -15,7 +17,19 @@ static struct wait_policy policy = {.own_yield = WAIT_MOST_OWN_YIELD};
 
 /* the queues ---------------------------------------------------------------------------------- */
 
-void rdma_fast_leave(void) { atomic_store(&rdma_fast.held, 0); }
+static bool anything_outstanding(void)
+{
+	unsigned n = (unsigned)__builtin_popcountll(rdma_fast.free_slots);
+	return n < rdma_fast.depth;
+}
+
+void rdma_fast_leave(void)
+{
+	const struct qp_network *net = rdma_fast.network;
+	if (net->left && anything_outstanding())
+		net->left(rdma_fast.queue);
+	atomic_store(&rdma_fast.held, 0);
+}
 
 bool rdma_fast_enter(void)
 {
@@ -49,11 +63,11 @@ static int take(bool waits)
 	if (atomic_load_explicit(&rdma_fast.look, memory_order_relaxed)) // there may be no room
 		return -1;
 	bool once = !waits || rdma_fast.channel;
-	int rang, n = once ? vb_poll(rdma_fast.queue, RDMA_FAST_BURST, done)
-	                   : vb_look(rdma_fast.queue, RDMA_FAST_BURST, done, LOOKS, 1);
-	if (n == 0 && waits && rdma_fast.channel)
-		n = vb_sleep(rdma_fast.queue, rdma_fast.channel, RDMA_FAST_BURST, done, -1,
-			WAIT_SHARED_CORE, &rang);
+	const struct qp_network *net = rdma_fast.network;
+	void *queue = rdma_fast.queue, *channel = rdma_fast.channel;
+	int n = net->look(queue, RDMA_FAST_BURST, done, once ? 1 : LOOKS, once ? 0 : 1);
+	if (n == 0 && waits && channel)
+		n = net->sleep(queue, channel, RDMA_FAST_BURST, done, WAIT_SHARED_CORE);
 	for (int i = 0; i < n; i++) {
 		if (done[i].status == 0 && is_mine(&done[i]))
 			rdma_fast_end(done[i].wr_id, false);
@@ -170,15 +184,34 @@ struct plan {
 	const struct rdma_fast_range *to; // of what goes through a buffer
 };
 
-// Posts a work request. False: the device has refused it.
+// What is to be posted while completions are taken.
+static struct attempt {
+	void *pair;
+	const struct vb_request *request;
+	struct vb_sge *data;
+	int code;
+} attempt;
+
+// Whether a request is the network's, or never will be: the network may have no room for it yet, or
+// complete stores first.
+static bool attempted(int32_t unused)
+{
+	(void)unused;
+	int posted;
+	struct attempt *a = &attempt;
+	a->code = rdma_fast.network->post(a->pair, a->request, 1, a->data, &posted);
+	return a->code != -EAGAIN;
+}
+
+// Posts a work request. False: the network has refused it.
 static bool post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,
 	struct vb_sge data, uintptr_t remote)
 {
-	struct vb_request r = {.remote = remote, .rkey = p->to->rkey, .sges = 1, .op = (uint8_t)op,
-		.flags = (uint8_t)(VB_SIGNALED | flags),
+	struct vb_request r = {.remote = remote - p->to->base, .rkey = p->to->rkey, .sges = 1,
+		.op = (uint8_t)op, .flags = (uint8_t)(VB_SIGNALED | flags),
 		.id = rdma_fast_begin(slot, p->to, p->from, request, op == VB_WR_WRITE)};
-	int posted;
-	if (vb_post(p->to->pair, &r, 1, &data, &posted) == 0)
+	attempt = (struct attempt){p->to->pair, &r, &data, 0};
+	if (until(attempted, 0) && attempt.code == 0)
 		return true;
 	rdma_fast_end(r.id, false);
 	return false;
@@ -241,12 +274,16 @@ static bool in_place(const struct fast_transfer *t, const struct plan *p, int op
 // False: C cannot make the transfer.
 static bool plan(struct plan *p, const struct fast_transfer *t, int op)
 {
-	bool copied = op == VB_WR_WRITE && t->bytes <= FAST_BYTES; // as the header promises
 	bool is_short = t->bytes <= rdma_fast.buffer_bytes; // a buffer beats asking the kernel
+	// As the header promises; where nothing is registered, a copy also saves a wait.
+	bool copied = op == VB_WR_WRITE && (t->bytes <= FAST_BYTES ||
+		(is_short && t->blocking && rdma_fast.everywhere.bytes > 0));
 	bool arena = rdma_fast_in_arena((uintptr_t)t->local);
 	p->to = rdma_fast_range_of(t->rank, t->remote, t->bytes);
 	p->pieces = copied ? 0 : rdma_fast_divide(t, !is_short, p->piece);
 	bool by_buffer = p->to && (copied || (is_short && !arena)); // Go gets to know an arena
+	if (p->pieces > 1 && !rdma_fast.network->chains) // there may be no room for the rest
+		return false;
 	if (!(p->pieces ? until(has_slots, p->pieces) : by_buffer && rdma_fast_await_buffer()))
 		return false;
 	p->request = RDMA_FAST_NO_REQUEST;
@@ -286,15 +323,26 @@ static enum fast_result transfer(struct fast_transfer *t, int op, bool after)
 	return r;
 }
 
+static bool is_word(const struct fast_transfer *t)
+{
+	return t->bytes < atomic_load_explicit(&rdma_fast.shortest, memory_order_relaxed);
+}
+
 static enum fast_result put_if(bool after, struct fast_transfer *t)
 {
+	if (is_word(t))
+		return FAST_DECLINED;
 	uint64_t most = atomic_load_explicit(&rdma_fast.longest_inline, memory_order_relaxed);
 	return t->bytes <= most ? put_inline(t, after) : transfer(t, VB_WR_WRITE, after);
 }
 
 static enum fast_result put(struct fast_transfer *t) { return put_if(false, t); }
 static enum fast_result put_after(struct fast_transfer *t) { return put_if(true, t); }
-static enum fast_result get(struct fast_transfer *t) { return transfer(t, VB_WR_READ, false); }
+static enum fast_result get(struct fast_transfer *t)
+{
+	return is_word(t) ? FAST_DECLINED : transfer(t, VB_WR_READ, false);
+}
+
 
 /* requests ------------------------------------------------------------------------------------ */
 

@@ -16,7 +16,6 @@ import (
 	"unsafe"
 
 	"libarmci/internal/rdma/qp"
-	"libarmci/internal/rdma/verbs"
 	"libarmci/internal/transport"
 	"libarmci/internal/wait"
 )
@@ -35,6 +34,9 @@ const (
 	mostBytes    = 8192 // of a buffer
 )
 
+// wordBytes is the length of a transfer that is one load and one store (docs/memory-model.md).
+const wordBytes = 8
+
 // leastDepth is how many work requests C may have outstanding where a queue pair has room for few.
 const leastDepth = C.RDMA_FAST_PIECES
 
@@ -50,6 +52,13 @@ type Path struct {
 	leaving  []leaving
 }
 
+// Queue is the completion queue of a network, as C calls it.
+type Queue interface {
+	Network() unsafe.Pointer // the functions (qp.h); nil: there are none
+	Handle() unsafe.Pointer
+	Channel() unsafe.Pointer // with which C sleeps; nil: it does not
+}
+
 // Limits is what a fabric's device and memory allow.
 type Limits struct {
 	Entries int     // work requests, as Entries has returned
@@ -62,6 +71,8 @@ type Limits struct {
 	Arena   uintptr // local memory that is registered when it is first used
 	Size    int64   // of it
 	Sleep   bool    // waits sleep
+	Parts   bool    // a thread may see a part of a word that is written
+	Direct  bool    // local memory need not be registered
 }
 
 var (
@@ -78,21 +89,30 @@ var (
 // word is an atomic word of C.
 func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p)) }
 
-// Open opens the fast path: nil if it is in use already.
-func Open(queue verbs.Handles, l Limits) *Path {
-	if !taken.CompareAndSwap(false, true) {
+// Open opens the fast path: nil if it is in use already, or the network has none.
+func Open(queue Queue, l Limits) *Path {
+	if queue.Network() == nil || !taken.CompareAndSwap(false, true) {
 		return nil
 	}
 	p := &Path{}
 	f := &C.rdma_fast
-	f.queue, f.channel = (*C.struct_vb_cq)(queue.Handle()), nil
+	f.network = (*C.struct_qp_network)(queue.Network())
+	f.queue, f.channel = queue.Handle(), nil
 	if l.Sleep {
-		f.channel = (*C.struct_vb_channel)(queue.Channel().Handle())
+		f.channel = queue.Channel()
+	}
+	f.everywhere = C.struct_rdma_fast_local{}
+	if l.Direct {
+		f.everywhere.bytes = ^C.uintptr_t(0)
 	}
 	n := min(max(l.Bytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
 	f.buffers = C.struct_rdma_fast_local{lo: C.uintptr_t(l.Buffers), bytes: C.uintptr_t(l.Bytes),
 		lkey: C.uint32_t(l.Key)}
 	f.buffer_count, f.buffer_bytes = C.uint32_t(n), C.uint32_t(min(l.Bytes/n, mostBytes))
+	word(&f.shortest).Store(0)
+	if l.Parts {
+		word(&f.shortest).Store(wordBytes + 1)
+	}
 	word(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
 	f.piece, f.width = C.uint32_t(l.Piece), C.uint32_t(l.Width)
 	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.Size)
@@ -162,9 +182,10 @@ func (p *Path) KnowsRange(rank transport.Rank, addr uintptr) bool {
 	return false
 }
 
-// AddRange caches that pair and key reach a part [lo, hi), around addr, of an allocation of a rank.
-func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, key uint32,
-	pair unsafe.Pointer) {
+// AddRange caches that pair, base and key reach a part [lo, hi), around addr, of an allocation of a
+// rank.
+func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, base uintptr,
+	key uint64, pair unsafe.Pointer) {
 	if p == nil {
 		return
 	}
@@ -173,9 +194,9 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, ke
 		if w := &ways[0]; int(w.rank) != rank || uintptr(w.lo) != lo {
 			copy(ways[1:], ways) // what was added last but one is left
 		}
-		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint32_t(key),
-			lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
-			pair:     (*C.struct_vb_qp)(pair),
+		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint64_t(key),
+			base: C.uintptr_t(base), lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
+			pair:     pair,
 			whole_lo: C.uintptr_t(whole.Lo), whole_hi: C.uintptr_t(whole.Hi)}
 	})
 }
@@ -248,8 +269,8 @@ func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 	})
 }
 
-// Left takes the completions that C has put aside for Go, in their order, and returns how many. Call it between Enter and
-// Leave. There is room for MostLeft.
+// Left takes the completions that C has put aside for Go, in their order, and returns how many.
+// Call it between Enter and Leave. There is room for MostLeft.
 func (p *Path) Left(into []qp.Completion) int {
 	if p == nil || stashed.Load() == 0 {
 		return 0
@@ -273,14 +294,14 @@ func (p *Path) Mine(e *qp.Completion) bool {
 // Fail fails what C has outstanding on a queue pair.
 func (p *Path) Fail(pair unsafe.Pointer) {
 	if p != nil {
-		C.rdma_fast_fail((*C.struct_vb_qp)(pair))
+		C.rdma_fast_fail(pair)
 	}
 }
 
 // Forget frees what was used for a queue pair that is no longer there.
 func (p *Path) Forget(pair unsafe.Pointer) {
 	if p != nil {
-		C.rdma_fast_forget((*C.struct_vb_qp)(pair))
+		C.rdma_fast_forget(pair)
 	}
 }
 
@@ -303,7 +324,7 @@ func (p *Path) Outstanding(pair unsafe.Pointer) bool {
 	}
 	p.Enter()
 	defer p.Leave()
-	return bool(C.rdma_fast_outstanding((*C.struct_vb_qp)(pair)))
+	return bool(C.rdma_fast_outstanding(pair))
 }
 
 // RequestOpen reports whether a request (fast.h) is open.

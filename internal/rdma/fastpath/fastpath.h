@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fastpath.h - the C fast path of RDMA (transport/fast.h): C posts contiguous puts and gets on the
-// queue pairs that Go has connected, and polls for their completion, since Go's part of a transfer
-// takes longer than the network's. There is one fast path in a process. It is taken only while Go
-// does not use the queues. Completions of Go's requests are put aside for Go. An error, a wait that
-// takes long: that is left to Go.
+// fastpath.h - the C fast path of RDMA (transport/fast.h): C posts puts and gets on the queue
+// pairs that Go has connected, of any network (qp.h), and polls for their completion, since Go's
+// part of a transfer takes longer than the network's. There is one fast path in a process. It is
+// used only while Go does not use the queues. Completions of Go's requests are put aside for Go. An
+// error, a wait that takes long: that is left to Go.
 //
 // fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
 // memory.c has the memory that C reaches; requests.c has what is outstanding.
@@ -16,9 +16,10 @@
 
 #include "../../pin/watch.h"
 #include "../../transport/fast.h"
+#include "../qp/qp.h"
 #include "../verbs/verbs.h"
 
-#define RDMA_FAST_DEPTH  64u // work requests that may be outstanding, at most
+#define RDMA_FAST_DEPTH  QP_REQUESTS // that may be outstanding, at most
 #define RDMA_FAST_RANGES 64u // ranges of remote memory that are cached
 #define RDMA_FAST_WAYS   2u  // of them in a place that addresses share
 #define RDMA_FAST_LOCALS 32u // ranges of local memory that are cached, of either kind
@@ -32,10 +33,11 @@
 // Memory of a rank and the key and queue pair that reach it. rank is -1 in an empty entry.
 struct rdma_fast_range {
 	int rank;
-	uint32_t rkey;
+	uint64_t rkey;
+	uintptr_t base; // what the network subtracts from addresses
 	uintptr_t lo, bytes;
 	uintptr_t whole_lo, whole_hi; // the allocation that it belongs to
-	struct vb_qp *pair;
+	void *pair;
 };
 
 // Registered memory of this process. bytes is 0 in an empty entry. watched: it is registered until
@@ -61,7 +63,7 @@ struct rdma_fast_run {
 struct rdma_fast_slot {
 	uint64_t id;    // its number in the lower bits, and how often the slot was used
 	uint64_t chain; // a bit for each slot that it frees besides its own
-	struct vb_qp *pair;
+	void *pair;
 	struct rdma_fast_local *from; // watched memory that it uses, or NULL
 	uintptr_t copy_to;
 	uint32_t copy_bytes;
@@ -117,12 +119,14 @@ struct rdma_fast {
 	struct rdma_fast_request requests[RDMA_FAST_DEPTH];
 	// Changed by Go while C does not use the queues.
 	_Atomic uint32_t open;
-	struct vb_cq *queue;
-	struct vb_channel *channel; // the queue's, if waits sleep instead of polling, else NULL
+	const struct qp_network *network;
+	void *queue;
+	void *channel; // the queue's, if waits sleep instead of polling, else NULL
 	struct rdma_fast_local buffers; // buffer_bytes for each of the first slots
 	uint32_t buffer_bytes, buffer_count;
 	struct rdma_fast_scatter scatters[RDMA_FAST_BUFFERS];
 	_Atomic uint32_t longest_inline; // put
+	_Atomic uint32_t shortest; // transfer: of a shorter one a thread may see a part
 	uint32_t piece;             // bytes of a work request, at most
 	uintptr_t arena, arena_bytes; // local memory that Go registers when it is first used
 	uint32_t width;             // places of local memory in a work request, at most
@@ -130,6 +134,7 @@ struct rdma_fast {
 	struct rdma_fast_range ranges[RDMA_FAST_RANGES];
 	struct rdma_fast_local locals[RDMA_FAST_LOCALS]; // that stay registered
 	struct rdma_fast_local watched[RDMA_FAST_LOCALS];
+	struct rdma_fast_local everywhere; // all memory, where none need be registered; else empty
 	struct pin_watch *watch; // NULL: registrations are good for whatever is mapped there
 	struct rdma_fast_run runs[RDMA_FAST_RANGES], all;
 };
@@ -220,9 +225,9 @@ void rdma_fast_end(uint64_t id, bool failed);
 void rdma_fast_note_failure(int request, int rank);
 // Fails what is outstanding on a queue pair. Slots are free when completions come, or at the latest
 // after rdma_fast_forget: the queue pair is no longer there.
-void rdma_fast_fail(const struct vb_qp *pair);
-void rdma_fast_forget(const struct vb_qp *pair);
-bool rdma_fast_outstanding(const struct vb_qp *pair);
+void rdma_fast_fail(const void *pair);
+void rdma_fast_forget(const void *pair);
+bool rdma_fast_outstanding(const void *pair);
 
 bool rdma_fast_is_open(int32_t number); // any thread
 // Whether nothing of a request is outstanding any more: it is complete, or has failed.

@@ -43,6 +43,8 @@ static bool nothing_unmapped(void)
 // Registered memory around an address. watched: such memory, too, if nothing has been unmapped.
 static struct rdma_fast_local *local_at(uintptr_t addr, bool watched)
 {
+	if (rdma_fast.everywhere.bytes > 0)
+		return &rdma_fast.everywhere;
 	uintptr_t place = (addr >> RDMA_FAST_LOCAL_SHIFT) % RDMA_FAST_LOCALS;
 	struct rdma_fast_local *l = &rdma_fast.locals[place];
 	if (covers(l, addr, 1))

@@ -227,21 +227,21 @@ void rdma_fast_end(uint64_t id, bool failed)
 	}
 }
 
-void rdma_fast_fail(const struct vb_qp *pair)
+void rdma_fast_fail(const void *pair)
 {
 	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			settle(&rdma_fast.slots[i], i, true);
 }
 
-void rdma_fast_forget(const struct vb_qp *pair)
+void rdma_fast_forget(const void *pair)
 {
 	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			free_slot(i);
 }
 
-bool rdma_fast_outstanding(const struct vb_qp *pair)
+bool rdma_fast_outstanding(const void *pair)
 {
 	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)

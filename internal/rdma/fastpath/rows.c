@@ -149,7 +149,7 @@ static void describe(struct chain *c, const struct way *w)
 			r[n - 1].sges++;
 			bytes += length;
 		} else {
-			r[n++] = (struct vb_request){.remote = run[i].remote,
+			r[n++] = (struct vb_request){.remote = run[i].remote - c->to[i]->base,
 				.rkey = c->to[i]->rkey, .sges = 1, .op = (uint8_t)w->op,
 				.flags = w->from ? 0 : VB_INLINE};
 			bytes = length;
@@ -172,13 +172,13 @@ static bool post_chain(struct chain *c, const struct way *w, uint32_t bytes)
 		rdma_fast.slots[slot].copy_to = 0;
 		rdma_fast.slots[slot].copy_bytes = bytes;
 	}
-	if (vb_post(w->to->pair, c->request, c->requests, c->data, &posted) == 0)
+	if (rdma_fast.network->post(w->to->pair, c->request, c->requests, c->data, &posted) == 0)
 		return true;
 	if (posted == 0)
 		rdma_fast_end(last->id, false);
 	else // Go ends the connection, and then the slots are free
 		rdma_fast_set_aside(&(struct vb_wc){.status = FLUSHED,
-			.qp_num = ((struct vb_qp_head *)w->to->pair)->qp_num});
+			.qp_num = rdma_fast.network->number(w->to->pair)});
 	return false;
 }
 
@@ -228,7 +228,8 @@ static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct
 static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, int op)
 {
 	struct way w;
-	if (!pays(op == VB_WR_WRITE ? &rdma_fast.put_costs : &rdma_fast.get_costs, r, t->bytes) ||
+	if (!rdma_fast.network->chains ||
+	    !pays(op == VB_WR_WRITE ? &rdma_fast.put_costs : &rdma_fast.get_costs, r, t->bytes) ||
 	    !rdma_fast_enter())
 		return FAST_DECLINED;
 	enum fast_result result = choose(&w, t, r, op) ? post_rows(&w, t, r) : FAST_DECLINED;

@@ -114,8 +114,10 @@ type Pair interface {
 	Post(requests []Request, data []Data) error
 	// Alive is called from time to time while requests are open: an error if the other end is to be given up.
 	Alive() error
-	Handle() unsafe.Pointer // as C knows it, if it does
-	Close() error           // nothing of it completes any more
+	// Handle is the pair, and Place remote memory by its key, as C knows them (qp.h).
+	Handle() unsafe.Pointer
+	Place(key uint64) (base uintptr, rkey uint64)
+	Close() error // nothing of it completes any more
 }
 
 // Datagrams sends and receives messages of a few hundred bytes that may be lost.

@@ -41,13 +41,13 @@ func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(id
 func (q *queue) Stirred() bool { return false }
 
 // FD is readable after Arm when something has been completed.
-func (q *queue) FD() int { return q.Channel().FD() }
+func (q *queue) FD() int { return q.ch.FD() }
 
 // Pending: the descriptor tells of everything after Arm.
 func (q *queue) Pending() bool { return false }
 
 // Take takes the events.
-func (q *queue) Take() { q.Channel().Take() }
+func (q *queue) Take() { q.ch.Take() }
 
 // Close ends both queues.
 func (q *queue) Close() error {
@@ -87,6 +87,9 @@ func (c *connection) Number() uint32 { return c.Pair.Number }
 
 // Inline is how many bytes may be sent inline.
 func (c *connection) Inline() int { return c.Pair.Inline }
+
+// Place is remote memory as C names it: by its address.
+func (c *connection) Place(key uint64) (base uintptr, rkey uint64) { return 0, uint64(uint32(key)) }
 
 // Peer is the number of the other end's queue pair.
 func (c *connection) Peer() uint32 { return c.peer }

@@ -185,9 +185,6 @@ func (c *Context) NewChannel() (*Channel, error) {
 // FD is readable when Take has something.
 func (ch *Channel) FD() int { return int(ch.p.fd) }
 
-// Handle is the channel as C knows it.
-func (ch *Channel) Handle() unsafe.Pointer { return unsafe.Pointer(ch.p) }
-
 // Take takes all events. It does not wait.
 func (ch *Channel) Take() {
 	for C.vb_take_event(ch.p) != 0 {

@@ -104,3 +104,26 @@ int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, 
 	*rang = fds[1].revents != 0;
 	return vb_poll(cq, n, out);
 }
+
+/* as the C fast path calls it (qp.h) ----------------------------------------------------------- */
+
+static int post(void *pair, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
+{
+	return vb_post(pair, r, n, data, posted);
+}
+
+static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields)
+{
+	return vb_look(queue, n, out, looks, yields);
+}
+
+static int sleep_on(void *queue, void *channel, int n, struct vb_wc *out, int64_t limit)
+{
+	int rang;
+	return vb_sleep(queue, channel, n, out, -1, limit, &rang);
+}
+
+static uint32_t number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
+
+const struct qp_network vb_network = {
+	.post = post, .look = look, .sleep = sleep_on, .number = number, .chains = true};

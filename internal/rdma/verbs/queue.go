@@ -64,9 +64,6 @@ func (c *Context) NewCompletions(n int) (*Completions, error) {
 	return &Completions{p, ch}, nil
 }
 
-// Channel is where the queue's events go.
-func (q *Completions) Channel() *Channel { return q.ch }
-
 // Poll takes completions.
 func (q *Completions) Poll(out []qp.Completion) (int, error) {
 	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
@@ -109,14 +106,11 @@ func (q *Completions) Close() error {
 	return errors.Join(result("end a completion queue", C.vb_destroy_cq(q.p)), q.ch.Close())
 }
 
-// Handles is a completion queue as C knows it.
-type Handles interface {
-	Handle() unsafe.Pointer
-	Channel() *Channel
-}
-
-// Handle is the queue as C knows it.
-func (q *Completions) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
+// Network is the functions by which the C fast path uses the queue and its pairs; Handle is the
+// queue, Channel what C sleeps with.
+func (q *Completions) Network() unsafe.Pointer { return unsafe.Pointer(&C.vb_network) }
+func (q *Completions) Handle() unsafe.Pointer  { return unsafe.Pointer(q.p) }
+func (q *Completions) Channel() unsafe.Pointer { return unsafe.Pointer(q.ch.p) }
 
 // Shared is a shared receive queue.
 type Shared struct{ p *C.struct_vb_srq }

@@ -5,7 +5,10 @@
 #ifndef ARMCI_VERBS_H
 #define ARMCI_VERBS_H
 
+#include "../qp/qp.h"
 #include "abi.h"
+
+extern const struct qp_network vb_network;
 
 // Finds the library and its functions: NULL, or why that failed.
 const char *vb_load(void);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts and gets that C posts to a provider of libfabric: one request each, of memory that need not
+// be registered. There is one C fast path in a process, and so one set of slots.
+#include "fast.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "../../transport/fast.h"
+
+enum { CONTEXT = 64, BURST = 8 };
+enum state { FREE, POSTED, OVER };
+
+// A request that the provider has: what it needs for itself, and data that was copied.
+static struct slot {
+	_Alignas(CONTEXT) unsigned char context[CONTEXT];
+	unsigned char copied[FAST_BYTES];
+	struct ofi_pair *pair;
+	uint64_t id;
+	int64_t err;
+	uint32_t number; // of the pair
+	bool write;
+	_Atomic uint32_t state;
+} slots[QP_REQUESTS];
+
+static struct slot *slot_of(uintptr_t context)
+{
+	uintptr_t at = context - (uintptr_t)slots;
+	return at < sizeof slots ? &slots[at / sizeof *slots] : NULL;
+}
+
+static bool behind(const struct ofi_pair *p, bool write)
+{
+	if (write ? p->queue->write_write : p->queue->write_read)
+		return false;
+	return atomic_load(&p->writes) > 0 || atomic_load(&p->gos_writes) > 0;
+}
+
+// A request has become the provider's, or is that no more.
+static void count(struct slot *s, uint32_t change)
+{
+	atomic_fetch_add(&s->pair->queue->requests, change);
+	atomic_fetch_add(&s->pair->requests, change);
+	if (s->write)
+		atomic_fetch_add(&s->pair->writes, change);
+}
+
+static int64_t give(struct slot *s, const struct vb_request *r, struct vb_sge *data)
+{
+	struct ofi_queue *q = s->pair->queue;
+	struct iovec here = {(void *)(uintptr_t)data->addr, data->length};
+	void *desc = NULL;
+	if (r->flags & VB_INLINE)
+		here.iov_base = memcpy(s->copied, here.iov_base, here.iov_len);
+	struct lf_rma_iov there = {.addr = r->remote, .len = here.iov_len, .key = r->rkey};
+	struct lf_msg_rma m = {.iov = &here, .desc = &desc, .count = 1, .addr = s->pair->to,
+		.rma_iov = &there, .rma_count = 1, .context = s->context};
+	struct lf_ep *ep = q->ep.ep;
+	return s->write ? ep->rma->writemsg(ep, &m, q->told)
+	                : ep->rma->readmsg(ep, &m, LF_COMPLETION);
+}
+
+static int post(void *pair, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
+{
+	struct ofi_pair *p = pair;
+	bool write = r->op == VB_WR_WRITE;
+	*posted = 0;
+	if (n != 1 || r->sges != 1 || atomic_load(&p->blocked))
+		return -EBUSY;
+	if (behind(p, write))
+		return -EAGAIN;
+	struct slot *s = &slots[r->id % QP_REQUESTS];
+	s->pair = p;
+	s->number = p->number;
+	s->id = r->id;
+	s->write = write;
+	count(s, 1); // before another thread may see its completion
+	atomic_store(&s->state, POSTED);
+	int64_t err = give(s, r, data);
+	if (err) {
+		atomic_store(&s->state, FREE);
+		count(s, -1u);
+		return (int)err;
+	}
+	*posted = 1;
+	return 0;
+}
+
+// The provider has completed a request.
+static void end(struct slot *s, int64_t err)
+{
+	s->err = err;
+	atomic_fetch_add(&s->pair->news, 1);
+	count(s, -1u); // now the pair may be gone
+}
+
+static struct vb_wc completion(const struct slot *s)
+{
+	return (struct vb_wc){.wr_id = s->id, .status = (int)s->err, .qp_num = s->number};
+}
+
+bool ofi_completed(uintptr_t context, int64_t err)
+{
+	struct slot *s = slot_of(context);
+	if (!s)
+		return false;
+	struct ofi_queue *q = s->pair->queue;
+	end(s, err);
+	atomic_store(&s->state, OVER);
+	atomic_fetch_add(&q->over, 1);
+	return true;
+}
+
+int ofi_take_over(struct ofi_queue *q, int n, struct vb_wc *out)
+{
+	int taken = 0;
+	if (atomic_load_explicit(&q->over, memory_order_relaxed) == 0)
+		return 0;
+	atomic_store(&q->over, 0); // before looking: what is noted meanwhile raises it again
+	for (struct slot *s = slots; s < slots + QP_REQUESTS; s++) {
+		if (atomic_load(&s->state) != OVER)
+			continue;
+		if (taken == n) {
+			atomic_fetch_add(&q->over, 1);
+			break;
+		}
+		out[taken++] = completion(s);
+		atomic_store(&s->state, FREE);
+	}
+	return taken;
+}
+
+static void lock(struct ofi_queue *q)
+{
+	while (atomic_exchange(&q->locked, 1))
+		sched_yield();
+}
+
+static void unlock(struct ofi_queue *q) { atomic_store(&q->locked, 0); }
+
+// Leaves a completion to Go. There is room: only C, by one thread at a time, adds some.
+static void leave(struct ofi_queue *q, const struct lf_done *done)
+{
+	lock(q);
+	q->found[q->left] = *done;
+	atomic_fetch_add(&q->left, 1);
+	unlock(q);
+}
+
+int ofi_take_left(struct ofi_queue *q, int n, struct lf_done *out)
+{
+	lock(q);
+	int all = (int)q->left, some = n < all ? n : all;
+	memcpy(out, q->found, (size_t)some * sizeof *out);
+	memmove(q->found, q->found + some, (size_t)(all - some) * sizeof *out);
+	atomic_store(&q->left, (uint32_t)(all - some));
+	unlock(q);
+	return some;
+}
+
+static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields)
+{
+	struct ofi_queue *q = queue;
+	struct lf_done done[BURST];
+	int taken = ofi_take_over(q, n, out);
+	if (taken > 0 || atomic_load(&q->left) > OFI_LEFT - BURST) // for which Go has to look
+		return taken;
+	int got = lf_look(&q->ep, n < BURST ? n : BURST, done, looks, yields);
+	for (int i = 0; i < got; i++) {
+		struct slot *s = slot_of(done[i].context);
+		if (!s) {
+			leave(q, &done[i]);
+			continue;
+		}
+		end(s, done[i].err);
+		atomic_store(&s->state, FREE);
+		out[taken++] = completion(s);
+	}
+	return got < 0 ? got : taken;
+}
+
+static void left(void *queue)
+{
+	struct ofi_progress *g = ((struct ofi_queue *)queue)->progress;
+	uint64_t one = 1;
+	if (g->bell >= 0 && !atomic_load_explicit(&g->needed, memory_order_relaxed) &&
+	    !atomic_exchange(&g->needed, 1))
+		(void)!write(g->bell, &one, sizeof one);
+}
+
+static uint32_t number(const void *pair) { return ((const struct ofi_pair *)pair)->number; }
+
+const struct qp_network ofi_network = {.post = post, .look = look, .left = left, .number = number};

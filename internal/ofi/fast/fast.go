@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package fast is the C fast path over a provider of libfabric (fast.h), and what the Go side of a
+// queue and of its queue pairs tells it. Nothing is done by the methods of a nil Queue or Pair.
+package fast
+
+// #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=gnu11
+// #include <stdlib.h>
+// #include "fast.h"
+// #cgo noescape ofi_completed
+// #cgo nocallback ofi_completed
+// #cgo noescape ofi_take_over
+// #cgo nocallback ofi_take_over
+// #cgo noescape ofi_take_left
+// #cgo nocallback ofi_take_left
+import "C"
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"libarmci/internal/eventfd"
+	"libarmci/internal/ofi/libfabric"
+	"libarmci/internal/rdma/qp"
+)
+
+// Most is how many requests C may have outstanding.
+const Most = C.QP_REQUESTS
+
+// Network is the functions that the C fast path calls (qp.h).
+func Network() unsafe.Pointer { return unsafe.Pointer(&C.ofi_network) }
+
+// word is an atomic word of C.
+func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p)) }
+
+// Progress is how C has the provider work while no thread calls it.
+type Progress struct{ c *C.struct_ofi_progress }
+
+// NewProgress makes one that rings a bell; eventfd.None: the provider works by itself.
+func NewProgress(bell eventfd.FD) *Progress {
+	p := &Progress{(*C.struct_ofi_progress)(C.calloc(1, C.sizeof_struct_ofi_progress))}
+	p.c.bell = C.int(bell)
+	return p
+}
+
+// Need rings the bell, unless it has been rung since Rest.
+func (p *Progress) Need() {
+	needed := word(&p.c.needed)
+	if p.c.bell != C.int(eventfd.None) && needed.Load() == 0 && needed.Swap(1) == 0 {
+		eventfd.FD(p.c.bell).Ring()
+	}
+}
+
+// Rest is called before the bell is waited for.
+func (p *Progress) Rest() { word(&p.c.needed).Store(0) }
+
+// Free frees it. There are no queues with it any more.
+func (p *Progress) Free() { C.free(unsafe.Pointer(p.c)) }
+
+// Queue is a completion queue as C knows it, in C's memory.
+type Queue C.struct_ofi_queue
+
+// NewQueue makes one of an endpoint. told: the flags of writes, modes: the order that is kept.
+func NewQueue(e *libfabric.Endpoint, told uint64, modes libfabric.Mode, p *Progress) *Queue {
+	q := (*Queue)(C.calloc(1, C.sizeof_struct_ofi_queue))
+	q.ep = *(*C.struct_lf_endpoint)(e.Handle())
+	q.told = C.uint64_t(told)
+	q.write_write = C.bool(modes&libfabric.WriteWrite != 0)
+	q.write_read = C.bool(modes&libfabric.WriteRead != 0)
+	q.progress = p.c
+	return q
+}
+
+// Free frees it. There are no pairs with it any more.
+func (q *Queue) Free() { C.free(unsafe.Pointer(q)) }
+
+// Requests is how many requests of C's the provider has.
+func (q *Queue) Requests() int {
+	if q == nil {
+		return 0
+	}
+	return int(word(&q.requests).Load())
+}
+
+// Some tells whether Completed has noted requests that C has not taken, or C has found completions
+// of Go's.
+func (q *Queue) Some() bool {
+	return q != nil && (word(&q.over).Load() > 0 || word(&q.left).Load() > 0)
+}
+
+// Completed notes that a request of C's is complete; false: it is not C's. Any thread.
+func (q *Queue) Completed(c *libfabric.Done) bool {
+	return q != nil && bool(C.ofi_completed(C.uintptr_t(c.Context), C.int64_t(c.Err)))
+}
+
+// Take takes requests that were noted, for the caller of C's functions.
+func (q *Queue) Take(out []qp.Completion) int {
+	if q == nil || word(&q.over).Load() == 0 || len(out) == 0 {
+		return 0
+	}
+	to := (*C.struct_vb_wc)(unsafe.Pointer(&out[0]))
+	return int(C.ofi_take_over((*C.struct_ofi_queue)(q), C.int(len(out)), to))
+}
+
+// TakeLeft takes completions of Go's requests that C has found. Any thread.
+func (q *Queue) TakeLeft(out []libfabric.Done) int {
+	if q == nil || word(&q.left).Load() == 0 {
+		return 0
+	}
+	to := (*C.struct_lf_done)(unsafe.Pointer(&out[0]))
+	return int(C.ofi_take_left((*C.struct_ofi_queue)(q), C.int(len(out)), to))
+}
+
+// Pair is a queue pair as C knows it, in C's memory.
+type Pair C.struct_ofi_pair
+
+// NewPair makes one, with a number.
+func NewPair(q *Queue, number uint32) *Pair {
+	p := (*Pair)(C.calloc(1, C.sizeof_struct_ofi_pair))
+	p.queue, p.number = (*C.struct_ofi_queue)(q), C.uint32_t(number)
+	word(&p.blocked).Store(1)
+	return p
+}
+
+// Free frees it. The provider has no request of C's.
+func (p *Pair) Free() { C.free(unsafe.Pointer(p)) }
+
+// Tell tells C where requests go, whether it must not post any, and how many writes of Go's the
+// provider has.
+func (p *Pair) Tell(to libfabric.Address, blocked bool, writes int) {
+	if p == nil {
+		return
+	}
+	p.to = C.uint64_t(to)
+	word(&p.gos_writes).Store(uint32(writes))
+	stop := uint32(0)
+	if blocked {
+		stop = 1
+	}
+	word(&p.blocked).Store(stop)
+}
+
+// Requests is how many requests of C's the provider has.
+func (p *Pair) Requests() int {
+	if p == nil {
+		return 0
+	}
+	return int(word(&p.requests).Load())
+}
+
+// Writes is how many of Requests are writes.
+func (p *Pair) Writes() int {
+	if p == nil {
+		return 0
+	}
+	return int(word(&p.writes).Load())
+}
+
+// News changes when a request of C's is completed.
+func (p *Pair) News() uint32 {
+	if p == nil {
+		return 0
+	}
+	return word(&p.news).Load()
+}
