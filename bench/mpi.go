@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Jobs under MPIs, whose own calls are the baselines. Between pretended nodes
-// the MPI is told to use TCP on the loopback interface, and no shared memory.
+// the MPI is told to use TCP on the loopback interface, or UCX over the verbs
+// device, and no shared memory.
 package main
 
 import (
@@ -16,14 +17,17 @@ import (
 
 var mpis = []struct {
 	name, title, launcher string
-	tcp                   []string // settings that keep it to TCP
+	tcp, ucx              []string // settings that keep it to TCP, to UCX over the device
 	yield                 []string // and let it yield the processor while it waits; MPICH over UCX has none
 }{
 	{"openmpi", "Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe",
 		[]string{"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=pt2pt"},
+		[]string{"OMPI_MCA_pml=ucx", "OMPI_MCA_osc=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
+			"OMPI_MCA_opal_common_ucx_devices=any", "UCX_TLS=rc_v,self"},
 		[]string{"OMPI_MCA_mpi_yield_when_idle=1"}},
 	{"mpich", "MPICH", "mpiexec.hydra",
-		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}, nil},
+		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"},
+		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=rc_v,self"}, nil},
 }
 
 // underMPI is a job for each MPI that is here.
@@ -34,7 +38,10 @@ func (o *options) underMPI(j job) []job {
 		j.worker, j.launcher = filepath.Join(o.workers, "worker-"+m.name), m.launcher+" -n "+strconv.Itoa(j.load.ranks)
 		j.title = where + ", " + m.title
 		j.env = slices.Clone(j.part.env)
-		if o.nodes > 1 {
+		switch {
+		case o.rdma:
+			j.env = append(j.env, m.ucx...)
+		case o.nodes > 1:
 			j.env = append(j.env, m.tcp...)
 		}
 		if j.crowded {

@@ -13,6 +13,7 @@ dir=$(cd "$2" && pwd)
 shift 2
 
 status=0
+export SOFTVERBS_UCX=1 # for MPIs
 "$tests/softverbs/with.sh" "$device" "$bench" -rdma -nodes 4 -csv "$dir/native.csv" -markdown "$dir/native.md" -svg "$dir" "$@" \
 	>"$dir/native.txt" 2>&1 || status=$?
 cat "$dir/native.txt"

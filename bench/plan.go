@@ -50,6 +50,7 @@ var parts = []part{
 	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
 	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
 	{network: "rdma", groups: "fences", all: true, least: 3},
+	{network: "rdma", groups: "barrier message collective one-sided", mpi: true},
 	{network: "ofi", groups: "small bandwidth strided acc rmw lock barrier message notify"},
 	{network: "ofi", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "node", groups: crowd, mpi: true, crowded: true},

@@ -175,8 +175,7 @@ func (o *waitOptions) job(p *waitPlace, w *waitWay) figure.Job {
 	argv := append(append(launch.Words(w.launcher, build), words...), w.words...)
 	switch {
 	case p.network == "rdma":
-		argv = append([]string{o.withDevice(), o.device}, argv...)
-		argv = append(argv, "--mca", "pml", "ob1")
+		argv = append(launch.OverDevice(o.withDevice(), o.device), argv...)
 		env = append(env, "ARMCI_TRANSPORT=rdma")
 	case p.network == "node" && w.launcher == launch.OpenMPI:
 		argv = append(argv, launch.Yield(w.yields)...)

@@ -26,6 +26,7 @@ for network in ${NETWORKS:-node nodes hosts rdma}; do
 	rdma)
 		device=$(dirname "$bench")/../tests/softverbs
 		[ -e "$device/libibverbs.so.1" ] || status=77
+		export SOFTVERBS_UCX=1 # for MPIs
 		[ $status -ne 0 ] || "$here/../tests/softverbs/with.sh" "$device" "$bench" $command -network rdma -out "$dir" "$@" || status=$?
 		;;
 	*) echo "no network $network" >&2 && exit 2 ;;

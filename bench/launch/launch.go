@@ -33,6 +33,7 @@ type Place struct {
 	Ranks   int      // in all
 	Each    int      // ranks of a node; of the network node: all
 	Spin    bool     // between nodes ranks of Open MPI do not yield while they wait
+	NoUCX   bool     // over RDMA Open MPI's messages go through shared memory
 }
 
 // Words are the first word of a launcher, and with it what every start has.
@@ -93,9 +94,29 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	case "hosts armci":
 		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-agent", p.Agent)
 	case "rdma openmpi":
-		argv = append(append(argv, "--mca", "btl", "vader,self"), Yield(!p.Spin)...)
+		if p.NoUCX {
+			argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
+		} else {
+			argv, env = append(argv, ucxWords...), append(env, ucxSetting)
+		}
+		argv = append(argv, Yield(!p.Spin)...)
+	case "rdma mpich":
+		env = append(env, "MPIR_CVAR_NOLOCAL=1", ucxSetting)
 	}
 	return argv, env
+}
+
+// An MPI's messages take UCX over the device, between all ranks: pretended nodes are one machine,
+// on which UCX does not tell ranks of a node from others.
+var ucxWords = []string{"--mca", "pml", "ucx",
+	"--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any"}
+
+const ucxSetting = "UCX_TLS=rc_v,self"
+
+// OverDevice are the words before a launcher whose ranks have the software verbs device, and
+// settings. script: with.sh of tests/softverbs.
+func OverDevice(script, device string) []string {
+	return []string{"env", "SOFTVERBS_UCX=1", script, device}
 }
 
 // oneSession keeps the daemons of Open MPI from making sessions of their own. Hosts of network

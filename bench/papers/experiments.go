@@ -31,9 +31,12 @@ var strided = []variant{
 // openblas: matrices are multiplied as people do who care (../apps/openblas.sh).
 var openblas = []variant{{blas: true}}
 
+// messages are MPI's windows by messages, which it needs between hosts.
+const messages = "messages"
+
 // windowsBy are the ways of one-sided communication of MPI: by messages, as paper 003's original design, and by our library.
 var windowsBy = []variant{
-	{name: "messages", words: []string{"--mca", "osc", "pt2pt"}},
+	{name: messages, words: []string{"--mca", "osc", "pt2pt"}},
 	{name: "ours", preload: true},
 }
 

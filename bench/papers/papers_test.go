@@ -77,7 +77,8 @@ func TestCommandLines(t *testing.T) {
 		{"mg-W", "hosts-2x1", "", " env ARMCI_TRANSPORT=tcp /build/bench/apps/mg -r 3 W"},
 		{"mg-W", "rdma-2x2", "", "/source/tests/softverbs/with.sh /device mpirun.openmpi --oversubscribe -n 4 "},
 		{"mg-W", "rdma-2x2", "", "RANK:-$PMI_RANK} / 2)) "},
-		{"windows", "rdma-2x1", "ours", "env ARMCI_TRANSPORT=rdma LD_PRELOAD=/build/lib/libarmci-mpirma.so /build/bench/windows-openmpi"},
+		{"windows", "rdma-2x1", "ours", "env UCX_TLS=rc_v,self ARMCI_TRANSPORT=rdma " +
+			"LD_PRELOAD=/build/lib/libarmci-mpirma.so /build/bench/windows-openmpi"},
 		{"windows", "hosts-2x1", "messages", "--mca osc pt2pt "},
 		{"nwchem", "node-4", "", "/source/bench/apps/nwchem.sh dir libarmci dft_siosi3 -- mpirun.openmpi"},
 	} {

@@ -66,15 +66,19 @@ func label(name string) string {
 
 // argv is the command line of a step there, and what is in its environment.
 func (o *options) argv(s *step) (argv, env []string) {
-	words, env := s.place.Words(launch.OpenMPI)
+	at := s.place.Place
+	at.NoUCX = s.variant.name == messages // they hang over it
+	words, env := at.Words(launch.OpenMPI)
 	argv = append(launch.Words(launch.OpenMPI, o.build), words...)
-	argv = append(argv, s.variant.words...)
+	if s.place.Network != "rdma" || s.variant.name == messages {
+		argv = append(argv, s.variant.words...)
+	}
 	switch s.place.Network {
 	case "node":
 		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
-	case "rdma": // no MPI knows the device: messages go through shared memory
-		argv = append(argv, "--mca", "pml", "ob1")
-		argv = append([]string{o.source + "/tests/softverbs/with.sh", o.device}, argv...)
+	case "rdma":
+		script := o.source + "/tests/softverbs/with.sh"
+		argv = append(launch.OverDevice(script, o.device), argv...)
 		env = append(env, "ARMCI_TRANSPORT=rdma")
 	default:
 		env = append(env, "ARMCI_TRANSPORT=tcp")

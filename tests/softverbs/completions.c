@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Adds one to a queue; false if it is full.
-static bool add(struct segment *s, struct completions *c, const struct completion *done)
+// Adds one to a queue, with its message; false if it is full.
+static bool add(struct segment *s, struct completions *c, const struct completion *done,
+	const struct iovec *mine, int n)
 {
 	uint32_t tail = atomic_load_explicit(&c->tail, memory_order_relaxed);
 	if (tail - atomic_load_explicit(&c->head, memory_order_acquire) >= c->size) {
@@ -15,16 +16,25 @@ static bool add(struct segment *s, struct completions *c, const struct completio
 		return false;
 	}
 	*completion(s, c, tail) = *done;
+	char *to = stage(s, c, tail);
+	for (int i = 0; i < n; to += mine[i++].iov_len)
+		memcpy(to, mine[i].iov_base, mine[i].iov_len);
 	atomic_exchange(&c->tail, tail + 1); // before armed is looked at
 	return true;
 }
 
 void complete(struct peer *p, uint32_t queue, const struct completion *done, bool solicited)
 {
+	complete_staged(p, queue, done, solicited, NULL, 0);
+}
+
+void complete_staged(struct peer *p, uint32_t queue, const struct completion *done, bool solicited,
+	const struct iovec *mine, int n)
+{
 	struct completions *c = &p->segment->completions[queue];
 	bool ring = false;
 	shared_lock(&c->lock);
-	add(p->segment, c, done);
+	add(p->segment, c, done, mine, n);
 	uint32_t armed = atomic_load(&c->armed);
 	if (armed == ARMED_ALL || (armed && (solicited || done->wc.status != IBV_WC_SUCCESS))) {
 		atomic_store(&c->armed, 0);
@@ -63,7 +73,7 @@ static void reorder(struct queue *q, uint32_t head, uint32_t tail)
 		return;
 	struct context *c = context_of(q->cq.context);
 	struct completion *a = completion(c->segment, q->shared, head), *b = completion(c->segment, q->shared, head + 1), t = *a;
-	if (a->wc.qp_num != b->wc.qp_num)
+	if (a->wc.qp_num != b->wc.qp_num && !a->staged && !b->staged)
 		*a = *b, *b = t;
 }
 
@@ -92,6 +102,9 @@ int poll_queue(struct ibv_cq *cq, int n, struct ibv_wc *out)
 		struct completion *done = completion(c->segment, s, head);
 		if (done->visible && done->visible > now_ns())
 			break;
+		if (done->staged)
+			memcpy((void *)(uintptr_t)done->to, stage(c->segment, s, head),
+				done->staged);
 		out[got] = done->wc;
 		retire(c, done);
 	}
@@ -139,8 +152,12 @@ void completions_purge(struct queue *q, uint32_t pair)
 	uint32_t head = atomic_load(&s->head), tail = atomic_load(&s->tail), to = tail;
 	for (uint32_t i = tail; i != head; i--) {
 		struct completion *one = completion(c->segment, s, i - 1);
-		if (one->wc.qp_num != pair)
-			*completion(c->segment, s, --to) = *one;
+		if (one->wc.qp_num == pair)
+			continue;
+		if (one->staged && to != i)
+			memcpy(stage(c->segment, s, to - 1), stage(c->segment, s, i - 1),
+				one->staged);
+		*completion(c->segment, s, --to) = *one;
 	}
 	atomic_store(&s->head, to);
 	shared_unlock(&s->lock);
@@ -158,7 +175,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *user, s
 	uint32_t i = 0, size = power_of_two((uint32_t)cqe);
 	if (!q)
 		return NULL;
-	q->bytes = size * sizeof(struct completion);
+	q->bytes = size * (sizeof(struct completion) + (size > STAGES ? 0 : STAGE_BYTES));
 	pthread_mutex_lock(&c->table);
 	while (i < QUEUES && c->queue[i])
 		i++;

@@ -38,8 +38,8 @@ static void fail(struct peer *p, struct pair *t)
 	segment_ring(p->segment);
 }
 
-static void received(struct queue_pair *q, struct pair *t, const struct request *r, const struct received *in, int status,
-	size_t bytes)
+static void received(struct queue_pair *q, struct pair *t, const struct request *r,
+	const struct received *in, int status, size_t bytes, const struct iovec *staged, int n)
 {
 	struct completion done = {.wc = {.wr_id = in->id, .status = (enum ibv_wc_status)status, .opcode = IBV_WC_RECV,
 		.byte_len = (uint32_t)bytes, .qp_num = t->number, .src_qp = q->qp.qp_num}};
@@ -49,7 +49,20 @@ static void received(struct queue_pair *q, struct pair *t, const struct request 
 		done.wc.imm_data = r->immediate;
 		done.wc.wc_flags = IBV_WC_WITH_IMM;
 	}
-	complete(q->peer, t->completions, &done, r->solicited);
+	if (n > 0) {
+		done.staged = (uint32_t)bytes;
+		done.to = in->span[0].addr;
+	}
+	complete_staged(q->peer, t->completions, &done, r->solicited, staged, n);
+}
+
+// Whether a message waits with its completion, since its place is not mapped here and the kernel
+// would take longer to copy it than all the rest.
+static bool is_staged(const struct queue_pair *q, const struct pair *t, const struct received *in)
+{
+	const struct completions *c = &q->peer->segment->completions[t->completions];
+	return in->spans == 1 && !in->span[0].at && in->span[0].bytes <= STAGE_BYTES &&
+	       stage(q->peer->segment, c, 0);
 }
 
 // The status after bytes were to move: those of a process that has died have nobody to answer for them.
@@ -62,11 +75,12 @@ static int send(struct queue_pair *q, struct pair *t, const struct request *r, c
 	int status = receive_take(q->peer, t, into, &in);
 	if (status == NO_RECEIVE)
 		return status;
-	if (status == IBV_WC_SUCCESS && into > 0)
+	bool staged = status == IBV_WC_SUCCESS && into > 0 && is_staged(q, t, &in);
+	if (status == IBV_WC_SUCCESS && into > 0 && !staged)
 		status = after(transfer(q->peer, true, mine, n, in.span, in.spans), IBV_WC_LOC_PROT_ERR);
 	if (status == NO_ANSWER)
 		return status;
-	received(q, t, r, &in, status, bytes);
+	received(q, t, r, &in, status, bytes, mine, staged ? n : 0);
 	return status == IBV_WC_SUCCESS ? status : status == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
 }
 

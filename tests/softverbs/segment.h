@@ -24,6 +24,8 @@ enum {
 	KEY_BITS = 8,  // a key is the index of a region and so many bits of a counter
 	MOST_SGE = 32,
 	MOST_INLINE = 512,
+	STAGE_BYTES = 8320, // of a message that is copied by the process that polls
+	STAGES = 1 << 12,   // entries of a completion queue that has stages, at most
 };
 
 #define RINGS_BYTES ((uint64_t)512 << 20) // room for rings; a hole until it is used
@@ -53,6 +55,8 @@ struct completion {
 	uint64_t visible; // time in ns; before that nobody sees it
 	uint32_t posted;  // of a send request: how many its queue pair had been given, this included
 	bool sent;        // it is of a send request
+	uint32_t staged;  // bytes of a message that are to be copied
+	uint64_t to;      // there, when it is polled
 };
 
 // A completion queue. Who adds has the lock; who takes is of the owner's process and has a lock there.
@@ -124,6 +128,15 @@ static inline struct recv_request *recv_request(struct segment *s, const struct 
 static inline struct completion *completion(struct segment *s, const struct completions *c, uint32_t i)
 {
 	return (struct completion *)(s->rings + c->ring) + (i & (c->size - 1));
+}
+
+// Where the message of a completion is until it is polled; NULL: the queue has no such room.
+static inline char *stage(struct segment *s, const struct completions *c, uint32_t i)
+{
+	if (c->size > STAGES)
+		return NULL;
+	return (char *)completion(s, c, 0) + c->size * sizeof(struct completion) +
+	       (uint64_t)(i & (c->size - 1)) * STAGE_BYTES;
 }
 
 // The word of a mutex is the number of the thread that has it: none where that has died.

@@ -8,7 +8,7 @@ if(NOT ARMCI_VERBS_INCLUDE)
 endif()
 set(soft ${here}/softverbs)
 file(GLOB sources CONFIGURE_DEPENDS ${soft}/*.c)
-list(FILTER sources EXCLUDE REGEX "/(sysfs|raw[a-z_]*)\\.c$")
+list(FILTER sources EXCLUDE REGEX "/(sysfs|mlx5|messages|raw[a-z_]*)\\.c$")
 add_library(softverbs SHARED EXCLUDE_FROM_ALL ${sources})
 target_compile_options(softverbs PRIVATE ${ARMCI_CFLAGS})
 target_include_directories(softverbs PRIVATE ${ARMCI_VERBS_INCLUDE})
@@ -16,6 +16,13 @@ target_link_options(softverbs PRIVATE -Wl,--version-script=${soft}/libibverbs.ma
 target_link_libraries(softverbs PRIVATE pthread)
 set_target_properties(softverbs PROPERTIES OUTPUT_NAME ibverbs SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/softverbs
   LINK_DEPENDS ${soft}/libibverbs.map)
+
+# With this beside it UCX, and so MPIs, can use the device.
+add_library(softverbs_mlx5 SHARED EXCLUDE_FROM_ALL ${soft}/mlx5.c)
+target_compile_options(softverbs_mlx5 PRIVATE ${ARMCI_CFLAGS})
+target_link_options(softverbs_mlx5 PRIVATE -Wl,--version-script=${soft}/libmlx5.map)
+set_target_properties(softverbs_mlx5 PROPERTIES OUTPUT_NAME mlx5 SOVERSION 1
+  LIBRARY_OUTPUT_DIRECTORY ${out}/softverbs LINK_DEPENDS ${soft}/libmlx5.map)
 
 add_executable(softverbs_sysfs EXCLUDE_FROM_ALL ${soft}/sysfs.c)
 file(GLOB sources CONFIGURE_DEPENDS ${soft}/raw*.c)
@@ -28,7 +35,7 @@ foreach(target softverbs_sysfs softverbs_raw)
   target_include_directories(${target} PRIVATE ${ARMCI_VERBS_INCLUDE})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${out}/softverbs)
 endforeach()
-add_dependencies(armci_tests softverbs softverbs_sysfs softverbs_raw)
+add_dependencies(armci_tests softverbs softverbs_mlx5 softverbs_sysfs softverbs_raw)
 armci_go_test(softverbs_transport OUTPUT ${out}/softverbs/transport PACKAGE internal/rdma)
 
 # armci_softverbs(<name> SECONDS <s> [WAITS] COMMAND <command> <argument>... [ENV NAME=value...])
@@ -41,6 +48,17 @@ function(armci_softverbs name)
   armci_suite(softverbs/${name} SCRIPT ${soft}/with.sh LABEL softverbs TIMEOUT ${A_SECONDS} ${waits}
     ARGS ${out}/softverbs ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
+
+# MPIs over UCX over the device: what the figures over RDMA are beside (bench/launch).
+foreach(flavour openmpi mpich)
+  if(flavour IN_LIST ARMCI_FLAVOURS)
+    set(program ${out}/softverbs/messages-${flavour})
+    armci_program(OUTPUT ${program} FLAVOUR ${flavour} TARGET armci_tests
+      SOURCES ${soft}/messages.c)
+    armci_softverbs(ucx/${flavour} SECONDS 100 COMMAND sh ${soft}/ucx.sh ${flavour} ${program}
+      ENV SOFTVERBS_UCX=1)
+  endif()
+endforeach()
 
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual machine (vm/rdma/transport). By hand:

@@ -169,6 +169,9 @@ int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct reques
 
 // completions.c
 void complete(struct peer *p, uint32_t queue, const struct completion *done, bool solicited);
+// The same with a message of n pieces, which the process that polls copies to done->to.
+void complete_staged(struct peer *p, uint32_t queue, const struct completion *done, bool solicited,
+	const struct iovec *mine, int n);
 void completions_purge(struct queue *q, uint32_t pair);
 int poll_queue(struct ibv_cq *cq, int n, struct ibv_wc *out);
 int arm_queue(struct ibv_cq *cq, int solicited_only);
