@@ -279,12 +279,12 @@ func statusOf(err error) int32 {
 
 // Alive is an error if nothing has come from the other end, and nothing was completed, for the time limit.
 func (p *pair) Alive() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if now := p.news.Load() + p.fast.News(); now != p.heard || p.since.IsZero() {
 		p.heard, p.since = now, time.Now()
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if time.Since(p.since) < p.limit || p.failed != nil || p.head == p.tail {
 		return nil
 	}
@@ -301,6 +301,7 @@ func (p *pair) Close() error {
 	for end := time.Now().Add(closingTime); p.stop() > 0 && time.Now().Before(end); {
 		n, err := p.q.ep.Look(done[:], 10, 10)
 		p.q.completed(done[:n])
+		p.q.completeLeft()
 		if err != nil {
 			break
 		}
@@ -309,12 +310,19 @@ func (p *pair) Close() error {
 	if n := p.stop(); n > 0 {
 		return fmt.Errorf("%s still has %d requests of a connection that is closed", p.q.d.Name(), n)
 	}
-	p.fast.Free()
-	p.fast = nil
+	p.freeFast()
 	if p.its.name != "" {
 		p.q.part(p.its.name)
 	}
 	return nil
+}
+
+// freeFast ends C's use. Another thread may be about to tell it something.
+func (p *pair) freeFast() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fast.Free()
+	p.fast = nil
 }
 
 // stop ends posting, and tells how many requests the provider has.

@@ -31,8 +31,11 @@ func (p *pair) behind(r *qp.Request, number uint64) bool {
 
 // post gives a request to the provider; posted is false if it has to wait. The caller has the lock.
 func (p *pair) post(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool, err error) {
+	if code := p.fast.Failed(); code != 0 {
+		return false, libfabric.Error(code)
+	}
 	if p.flying >= p.q.d.flight || p.behind(r, number) {
-		if p.fast.Writes() > 0 { // whose completions push nothing
+		if p.flying == 0 || p.fast.Writes() > 0 { // completions of C's push nothing
 			p.stall()
 		}
 		return false, nil

@@ -95,7 +95,7 @@ func (g *progress) drive() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, q := range g.queues {
-		if q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.pushStalled() {
+		if q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left() && !q.pushStalled() {
 			continue
 		}
 		busy = true
@@ -107,11 +107,8 @@ func (g *progress) drive() (busy bool) {
 			q.completed(g.done[:n])
 		}
 		q.completeLeft()
-		if q.pushStalled(); q.some() {
-			if wake := q.wake.Load(); wake >= 0 {
-				eventfd.FD(wake).Ring()
-			}
-		}
+		q.pushStalled()
+		q.tellSleeper()
 	}
 	return busy
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
@@ -59,7 +60,9 @@ type request struct {
 
 // NewQueue makes a queue; NewBuffers opens it.
 func (d *device) NewQueue(int) (qp.Queue, error) {
-	return &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{}}, nil
+	q := &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{}}
+	q.wake.Store(-1)
+	return q, nil
 }
 
 // NewBuffers opens the endpoint, with room for so many receive buffers.
@@ -167,6 +170,14 @@ func (q *queue) reap() {
 	var done [burst]libfabric.Done
 	n, _ := q.ep.Look(done[:], 1, 0)
 	q.completed(done[:n])
+	q.tellSleeper()
+}
+
+// tellSleeper wakes a thread in Sleep if there is something for it.
+func (q *queue) tellSleeper() {
+	if wake := q.wake.Load(); wake >= 0 && q.some() {
+		eventfd.FD(wake).Ring()
+	}
 }
 
 func (q *queue) complete(c *libfabric.Done) {

@@ -105,7 +105,8 @@ func (f *Fabric) openOrigins() (err error) {
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
-	if v, ok := q.cq.(fastpath.Queue); ok && q.out.Size >= fastpath.BufferBytes {
+	v, ok := q.cq.(fastpath.Queue)
+	if ok && v.Network() != nil && q.out.Size >= fastpath.BufferBytes {
 		buffer := q.out.Take() // it stays C's
 		width := max(1, min(mostPieces, f.base.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
@@ -174,9 +175,10 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 		return
 	}
 	base, key := o.pair.Place(r.Key)
-	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, o.pair.Handle())
+	pair := o.pair.Handle()
+	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair)
 	if o.broken.Load() != nil { // perhaps lost meanwhile
-		f.DropPair(o.pair.Handle())
+		f.DropPair(pair)
 	}
 }
 

@@ -83,19 +83,24 @@ func (m *mover) here(local uintptr) *transport.Range {
 // copied is how many bytes of which places have been moved lately, at a time by many: memory that is used again and again is worth
 // registering although copying it once takes less time.
 type copied [64]struct {
-	page  uintptr
-	bytes int64
-	times uint // that it has made so many
+	page    uintptr
+	bytes   int64
+	longest int64 // transfer
+	times   uint  // that it has made so many, with transfers of this length
 }
 
-// enough adds a transfer of contiguous memory, and tells whether it makes so many bytes; they are counted again from then on, up to
-// twice as many each time: what does not stay registered, since it is unmapped, is registered ever more rarely.
+// enough adds a transfer of contiguous memory, and tells whether it makes so many bytes; they are
+// counted again from then on, up to twice as many each time: what does not stay registered, since it
+// is unmapped, is registered ever more rarely. A longer transfer than before is of other memory.
 func (c *copied) enough(local *kernel.Cursor, most int64) bool {
 	addr, _ := local.One()
 	page := addr >> 12
 	at := &c[page*0x9e3779b97f4a7c15>>58] // places are often a power of two apart
 	if at.page != page {
-		at.page, at.bytes, at.times = page, 0, 0
+		at.page, at.bytes, at.longest, at.times = page, 0, 0, 0
+	}
+	if n := local.Left(); n > at.longest {
+		at.longest, at.times = n, 0
 	}
 	at.bytes += local.Left()
 	if at.bytes>>at.times < most {

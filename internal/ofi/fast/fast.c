@@ -39,13 +39,22 @@ static bool behind(const struct ofi_pair *p, bool write)
 	return atomic_load(&p->writes) > 0 || atomic_load(&p->gos_writes) > 0;
 }
 
-// A request has become the provider's, or is that no more.
-static void count(struct slot *s, uint32_t change)
+// A request becomes the provider's.
+static void count_up(struct ofi_pair *p, bool write)
 {
-	atomic_fetch_add(&s->pair->queue->requests, change);
-	atomic_fetch_add(&s->pair->requests, change);
-	if (s->write)
-		atomic_fetch_add(&s->pair->writes, change);
+	atomic_fetch_add(&p->queue->requests, 1);
+	atomic_fetch_add(&p->requests, 1);
+	if (write)
+		atomic_fetch_add(&p->writes, 1);
+}
+
+// It is that no more. The pair may be gone then.
+static void count_down(struct ofi_pair *p, bool write)
+{
+	if (write)
+		atomic_fetch_sub(&p->writes, 1);
+	atomic_fetch_sub(&p->queue->requests, 1);
+	atomic_fetch_sub(&p->requests, 1);
 }
 
 static int64_t give(struct slot *s, const struct vb_request *r, struct vb_sge *data)
@@ -70,31 +79,25 @@ static int post(void *pair, const struct vb_request *r, int n, struct vb_sge *da
 	*posted = 0;
 	if (n != 1 || r->sges != 1 || atomic_load(&p->blocked))
 		return -EBUSY;
-	if (behind(p, write))
-		return -EAGAIN;
+	if (atomic_load(&p->failed)) // what follows must not go
+		return -EIO;
+	if (behind(p, write)) // what is left may be what tells that Go's writes are complete
+		return atomic_load(&p->queue->left) > 0 ? -EBUSY : -EAGAIN;
 	struct slot *s = &slots[r->id % QP_REQUESTS];
 	s->pair = p;
 	s->number = p->number;
 	s->id = r->id;
 	s->write = write;
-	count(s, 1); // before another thread may see its completion
+	count_up(p, write); // before another thread may see its completion
 	atomic_store(&s->state, POSTED);
 	int64_t err = give(s, r, data);
 	if (err) {
 		atomic_store(&s->state, FREE);
-		count(s, -1u);
+		count_down(p, write);
 		return (int)err;
 	}
 	*posted = 1;
 	return 0;
-}
-
-// The provider has completed a request.
-static void end(struct slot *s, int64_t err)
-{
-	s->err = err;
-	atomic_fetch_add(&s->pair->news, 1);
-	count(s, -1u); // now the pair may be gone
 }
 
 static struct vb_wc completion(const struct slot *s)
@@ -102,16 +105,29 @@ static struct vb_wc completion(const struct slot *s)
 	return (struct vb_wc){.wr_id = s->id, .status = (int)s->err, .qp_num = s->number};
 }
 
+// The provider has completed a request, of which the slot is now free, or over. Then C may use the
+// slot again; and when the last count is down the pair may be gone.
+static void end(struct slot *s, int64_t err, enum state now)
+{
+	struct ofi_pair *p = s->pair;
+	bool write = s->write;
+	uint32_t none = 0;
+	s->err = err;
+	if (err) // before what is behind it may go
+		atomic_compare_exchange_strong(&p->failed, &none, (uint32_t)err);
+	atomic_fetch_add(&p->news, 1);
+	atomic_store(&s->state, now);
+	if (now == OVER)
+		atomic_fetch_add(&p->queue->over, 1);
+	count_down(p, write);
+}
+
 bool ofi_completed(uintptr_t context, int64_t err)
 {
 	struct slot *s = slot_of(context);
-	if (!s)
-		return false;
-	struct ofi_queue *q = s->pair->queue;
-	end(s, err);
-	atomic_store(&s->state, OVER);
-	atomic_fetch_add(&q->over, 1);
-	return true;
+	if (s)
+		end(s, err, OVER);
+	return s != NULL;
 }
 
 int ofi_take_over(struct ofi_queue *q, int n, struct vb_wc *out)
@@ -166,8 +182,10 @@ static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned 
 	struct ofi_queue *q = queue;
 	struct lf_done done[BURST];
 	int taken = ofi_take_over(q, n, out);
-	if (taken > 0 || atomic_load(&q->left) > OFI_LEFT - BURST) // for which Go has to look
+	if (taken > 0)
 		return taken;
+	if (atomic_load(&q->left) > OFI_LEFT - BURST) // Go has to take them
+		return -EAGAIN;
 	int got = lf_look(&q->ep, n < BURST ? n : BURST, done, looks, yields);
 	for (int i = 0; i < got; i++) {
 		struct slot *s = slot_of(done[i].context);
@@ -175,18 +193,20 @@ static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned 
 			leave(q, &done[i]);
 			continue;
 		}
-		end(s, done[i].err);
-		atomic_store(&s->state, FREE);
+		end(s, done[i].err, FREE);
 		out[taken++] = completion(s);
 	}
 	return got < 0 ? got : taken;
 }
 
-static void left(void *queue)
+static void left(void *queue, bool outstanding)
 {
-	struct ofi_progress *g = ((struct ofi_queue *)queue)->progress;
+	struct ofi_queue *q = queue;
+	struct ofi_progress *g = q->progress;
 	uint64_t one = 1;
-	if (g->bell >= 0 && !atomic_load_explicit(&g->needed, memory_order_relaxed) &&
+	if (!outstanding && atomic_load(&q->left) == 0)
+		return;
+	if (g->bell >= 0 && !atomic_load(&g->needed) &&
 	    !atomic_exchange(&g->needed, 1))
 		(void)!write(g->bell, &one, sizeof one);
 }

@@ -85,8 +85,11 @@ func (q *Queue) Requests() int {
 // Some tells whether Completed has noted requests that C has not taken, or C has found completions
 // of Go's.
 func (q *Queue) Some() bool {
-	return q != nil && (word(&q.over).Load() > 0 || word(&q.left).Load() > 0)
+	return q.Left() || q != nil && word(&q.over).Load() > 0
 }
+
+// Left tells whether C has found completions of Go's.
+func (q *Queue) Left() bool { return q != nil && word(&q.left).Load() > 0 }
 
 // Completed notes that a request of C's is complete; false: it is not C's. Any thread.
 func (q *Queue) Completed(c *libfabric.Done) bool {
@@ -104,7 +107,7 @@ func (q *Queue) Take(out []qp.Completion) int {
 
 // TakeLeft takes completions of Go's requests that C has found. Any thread.
 func (q *Queue) TakeLeft(out []libfabric.Done) int {
-	if q == nil || word(&q.left).Load() == 0 {
+	if !q.Left() {
 		return 0
 	}
 	to := (*C.struct_lf_done)(unsafe.Pointer(&out[0]))
@@ -154,6 +157,14 @@ func (p *Pair) Writes() int {
 		return 0
 	}
 	return int(word(&p.writes).Load())
+}
+
+// Failed is the error of C's first request that failed, or 0. What comes behind it must not go.
+func (p *Pair) Failed() int {
+	if p == nil {
+		return 0
+	}
+	return int(word(&p.failed).Load())
 }
 
 // News changes when a request of C's is completed.

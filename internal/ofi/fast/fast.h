@@ -40,6 +40,7 @@ struct ofi_pair {
 	_Atomic uint32_t gos_writes; // that the provider has, as the next two
 	_Atomic uint32_t requests, writes; // C's
 	_Atomic uint32_t news;             // grows with C's completions
+	_Atomic uint32_t failed;           // the error of C's first request that failed, or 0
 };
 
 #pragma GCC visibility push(hidden)

@@ -26,8 +26,8 @@ static bool anything_outstanding(void)
 void rdma_fast_leave(void)
 {
 	const struct qp_network *net = rdma_fast.network;
-	if (net->left && anything_outstanding())
-		net->left(rdma_fast.queue);
+	if (net->left)
+		net->left(rdma_fast.queue, anything_outstanding());
 	atomic_store(&rdma_fast.held, 0);
 }
 
@@ -38,7 +38,7 @@ bool rdma_fast_enter(void)
 	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) &&
 	    atomic_load(&rdma_fast.look) == 0)
 		return true;
-	rdma_fast_leave();
+	atomic_store(&rdma_fast.held, 0);
 	return false;
 }
 
@@ -258,17 +258,20 @@ static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int o
 static bool in_place(const struct fast_transfer *t, const struct plan *p, int op)
 {
 	uint64_t at = 0;
-	for (int i = 0; i < p->pieces; at += p->piece[i++].bytes) {
+	int i = 0;
+	rdma_fast_hold(p->request); // a part may be complete while the next is posted
+	for (; i < p->pieces; at += p->piece[i++].bytes) {
 		const struct rdma_fast_piece *part = &p->piece[i];
 		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = part->bytes,
 			.lkey = part->from->lkey};
 		if (!post(part, rdma_fast_slot(false), p->request, op, 0, data, t->remote + at)) {
 			if (i > 0)
 				rdma_fast_note_failure(p->request, part->to->rank);
-			return i > 0;
+			break;
 		}
 	}
-	return true;
+	rdma_fast_let_go(p->request);
+	return i > 0;
 }
 
 // False: C cannot make the transfer.
@@ -363,11 +366,11 @@ static enum fast_result test_request(int32_t request)
 		return FAST_DONE;
 	if (!rdma_fast_enter())
 		return FAST_DECLINED;
-	take(false);
+	int some = take(false);
 	rdma_fast_leave();
 	if (!rdma_fast_is_open(request))
 		return FAST_DONE;
-	return rdma_fast_over(request) ? FAST_DECLINED : FAST_OPEN;
+	return some < 0 || rdma_fast_over(request) ? FAST_DECLINED : FAST_OPEN;
 }
 
 void rdma_fast_publish(bool open)

@@ -24,7 +24,8 @@ static uint32_t count(_Atomic uint32_t *n, int change)
 void rdma_fast_reset(uint32_t depth)
 {
 	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++) {
-		rdma_fast.slots[i].pair = NULL;
+		rdma_fast.slots[i] = (struct rdma_fast_slot){.id = rdma_fast.slots[i].id,
+			.request = RDMA_FAST_NO_REQUEST};
 		atomic_store(&rdma_fast.requests[i].number, 0);
 		atomic_store(&rdma_fast.requests[i].left, 0);
 		atomic_store(&rdma_fast.requests[i].failed, 0);
@@ -227,23 +228,24 @@ void rdma_fast_end(uint64_t id, bool failed)
 	}
 }
 
+// pair is NULL if it is closed; so are those of free slots.
 void rdma_fast_fail(const void *pair)
 {
-	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			settle(&rdma_fast.slots[i], i, true);
 }
 
 void rdma_fast_forget(const void *pair)
 {
-	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			free_slot(i);
 }
 
 bool rdma_fast_outstanding(const void *pair)
 {
-	for (unsigned i = 0; i < RDMA_FAST_DEPTH; i++)
+	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			return true;
 	return false;

@@ -168,12 +168,13 @@ static bool post_chain(struct chain *c, const struct way *w, uint32_t bytes)
 	last->id = rdma_fast_begin(slot, w->to, w->from, w->request, w->op == VB_WR_WRITE);
 	last->flags |= VB_SIGNALED;
 	rdma_fast.slots[slot].chain = slots;
-	if (w->buffered && w->op == VB_WR_READ) {
-		rdma_fast.slots[slot].copy_to = 0;
-		rdma_fast.slots[slot].copy_bytes = bytes;
-	}
-	if (rdma_fast.network->post(w->to->pair, c->request, c->requests, c->data, &posted) == 0)
+	if (rdma_fast.network->post(w->to->pair, c->request, c->requests, c->data, &posted) == 0) {
+		if (w->buffered && w->op == VB_WR_READ) {
+			rdma_fast.slots[slot].copy_to = 0;
+			rdma_fast.slots[slot].copy_bytes = bytes;
+		}
 		return true;
+	}
 	if (posted == 0)
 		rdma_fast_end(last->id, false);
 	else // Go ends the connection, and then the slots are free

@@ -24,8 +24,9 @@ struct qp_network {
 	int (*look)(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields);
 	// The same, asleep for so many nanoseconds if there is none. NULL: C does not sleep.
 	int (*sleep)(void *queue, void *channel, int n, struct vb_wc *out, int64_t limit);
-	// C leaves the queue to itself while requests are outstanding. NULL: they need no help.
-	void (*left)(void *queue);
+	// C leaves the queue to itself, perhaps while requests of its are outstanding. NULL: then
+	// there is nothing to do.
+	void (*left)(void *queue, bool outstanding);
 	uint32_t (*number)(const void *pair); // of the queue pair
 	bool chains; // post takes several requests, or none of them unless the pair is broken
 };

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package rdma
+
+import (
+	"testing"
+
+	"libarmci/internal/kernel"
+)
+
+// uses is after how many transfers of so many bytes memory is registered.
+func (c *copied) uses(nbytes, most int64) (n int) {
+	var local kernel.Cursor
+	for n = 1; ; n++ {
+		if local.SetContiguous(1<<40, nbytes); c.enough(&local, most) {
+			return n
+		}
+	}
+}
+
+// What is registered again and again, since it does not stay, is registered ever more rarely; what
+// grows is not.
+func TestCopied(t *testing.T) {
+	const most = 1 << 20
+	var c copied
+	for want := 16; want <= 64; want *= 2 {
+		if got := c.uses(1<<16, most); got != want {
+			t.Errorf("the same memory is registered after %d uses, want %d", got, want)
+		}
+	}
+	for nbytes := int64(1 << 17); nbytes < most; nbytes *= 2 {
+		if got, want := c.uses(nbytes, most), int(most/nbytes); got != want {
+			t.Errorf("%d bytes are registered after %d uses, want %d", nbytes, got, want)
+		}
+	}
+}
