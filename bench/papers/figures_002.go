@@ -39,11 +39,11 @@ var myrinet2000 = []paperFigure{
 	{id: "002-lu", title: "Blocked LU",
 		caption: "SPLASH-2 LU, matrix size of 3072 and block size of 32, block cyclic and block distributions (section 4, application study)",
 		paper:   "On several nodes the block distribution is better; GM is always better than IP, which is poor with the block cyclic distribution.",
-		here: "Agrees in part: with blocks one-sided gets are ahead of messages by " +
-			"7 to 11 % on pretended nodes over RDMA with four ranks and on a " +
-			"node with four, level on hosts with four, 3 % behind on two hosts. " +
-			"With the cyclic distribution they are level on a node, 5 to 10 % " +
-			"behind over TCP.",
+		here: "Agrees in part: with blocks one-sided gets are ahead of messages by 8 to " +
+			"15 % over RDMA, beside MPI over UCX on the same device, by 21 % on a " +
+			"node with four ranks, by 3 to 6 % on hosts with four, 5 % behind on two " +
+			"hosts. With the cyclic distribution they are ahead by 2 to 14 % on a " +
+			"node and by 2 to 4 % over RDMA, 6 to 17 % behind over TCP.",
 		charts: []chart{
 			{title: "LU of 3072 x 3072, blocks of 32", yLabel: "time", kind: overPlaces, places: allPlaces,
 				lines: versions("lu", "lu", "", "mpi", "mpi-block", "armci-cyclic", "armci-cyclic-nb", "armci-block", "armci-block-nb")},

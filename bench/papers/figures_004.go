@@ -24,10 +24,10 @@ var strided2004 = []paperFigure{
 	{id: "004-7", title: "Row by row, and copy-send-copy",
 		caption: "Performance comparisons of NIC based method (left) and HBNA method (Right)",
 		paper:   "One request to the NIC is ahead of a message for each row; overlapped packing is ahead of copy, send, copy.",
-		here: "Agrees over TCP: one strided put is 1.6 to 2.2 times faster than a " +
+		here: "Agrees over TCP: one strided put is 1.5 to 2.2 times faster than a " +
 			"put for each row. Over RDMA, where a put for each row does not " +
-			"enter Go, 1.05 to 1.5 times, but for 16 x 16, where it takes a " +
-			"quarter longer. Packing by the program is ahead over the software " +
+			"enter Go, 1.04 to 1.6 times, but for 16 x 16, where it takes a " +
+			"tenth longer. Packing by the program is ahead over the software " +
 			"device, for which every row is a request, if the copy at the " +
 			"target, which the program has to make, is free; over TCP it is " +
 			"level.",
@@ -50,9 +50,10 @@ var strided2004 = []paperFigure{
 	{id: "004-8", title: "SRUMMA by protocol",
 		caption: "Performance of SRUMMA for matrix of size 2000 (Figure 8)",
 		paper:   "For few processes, whose blocks are large, the NIC-based scheme is best; for many the host-based one.",
-		here: "SRUMMA of N = 2000 takes 0.80 to 0.95 of pdgemm's time everywhere " +
-			"but with one rank, with OpenBLAS; of N = 512 more on four hosts. " +
-			"With the reference BLAS, where computing is slow, 0.93 to 0.98. The " +
+		here: "SRUMMA of N = 2000 takes 0.77 to 0.98 of pdgemm's time everywhere but " +
+			"with one rank, with OpenBLAS; of N = 512 0.5 to 0.8 on a node and over " +
+			"RDMA, beside MPI over UCX on the same device, and more between hosts. " +
+			"With the reference BLAS, where computing is slow, 0.95 to 0.97. The " +
 			"protocols differ little: blocks are large.",
 		charts: []chart{
 			{title: "SRUMMA, N = 2000, over RDMA by protocol", yLabel: "time", kind: overPlaces, places: []string{"rdma-2x1", "rdma-4x1"}, lines: shaped("2000", []line{
@@ -65,13 +66,14 @@ var strided2004 = []paperFigure{
 		}},
 	{id: "patterns", title: "Transpose, Jacobi and a task pool",
 		caption: "What users write (no figure of a paper)",
-		here: "Transposing with strided puts is 1.1 to 1.9 times faster than " +
-			"MPI_Alltoall of packed blocks, with gets, too, but on four hosts. " +
-			"Jacobi takes 6 to 11 % longer than by messages between hosts, and " +
-			"up to 1.9 times as long over the software device, beside shared " +
-			"memory: wake-ups, as in 000-21. The task pool takes half to two " +
-			"thirds of the time of MPI's windows on two ranks, as long on hosts " +
-			"with four, half as long again on four pretended nodes.",
+		here: "Transposing with strided puts is 1.3 to 2 times faster than MPI_Alltoall " +
+			"of packed blocks; with gets, too, but level on hosts with four ranks. " +
+			"Jacobi takes 4 to 14 % longer than by messages between hosts, and over " +
+			"the software device, beside MPI over UCX, which polls, 6 % on two nodes " +
+			"of two ranks, 1.4 and 1.6 times as long on two and four nodes with one: " +
+			"wake-ups, as in 000-21. The task pool takes half to four fifths of the " +
+			"time of MPI's windows on two ranks, as long on hosts with four, a fifth " +
+			"more on four pretended nodes.",
 		charts: []chart{
 			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("transpose", "transpose", "", "mpi", "mpi-types", "armci-get", "armci-put")},
 			{title: "Jacobi with a halo", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("jacobi", "jacobi", "", "mpi", "armci")},

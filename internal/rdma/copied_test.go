@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// After how much copying memory of the program is registered.
 package rdma
 
 import (
