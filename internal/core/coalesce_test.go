@@ -34,6 +34,12 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 		r.barrier()
 		if r.Me == 0 {
 			f(r, mem, buf)
+			// A thread that has posted a batch may not have counted that when its operations are
+			// complete.
+			for end := time.Now().Add(10 * time.Second); r.coalesced.open.Load() != 0 &&
+				time.Now().Before(end); {
+				time.Sleep(100 * time.Microsecond)
+			}
 			if n := r.coalesced.open.Load(); n != 0 || r.open() != 0 {
 				r.wrong("%d batches and %d operations are open", n, r.open())
 			}
