@@ -13,26 +13,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"libarmci/bench/launch"
 )
 
 var mpis = []struct {
 	name, title, launcher string
-	tcp, ucx              []string // settings that keep it to TCP, to UCX over the device
+	tcp                   []string // settings that keep it to TCP
 	yield                 []string // and let it yield the processor while it waits; MPICH over UCX has none
 }{
 	{"openmpi", "Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe",
 		[]string{"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=pt2pt"},
-		[]string{"OMPI_MCA_pml=ucx", "OMPI_MCA_osc=ucx", "OMPI_MCA_opal_common_ucx_tls=any",
-			"OMPI_MCA_opal_common_ucx_devices=any", "UCX_TLS=rc_v,self"},
 		[]string{"OMPI_MCA_mpi_yield_when_idle=1"}},
 	{"mpich", "MPICH", "mpiexec.hydra",
-		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"},
-		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=rc_v,self"}, nil},
+		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}, nil},
 }
 
 // underMPI is a job for each MPI that is here.
 func (o *options) underMPI(j job) []job {
 	var jobs []job
+	if o.rdma && !launch.HasUCX() {
+		fmt.Fprintln(os.Stderr, "bench: no comparison with MPIs: for UCX root has to make /dev/infiniband")
+		return nil
+	}
 	where := o.title(&j)
 	for _, m := range mpis {
 		j.worker, j.launcher = filepath.Join(o.workers, "worker-"+m.name), m.launcher+" -n "+strconv.Itoa(j.load.ranks)
@@ -40,7 +43,7 @@ func (o *options) underMPI(j job) []job {
 		j.env = slices.Clone(j.part.env)
 		switch {
 		case o.rdma:
-			j.env = append(j.env, m.ucx...)
+			j.env = append(j.env, launch.OverUCX(m.name)...)
 		case o.nodes > 1:
 			j.env = append(j.env, m.tcp...)
 		}

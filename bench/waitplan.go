@@ -152,7 +152,8 @@ func (w *waitWay) operations(p *waitPlace) []string {
 
 // launched is a place for the launchers.
 func (o *waitOptions) launched(p *waitPlace, w *waitWay) launch.Place {
-	at := launch.Place{Network: p.network, Ranks: p.ranks, Each: 1, Spin: !w.yields}
+	at := launch.Place{Network: p.network, Ranks: p.ranks, Each: 1, Spin: !w.yields,
+		NoUCX: !launch.HasUCX()}
 	switch {
 	case p.network == "node":
 		at.Each = p.ranks

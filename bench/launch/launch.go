@@ -97,24 +97,36 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 		if p.NoUCX {
 			argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
 		} else {
-			argv, env = append(argv, ucxWords...), append(env, ucxSetting)
+			env = append(env, OverUCX(launcher)...)
 		}
 		argv = append(argv, Yield(!p.Spin)...)
 	case "rdma mpich":
-		env = append(env, "MPIR_CVAR_NOLOCAL=1", ucxSetting)
+		env = append(env, OverUCX(launcher)...)
 	}
 	return argv, env
 }
 
-// An MPI's messages take UCX over the device, between all ranks: pretended nodes are one machine,
-// on which UCX does not tell ranks of a node from others.
-var ucxWords = []string{"--mca", "pml", "ucx",
-	"--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any"}
+// OverUCX are settings by which an MPI's messages and windows take UCX over the verbs device,
+// between all ranks: pretended nodes are one machine, on which UCX does not tell ranks of a node
+// from others.
+func OverUCX(launcher string) []string {
+	own := []string{"MPIR_CVAR_NOLOCAL=1"}
+	if launcher == OpenMPI {
+		own = []string{"OMPI_MCA_pml=ucx", "OMPI_MCA_osc=ucx",
+			"OMPI_MCA_opal_common_ucx_tls=any", "OMPI_MCA_opal_common_ucx_devices=any"}
+	}
+	return append(own, "UCX_TLS=rc_v,self")
+}
 
-const ucxSetting = "UCX_TLS=rc_v,self"
+// HasUCX: UCX finds the software device only where there is a directory that root can make
+// (tests/softverbs/with.sh).
+func HasUCX() bool {
+	_, err := os.Stat("/dev/infiniband")
+	return err == nil || os.Getuid() == 0
+}
 
-// OverDevice are the words before a launcher whose ranks have the software verbs device, and
-// settings. script: with.sh of tests/softverbs.
+// OverDevice are the words before a launcher that give its ranks the software verbs device, which
+// UCX finds, too. script is with.sh of tests/softverbs.
 func OverDevice(script, device string) []string {
 	return []string{"env", "SOFTVERBS_UCX=1", script, device}
 }

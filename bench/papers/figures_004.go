@@ -66,14 +66,15 @@ var strided2004 = []paperFigure{
 		}},
 	{id: "patterns", title: "Transpose, Jacobi and a task pool",
 		caption: "What users write (no figure of a paper)",
-		here: "Transposing with strided puts is 1.3 to 2 times faster than MPI_Alltoall " +
-			"of packed blocks; with gets, too, but level on hosts with four ranks. " +
-			"Jacobi takes 4 to 14 % longer than by messages between hosts, and over " +
-			"the software device, beside MPI over UCX, which polls, 6 % on two nodes " +
-			"of two ranks, 1.4 and 1.6 times as long on two and four nodes with one: " +
-			"wake-ups, as in 000-21. The task pool takes half to four fifths of the " +
-			"time of MPI's windows on two ranks, as long on hosts with four, a fifth " +
-			"more on four pretended nodes.",
+		here: "Transposing with strided puts is 1.3 to 2 times faster than " +
+			"MPI_Alltoall of packed blocks; with gets, too, but level on hosts " +
+			"with four ranks. Jacobi takes 4 to 14 % longer than by messages " +
+			"between hosts, and over the software device, beside MPI over UCX, " +
+			"which polls, 6 % on two nodes of two ranks, 1.4 and 1.6 times as " +
+			"long on two and four nodes with one: wake-ups, as in 000-21. The " +
+			"task pool takes half to three quarters of the time of MPI's " +
+			"windows on two ranks, as long on hosts with four, a third more on " +
+			"four pretended nodes.",
 		charts: []chart{
 			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("transpose", "transpose", "", "mpi", "mpi-types", "armci-get", "armci-put")},
 			{title: "Jacobi with a halo", yLabel: "time", kind: overPlaces, places: allPlaces, lines: versions("jacobi", "jacobi", "", "mpi", "armci")},

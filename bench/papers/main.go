@@ -42,6 +42,7 @@ type options struct {
 	device, blas               string // the software verbs device; OpenBLAS
 	hosts, figures             []string
 	quick, list, draw, verbose bool
+	ucx                        bool // it finds that device
 	runs                       int
 	left                       []string // what cannot be done here
 }
@@ -123,7 +124,7 @@ func (o *options) find() error {
 	}
 	if device := filepath.Join(o.build, "tests", "softverbs"); err == nil {
 		if _, err := os.Stat(filepath.Join(device, "libibverbs.so.1")); err == nil {
-			o.device = device
+			o.device, o.ucx = device, launch.HasUCX()
 		}
 		err = os.MkdirAll(o.data(), 0o777)
 	}

@@ -55,7 +55,7 @@ func TestTotal(t *testing.T) {
 }
 
 func TestCommandLines(t *testing.T) {
-	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
+	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true, runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
 	line := func(name, where, variant string) string {
 		e := &experiments[slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })]
 		p, err := o.place(where)
@@ -77,7 +77,7 @@ func TestCommandLines(t *testing.T) {
 		{"mg-W", "hosts-2x1", "", " env ARMCI_TRANSPORT=tcp /build/bench/apps/mg -r 3 W"},
 		{"mg-W", "rdma-2x2", "", "/source/tests/softverbs/with.sh /device mpirun.openmpi --oversubscribe -n 4 "},
 		{"mg-W", "rdma-2x2", "", "RANK:-$PMI_RANK} / 2)) "},
-		{"windows", "rdma-2x1", "ours", "env UCX_TLS=rc_v,self ARMCI_TRANSPORT=rdma " +
+		{"windows", "rdma-2x1", "ours", "UCX_TLS=rc_v,self ARMCI_TRANSPORT=rdma " +
 			"LD_PRELOAD=/build/lib/libarmci-mpirma.so /build/bench/windows-openmpi"},
 		{"windows", "hosts-2x1", "messages", "--mca osc pt2pt "},
 		{"nwchem", "node-4", "", "/source/bench/apps/nwchem.sh dir libarmci dft_siosi3 -- mpirun.openmpi"},

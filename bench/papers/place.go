@@ -67,10 +67,10 @@ func label(name string) string {
 // argv is the command line of a step there, and what is in its environment.
 func (o *options) argv(s *step) (argv, env []string) {
 	at := s.place.Place
-	at.NoUCX = s.variant.name == messages // they hang over it
+	at.NoUCX = s.variant.name == messages || !o.ucx // they hang over it
 	words, env := at.Words(launch.OpenMPI)
 	argv = append(launch.Words(launch.OpenMPI, o.build), words...)
-	if s.place.Network != "rdma" || s.variant.name == messages {
+	if s.place.Network != "rdma" || s.variant.name == messages { // over UCX MPI's own choice is best
 		argv = append(argv, s.variant.words...)
 	}
 	switch s.place.Network {

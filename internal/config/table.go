@@ -58,7 +58,7 @@ var table = []Row{
 	{Name: "ARMCI_ERRORS", Kind: KindChoice, Default: "auto", Choices: []string{"auto", "return", "abort"},
 		Doc: "what a wrong argument does: return the documented code, or abort the job; auto is return, and abort under the ARMCI-MPI ABI"},
 	{Name: "ARMCI_FASTPATH", Kind: KindBool, Class: ClassExpert, Default: "y",
-		Doc: "serve plain node-local calls in C without entering Go"},
+		Doc: "serve plain calls in C without entering Go"},
 	{Name: "ARMCI_STATS", Kind: KindBool, Default: "n",
 		Doc: "count calls, bytes and time by operation, size and node, and print tables at finalize; armci_info -s shows them before"},
 	{Name: "ARMCI_TRACE", Kind: KindString, Default: "n",

@@ -34,8 +34,8 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 		r.barrier()
 		if r.Me == 0 {
 			f(r, mem, buf)
-			// A thread that has posted a batch may not have counted that when its operations are
-			// complete.
+			// A thread that has posted a batch may not have counted that when its
+			// operations are complete.
 			for end := time.Now().Add(10 * time.Second); r.coalesced.open.Load() != 0 &&
 				time.Now().Before(end); {
 				time.Sleep(100 * time.Microsecond)

@@ -95,7 +95,8 @@ func (g *progress) drive() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, q := range g.queues {
-		if q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left() && !q.pushStalled() {
+		idle := q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left()
+		if idle && !q.pushStalled() {
 			continue
 		}
 		busy = true

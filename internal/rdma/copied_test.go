@@ -31,7 +31,8 @@ func TestCopied(t *testing.T) {
 	}
 	for nbytes := int64(1 << 17); nbytes < most; nbytes *= 2 {
 		if got, want := c.uses(nbytes, most), int(most/nbytes); got != want {
-			t.Errorf("%d bytes are registered after %d uses, want %d", nbytes, got, want)
+			t.Errorf("%d bytes are registered after %d uses, want %d",
+				nbytes, got, want)
 		}
 	}
 }

@@ -90,8 +90,8 @@ type copied [64]struct {
 }
 
 // enough adds a transfer of contiguous memory, and tells whether it makes so many bytes; they are
-// counted again from then on, up to twice as many each time: what does not stay registered, since it
-// is unmapped, is registered ever more rarely. A longer transfer than before is of other memory.
+// counted again from then on, up to twice as many each time: what does not stay registered, since
+// it is unmapped, is registered ever more rarely. A longer transfer than before is of other memory.
 func (c *copied) enough(local *kernel.Cursor, most int64) bool {
 	addr, _ := local.One()
 	page := addr >> 12

@@ -23,7 +23,8 @@ done
 modelled="$modelled $internal/wait/policy.c $internal/wait/look.c $internal/wait/sleep.c $internal/wait/cpu.c"
 for f in $modelled "$internal"/kernel/wait.c "$here"/locks.c "$here"/sync.c "$here"/tables.c "$here"/flags.c "$here"/cases.c; do
 	# shellcheck disable=SC2086
-	"$cc" -std=gnu11 -g -O1 -fno-pie -fsanitize=thread -Wall -Wextra -Werror -Wno-tsan $hooks -c -o "$work/$(basename "$(dirname "$f")")-$(basename "$f" .c).o" "$f"
+	"$cc" -std=gnu11 -g -O1 -fno-pie -fsanitize=thread -Wall -Wextra -Werror -Wno-tsan $hooks \
+		-c -o "$work/$(basename "$(dirname "$f")")-$(basename "$f" .c).o" "$f"
 done
 "$cc" -std=gnu11 -g -O1 -fno-pie -Wall -Wextra -c -o "$work/arena.o" "$here/arena.c"
 for f in "$internal"/kernel/*.c; do

@@ -143,34 +143,24 @@ func (p *Pair) Tell(to libfabric.Address, blocked bool, writes int) {
 	word(&p.blocked).Store(stop)
 }
 
-// Requests is how many requests of C's the provider has.
-func (p *Pair) Requests() int {
+// none stands for a nil Pair.
+var none Pair
+
+func (p *Pair) orNone() *Pair {
 	if p == nil {
-		return 0
+		return &none
 	}
-	return int(word(&p.requests).Load())
+	return p
 }
 
-// Writes is how many of Requests are writes.
-func (p *Pair) Writes() int {
-	if p == nil {
-		return 0
-	}
-	return int(word(&p.writes).Load())
-}
+// Requests is how many requests of C's the provider has.
+func (p *Pair) Requests() int { return int(word(&p.orNone().requests).Load()) }
+
+// Writes is how many writes of C's the provider has.
+func (p *Pair) Writes() int { return int(word(&p.orNone().writes).Load()) }
 
 // Failed is the error of C's first request that failed, or 0. What comes behind it must not go.
-func (p *Pair) Failed() int {
-	if p == nil {
-		return 0
-	}
-	return int(word(&p.failed).Load())
-}
+func (p *Pair) Failed() int { return int(word(&p.orNone().failed).Load()) }
 
 // News changes when a request of C's is completed.
-func (p *Pair) News() uint32 {
-	if p == nil {
-		return 0
-	}
-	return word(&p.news).Load()
-}
+func (p *Pair) News() uint32 { return word(&p.orNone().news).Load() }

@@ -106,8 +106,8 @@ func Open(queue Queue, l Limits) *Path {
 		f.everywhere.bytes = ^C.uintptr_t(0)
 	}
 	n := min(max(l.Bytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
-	f.buffers = C.struct_rdma_fast_local{lo: C.uintptr_t(l.Buffers), bytes: C.uintptr_t(l.Bytes),
-		lkey: C.uint32_t(l.Key)}
+	f.buffers = C.struct_rdma_fast_local{lo: C.uintptr_t(l.Buffers),
+		bytes: C.uintptr_t(l.Bytes), lkey: C.uint32_t(l.Key)}
 	f.buffer_count, f.buffer_bytes = C.uint32_t(n), C.uint32_t(min(l.Bytes/n, mostBytes))
 	word(&f.shortest).Store(0)
 	if l.Parts {
