@@ -33,7 +33,8 @@ var mpis = []struct {
 func (o *options) underMPI(j job) []job {
 	var jobs []job
 	if o.rdma && !launch.HasUCX() {
-		fmt.Fprintln(os.Stderr, "bench: no comparison with MPIs: for UCX root has to make /dev/infiniband")
+		fmt.Fprintln(os.Stderr,
+			"bench: no comparison with MPIs: for UCX root has to make /dev/infiniband")
 		return nil
 	}
 	where := o.title(&j)

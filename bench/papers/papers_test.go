@@ -55,7 +55,8 @@ func TestTotal(t *testing.T) {
 }
 
 func TestCommandLines(t *testing.T) {
-	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true, runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
+	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true,
+		runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
 	line := func(name, where, variant string) string {
 		e := &experiments[slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })]
 		p, err := o.place(where)

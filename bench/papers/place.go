@@ -70,7 +70,7 @@ func (o *options) argv(s *step) (argv, env []string) {
 	at.NoUCX = s.variant.name == messages || !o.ucx // they hang over it
 	words, env := at.Words(launch.OpenMPI)
 	argv = append(launch.Words(launch.OpenMPI, o.build), words...)
-	if s.place.Network != "rdma" || s.variant.name == messages { // over UCX MPI's own choice is best
+	if s.place.Network != "rdma" || s.variant.name == messages { // UCX has windows of its own
 		argv = append(argv, s.variant.words...)
 	}
 	switch s.place.Network {
