@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -302,114 +300,5 @@ func TestOnDemand(t *testing.T) {
 	}
 	if d.serial != 8 || c.bytes.Load() != 8<<20 {
 		t.Errorf("%d registrations, %d bytes are registered", d.serial, c.bytes.Load())
-	}
-}
-
-// mirror is another user of entries, which the cache's own goroutine tells of events, too.
-type mirror struct {
-	mu       sync.Mutex
-	known    map[*Entry]bool
-	uses     map[*Entry]bool // those that are dropped meanwhile are held
-	changing bool
-}
-
-func newMirror() *mirror { return &mirror{known: map[*Entry]bool{}, uses: map[*Entry]bool{}} }
-
-func (m *mirror) locked(do func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	do()
-}
-
-func (m *mirror) Watch(unsafe.Pointer) {}
-func (m *mirror) Add(e *Entry)         { m.locked(func() { m.known[e] = true }) }
-
-func (m *mirror) Drop(e *Entry) {
-	m.locked(func() {
-		if m.uses[e] {
-			e.Hold()
-		}
-		delete(m.known, e)
-	})
-}
-
-func (m *mirror) Uses(*Entry) bool { return false }
-func (m *mirror) Reap()            {}
-
-func (m *mirror) Changing(do func()) {
-	m.locked(func() { m.changing = true })
-	do()
-	m.locked(func() { m.changing = false })
-}
-
-func (m *mirror) knows(e *Entry) (yes bool) {
-	m.locked(func() { yes = m.known[e] })
-	return yes
-}
-
-// keptAway reports whether it is kept away for good.
-func (m *mirror) keptAway() (yes bool) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if m.locked(func() { yes = m.changing }); !yes {
-			return false
-		}
-	}
-	return true
-}
-
-// TestMirror: a mirror is told of what is used again, and of what goes, before that is deregistered
-// unless it holds it.
-func TestMirror(t *testing.T) {
-	d := newDevice(1 << 30)
-	c := imaginary(d, 1<<30)
-	m := newMirror()
-	c.SetMirror(m)
-	e := taken(t, c, 0x10000, 2*pageBytes)
-	if m.knows(e) {
-		t.Error("the mirror knows what was used once")
-	}
-	taken(t, c, 0x10000, 2*pageBytes)
-	if !m.knows(e) {
-		t.Error("the mirror does not know what was used twice")
-	}
-	m.uses[e] = true
-	c.Yield(1)
-	if m.knows(e) || d.open[e.Key] == "" {
-		t.Errorf("the mirror knows it: %v; registered: %q, while it is in use",
-			m.knows(e), d.open[e.Key])
-	}
-	e.Release()
-	if d.open[e.Key] != "" {
-		t.Error("it stays registered")
-	}
-	taken(t, c, 0x20000, 4*pageBytes)
-	other := taken(t, c, 0x20000, 4*pageBytes)
-	c.forget(event{lo: 0x21000, hi: 0x22000})
-	if m.knows(other) || d.open[other.Key] != "" {
-		t.Errorf("the mirror knows what was unmapped: %v; registered: %q",
-			m.knows(other), d.open[other.Key])
-	}
-	none := Uncached(d, 1<<30)
-	if none.SetMirror(m); none.mirror != nil {
-		t.Error("a cache that keeps nothing has a mirror")
-	}
-}
-
-// TestMirrorIsKeptAway: events are taken only while the mirror uses nothing new, and it is told
-// what was unmapped before the next transfer.
-func TestMirrorIsKeptAway(t *testing.T) {
-	c, _ := watching(t)
-	m := newMirror()
-	c.SetMirror(m)
-	p := mapped(t, 0, length, unix.MAP_PRIVATE)
-	taken(t, c, p, length)
-	e := taken(t, c, p, length)
-	if !m.knows(e) {
-		t.Error("the mirror does not know what was used twice")
-	}
-	unmap(t, p, length)
-	c.Take(p, 0)
-	if m.knows(e) || m.keptAway() {
-		t.Error("the mirror knows what was unmapped, or is kept away")
 	}
 }
