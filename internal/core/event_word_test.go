@@ -5,6 +5,7 @@
 package core
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,31 +13,49 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wordDevice writes words behind the caller's stores, as a device does: no waiter is woken. late is
-// by how much a write arrives after messages that were sent behind it.
+// wordDevice writes words in their order, behind the caller's stores, as a device does: no waiter is
+// woken. late is by how much a write arrives after messages that were sent behind it.
 type wordDevice struct {
 	transport.Transport
 	late time.Duration
+
+	mu   sync.Mutex
+	last chan struct{} // closed when the last word has been written
 }
 
-func (d wordDevice) Notifies() bool { return true }
+func newWordDevice(tr transport.Transport, late time.Duration) *wordDevice {
+	return &wordDevice{Transport: tr, late: late}
+}
 
-func (d wordDevice) WritesWords() bool { return true }
+func (d *wordDevice) Notifies() bool { return true }
 
-func (d wordDevice) Notify(p transport.Peer, kind uint8, _ uint32) (uintptr, error) {
+func (d *wordDevice) WritesWords() bool { return true }
+
+func (d *wordDevice) Notify(p transport.Peer, kind uint8, _ uint32) (uintptr, error) {
 	return 0, d.Send(p, transport.Msg{Kind: kind})
 }
 
-func (d wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32, m transport.Msg) (bool, error) {
+func (d *wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32, m transport.Msg) (bool, error) {
 	if err := d.Fence(p); err != nil {
 		return false, err
 	}
 	store := func() { (*atomic.Uint32)(pointer(addr)).Store(value) }
 	if d.late == 0 {
 		store()
-	} else {
-		time.AfterFunc(d.late, store)
+		return true, nil
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before, written := d.last, make(chan struct{})
+	d.last = written
+	go func() {
+		time.Sleep(d.late)
+		if before != nil {
+			<-before
+		}
+		store()
+		close(written)
+	}()
 	return true, nil
 }
 
@@ -85,7 +104,7 @@ func TestEventWrittenByDevice(t *testing.T) {
 	for name, late := range map[string]time.Duration{"at once": 0, "late": 300 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			shape{3, 6, true}.run(t, nil, func(r *tr) {
-				r.beyond.words = wordDevice{r.beyond.tr, late}
+				r.beyond.words = newWordDevice(r.beyond.tr, late)
 				r.barrier()
 				raiseInTurn(r)
 			})

@@ -181,6 +181,9 @@ func (r *Runtime) GroupFree(id int) error {
 		return err
 	}
 	if g.team != nil {
+		if g.leaders != nil {
+			g.leaders.retire()
+		}
 		r.AllFence()
 		g.team.Barrier()
 		r.Job.FreeComm(g.Comm)

@@ -79,7 +79,12 @@ func (s *hierarchicalTeam) Rank() int { return s.me }
 func (s *hierarchicalTeam) Pointer() unsafe.Pointer { return nil }
 
 // Release releases the node's team; on each node one member is the last.
-func (s *hierarchicalTeam) Release(bool) { s.local.Release(s.leads()) }
+func (s *hierarchicalTeam) Release(bool) {
+	if s.leads() {
+		s.leaders.freeRings()
+	}
+	s.local.Release(s.leads())
+}
 
 // Barrier is a barrier of the node, then of the leaders, then of the node.
 func (s *hierarchicalTeam) Barrier() {
@@ -98,7 +103,7 @@ func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	if s.leads() {
 		between = s.leaders.broadcast(all, home)
 	}
-	for b := range fragments(all, pipelineBytes) {
+	for b := range fragments(all, s.leaders.r.pipeline()) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}

@@ -232,7 +232,9 @@ func TestStepsOfCollectives(t *testing.T) {
 }
 
 // Two nodes in different collectives: a line names both ranks and what they do, and the job ends.
-func TestMismatch(t *testing.T) {
+func TestMismatch(t *testing.T) { mismatch(t, func(*tr) {}) }
+
+func mismatch(t *testing.T, prepare func(r *tr)) {
 	lines := logged(t)
 	stopped := make(chan bool, 8)
 	forever = func() {
@@ -241,6 +243,7 @@ func TestMismatch(t *testing.T) {
 	}
 	defer func() { forever = func() { select {} } }()
 	apart.run(t, nil, func(r *tr) {
+		prepare(r)
 		team, done := r.world.team, make(chan bool, 1)
 		x := []int64{1, 2}
 		go func() {

@@ -7,8 +7,14 @@ package core
 
 import "math/bits"
 
-// pipelineBytes is the size of the fragments in which a long buffer is sent.
-const pipelineBytes = 64 << 10
+// pipeline is the size of the fragments in which a long buffer is sent. All members of a team use
+// the same one, and only leaders know of rings: so it is that of rings wherever there may be some.
+func (r *Runtime) pipeline() int {
+	if r.beyond.words != nil {
+		return ringPiece
+	}
+	return 64 << 10
+}
 
 // fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
 func fragments(b []byte, size int) func(func([]byte) bool) {
@@ -35,6 +41,7 @@ type broadcast struct {
 
 // broadcast begins one. next must follow until it is false.
 func (l *leaderTeam) broadcast(buf []byte, root int) *broadcast {
+	l.entered()
 	b := &broadcast{l: l, left: buf}
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // my number where the root's is 0
@@ -51,7 +58,7 @@ func (l *leaderTeam) broadcast(buf []byte, root int) *broadcast {
 // steps as there are leaders until the last one has it.
 func (l *leaderTeam) chained(total int64) bool {
 	n := len(l.ranks)
-	return (total/pipelineBytes)*int64(bits.Len(uint(n-1))-1) > int64(n)
+	return total/int64(l.r.pipeline())*int64(bits.Len(uint(n-1))-1) > int64(n)
 }
 
 func (b *broadcast) chain(at, root int) {
@@ -95,24 +102,39 @@ func (b *broadcast) next() bool {
 	if b.from >= 0 {
 		b.l.await(w)
 	}
+	b.left = b.left[len(w.body):]
 	for _, to := range b.to {
-		b.l.send(to, b.number, w.body)
+		b.pass(to, w.body)
 	}
-	b.left, b.number = b.left[len(w.body):], b.number+1
+	b.number++
 	return true
+}
+
+// pass passes a fragment on to a leader. By rings only the last one waits until all have gone.
+func (b *broadcast) pass(to int, body []byte) {
+	e := b.l.ring(to)
+	if e == nil {
+		b.l.send(to, b.number, body)
+		return
+	}
+	b.l.check(e.to, len(body), e.send(body, b.l.what))
+	if len(b.left) == 0 {
+		b.l.finish(e)
+	}
 }
 
 // window begins a collective of as many fragments as may be on their way.
 func (b *broadcast) window() {
 	l := b.l
-	messages := min((len(b.left)+pipelineBytes-1)/pipelineBytes, maxOneWay)
-	if l.oneWay += messages; l.oneWay > maxOneWay { // the root hears from nobody
+	size := l.r.pipeline()
+	messages := min((len(b.left)+size-1)/size, maxOneWay)
+	if l.oneWay += messages; l.oneWay > maxOneWay && l.rings == nil { // the root hears from nobody
 		l.barrier("broadcast")
 		l.oneWay = messages
 	}
 	l.begin("broadcast", len(b.left), messages)
 	b.number, b.wanted = 0, b.wanted[:0]
-	for f := range fragments(b.left[:min(messages*pipelineBytes, len(b.left))], pipelineBytes) {
+	for f := range fragments(b.left[:min(messages*size, len(b.left))], size) {
 		if b.from < 0 {
 			b.wanted = append(b.wanted, &wanted{body: f})
 		} else {

@@ -43,6 +43,7 @@ const (
 
 // Allreduce combines the elements of all leaders.
 func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
+	l.entered()
 	t := kernel.Type(typ)
 	size := kernel.TypeSize(t)
 	other := reduceMemory.Get().(*[ahead][reduceBytes]byte)
@@ -129,6 +130,10 @@ func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, their
 // exchange sends mine to another leader and receives what belongs to theirs, either of which may be
 // empty, fragment by fragment. combine puts what has come in its place; nil: it is received there.
 func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
+	if e := r.l.ring(with); e != nil {
+		r.exchangeByRings(e, mine, theirs, combine)
+		return
+	}
 	count := func(b []byte) int { return (len(b) + r.most - 1) / r.most }
 	part := func(b []byte, i int) []byte { return b[min(i*r.most, len(b)):min((i+1)*r.most, len(b))] }
 	out, in, first := count(mine), count(theirs), step*r.each
@@ -161,6 +166,28 @@ func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(m
 			want(k + ahead)
 		}
 	}
+}
+
+// exchangeByRings is exchange by rings: what has come is combined where it is.
+func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte, combine func(mine, theirs []byte)) {
+	if combine == nil {
+		combine = func(mine, theirs []byte) { copy(mine, theirs) }
+	}
+	l, most := r.l, ringPiece/r.size*r.size
+	for len(mine)+len(theirs) > 0 {
+		n, m := min(len(mine), most), min(len(theirs), most)
+		if n > 0 {
+			l.check(e.to, n, e.send(mine[:n], l.what))
+		}
+		if m > 0 {
+			l.check(e.to, m, e.receive(m, l.what, func(_ int, piece []byte) {
+				l.finish(e) // what is combined may just be sent
+				combine(theirs[:m], piece)
+			}))
+		}
+		mine, theirs = mine[n:], theirs[m:]
+	}
+	l.finish(e)
 }
 
 // combiner combines with what another leader has sent.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Collectives between nodes: they run among the leaders of a group, its first member on each node,
-// by messages of which each has a tag of its own (straight.go), in a number of steps that grows
-// with the logarithm of the number of nodes. Used by one thread at a time, like any team.
+// by messages of which each has a tag of its own (straight.go), or which a device writes
+// (leader_ring.go), in a number of steps that grows with the logarithm of the number of nodes. Used
+// by one thread at a time, like any team.
 // Reductions are in leader_reduce.go.
 package core
 
@@ -28,6 +29,10 @@ type leaderTeam struct {
 	bytes  int64  // its size, for error messages
 
 	expected wanted // what recv waits for
+
+	entries int          // collectives so far, as long as they are counted
+	rings   *leaderRings // nil: messages are sent
+	retired uintptr      // memory of rings that are not used any more
 }
 
 // stepBits is the width of a message's number in the tags of a team, so that no two messages on
@@ -54,6 +59,11 @@ func (l *leaderTeam) numbered(message int) int64 {
 // send sends a message of the current collective. Where a group is being created, messages have one
 // tag and need their order.
 func (l *leaderTeam) send(to, message int, body []byte) {
+	if e := l.ring(to); e != nil {
+		l.check(e.to, len(body), e.send(body, l.what))
+		l.finish(e)
+		return
+	}
 	send := l.r.Send
 	if l.tag >= tagTeam {
 		send = l.r.sendStraight
@@ -63,12 +73,21 @@ func (l *leaderTeam) send(to, message int, body []byte) {
 	}
 }
 
+func (l *leaderTeam) finish(e *ringEnd) { l.check(e.to, 0, e.finish()) }
+
 // want says where a message of the current collective belongs, for await.
 func (l *leaderTeam) want(from, message int, body []byte) *wanted {
+	if e := l.ring(from); e != nil {
+		return &wanted{ring: e, body: body}
+	}
 	return l.r.want(l.ranks[from], l.numbered(message), body)
 }
 
 func (l *leaderTeam) await(w *wanted) {
+	if w.ring != nil {
+		l.receive(w.ring, w.body)
+		return
+	}
 	got, err := w.await()
 	switch {
 	case errors.Is(err, transport.ErrTooLong), err == nil && got.Total != len(w.body):
@@ -78,7 +97,27 @@ func (l *leaderTeam) await(w *wanted) {
 	}
 }
 
+func (l *leaderTeam) receive(e *ringEnd, body []byte) {
+	err := e.receive(len(body), l.what, func(at int, piece []byte) { copy(body[at:], piece) })
+	l.check(e.to, len(body), err)
+}
+
+// check ends the job if a message of so many bytes to or from another leader has failed.
+func (l *leaderTeam) check(other transport.Rank, want int, err error) {
+	var length errLength
+	switch {
+	case errors.As(err, &length):
+		l.mismatch(other, length.total, want)
+	case err != nil:
+		l.broken(other, err)
+	}
+}
+
 func (l *leaderTeam) recv(from, message int, body []byte) {
+	if e := l.ring(from); e != nil {
+		l.receive(e, body)
+		return
+	}
 	l.expected.begin(l.r, l.ranks[from], l.numbered(message), body)
 	l.await(&l.expected)
 }
@@ -119,11 +158,14 @@ func (l *leaderTeam) Rank() int { return l.me }
 // Pointer is nil: C has no fast path for it.
 func (l *leaderTeam) Pointer() unsafe.Pointer { return nil }
 
-// Release does nothing.
-func (l *leaderTeam) Release(bool) {}
+// Release frees what the caller has as a leader.
+func (l *leaderTeam) Release(bool) { l.freeRings() }
 
 // Barrier is the dissemination barrier.
-func (l *leaderTeam) Barrier() { l.barrier("barrier") }
+func (l *leaderTeam) Barrier() {
+	l.entered()
+	l.barrier("barrier")
+}
 
 func (l *leaderTeam) barrier(what string) {
 	l.begin(what, 0, 1)
@@ -143,16 +185,25 @@ func (l *leaderTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 
 // Allgather gathers equally many bytes from each leader.
 func (l *leaderTeam) Allgather(mine []byte) []byte {
-	sizes := make([]int, len(l.ranks))
-	for i := range sizes {
-		sizes[i] = len(mine)
-	}
-	return l.gather(mine, sizes)
+	return l.gather(mine, equalSizes(len(l.ranks), len(mine)))
 }
 
-// gather is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has
-// doubles with each step. The result has the blocks in order.
+func equalSizes(n, size int) []int {
+	sizes := make([]int, n)
+	for i := range sizes {
+		sizes[i] = size
+	}
+	return sizes
+}
+
 func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
+	l.entered()
+	return l.gatherBlocks(mine, sizes)
+}
+
+// gatherBlocks is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has
+// doubles with each step. The result has the blocks in order.
+func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), 1)
 	l.oneWay = 0
 	n := len(l.ranks)
@@ -166,14 +217,41 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	have := copy(all, mine)
 	for d := 1; d < n; d *= 2 {
 		count := min(d, n-d)
-		l.send((l.me-d+n)%n, 0, all[:size(l.me, count)])
 		from := (l.me + d) % n
 		more := size(from, count)
-		l.recv(from, 0, all[have:have+more])
+		l.exchange((l.me-d+n)%n, all[:size(l.me, count)], from, all[have:have+more])
 		have += more
 	}
 	tail := size(l.me, n-l.me) // my block and those of leaders behind me
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
+}
+
+// exchange sends a message to a leader and receives one from a leader. By rings it goes piece by
+// piece: a ring has no room for all that leaders may send who do not receive meanwhile.
+func (l *leaderTeam) exchange(to int, out []byte, from int, in []byte) {
+	t, f := l.ring(to), l.ring(from)
+	if t == nil || f == nil {
+		l.send(to, 0, out)
+		l.recv(from, 0, in)
+		return
+	}
+	sent := 0
+	next := func() {
+		n := min(len(out)-sent, ringPiece)
+		l.check(t.to, len(out), t.sendPiece(len(out), out[sent:sent+n], l.what))
+		sent += n
+	}
+	next()
+	l.check(f.to, len(in), f.receive(len(in), l.what, func(at int, piece []byte) {
+		copy(in[at:], piece)
+		if sent < len(out) {
+			next()
+		}
+	}))
+	for sent < len(out) {
+		next()
+	}
+	l.finish(t)
 }
 
 var _ transport.Team = (*leaderTeam)(nil)

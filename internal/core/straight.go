@@ -20,7 +20,8 @@ import (
 type wanted struct {
 	r *Runtime
 	wantedKey
-	listed bool // in wantedTable; else it comes like any other message
+	ring   *ringEnd // by which it comes; then nothing else is set but body
+	listed bool     // in wantedTable; else it comes like any other message
 	body   []byte
 	total  int // bytes of the message that has come
 	state  atomic.Int32

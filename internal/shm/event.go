@@ -9,6 +9,11 @@ import "C"
 // EventCount is the count of an event, or of a raiser's record of one.
 func (m *Node) EventCount(e uintptr) uint32 { return uint32(C.shm_event_count(eventAt(e))) }
 
+// EventSoon looks for another count without sleeping.
+func (m *Node) EventSoon(e uintptr, seen uint32) bool {
+	return bool(C.shm_event_soon(eventAt(e), C.uint32_t(seen)))
+}
+
 // EventSent notes in a record that a device has written so many; true: a waiter has asked to be
 // told.
 func (m *Node) EventSent(record uintptr, count uint32) bool {

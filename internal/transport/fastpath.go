@@ -8,6 +8,8 @@ package transport
 // #include "fast.h"
 import "C"
 
+import "unsafe"
+
 // FastBytes is how long a put may be that C makes locally complete at once.
 const FastBytes = C.FAST_BYTES
 
@@ -32,4 +34,41 @@ type FastPath interface {
 	// WaitRequest completes a request of C's; its error is returned once.
 	WaitRequest(number int32) error
 	TestRequest(number int32) (over bool, err error)
+}
+
+// FastParts is how much of a message C has posted, in this order.
+type FastParts int
+
+const (
+	FastNoPart      = FastParts(C.FAST_NO_PART)
+	FastHeadOnly    = FastParts(C.FAST_HEAD_ONLY)
+	FastHeadAndData = FastParts(C.FAST_HEAD_AND_DATA)
+	FastWhole       = FastParts(C.FAST_WHOLE)
+)
+
+// FastHead is the size of a message's head, which begins with a uint64.
+const FastHead = C.FAST_HEAD
+
+// FastTo is a rank of another node for C, with the counters of stores there and everywhere, which
+// are laid out as C's struct traffic.
+type FastTo struct {
+	Rank    Rank
+	At, All unsafe.Pointer
+}
+
+// FastMessage stores a head at an address of a rank, data behind it, and then a count in a word, as
+// far as C can. request is that under which the data goes on, 0: none or a new one.
+func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, count uint32, request *int32) FastParts {
+	return FastParts(C.fast_message(C.int(to.Rank), (*C.struct_traffic)(to.At), (*C.struct_traffic)(to.All),
+		C.uintptr_t(addr), C.uint64_t(total), unsafe.Pointer(unsafe.SliceData(data)),
+		C.uint64_t(len(data)), C.uintptr_t(word), C.uint32_t(count), (*C.int32_t)(request)))
+}
+
+// FastWait waits a little for a request of C's; false: WaitRequest has to.
+func FastWait(request int32) bool { return bool(C.fast_wait(C.int32_t(request))) }
+
+// FastWord stores a count in a word of a rank; false: nothing has happened.
+func FastWord(to FastTo, word uintptr, count uint32) bool {
+	return bool(C.fast_word(C.int(to.Rank), (*C.struct_traffic)(to.At), (*C.struct_traffic)(to.All),
+		C.uintptr_t(word), C.uint32_t(count)))
 }

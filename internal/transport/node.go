@@ -147,6 +147,8 @@ type Events interface {
 	// EventWait waits until the count differs from seen, or, not to negative, until so many milliseconds have passed: then it may
 	// return false. what: by what function, if that never happens.
 	EventWait(e uintptr, seen uint32, millis int, what string) bool
+	// EventSoon looks for a short while, without sleeping, whether the count differs from seen.
+	EventSoon(e uintptr, seen uint32) bool
 	// A device that writes the count of an event wakes no waiter. The rank that raises it has a
 	// record of it, which is an event, too. EventSent says that so many have been written;
 	// true: a waiter has asked, and the caller must tell it. EventAsk asks to be told of

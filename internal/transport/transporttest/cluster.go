@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	sliceBytes   = 4 << 20  // of the arena, per rank
+	sliceBytes   = 32 << 20 // of the arena, per rank
 	privateBytes = 4 << 20  // outside the arena, per rank
 	firstByte    = 64 << 10 // a slice begins with what a rank always has, such as its mutex
 	pageBytes    = 4096

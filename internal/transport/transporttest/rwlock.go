@@ -107,6 +107,9 @@ func (n *Node) EventTold(e uintptr, count uint32) bool {
 	return int32(countOf(e).Load()-count) >= 0
 }
 
+// EventSoon looks once.
+func (n *Node) EventSoon(e uintptr, seen uint32) bool { return countOf(e).Load() != seen }
+
 // EventWait waits for another count.
 func (n *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	end := time.Now().Add(time.Duration(millis) * time.Millisecond)

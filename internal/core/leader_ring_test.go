@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Collectives whose messages a device writes: their results, rings that are full, leaders that come
+// late, and memory that is given back.
+package core
+
+import (
+	"bytes"
+	"testing"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/transport/transporttest"
+)
+
+// withRings has the leaders of the world make rings over a device that is late by so long.
+func (r *tr) withRings(late time.Duration) {
+	r.beyond.words = newWordDevice(r.beyond.tr, late)
+	for range ringAfter {
+		r.barrier()
+	}
+}
+
+// leads tells whether the caller is a leader of a group, and checks that it has rings then.
+func (r *tr) leads(g *Group) bool {
+	if g.leaders != nil && len(g.leaders.ranks) > 1 && g.leaders.rings == nil {
+		r.wrong("group %v has no rings", g.Ranks)
+	}
+	return g.leaders != nil
+}
+
+func everyDevice(t *testing.T, f func(r *tr)) {
+	for name, late := range map[string]time.Duration{"at once": 0, "late": 50 * time.Microsecond} {
+		for _, s := range shapes {
+			t.Run(name+" "+s.String(), func(t *testing.T) {
+				s.run(t, nil, func(r *tr) {
+					r.withRings(late)
+					r.leads(r.world)
+					f(r)
+				})
+			})
+		}
+	}
+}
+
+func TestCollectivesByRings(t *testing.T) {
+	everyDevice(t, func(r *tr) { r.collectives(r.world, 3) })
+}
+
+// Blocks of which all leaders send more than a ring has room for before they receive.
+func TestGatherMoreThanRings(t *testing.T) {
+	everyDevice(t, func(r *tr) {
+		if l := r.world.leaders; l != nil {
+			for _, size := range []int{ringBytes + 12345, ringPiece, 3} {
+				var want []byte
+				for i := range l.ranks {
+					want = append(want, pattern(i, size)...)
+				}
+				if got := l.Allgather(pattern(l.me, size)); !bytes.Equal(got, want) {
+					r.wrong("blocks of %d bytes are wrong", size)
+				}
+			}
+		}
+		r.barrier()
+	})
+}
+
+// A root that only sends, to receivers that come late: it waits where a ring is full.
+func TestManyBroadcastsByRings(t *testing.T) {
+	shape{nodes: 3, ranks: 3}.run(t, nil, func(r *tr) {
+		r.withRings(0)
+		x := make([]byte, 100<<10)
+		for i := range 200 {
+			if clear(x); r.Me == 1 {
+				copy(x, pattern(i, len(x)))
+			} else if i%50 == int(r.Me) {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if r.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1); !bytes.Equal(x, pattern(i, len(x))) {
+				r.wrong("broadcast %d", i)
+			}
+		}
+	})
+}
+
+// A leader without memory for rings: no leader uses any, and none keeps memory for them.
+func TestNoMemoryForRings(t *testing.T) {
+	for _, step := range []string{"room", "grow", "publish"} {
+		f := &failingStep{step: step, rank: 1}
+		shape{nodes: 3, ranks: 3}.run(t, func(c *transporttest.Cluster) { c.Fail = f.fail }, func(r *tr) {
+			f.armed.Store(true)
+			r.withRings(0)
+			if rings := r.world.leaders.rings; rings != nil || len(r.regions.live) > 0 {
+				r.wrong("%s fails at one rank: rings %v, %d regions", step, rings, len(r.regions.live))
+			}
+			f.armed.Store(false)
+			r.collectives(r.world, 1)
+		})
+	}
+}
+
+// Rings of groups are freed with them, and no leader writes there afterwards.
+func TestRingsOfGroups(t *testing.T) {
+	everyDevice(t, func(r *tr) {
+		reversed := make([]int32, r.N)
+		for i := range reversed {
+			reversed[i] = int32(r.N - 1 - i)
+		}
+		before := len(r.regions.live)
+		for range 3 {
+			g, err := r.GroupCreate(r.world, reversed)
+			r.must(err)
+			r.collectives(g, 2)
+			if r.leads(g) && len(g.leaders.ranks) > 1 && len(r.regions.live) != before+1 {
+				r.wrong("%d regions, %d before the group", len(r.regions.live), before)
+			}
+			r.must(r.GroupFree(g.ID))
+			if len(r.regions.live) != before {
+				r.wrong("%d regions are left, %d were before the group", len(r.regions.live), before)
+			}
+		}
+	})
+}
+
+func TestMismatchByRings(t *testing.T) { mismatch(t, func(r *tr) { r.withRings(0) }) }
+
+// Both leaders of a pair that exchanges messages have a part of their memory for the other, and no
+// part is for two leaders.
+func TestRelations(t *testing.T) {
+	for n := 2; n < 70; n++ {
+		used := map[int]bool{}
+		for other := 1; other < n; other++ {
+			there, here := relation(0, other, n), relation(other, 0, n)
+			if (there < 0) != (here < 0) || there >= relations(n) || here >= relations(n) {
+				t.Errorf("%d leaders: %d and 0 are related by %d and %d", n, other, there, here)
+			}
+			if there >= 0 && used[there] {
+				t.Errorf("%d leaders: part %d is used twice", n, there)
+			}
+			used[there] = true
+		}
+		for d := 1; d < n; d *= 2 {
+			if relation(0, d, n) < 0 || relation(0, n-d, n) < 0 {
+				t.Errorf("%d leaders: no part for those at a distance of %d", n, d)
+			}
+		}
+	}
+}
