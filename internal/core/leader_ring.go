@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -44,11 +45,12 @@ type ringEnd struct {
 	to          transport.Rank
 	here, there uintptr // the parts for each other
 
-	written, sent  int64 // bytes and pieces of all messages so far
-	freed          int64 // quarters that the other leader has freed
-	read, received int64 // as written and sent
-	returned       int64 // quarters that were freed here
-	request        int32 // under which C still sends data, 0: none
+	written, sent  int64          // bytes and pieces of all messages so far
+	freed          int64          // quarters that the other leader has freed
+	read, received int64          // as written and sent
+	returned       int64          // quarters that were freed here
+	request        int32          // under which C still sends data, 0: none
+	head           [ringHead]byte // of a piece that Go sends: here, since an operation has only its address
 }
 
 // leaderRings are those of one leader of a team.
@@ -194,9 +196,8 @@ func (e *ringEnd) store(at uintptr, total int, piece []byte) error {
 	}
 	var err error
 	if parts < transport.FastHeadOnly {
-		var head [ringHead]byte
-		binary.LittleEndian.PutUint64(head[:], uint64(total))
-		err = e.put(at, head[:])
+		binary.LittleEndian.PutUint64(e.head[:], uint64(total))
+		err = e.put(at, e.head[:])
 	}
 	if parts < transport.FastHeadAndData && len(piece) > 0 && err == nil {
 		err = e.put(at+ringHead, piece)
@@ -220,14 +221,16 @@ func (e *ringEnd) finish() error {
 	return e.r.waitFast(request)
 }
 
-// put is a blocking put by Go.
+// put is a blocking put by Go, of data that is not on the stack, which may move.
 func (e *ringEnd) put(at uintptr, data []byte) error {
 	o := NewOp()
 	defer o.Release()
 	o.Kind, o.Proc = Put, int(e.to)
 	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(data))), at
 	o.Xfer.Count = []int32{int32(len(data))}
-	return e.r.Do(o)
+	err := e.r.Do(o)
+	runtime.KeepAlive(data)
+	return err
 }
 
 // count writes a count of this leader's at the other one, behind all that was stored there, unless

@@ -6,10 +6,12 @@ package core
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
+	"libarmci/internal/transport"
 	"libarmci/internal/transport/transporttest"
 )
 
@@ -62,6 +64,48 @@ func TestGatherMoreThanRings(t *testing.T) {
 			}
 		}
 		r.barrier()
+	})
+}
+
+// deep is a transport whose puts need a large stack, so that it moves when a goroutine's first one
+// has begun; then others use the memory where it was.
+type deep struct{ transport.Transport }
+
+func (d deep) Put(p transport.Peer, x *transport.Xfer) error {
+	fillStack(1000)
+	var others sync.WaitGroup
+	for range 100 {
+		others.Go(func() { fillStack(5) })
+	}
+	others.Wait()
+	return d.Transport.Put(p, x)
+}
+
+//go:noinline
+func fillStack(n int) (sum int) {
+	var frame [256]byte
+	for i := range frame {
+		frame[i] = byte(255 - n%2)
+	}
+	if n > 0 {
+		sum = fillStack(n - 1)
+	}
+	return sum + int(frame[n%256])
+}
+
+func TestRingsOnGrowingStacks(t *testing.T) {
+	grow := func(c *transporttest.Cluster) {
+		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return deep{t} }
+	}
+	apart.run(t, grow, func(r *tr) {
+		r.withRings(0)
+		for n := range 10 {
+			done := make(chan []byte)
+			go func() { done <- r.world.leaders.Allgather([]byte{byte(n), byte(r.Me)}) }()
+			if got := <-done; !bytes.Equal(got, []byte{byte(n), 0, byte(n), 1}) {
+				r.wrong("block %d: %v", n, got)
+			}
+		}
 	})
 }
 
