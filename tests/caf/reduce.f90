@@ -39,6 +39,8 @@ program reduce
   c4 = me * (1, 2); call co_reduce(c4, addc4); if (c4 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex32'
   c8 = me * (1, 2); call co_reduce(c8, addc8); if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
   r10 = me * 2.5_10; call co_reduce(r10, addr10); if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
+  call unused_bytes(2.5_10, .true.)
+  call unused_bytes(1 / 3._10, me == 1)
   c10 = me * (1, 2); call co_reduce(c10, addc10); if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
   c16 = me * (1, 2); call co_reduce(c16, addc16); if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
   l = me /= n; call co_reduce(l, both); if (l) error stop 'logical'
@@ -49,6 +51,20 @@ program reduce
   sync all
   if (me == 1) print '(a)', 'ok reduce'
 contains
+  ! The bytes that a number of kind 10 leaves unused look like the exponent of one of kind 16.
+  subroutine unused_bytes(value, filled)
+    real(10), intent(in) :: value
+    logical, intent(in) :: filled
+    real(10) :: x
+    integer(8), volatile :: bytes(2)
+    integer, volatile :: one = 1
+    equivalence (x, bytes)
+    bytes = 0
+    if (filled) bytes = int(z'3fff3fff3fff3fff', 8)
+    x = value * one ! computed, so that ten bytes are stored
+    call co_reduce(x, addr10)
+    if (abs(x - n * value) > 1e-15_10) error stop 'unused bytes'
+  end subroutine
   integer function ior_to(k) result(r)
     integer, intent(in) :: k
     integer :: j
