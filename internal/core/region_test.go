@@ -146,7 +146,7 @@ func TestMallocTooMuch(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		_, err := r.Malloc(r.group(World), 1<<40)
 		wantArg(r, "Malloc", err, "bytes", CodeInternal, "not enough memory")
-		_, err = r.Malloc(r.group(World), 7<<20) // there is room for both together, but in nobody's own part
+		_, err = r.Malloc(r.group(World), 56<<20) // there is room for both together, but in nobody's own part
 		wantArg(r, "Malloc", err, "bytes", CodeInternal, "not enough memory")
 		if live, _ := r.held(); live != 0 {
 			r.wrong("%d bytes are kept", live)

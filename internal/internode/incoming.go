@@ -151,6 +151,14 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 	return n
 }
 
+// ReceiveAfter: see transport.Incoming.
+func (t *Transport) ReceiveAfter() time.Duration {
+	if t.WritesWords() {
+		return 2 * time.Microsecond
+	}
+	return 0
+}
+
 // SleepIn: see transport.Incoming.
 func (t *Transport) SleepIn() int { return t.server.incoming.listener.SleepIn() }
 

@@ -267,6 +267,9 @@ func (q *queue) pushStalled() bool {
 // Arm: FD tells of everything that comes after Pending.
 func (q *queue) Arm() error { return nil }
 
+// Tells: it does not, without Pending.
+func (q *queue) Tells() bool { return false }
+
 // Pending tells whether FD is not to be waited for.
 func (q *queue) Pending() bool { return q.some() || q.ep.Pending() }
 

@@ -46,8 +46,11 @@ func decode(b []byte, x any) error {
 func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
-	f.accept, f.greeted, f.recent = accept, map[nonce][]byte{}, nil
-	return f.served, nil
+	l, err := f.served.share()
+	if err == nil {
+		f.accept, f.greeted, f.recent = accept, map[nonce][]byte{}, nil
+	}
+	return l, err
 }
 
 // Close stops listening, and closes the ends that are left.

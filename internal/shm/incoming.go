@@ -6,7 +6,7 @@ package shm
 
 // #include <stdbool.h>
 // #include "shm.h"
-// void shm_install_receive(int sleep_in, int wake_fd);
+// void shm_install_receive(uint64_t after, int sleep_in, int wake_fd);
 import "C"
 
 import (
@@ -30,7 +30,7 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 	if sleepIn >= 0 {
 		sleepIn = m.openWakeFD(sleepIn)
 	}
-	C.shm_install_receive(C.int(sleepIn), C.int(m.wakeFD))
+	C.shm_install_receive(C.uint64_t(in.ReceiveAfter()), C.int(sleepIn), C.int(m.wakeFD))
 }
 
 // openWakeFD adds an eventfd to the epoll that a waiter sleeps in. It returns that, or -1.

@@ -22,10 +22,12 @@ type fakeIncoming struct {
 	ready, sleepIn int
 	come           eventfd.FD // an event of ready
 	polls, leaves  atomic.Int32
+	after          time.Duration
 }
 
-func (f *fakeIncoming) Shares() bool { return true }
-func (f *fakeIncoming) SleepIn() int { return f.sleepIn }
+func (f *fakeIncoming) Shares() bool                { return true }
+func (f *fakeIncoming) SleepIn() int                { return f.sleepIn }
+func (f *fakeIncoming) ReceiveAfter() time.Duration { return f.after }
 
 func (f *fakeIncoming) PollIncoming(v *transport.Visit) int {
 	f.polls.Add(1)

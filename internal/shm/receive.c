@@ -24,7 +24,8 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 	bool met;
 	wait_begin(w, WAIT_FARAWAY, wait_clock());
 	while (!(met = cond(arg)))
-		if (receive(v) == 0 && !wait_pause(&shm.far, w, 1))
+		if ((w->now - w->begin < shm.receive_after || receive(v) == 0) &&
+		    !wait_pause(&shm.far, w, 1))
 			break;
 	if (met)
 		wait_done(&shm.far, w);

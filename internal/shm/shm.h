@@ -108,6 +108,7 @@ struct shm_view {
 	// Of transport.Incoming, by a waiter for other nodes; NULL: it cannot. visit is its own.
 	int (*receive)(struct shm_visit *visit);
 	void (*leave)(struct shm_visit *visit, bool found);
+	uint64_t receive_after; // ns for which a waiter looks at memory only
 	int sleep_in; // an epoll in which a waiter that receives may sleep; -1: there is none
 	int wake_fd;  // an eventfd that ends that
 };

@@ -8,8 +8,9 @@ static void stuck(const char *what, int peer) { armcigo_stuck((char *)what, peer
 
 void shm_install_stuck(void) { shm.stuck = stuck; }
 
-void shm_install_receive(int sleep_in, int wake_fd)
+void shm_install_receive(uint64_t after, int sleep_in, int wake_fd)
 {
+	shm.receive_after = after;
 	shm.sleep_in = sleep_in;
 	shm.wake_fd = wake_fd;
 	shm.leave = armcigo_leave_incoming;

@@ -74,7 +74,7 @@ type fabric struct {
 	addr     []byte // its address
 	buffers  pool[[]byte]
 	ends     poller[*endpoint]
-	alarm    alarm
+	alarm    eventfd.Alarm
 }
 
 // mostDeferred is the longest body that is copied so that it may travel together with the next
@@ -83,13 +83,13 @@ const mostDeferred = bufferBytes - transport.MaxHead - prefixBytes
 
 // open makes the process ready to be connected to, and to connect.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
-	f := &fabric{FabricConfig: c, opt: o, ln: -1, alarm: -1}
+	f := &fabric{FabricConfig: c, opt: o, ln: -1, alarm: eventfd.NoAlarm}
 	f.Eager = min(max(f.Eager, 0), mostDeferred)
 	f.straight, _ = o.straightFrom()
 	f.buffers.init(newBuffer, max(c.Buffer/2/bufferBytes, leastBuffers))
 	err := f.ends.open()
 	if err == nil {
-		f.alarm, err = newAlarm(f.ends.epoll)
+		f.alarm, err = eventfd.NewAlarm(f.ends.epoll)
 	}
 	if err == nil && c.Serves {
 		err = f.openSocket()
@@ -181,7 +181,7 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 // Close ends what is left.
 func (f *fabric) Close() error {
 	f.ends.close()
-	f.alarm.close()
+	f.alarm.Close()
 	unix.Close(f.ln)
 	return nil
 }
@@ -307,6 +307,6 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 func (f *fabric) Wake() { f.ends.Interrupt() }
 
 // WakeIn ends Wait after a time.
-func (f *fabric) WakeIn(d time.Duration) { f.alarm.set(d) }
+func (f *fabric) WakeIn(d time.Duration) { f.alarm.Set(d) }
 
 var _ transport.AlarmFabric = (*fabric)(nil)

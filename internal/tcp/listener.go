@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/acceptqueue"
+	"libarmci/internal/eventfd"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -31,7 +32,7 @@ type listener struct {
 	poller[*conn]     // all but those that have proved nothing
 	outer         int // an epoll of the poller's epoll, its bell, and the alarm
 	waiters       int // the same without the alarm: a waiter that polls sleeps in it
-	alarm         alarm
+	alarm         eventfd.Alarm
 	f             *fabric
 	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
 
@@ -56,7 +57,7 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, waiters: -1, alarm: -1, accept: accept, jobs: make(chan *conn),
+	l := &listener{f: f, outer: -1, waiters: -1, alarm: eventfd.NoAlarm, accept: accept, jobs: make(chan *conn),
 		peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
@@ -86,7 +87,7 @@ func (l *listener) openOuter() (err error) {
 			return err
 		}
 	}
-	l.alarm, err = newAlarm(l.outer)
+	l.alarm, err = eventfd.NewAlarm(l.outer)
 	return err
 }
 
@@ -205,7 +206,7 @@ func (l *listener) consume() {
 }
 
 // WakeIn ends Sleep after a time.
-func (l *listener) WakeIn(d time.Duration) { l.alarm.set(d) }
+func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
 
 // Sleep waits until something happens.
 func (l *listener) Sleep(limit time.Duration) {
@@ -297,7 +298,7 @@ func (l *listener) Close() {
 		l.leave(p)
 	}
 	l.poller.close()
-	l.alarm.close()
+	l.alarm.Close()
 	unix.Close(l.outer)
 	unix.Close(l.waiters)
 	unix.Close(l.f.ln)

@@ -167,6 +167,9 @@ type Incoming interface {
 	// PollIncoming receives what has come, unless another thread is about to, and returns how much that
 	// was. From the first call to LeaveIncoming the server's thread leaves it to the waiter.
 	PollIncoming(v *Visit) int
+	// ReceiveAfter is for how long a waiter looks at memory first, where devices write what it
+	// mostly waits for.
+	ReceiveAfter() time.Duration
 	// SleepIn is where a waiter that polls, and has a descriptor to look at, may sleep: see
 	// SharedListener. It then polls again. Negative: nowhere.
 	SleepIn() int

@@ -83,6 +83,8 @@ type Queue interface {
 	Stirred() bool
 	// Arm asks for FD to become readable when the next completion comes, once.
 	Arm() error
+	// Tells reports whether FD tells of all that comes, once Arm has been called.
+	Tells() bool
 	FD() int       // negative: there is none, and who waits has to look from time to time
 	Pending() bool // asked before FD is waited for: something may have come that it does not tell of
 	Take()         // makes FD unreadable again

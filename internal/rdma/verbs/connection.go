@@ -43,6 +43,9 @@ func (q *queue) Stirred() bool { return false }
 // FD is readable after Arm when something has been completed.
 func (q *queue) FD() int { return q.ch.FD() }
 
+// Tells: it does.
+func (q *queue) Tells() bool { return true }
+
 // Pending: the descriptor tells of everything after Arm.
 func (q *queue) Pending() bool { return false }
 

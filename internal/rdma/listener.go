@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The data server's queue where any thread of the process may poll it (transport.SharedListener).
+// The server's thread sleeps in an epoll of the queue's descriptor, its bell and an alarm, and holds
+// nothing there. While another thread polls, the descriptor is switched off in that epoll.
+package rdma
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/eventfd"
+	"libarmci/internal/transport"
+)
+
+type listener struct {
+	*queue
+	epoll    int
+	alarm    eventfd.Alarm
+	diverted atomic.Bool // what comes is another thread's
+}
+
+// share makes a queue's listener, one that threads share if its descriptor tells of all that comes.
+func (q *queue) share() (transport.Listener, error) {
+	if !q.cq.Tells() {
+		return q, nil
+	}
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	l := &listener{queue: q, epoll: epoll, alarm: eventfd.NoAlarm}
+	for _, fd := range []int{int(q.bell), q.cq.FD()} {
+		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+		if err == nil {
+			err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &event)
+		}
+	}
+	if err == nil {
+		l.alarm, err = eventfd.NewAlarm(epoll)
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Sleep sleeps until something comes, unless that is another thread's, or Interrupt or the alarm
+// ends it.
+func (l *listener) Sleep(limit time.Duration) {
+	if l.prepare() > 0 {
+		return
+	}
+	timeout := -1
+	if limit >= 0 {
+		timeout = int((limit + time.Millisecond - 1) / time.Millisecond)
+	}
+	var events [3]unix.EpollEvent
+	n, err := unix.EpollWait(l.epoll, events[:], timeout)
+	if err != nil && err != unix.EINTR && l.f.cfg.Fatal != nil {
+		l.f.cfg.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
+	}
+	for _, e := range events[:max(n, 0)] {
+		if e.Fd == int32(l.bell) {
+			l.bell.Drain()
+		}
+	}
+}
+
+// prepare has the queue tell of what comes, and handles what has come before: how much.
+func (l *listener) prepare() int {
+	l.enter()
+	defer l.leave()
+	l.found += l.waiting()
+	l.offerBuffers()
+	if l.found == 0 && !l.diverted.Load() {
+		l.arm()
+	}
+	return l.found
+}
+
+// arm has the descriptor tell of the next completion. Those before are handled. Poller only.
+func (l *listener) arm() {
+	l.cq.Take()
+	err := l.cq.Arm()
+	n := 0
+	if err == nil {
+		n, err = l.cq.Look(l.done[:], 1, 0)
+	}
+	l.found += l.deal(n, err)
+}
+
+// Rest: what is left waits for completions.
+func (l *listener) Rest() time.Duration { return -1 }
+
+// Whole: frames come whole.
+func (l *listener) Whole() bool { return true }
+
+// Ready and SleepIn: the descriptor tells of what comes only once, if asked for.
+func (l *listener) Ready() int   { return -1 }
+func (l *listener) SleepIn() int { return -1 }
+
+// Divert switches the descriptor off for the server's thread, or on again.
+func (l *listener) Divert(on bool) {
+	l.diverted.Store(on)
+	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.cq.FD())}
+	if on {
+		event.Events = 0
+	}
+	unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, l.cq.FD(), &event)
+	if on {
+		return
+	}
+	l.enter()
+	l.arm()
+	found := l.found > 0
+	l.leave()
+	if found {
+		l.Interrupt()
+	}
+}
+
+// WakeIn ends Sleep after a time.
+func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
+
+// Close stops listening, and closes the ends that are left.
+func (l *listener) Close() {
+	l.queue.Close()
+	l.close()
+}
+
+func (l *listener) close() {
+	l.alarm.Close()
+	unix.Close(l.epoll)
+}
+
+var _ transport.SharedListener = (*listener)(nil)

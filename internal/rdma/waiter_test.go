@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Waiters that receive what comes to their process's data server, while its thread sleeps.
+package rdma
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"libarmci/internal/transport"
+)
+
+// receivers is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
+type receivers struct {
+	*job
+	t    *testing.T
+	in   transport.Incoming
+	sent int
+}
+
+func newReceivers(t *testing.T) *receivers {
+	w := &receivers{job: newJob(t, nil, 1, 1), t: t}
+	w.in = w.Open[1].(transport.Incoming)
+	if !w.in.Shares() {
+		t.Fatal("waiters may not receive")
+	}
+	w.send() // connects
+	w.await(func() {})
+	return w
+}
+
+func (w *receivers) send() {
+	w.t.Helper()
+	if err := w.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("to a waiter")}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sent++
+}
+
+func (w *receivers) here() bool { return w.Inbox[1].Has(0, w.sent) }
+
+// await waits until all that was sent has come, and calls poll meanwhile.
+func (w *receivers) await(poll func()) {
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); !w.here(); poll() {
+		if time.Now().After(end) {
+			w.t.Fatalf("message %d has not come", w.sent)
+		}
+	}
+}
+
+// While a waiter polls, what comes does not wake the server's thread; what comes afterwards does,
+// and so does what came unseen.
+func TestWaiterReceives(t *testing.T) {
+	w := newReceivers(t)
+	for range 50 {
+		var v transport.Visit
+		for v.Stage != transport.VisitPolling {
+			w.in.PollIncoming(&v)
+		}
+		w.send()
+		if time.Sleep(2 * time.Millisecond); w.here() {
+			t.Fatal("the server's thread has received what a waiter is to receive")
+		}
+		w.await(func() { w.in.PollIncoming(&v) })
+		w.send()
+		w.in.LeaveIncoming(&v, true)
+		w.await(func() {})
+		w.send()
+		w.await(func() {})
+	}
+}
+
+// Threads that wait in short turns, at any moments, lose nothing.
+func TestManyWaiters(t *testing.T) {
+	w := newReceivers(t)
+	var end atomic.Bool
+	var threads sync.WaitGroup
+	for i := range 3 {
+		threads.Go(func() {
+			for n := 0; !end.Load(); n++ {
+				var v transport.Visit
+				for range n % 50 {
+					w.in.PollIncoming(&v)
+				}
+				w.in.LeaveIncoming(&v, n%3 > 0)
+				time.Sleep(time.Duration(n%7*(i+1)) * 20 * time.Microsecond)
+			}
+		})
+	}
+	for n := range 3000 {
+		w.send()
+		if n%10 == 0 {
+			w.await(func() { time.Sleep(10 * time.Microsecond) })
+		}
+	}
+	w.await(func() {})
+	end.Store(true)
+	threads.Wait()
+}
