@@ -160,7 +160,7 @@ func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
 		return false
 	}
 	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)), binary.LittleEndian.Uint32(m.Body[8:])
-	if r.isEvent(to, event) && !r.events.EventTold(event, count) {
+	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.begin() {
 		go r.eventToldLater(to, event, count)
 	}
 	return true
@@ -170,8 +170,11 @@ func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
 // different ways. By then the waiter may have seen it and freed the event.
 func (r *Runtime) eventToldLater(to transport.Rank, event uintptr, count uint32) {
 	defer log.Guard()
-	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {
+	defer r.twoSided.running.Done()
+	end := time.Now().Add(time.Minute)
+	for pause := 10 * time.Microsecond; time.Now().Before(end) && !r.twoSided.isClosed(); {
 		time.Sleep(pause)
+		pause = min(2*pause, 10*time.Millisecond)
 		if !r.isEvent(to, event) || r.events.EventTold(event, count) {
 			return
 		}

@@ -112,6 +112,17 @@ func TestEventWrittenByDevice(t *testing.T) {
 	}
 }
 
+// A count that never comes is not looked for when the job has ended and its memory is gone.
+func TestEventToldTooMuch(t *testing.T) {
+	apart.run(t, nil, func(r *tr) {
+		mem, other := r.alloc(256), 1-int(r.Me)
+		r.barrier()
+		r.must(r.EventTell(other, mem[other], 5))
+		r.must(r.Fence(other))
+		r.barrier()
+	})
+}
+
 func TestEventRaiseMistakes(t *testing.T) {
 	logged(t) // what the server drops
 	apart.run(t, nil, func(r *tr) {
