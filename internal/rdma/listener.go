@@ -14,6 +14,7 @@ import (
 
 	"libarmci/internal/eventfd"
 	"libarmci/internal/transport"
+	"libarmci/internal/wait"
 )
 
 type listener struct {
@@ -49,10 +50,22 @@ func (q *queue) share() (transport.Listener, error) {
 	return l, nil
 }
 
+// Poll handles completions. A waiter handles one and then looks for what it waits for: messages for
+// it, which it alone takes out of its mailbox, would fill that.
+func (l *listener) Poll(looks int) int {
+	if !l.diverted.Load() {
+		return l.queue.Poll(looks)
+	}
+	l.enter()
+	defer l.leave()
+	return l.pollSome(looks, 1)
+}
+
 // Sleep sleeps until something comes, unless that is another thread's, or Interrupt or the alarm
 // ends it.
 func (l *listener) Sleep(limit time.Duration) {
 	if l.prepare() > 0 {
+		wait.Yield() // the thread that polls may not have called Divert yet
 		return
 	}
 	timeout := -1
@@ -71,13 +84,17 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 }
 
-// prepare has the queue tell of what comes, and handles what has come before: how much.
+// prepare has the queue tell of what comes, and handles what has come before: how much. Nothing is
+// done where that is another thread's.
 func (l *listener) prepare() int {
 	l.enter()
 	defer l.leave()
+	if l.diverted.Load() {
+		return 0
+	}
 	l.found += l.waiting()
 	l.offerBuffers()
-	if l.found == 0 && !l.diverted.Load() {
+	if l.found == 0 {
 		l.arm()
 	}
 	return l.found

@@ -162,16 +162,19 @@ func (q *queue) leave() {
 func (q *queue) Poll(looks int) int {
 	q.enter()
 	defer q.leave()
-	return q.poll(looks)
+	return q.pollSome(looks, burst)
 }
 
-func (q *queue) poll(looks int) int {
+func (q *queue) poll(looks int) int { return q.pollSome(looks, burst) }
+
+// pollSome handles so many completions at most.
+func (q *queue) pollSome(looks, most int) int {
 	if n := q.waiting() + q.found; n > 0 {
 		q.found = 0
 		return n
 	}
 	spin := max(min(looks, q.looks), 1)
-	n, err := q.cq.Look(q.done[:], spin, max(looks-spin, 0))
+	n, err := q.cq.Look(q.done[:most], spin, max(looks-spin, 0))
 	return q.deal(n, err)
 }
 

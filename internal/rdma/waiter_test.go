@@ -100,3 +100,33 @@ func TestManyWaiters(t *testing.T) {
 	end.Store(true)
 	threads.Wait()
 }
+
+// The server's thread sleeps while a waiter polls, also if something was found before the waiter
+// came: it would take the waiter's core.
+func TestServerSleepsBesideWaiter(t *testing.T) {
+	w := newReceivers(t)
+	q := w.fabrics[1].origins // no other thread polls it
+	made, err := q.share()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := made.(*listener)
+	defer l.close()
+	l.enter()
+	l.found++
+	l.leave()
+	l.Divert(true)
+	const limit = 30 * time.Millisecond
+	begin := time.Now()
+	if l.Sleep(limit); time.Since(begin) < limit/2 {
+		t.Errorf("Sleep ended after %v", time.Since(begin))
+	}
+	l.Divert(false)
+	begin = time.Now()
+	if l.Sleep(time.Minute); time.Since(begin) > time.Second {
+		t.Error("Sleep does not end although something was found")
+	}
+	if n := l.Poll(1); n != 1 {
+		t.Errorf("Poll has found %d, expected 1", n)
+	}
+}
