@@ -7,13 +7,15 @@ package core
 
 import "math/bits"
 
+const pipelineBytes = 64 << 10
+
 // pipeline is the size of the fragments in which a long buffer is sent. All members of a team use
 // the same one, and only leaders know of rings: so it is that of rings wherever there may be some.
 func (r *Runtime) pipeline() int {
 	if r.beyond.words != nil {
 		return ringPiece
 	}
-	return 64 << 10
+	return pipelineBytes
 }
 
 // fragments divides a buffer into consecutive ones of a size; the last one may be shorter.

@@ -41,6 +41,7 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/protocols.md", `After (\d+ KiB) a sender requests`, "internal/core/two_sided.go", `ackBytes += (.*?) //`},
 	{"docs/protocols.md", `header and data of (\d+ MiB) each`, "internal/core/gpc.go", `MaxProcedure = (.*)`},
 	{"docs/protocols.md", `fragments of (\d+ KiB), so that nodes work`, "internal/core/leader_bcast.go", `pipelineBytes = (.*)`},
+	{"docs/protocols.md", `a piece of up to (\d+ KiB) \(so`, "internal/core/leader_ring.go", `ringPiece = (.*?) //`},
 	{"docs/protocols.md", `up to (\d+ KiB) recursive doubling`, "internal/core/leader_reduce.go", `shortReduction = (.*?) //`},
 	{"docs/protocols.md", `in fragments of (\d+ KiB), recursive halving`, "internal/core/leader_reduce.go", `reduceBytes += (.*?) //`},
 	{"docs/protocols.md", `runs of memory, elements; at most (\d+ KiB)`, "internal/core/update_message.go", `mostUpdate = (.*)`},
