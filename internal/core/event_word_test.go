@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wordDevice writes words in their order, behind the caller's stores, as a device does: no waiter is
-// woken. late is by how much a write arrives after messages that were sent behind it.
+// wordDevice writes words in their order, behind the caller's stores, as a device does: no waiter
+// is woken. late is by how much a write arrives after messages that were sent behind it.
 type wordDevice struct {
 	transport.Transport
 	late time.Duration
@@ -35,7 +35,8 @@ func (d *wordDevice) Notify(p transport.Peer, kind uint8, _ uint32) (uintptr, er
 	return 0, d.Send(p, transport.Msg{Kind: kind})
 }
 
-func (d *wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32, m transport.Msg) (bool, error) {
+func (d *wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32,
+	_ transport.Msg) (bool, error) {
 	if err := d.Fence(p); err != nil {
 		return false, err
 	}

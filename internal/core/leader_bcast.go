@@ -130,7 +130,8 @@ func (b *broadcast) window() {
 	l := b.l
 	size := l.r.pipeline()
 	messages := min((len(b.left)+size-1)/size, maxOneWay)
-	if l.oneWay += messages; l.oneWay > maxOneWay && l.rings == nil { // the root hears from nobody
+	l.oneWay += messages
+	if l.oneWay > maxOneWay && l.rings == nil { // the root hears from nobody
 		l.barrier("broadcast")
 		l.oneWay = messages
 	}

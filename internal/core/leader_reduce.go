@@ -169,7 +169,8 @@ func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(m
 }
 
 // exchangeByRings is exchange by rings: what has come is combined where it is.
-func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte, combine func(mine, theirs []byte)) {
+func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
+	combine func(mine, theirs []byte)) {
 	if combine == nil {
 		combine = func(mine, theirs []byte) { copy(mine, theirs) }
 	}

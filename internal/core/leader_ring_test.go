@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives whose messages a device writes: their results, rings that are full, leaders that come
-// late, and memory that is given back.
+// Collectives by messages that a device writes: their results, full rings, leaders that come late,
+// and memory that is given back.
 package core
 
 import (
@@ -32,7 +32,8 @@ func (r *tr) leads(g *Group) bool {
 }
 
 func everyDevice(t *testing.T, f func(r *tr)) {
-	for name, late := range map[string]time.Duration{"at once": 0, "late": 50 * time.Microsecond} {
+	const late = 50 * time.Microsecond
+	for name, late := range map[string]time.Duration{"at once": 0, "late": late} {
 		for _, s := range shapes {
 			t.Run(name+" "+s.String(), func(t *testing.T) {
 				s.run(t, nil, func(r *tr) {
@@ -58,7 +59,8 @@ func TestGatherMoreThanRings(t *testing.T) {
 				for i := range l.ranks {
 					want = append(want, pattern(i, size)...)
 				}
-				if got := l.Allgather(pattern(l.me, size)); !bytes.Equal(got, want) {
+				got := l.Allgather(pattern(l.me, size))
+				if !bytes.Equal(got, want) {
 					r.wrong("blocks of %d bytes are wrong", size)
 				}
 			}
@@ -67,8 +69,8 @@ func TestGatherMoreThanRings(t *testing.T) {
 	})
 }
 
-// deep is a transport whose puts need a large stack, so that it moves when a goroutine's first one
-// has begun; then others use the memory where it was.
+// deep is a transport with puts that need a large stack: it moves when a goroutine's first one has
+// begun, and then others use the memory where it was.
 type deep struct{ transport.Transport }
 
 func (d deep) Put(p transport.Peer, x *transport.Xfer) error {
@@ -101,7 +103,8 @@ func TestRingsOnGrowingStacks(t *testing.T) {
 		r.withRings(0)
 		for n := range 10 {
 			done := make(chan []byte)
-			go func() { done <- r.world.leaders.Allgather([]byte{byte(n), byte(r.Me)}) }()
+			mine := []byte{byte(n), byte(r.Me)}
+			go func() { done <- r.world.leaders.Allgather(mine) }()
 			if got := <-done; !bytes.Equal(got, []byte{byte(n), 0, byte(n), 1}) {
 				r.wrong("block %d: %v", n, got)
 			}
@@ -120,7 +123,8 @@ func TestManyBroadcastsByRings(t *testing.T) {
 			} else if i%50 == int(r.Me) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			if r.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1); !bytes.Equal(x, pattern(i, len(x))) {
+			r.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1)
+			if !bytes.Equal(x, pattern(i, len(x))) {
 				r.wrong("broadcast %d", i)
 			}
 		}
@@ -131,11 +135,13 @@ func TestManyBroadcastsByRings(t *testing.T) {
 func TestNoMemoryForRings(t *testing.T) {
 	for _, step := range []string{"room", "grow", "publish"} {
 		f := &failingStep{step: step, rank: 1}
-		shape{nodes: 3, ranks: 3}.run(t, func(c *transporttest.Cluster) { c.Fail = f.fail }, func(r *tr) {
+		fail := func(c *transporttest.Cluster) { c.Fail = f.fail }
+		shape{nodes: 3, ranks: 3}.run(t, fail, func(r *tr) {
 			f.armed.Store(true)
 			r.withRings(0)
-			if rings := r.world.leaders.rings; rings != nil || len(r.regions.live) > 0 {
-				r.wrong("%s fails at one rank: rings %v, %d regions", step, rings, len(r.regions.live))
+			live := len(r.regions.live)
+			if rings := r.world.leaders.rings; rings != nil || live > 0 {
+				r.wrong("%s fails at one rank: rings %v, %d regions", step, rings, live)
 			}
 			f.armed.Store(false)
 			r.collectives(r.world, 1)
@@ -155,12 +161,13 @@ func TestRingsOfGroups(t *testing.T) {
 			g, err := r.GroupCreate(r.world, reversed)
 			r.must(err)
 			r.collectives(g, 2)
-			if r.leads(g) && len(g.leaders.ranks) > 1 && len(r.regions.live) != before+1 {
-				r.wrong("%d regions, %d before the group", len(r.regions.live), before)
+			several := r.leads(g) && len(g.leaders.ranks) > 1
+			if live := len(r.regions.live); several && live != before+1 {
+				r.wrong("%d regions, %d before the group", live, before)
 			}
 			r.must(r.GroupFree(g.ID))
-			if len(r.regions.live) != before {
-				r.wrong("%d regions are left, %d were before the group", len(r.regions.live), before)
+			if live := len(r.regions.live); live != before {
+				r.wrong("%d regions are left, %d were before the group", live, before)
 			}
 		}
 	})
@@ -174,9 +181,9 @@ func TestRelations(t *testing.T) {
 	for n := 2; n < 70; n++ {
 		used := map[int]bool{}
 		for other := 1; other < n; other++ {
-			there, here := relation(0, other, n), relation(other, 0, n)
-			if (there < 0) != (here < 0) || there >= relations(n) || here >= relations(n) {
-				t.Errorf("%d leaders: %d and 0 are related by %d and %d", n, other, there, here)
+			there, here, most := relation(0, other, n), relation(other, 0, n), relations(n)
+			if (there < 0) != (here < 0) || there >= most || here >= most {
+				t.Errorf("%d leaders: %d is related by %d and %d", n, other, there, here)
 			}
 			if there >= 0 && used[there] {
 				t.Errorf("%d leaders: part %d is used twice", n, there)

@@ -201,8 +201,8 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	return l.gatherBlocks(mine, sizes)
 }
 
-// gatherBlocks is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader has
-// doubles with each step. The result has the blocks in order.
+// gatherBlocks is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader
+// has doubles with each step. The result has the blocks in order.
 func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), 1)
 	l.oneWay = 0
@@ -227,7 +227,7 @@ func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 }
 
 // exchange sends a message to a leader and receives one from a leader. By rings it goes piece by
-// piece: a ring has no room for all that leaders may send who do not receive meanwhile.
+// piece: a ring has no room for all that leaders may send before they receive.
 func (l *leaderTeam) exchange(to int, out []byte, from int, in []byte) {
 	t, f := l.ring(to), l.ring(from)
 	if t == nil || f == nil {

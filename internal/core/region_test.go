@@ -146,7 +146,8 @@ func TestMallocTooMuch(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		_, err := r.Malloc(r.group(World), 1<<40)
 		wantArg(r, "Malloc", err, "bytes", CodeInternal, "not enough memory")
-		_, err = r.Malloc(r.group(World), 56<<20) // there is room for both together, but in nobody's own part
+		// There is room for both together, but in neither one's own part.
+		_, err = r.Malloc(r.group(World), 56<<20)
 		wantArg(r, "Malloc", err, "bytes", CodeInternal, "not enough memory")
 		if live, _ := r.held(); live != 0 {
 			r.wrong("%d bytes are kept", live)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The data server's queue where any thread of the process may poll it (transport.SharedListener).
-// The server's thread sleeps in an epoll of the queue's descriptor, its bell and an alarm, and holds
-// nothing there. While another thread polls, the descriptor is switched off in that epoll.
+// The server's thread sleeps in an epoll of the queue's descriptor, its bell and an alarm, and
+// holds nothing there. While another thread polls, the descriptor is switched off in that epoll.
 package rdma
 
 import (

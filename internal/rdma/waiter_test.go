@@ -33,7 +33,8 @@ func newReceivers(t *testing.T) *receivers {
 
 func (w *receivers) send() {
 	w.t.Helper()
-	if err := w.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("to a waiter")}); err != nil {
+	m := transport.Msg{Kind: 9, Body: []byte("to a waiter")}
+	if err := w.Open[0].Send(1, m); err != nil {
 		w.t.Fatal(err)
 	}
 	w.sent++

@@ -57,8 +57,8 @@ type listener struct {
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, waiters: -1, alarm: eventfd.NoAlarm, accept: accept, jobs: make(chan *conn),
-		peers: acceptqueue.New[*peer](maxPeers)}
+	l := &listener{f: f, outer: -1, waiters: -1, alarm: eventfd.NoAlarm, accept: accept,
+		jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
 	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
 	l.space, _ = l.spaces.get(true)
 	err := l.open()

@@ -38,7 +38,8 @@ enum fast_parts fast_message(int rank, struct traffic *at, struct traffic *all, 
 	uint64_t total, void *data, uint64_t n, uintptr_t word, uint32_t count, int32_t *request)
 {
 	const struct fast_path *f = current();
-	struct fast_transfer t = {.remote = to, .at = at, .all = all, .rank = rank, .blocking = true};
+	struct fast_transfer t = {.remote = to, .at = at, .all = all, .rank = rank,
+		.blocking = true};
 	if (!f || !put_head(f, t, total, data, n <= SHORT ? n : 0))
 		return FAST_NO_PART;
 	if (n > SHORT) {

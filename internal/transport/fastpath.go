@@ -58,9 +58,10 @@ type FastTo struct {
 
 // FastMessage stores a head at an address of a rank, data behind it, and then a count in a word, as
 // far as C can. request is that under which the data goes on, 0: none or a new one.
-func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, count uint32, request *int32) FastParts {
-	return FastParts(C.fast_message(C.int(to.Rank), (*C.struct_traffic)(to.At), (*C.struct_traffic)(to.All),
-		C.uintptr_t(addr), C.uint64_t(total), unsafe.Pointer(unsafe.SliceData(data)),
+func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, count uint32,
+	request *int32) FastParts {
+	return FastParts(C.fast_message(C.int(to.Rank), (*C.struct_traffic)(to.At),
+		(*C.struct_traffic)(to.All), C.uintptr_t(addr), C.uint64_t(total), unsafe.Pointer(unsafe.SliceData(data)),
 		C.uint64_t(len(data)), C.uintptr_t(word), C.uint32_t(count), (*C.int32_t)(request)))
 }
 
@@ -69,6 +70,6 @@ func FastWait(request int32) bool { return bool(C.fast_wait(C.int32_t(request)))
 
 // FastWord stores a count in a word of a rank; false: nothing has happened.
 func FastWord(to FastTo, word uintptr, count uint32) bool {
-	return bool(C.fast_word(C.int(to.Rank), (*C.struct_traffic)(to.At), (*C.struct_traffic)(to.All),
-		C.uintptr_t(word), C.uint32_t(count)))
+	return bool(C.fast_word(C.int(to.Rank), (*C.struct_traffic)(to.At),
+		(*C.struct_traffic)(to.All), C.uintptr_t(word), C.uint32_t(count)))
 }
