@@ -121,9 +121,15 @@ func (l *leaderTeam) ring(other int) *ringEnd {
 // write there.
 func (l *leaderTeam) retire() {
 	l.entries = ringAfter + 1
-	if l.rings != nil {
-		l.retired, l.rings = l.rings.block, nil
+	if l.rings == nil {
+		return
 	}
+	for _, e := range l.rings.ends {
+		if e != nil {
+			e.forget()
+		}
+	}
+	l.retired, l.rings = l.rings.block, nil
 }
 
 // freeRings frees the memory of rings that were retired.

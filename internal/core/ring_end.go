@@ -137,6 +137,13 @@ func (e *ringEnd) leaveToFast() {
 	}
 }
 
+// forget ends that: the memory will be another allocation's.
+func (e *ringEnd) forget() {
+	if to := e.r.route(e.to); to.fast != nil {
+		to.fast.DropRanges(to.peer)
+	}
+}
+
 func (e *ringEnd) fastTo() transport.FastTo {
 	at, all := &e.r.traffic[e.to], e.r.traffic.all()
 	return transport.FastTo{Rank: e.to, At: unsafe.Pointer(at), All: unsafe.Pointer(all)}

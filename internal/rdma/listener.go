@@ -84,15 +84,15 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 }
 
-// prepare has the queue tell of what comes, and handles what has come before: how much. Nothing is
-// done where that is another thread's.
+// prepare has the queue tell of what comes, and handles what has come before: how much. Where that is
+// another thread's it only makes the calls that Interrupt was for: that thread may be away.
 func (l *listener) prepare() int {
 	l.enter()
 	defer l.leave()
+	l.found += l.waiting()
 	if l.diverted.Load() {
 		return 0
 	}
-	l.found += l.waiting()
 	l.offerBuffers()
 	if l.found == 0 {
 		l.arm()
@@ -134,7 +134,7 @@ func (l *listener) Divert(on bool) {
 	}
 	l.enter()
 	l.arm()
-	found := l.found > 0
+	found := l.found > 0 || l.urgent.Load() // the thread that has polled may not have looked at that
 	l.leave()
 	if found {
 		l.Interrupt()

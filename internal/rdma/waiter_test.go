@@ -131,3 +131,28 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 		t.Errorf("Poll has found %d, expected 1", n)
 	}
 }
+
+// Calls for the server's thread that were asked for while a waiter polled are made when it leaves,
+// and those of any other moment at once.
+func TestCallsBesideWaiter(t *testing.T) {
+	w := newReceivers(t)
+	q := w.fabrics[1].served
+	for _, dealing := range []bool{true, false} {
+		var v transport.Visit
+		for v.Stage != transport.VisitPolling {
+			w.in.PollIncoming(&v)
+		}
+		made := make(chan bool)
+		q.dealing.Store(dealing) // a waiter is handling completions
+		q.later(func() { close(made) })
+		if q.dealing.Store(false); dealing {
+			w.in.LeaveIncoming(&v, false)
+		}
+		select {
+		case <-made:
+		case <-time.After(5 * time.Second):
+			t.Errorf("dealing %v: the call is not made", dealing)
+		}
+		w.in.LeaveIncoming(&v, false)
+	}
+}

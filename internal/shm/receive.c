@@ -23,10 +23,14 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 {
 	bool met;
 	wait_begin(w, WAIT_FARAWAY, wait_clock());
-	while (!(met = cond(arg)))
-		if ((w->now - w->begin < shm.receive_after || receive(v) == 0) &&
-		    !wait_pause(&shm.far, w, 1))
+	while (!(met = cond(arg))) {
+		bool early = w->now - w->begin < shm.receive_after;
+		if (!early && receive(v) > 0)
+			continue;
+		// No waiter sleeps that has never received: nothing that comes might wake the server.
+		if (!wait_pause(&shm.far, w, 1) && (!early || receive(v) == 0))
 			break;
+	}
 	if (met)
 		wait_done(&shm.far, w);
 	return met;

@@ -39,9 +39,12 @@ program reduce
   c4 = me * (1, 2); call co_reduce(c4, addc4); if (c4 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex32'
   c8 = me * (1, 2); call co_reduce(c8, addc8); if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
   r10 = me * 2.5_10; call co_reduce(r10, addr10); if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
-  call unused_bytes(2.5_10, .true.)
+  call unused_bytes(1 + 2._10 ** (-10), .true.)
+  call unused_bytes(2.5_10, me == 1)
   call unused_bytes(1 / 3._10, me == 1)
   c10 = me * (1, 2); call co_reduce(c10, addc10); if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
+  r16 = 1 + 262136 * 2._16 ** (-52); call co_reduce(r16, addr16) ! its first bytes look like kind 10
+  if (r16 /= n * (1 + 262136 * 2._16 ** (-52))) error stop 'double in kind 16'
   c16 = me * (1, 2); call co_reduce(c16, addc16); if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
   l = me /= n; call co_reduce(l, both); if (l) error stop 'logical'
   s = 'image' // achar(64 + me); call co_reduce(s, later); if (s /= 'image' // achar(64 + n)) error stop 'string'
