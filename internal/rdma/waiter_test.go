@@ -150,7 +150,7 @@ func TestCallsBesideWaiter(t *testing.T) {
 		}
 		select {
 		case <-made:
-		case <-time.After(5 * time.Second):
+		case <-time.After(1500 * time.Millisecond): // less than between two looks at peers
 			t.Errorf("dealing %v: the call is not made", dealing)
 		}
 		w.in.LeaveIncoming(&v, false)
