@@ -3,8 +3,8 @@
 // Messages between the leaders of a team that a device writes: each leader has a ring in its memory
 // for each leader that it hears from, and an event that counts what has been written there
 // (event_word.go), so that no data server takes part. Rings are made when a team has been used a
-// few times. Which leaders have rings for each other, and where the next message belongs, follows from
-// what both ends know; the receiver frees the ring a quarter at a time.
+// few times. Which leaders have rings for each other, and where the next message belongs, follows
+// from what both ends know; the receiver frees the ring a quarter at a time.
 package core
 
 import (

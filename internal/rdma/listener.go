@@ -84,8 +84,8 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 }
 
-// prepare has the queue tell of what comes, and handles what has come before: how much. Where that is
-// another thread's it only makes the calls that Interrupt was for: that thread may be away.
+// prepare has the queue tell of what comes, and handles what has come before: how much. Where that
+// is another thread's it only makes the calls that Interrupt was for: that thread may be away.
 func (l *listener) prepare() int {
 	l.enter()
 	defer l.leave()

@@ -89,8 +89,8 @@ extern const struct fast_path *_Atomic fast_path;
 enum fast_parts { FAST_NO_PART, FAST_HEAD_ONLY, FAST_HEAD_AND_DATA, FAST_WHOLE };
 
 // Stores `total` in the head at `to`, n bytes of data, and `count` in the word: how much of that
-// has been posted; Go has to store the rest. *request is that under which the data goes on, 0: none or
-// a new one.
+// has been posted; Go has to store the rest. *request is that under which the data goes on, 0: none
+// or a new one.
 enum fast_parts fast_message(int rank, struct traffic *at, struct traffic *all, uintptr_t to,
 	uint64_t total, void *data, uint64_t n, uintptr_t word, uint32_t count, int32_t *request);
 // Stores `count` in the word, behind what this table has stored before; false: nothing has
