@@ -3,9 +3,9 @@
  * real(10) or real(16)? On x86 both have 16 bytes, and a descriptor tells no more. The values do: a number of kind 16 has its exponent
  * in the last two bytes; one of kind 10 has it in bytes 8 and 9, the highest bit below is set, and the last six bytes are unused.
  * But those may have anything in them, random numbers as well, and the first bytes of a mantissa of
- * kind 16 may look like the other kind. A value that looks like both says nothing, unless it has the
- * mantissa of a short number of kind 10 that is not that of a double in kind 16. All images decide
- * together.
+ * kind 16 may look like the other kind. A value that looks like both says nothing, unless it has
+ * the mantissa of a short number of kind 10 that is not that of a double in kind 16. All images
+ * decide together.
  */
 #include "reduce.h"
 

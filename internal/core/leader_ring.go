@@ -85,9 +85,9 @@ func (l *leaderTeam) makeRings() {
 			return
 		}
 		if at := relation(l.me, other, n); other != l.me && at >= 0 {
-			there := block + uintptr(relation(other, l.me, n))*ringPart
-			here := mine + uintptr(at)*ringPart
-			rings.ends[at] = &ringEnd{r: l.r, to: l.ranks[other], here: here, there: there}
+			rings.ends[at] = &ringEnd{r: l.r, to: l.ranks[other],
+				here:  mine + uintptr(at)*ringPart,
+				there: block + uintptr(relation(other, l.me, n))*ringPart}
 		}
 	}
 	l.rings = rings

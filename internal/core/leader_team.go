@@ -201,7 +201,7 @@ func (l *leaderTeam) gather(mine []byte, sizes []int) []byte {
 	return l.gatherBlocks(mine, sizes)
 }
 
-// gatherBlocks is an allgather of blocks of different sizes, by Bruck's algorithm: what every leader
+// gatherBlocks is an allgather of blocks of different sizes, by Bruck's algorithm: what a leader
 // has doubles with each step. The result has the blocks in order.
 func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), 1)

@@ -71,8 +71,8 @@ func (e *ringEnd) store(at uintptr, total int, piece []byte) error {
 	count := uint32(e.sent)
 	parts := transport.FastNoPart
 	if e.r.beyond.fast != nil {
-		parts = transport.FastMessage(e.fastTo(), at, total, piece, e.there+ringArrived, count,
-			&e.request)
+		parts = transport.FastMessage(e.fastTo(), at, total, piece, e.there+ringArrived,
+			count, &e.request)
 	}
 	var err error
 	if parts < transport.FastHeadOnly {

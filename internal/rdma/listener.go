@@ -134,7 +134,7 @@ func (l *listener) Divert(on bool) {
 	}
 	l.enter()
 	l.arm()
-	found := l.found > 0 || l.urgent.Load() // the thread that has polled may not have looked at that
+	found := l.found > 0 || l.urgent.Load() // which the thread that polled may not have seen
 	l.leave()
 	if found {
 		l.Interrupt()

@@ -27,7 +27,7 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 		bool early = w->now - w->begin < shm.receive_after;
 		if (!early && receive(v) > 0)
 			continue;
-		// No waiter sleeps that has never received: nothing that comes might wake the server.
+		// A waiter has received before it sleeps, else what comes might wake no thread.
 		if (!wait_pause(&shm.far, w, 1) && (!early || receive(v) == 0))
 			break;
 	}

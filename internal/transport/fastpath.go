@@ -61,8 +61,9 @@ type FastTo struct {
 func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, count uint32,
 	request *int32) FastParts {
 	return FastParts(C.fast_message(C.int(to.Rank), (*C.struct_traffic)(to.At),
-		(*C.struct_traffic)(to.All), C.uintptr_t(addr), C.uint64_t(total), unsafe.Pointer(unsafe.SliceData(data)),
-		C.uint64_t(len(data)), C.uintptr_t(word), C.uint32_t(count), (*C.int32_t)(request)))
+		(*C.struct_traffic)(to.All), C.uintptr_t(addr), C.uint64_t(total),
+		unsafe.Pointer(unsafe.SliceData(data)), C.uint64_t(len(data)), C.uintptr_t(word),
+		C.uint32_t(count), (*C.int32_t)(request)))
 }
 
 // FastWait waits a little for a request of C's; false: WaitRequest has to.
