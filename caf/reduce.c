@@ -28,7 +28,7 @@ void caf_reduce_tree(struct caf_team *t, int root, char *data, size_t n, const s
 	size_t step = c->elem < PIECE ? PIECE / c->elem : 1, all = n * c->elem;
 	char *other = malloc(step * c->elem);
 	struct caf_combine chosen = *c;
-	if (c->extended && caf_extended(t, data, all))
+	if (c->extended && caf_extended(t, c, data, all))
 		chosen.f = c->extended;
 	if (!other)
 		caf_fatal("no memory for a reduction of elements of %zu bytes", c->elem);

@@ -28,8 +28,9 @@ enum { CAF_BY_REFERENCE = 1, CAF_HIDDEN_LENGTH = 2, CAF_BY_VALUE = 4, CAF_BY_DES
 /* The same for a function of the program. */
 struct caf_combine caf_function_for(void (*function)(void), int flags, int type, size_t bytes, size_t length);
 
-/* Whether elements of 16 bytes, or their parts, are of kind 10, as the images' values tell; behind caf_gate. */
-bool caf_extended(struct caf_team *t, const char *data, size_t bytes);
+/* Whether elements of 16 bytes, or their parts, are of kind 10, as the program's function or the
+ * images' values tell; behind caf_gate. */
+bool caf_extended(struct caf_team *t, const struct caf_combine *c, const char *data, size_t bytes);
 
 /* Reduces packed elements to the member `root`, or to all if it is negative; behind caf_gate. */
 void caf_reduce_tree(struct caf_team *t, int root, char *data, size_t n, const struct caf_combine *c);

@@ -40,11 +40,15 @@ program reduce
   c8 = me * (1, 2); call co_reduce(c8, addc8); if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
   r10 = me * 2.5_10; call co_reduce(r10, addr10); if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
   call unused_bytes(1 + 2._10 ** (-10), .true.)
-  call unused_bytes(2.5_10, me == 1)
-  call unused_bytes(1 / 3._10, me == 1)
+  call unused_bytes(2.5_10, .true.)
+  call unused_bytes(1 / 3._10, .true.)
   c10 = me * (1, 2); call co_reduce(c10, addc10); if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
   r16 = 1 + 262136 * 2._16 ** (-52); call co_reduce(r16, addr16) ! its first bytes look like kind 10
   if (r16 /= n * (1 + 262136 * 2._16 ** (-52))) error stop 'double in kind 16'
+  r16 = 1 + 262136 * 2._16 ** (-52); call co_reduce(r16, sum16_of_values)
+  if (r16 /= n * (1 + 262136 * 2._16 ** (-52))) error stop 'value of kind 16'
+  c16 = (1, 2) * (1 + 262136 * 2._16 ** (-52)); call co_reduce(c16, sumc16_of_values)
+  if (c16 /= n * (1, 2) * (1 + 262136 * 2._16 ** (-52))) error stop 'value of complex(16)'
   c16 = me * (1, 2); call co_reduce(c16, addc16); if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
   l = me /= n; call co_reduce(l, both); if (l) error stop 'logical'
   s = 'image' // achar(64 + me); call co_reduce(s, later); if (s /= 'image' // achar(64 + n)) error stop 'string'
@@ -59,14 +63,26 @@ contains
     real(10), intent(in) :: value
     logical, intent(in) :: filled
     real(10) :: x
-    integer(8), volatile :: bytes(2)
+    complex(10) :: z
+    integer(8), volatile :: bytes(4)
     integer, volatile :: one = 1
-    equivalence (x, bytes)
+    equivalence (x, z, bytes)
     bytes = 0
     if (filled) bytes = int(z'3fff3fff3fff3fff', 8)
     x = value * one ! computed, so that ten bytes are stored
     call co_reduce(x, addr10)
     if (abs(x - n * value) > 1e-15_10) error stop 'unused bytes'
+    bytes = 0
+    if (filled) bytes = int(z'3fff3fff3fff3fff', 8)
+    x = value * one
+    call co_reduce(x, sum10_of_values)
+    if (abs(x - n * value) > 1e-15_10) error stop 'unused bytes of a value'
+    bytes = 0
+    if (filled) bytes = int(z'3fff3fff3fff3fff', 8)
+    z%re = value * one
+    z%im = value * one
+    call co_reduce(z, addc10)
+    if (abs(z - n * value * (1, 1)) > 1e-15_10) error stop 'unused bytes of complex(10)'
   end subroutine
   integer function ior_to(k) result(r)
     integer, intent(in) :: k
@@ -107,6 +123,18 @@ contains
   pure real(8) function addr8(a, b)
     real(8), intent(in) :: a, b
     addr8 = a + b
+  end function
+  pure real(10) function sum10_of_values(a, b)
+    real(10), value :: a, b
+    sum10_of_values = a + b
+  end function
+  pure real(16) function sum16_of_values(a, b)
+    real(16), value :: a, b
+    sum16_of_values = a + b
+  end function
+  pure complex(16) function sumc16_of_values(a, b)
+    complex(16), value :: a, b
+    sumc16_of_values = a + b
   end function
   pure real(16) function addr16(a, b)
     real(16), intent(in) :: a, b
