@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations and events of armcix.h: on the node by the processor, to another node by Go.
-#include "front.h"
+// Atomic operations and events of armcix.h: on the node by the processor, to another node by the
+// fast path or Go.
+#include "far.h"
 
 #include "../internal/kernel/atomic.h"
-#include "go.h"
 
 _Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR == ARMCIX_OR && K_WORD_XOR == ARMCIX_XOR &&
 		       K_WORD_SWAP == ARMCIX_SWAP && K_WORD_CAS == ARMCIX_CAS,
 	"operations");
+
+// At another node, by C; false: Go has to do it, also where the old value is not wanted: then
+// nothing is waited for.
+static bool atomic_far(int op, int bytes, void *old, void *prem, const void *operand,
+	const void *compare, int proc, int *code)
+{
+	if (!old || !operand || (bytes != 4 && bytes != 8) || op < K_WORD_ADD || op > K_WORD_CAS ||
+	    (op == K_WORD_CAS && !compare))
+		return false;
+	uint64_t value = 0, expected = 0, before;
+	memcpy(&value, operand, (size_t)bytes);
+	if (op == K_WORD_CAS)
+		memcpy(&expected, compare, (size_t)bytes);
+	if (!far_change("ARMCIX_Atomic", op, bytes, prem, value, expected, proc, &before, code))
+		return false;
+	if (*code == 0)
+		memcpy(old, &before, (size_t)bytes);
+	return true;
+}
 
 SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc)
 {
@@ -17,6 +36,9 @@ SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *
 	    front_reach(proc, prem, (uint64_t)bytes) && !(bytes == 8 && shm_declared((uintptr_t)prem, &declared)) &&
 	    (bytes == 4 ? k_change_32(op, old, prem, operand, compare) : k_change_64(op, old, prem, operand, compare)))
 		return 0;
+	int code;
+	if (atomic_far(op, bytes, old, prem, operand, compare, proc, &code))
+		return code;
 	return armcigo_atomic(op, bytes, old, prem, (void *)operand, (void *)compare, proc);
 }
 

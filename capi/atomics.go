@@ -17,7 +17,7 @@ import (
 
 // atomicOf converts the arguments of an atomic operation.
 func atomicOf(x *transport.RMW, op, bytes C.int, old, prem, operand, compare unsafe.Pointer) error {
-	what, ok := core.AtomicCode(int(op))
+	what, ok := transport.WordOp(int(op))
 	switch {
 	case !ok:
 		return &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)), Code: core.CodeOp}

@@ -80,6 +80,26 @@ static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uin
 	return result != FAST_DECLINED;
 }
 
+// A read-modify-write at another node without Go; false: Go has to do it. *code is the return code
+// of the call, and *old the value before if that is 0.
+static inline bool far_change(const char *name, int op, int bytes, void *word, uint64_t operand,
+	uint64_t compare, int proc, uint64_t *old, int *code)
+{
+	const struct fast_path *fast = front_fast((unsigned)proc);
+	if (!fast || !fast->change || front.local[proc] >= 0 ||
+	    atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
+	    atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0)
+		return false;
+	struct fast_change c = {.rank = proc, .op = (uint8_t)op, .bytes = (uint8_t)bytes,
+		.word = (uintptr_t)word, .operand = operand, .compare = compare};
+	enum fast_result r = fast->change(&c);
+	*code = r == FAST_OPEN ? armcigo_wait_request((char *)name, c.request) : 0;
+	if (r == FAST_DECLINED || (*code == 0 && c.declined))
+		return false;
+	*old = c.old;
+	return true;
+}
+
 static inline bool far_wanted(int proc, void *hdl)
 {
 	return front_fast((unsigned)proc) && front.local[proc] < 0 &&

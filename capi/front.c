@@ -3,6 +3,8 @@
 // not cached. No public function is here.
 #include "front.h"
 
+#include "../internal/kernel/atomic.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,28 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
+// A change that another node has asked for: plain ones, of words that this process has mapped, and
+// that no device changes. Its caller is the data server's.
+static bool serve(struct fast_change *c)
+{
+	struct shm_found f;
+	struct shm_region declared;
+	if ((unsigned)c->rank >= atomic_load_explicit(&front_used->ranks, memory_order_acquire))
+		return false;
+	int local = front_used->local[c->rank];
+	if (local < 0 || (c->bytes != 4 && c->bytes != 8) || c->word % c->bytes != 0 ||
+	    c->word - (uintptr_t)shm.base >= shm.bytes || !shm_find(local, c->word, &f) ||
+	    c->bytes > f.hi - c->word || (c->bytes == 8 && shm_declared(c->word, &declared)))
+		return false;
+	void *word = (void *)c->word;
+	uint32_t old, operand = (uint32_t)c->operand, compare = (uint32_t)c->compare;
+	if (c->bytes == 8)
+		return k_change_64(c->op, &c->old, word, &c->operand, &c->compare);
+	bool done = k_change_32(c->op, &old, word, &operand, &compare);
+	c->old = done ? old : 0;
+	return done;
+}
+
 // Called by Go when a group has been made whose members are all on this node, and (NULL) before it is freed.
 void front_set_team(int group, struct shm_team *team)
 {
@@ -64,11 +88,13 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 	front_used->stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store_explicit(&front_used->ranks, (unsigned)ranks, memory_order_release);
+	atomic_store_explicit(&fast_serve, serve, memory_order_release);
 }
 
 void front_close(void)
 {
 	atomic_store_explicit(&front_used->ranks, 0, memory_order_release);
+	atomic_store_explicit(&fast_serve, NULL, memory_order_release);
 	front_used->key += (uint64_t)1 << 32;
 	for (int i = 0; i < (int)FRONT_TEAMS; i++) front_set_team(i, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waiting, fences, barrier and read-modify-write.
-#include "front.h"
+#include "far.h"
 
-#include "go.h"
+#include "../internal/kernel/atomic.h"
 
 #ifndef FRONT_INNER // not recorded
 PUBLIC void ARMCI_INIT_HANDLE(armci_hdl_t *hdl)
@@ -194,6 +194,25 @@ static inline bool rmw_long(int op, void *ploc, void *prem, int extra)
 
 static inline bool is_long(int op) { return op & 1; } // in either numbering
 
+// At another node, by C; false: Go has to do it.
+static bool rmw_far(int op, void *ploc, void *prem, int extra, int proc, int *code)
+{
+	if (!ploc)
+		return false;
+	bool swap = op == ARMCI_SWAP || op == ARMCI_SWAP_LONG || op == 2 || op == 3;
+	bool add = op == ARMCI_FETCH_AND_ADD || op == ARMCI_FETCH_AND_ADD_LONG || op == 0 || op == 1;
+	uint64_t operand = (uint64_t)(int64_t)extra, old;
+	size_t bytes = is_long(op) ? sizeof(long) : sizeof(int);
+	if (swap)
+		memcpy(&operand, ploc, bytes);
+	if (!(swap || add) || !far_change("ARMCI_Rmw", swap ? K_WORD_SWAP : K_WORD_ADD, (int)bytes, prem,
+			operand, 0, proc, &old, code))
+		return false;
+	if (*code == 0)
+		memcpy(ploc, &old, bytes);
+	return true;
+}
+
 SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 {
 	PROFILED(Rmw, op, ploc, prem, extra, proc);
@@ -203,6 +222,9 @@ SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 	    !(is_long(op) && shm_declared((uintptr_t)prem, &declared)) &&
 	    (is_long(op) ? rmw_long(op, ploc, prem, extra) : rmw_int(op, ploc, prem, extra)))
 		return 0;
+	int code;
+	if (rmw_far(op, ploc, prem, extra, proc, &code))
+		return code;
 	return armcigo_rmw(op, ploc, prem, extra, proc);
 }
 

@@ -26,15 +26,6 @@ func RMWCode(op int) (transport.RMWOp, int, bool) {
 	return 0, 0, false
 }
 
-// AtomicCode decodes ARMCIX_Atomic's op.
-func AtomicCode(op int) (transport.RMWOp, bool) {
-	known := [...]transport.RMWOp{1: transport.FetchAdd, transport.And, transport.Or, transport.Xor, transport.Swap, transport.CompareAndSwap}
-	if op < 1 || op >= len(known) {
-		return 0, false
-	}
-	return known[op], true
-}
-
 // RMW checks and executes a read-modify-write at proc. The old value is in x.Old.
 func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if err := r.checkRank("proc", proc); err != nil {

@@ -43,7 +43,18 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr, transport.ErrNotNative)
 	}
 	x.Old = found.old
+	g.tellPeer(peer)
 	return nil
+}
+
+// tellPeer has C ask the node for the next one.
+func (g *target) tellPeer(peer transport.Peer) {
+	fast, rank := g.t.fast, g.t.peers[peer].Rank
+	if fast == nil || fast.KnowsPeer(rank) || g.lock() != nil {
+		return
+	}
+	fast.CachePeer(g.ep, rank)
+	g.mu.Unlock()
 }
 
 // change sends a read-modify-write. r gets the answer; it is nil if none is wanted. Where the word

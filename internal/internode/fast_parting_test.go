@@ -27,6 +27,28 @@ type fastFabric struct {
 
 	mu    sync.Mutex
 	knows map[transport.OriginEndpoint]int // ranges
+	asks  transport.OriginEndpoint         // through which C asks the peer
+}
+
+func (f *fastFabric) CachePeer(e transport.OriginEndpoint, _ transport.Rank) { f.setPeer(e) }
+func (f *fastFabric) KnowsPeer(transport.Rank) bool                          { return f.peer() != nil }
+
+func (f *fastFabric) DropPeers(e transport.OriginEndpoint) {
+	if f.peer() == e {
+		f.setPeer(nil)
+	}
+}
+
+func (f *fastFabric) setPeer(e transport.OriginEndpoint) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asks = e
+}
+
+func (f *fastFabric) peer() transport.OriginEndpoint {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asks
 }
 
 func (f *fastFabric) CacheRange(e transport.OriginEndpoint, _ transport.Rank, _ uintptr,
@@ -93,7 +115,13 @@ func TestFastPathWhileParting(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr.AddRange(1, there, there, there+4096)
+		if err := tr.RMW(1, &transport.RMW{Bytes: 8, Addr: there}); err != nil {
+			t.Fatal(err)
+		}
 		l := tr.targets[1].link.Load()
+		if fast.peer() != transport.OriginEndpoint(l.ep) {
+			t.Fatal("C does not ask the node")
+		}
 		if here, all := fast.uses(l.ep); here != 1 || all != 1 {
 			t.Fatalf("C knows %d ranges by this connection, %d in all", here, all)
 		}
@@ -119,6 +147,9 @@ func TestFastPathWhileParting(t *testing.T) {
 		giveLinkBack(t, tr, l, parting)
 		if _, all := fast.uses(l.ep); all != 0 {
 			t.Errorf("C knows %d ranges", all)
+		}
+		if fast.peer() != nil {
+			t.Error("C asks the node over a connection that was given back")
 		}
 		giveBackEnds(t, l)
 		// An error is returned once.

@@ -23,7 +23,8 @@ type incoming struct {
 	missed   atomic.Bool // the server's thread was woken while a waiter had the right
 
 	guard    guard
-	diverted bool // no data wakes the server's thread; of the thread that has the right
+	answered uint32 // requests that the fabric has answered, of which the guard knows
+	diverted bool   // no data wakes the server's thread; of the thread that has the right
 }
 
 // tryAcquire takes the right to poll, if no other thread has it.
@@ -59,6 +60,18 @@ func (i *incoming) release() (again time.Duration) {
 	}
 	i.held.Store(false)
 	return again
+}
+
+// poll polls, and notes what origins needed. For the thread that has the right.
+func (i *incoming) poll(l transport.Listener, looks int) int {
+	n := l.Poll(looks)
+	if i.listener != nil {
+		if now := i.listener.Answered(); now != i.answered {
+			i.answered = now
+			i.guard.note()
+		}
+	}
+	return n
 }
 
 // divert keeps what comes from waking the server's thread, or ends that. For the thread that has
@@ -143,7 +156,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		v.Stage = transport.VisitPolling
 		in.begin()
 	}
-	n := in.listener.Poll(1)
+	n := in.poll(in.listener, 1)
 	if n == 0 {
 		in.guard.hasPolled()
 	}

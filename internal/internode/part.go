@@ -150,6 +150,9 @@ func (g *target) idle() bool {
 		return false
 	}
 	g.dropFast()
+	if g.t.fast != nil {
+		g.t.fast.DropPeers(g.ep)
+	}
 	return (g.t.fast == nil || !g.t.fast.EndpointOpen(g.ep)) &&
 		(g.direct == nil || g.direct.Reached(g.direct.Mark()))
 }

@@ -208,6 +208,21 @@ func (o *origin) readModifyWrite() error {
 	return nil
 }
 
+// Change carries out a read-modify-write that the origin's C has asked for, if that is plain.
+func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
+	opt, n := &o.s.t.opt, int64(x.Bytes)
+	o.s.incoming.guard.note()
+	local := opt.Local(rank)
+	if local < 0 || x.Addr > maxAddr || x.Addr%uintptr(n) != 0 || !opt.Node.Owns(local, x.Addr, n) ||
+		!opt.Node.Mapped(local, x.Addr) {
+		return false
+	}
+	if _, declared := opt.Node.Declared(x.Addr); declared > 0 && n == 8 {
+		return false
+	}
+	return opt.Memory.RMW(transport.Peer(local), x) == nil
+}
+
 // ranges is registered memory for an answer: of the allocation around an address, from that on, of
 // the scratch, or of the notify counters. An address outside the arena means something else in each
 // process: devices are not told to use it.

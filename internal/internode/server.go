@@ -115,7 +115,7 @@ func (s *server) turn() {
 		return
 	}
 	if state := in.endGuard(); state != guarded {
-		n := s.listener.Poll(1)
+		n := in.poll(s.listener, 1)
 		if state == guardOver && n > 0 {
 			in.guard.note()
 		}
@@ -155,7 +155,7 @@ func (s *server) round() {
 			s.poll.InVain()
 			return
 		}
-		n := s.listener.Poll(looksPerRound)
+		n := s.incoming.poll(s.listener, looksPerRound)
 		vain = n == 0
 		now := begin
 		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long

@@ -311,6 +311,9 @@ func (q *queue) Handle() unsafe.Pointer { return unsafe.Pointer(q.fast) }
 // Channel: a waiter in C does not sleep.
 func (q *queue) Channel() unsafe.Pointer { return nil }
 
+// Receive: messages to C take their buffers from nowhere.
+func (q *queue) Receive() unsafe.Pointer { return nil }
+
 // peer is another endpoint, which several queue pairs may be connected to.
 type peer struct {
 	at    libfabric.Address

@@ -117,15 +117,15 @@ func (e *end) full(n int) bool {
 
 // flush sends late frames, as far as there is room; true if some are left. The caller has the lock.
 func (e *end) flush() (left bool) {
-	for len(e.late) > 0 && e.sendCopy(e.late[0].head, e.late[0].body) {
+	for len(e.late) > 0 && e.sendCopy(e.late[0]) {
 		e.late = e.late[1:]
 	}
 	return len(e.late) > 0
 }
 
 // sendCopy sends a frame from a buffer, if there is room. The caller has the lock.
-func (e *end) sendCopy(head, body []byte) bool {
-	if e.full(bodyAt(len(head)) + len(body)) {
+func (e *end) sendCopy(k frame) bool {
+	if e.full(bodyAt(len(k.head)) + len(k.body)) {
 		return false
 	}
 	b := e.q.out.Take()
@@ -136,15 +136,14 @@ func (e *end) sendCopy(head, body []byte) bool {
 		e.q.out.Put(b)
 		return false
 	}
-	at := encodeHead(e.q.out.Bytes(b), head)
-	e.postFrame(b, at+copy(e.q.out.Bytes(b)[at:], body))
+	e.postFrame(b, encodeKept(e.q.out.Bytes(b), k))
 	return true
 }
 
 // keep keeps a frame until there is room for it; false if nothing is sent any more. The caller has the lock.
-func (e *end) keep(head, body []byte) bool {
+func (e *end) keep(k frame) bool {
 	if !e.over {
-		e.late = append(e.late, frame{head, body})
+		e.late = append(e.late, k)
 	}
 	return !e.over
 }

@@ -82,7 +82,10 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 		err = f.openOrigins()
 	}
 	if err == nil && cfg.Serves {
-		f.served, err = f.openQueue(f.buffers(comingShare), f.buffers(answerShare), 0)
+		f.served, err = f.openQueue(f.buffers(comingShare), f.buffers(answerShare), f.mostAnswers())
+		if err == nil {
+			f.answerInC(f.served)
+		}
 	}
 	if err == nil {
 		f.cm, err = openManager(f)
@@ -118,6 +121,7 @@ func (f *Fabric) openOrigins() (err error) {
 			Buffers: q.out.Addr(buffer),
 			Bytes:   q.out.Size,
 			Key:     f.base.LocalKey(q.out.Key),
+			In:      q.incoming(),
 			Arena:   arena,
 			Size:    size,
 			Sleep:   q.looks <= 1,
@@ -130,6 +134,20 @@ func (f *Fabric) openOrigins() (err error) {
 		f.pins.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.base.LocalKey})
 	}
 	return nil
+}
+
+// answersEach and mostAnswers are how many answers of C's there may be, to one origin and in all.
+func (f *Fabric) answersEach() int {
+	return min(f.base.Limits().MaxWR/8, fastpath.MostAnswersEach)
+}
+
+func (f *Fabric) mostAnswers() int { return min(f.base.Limits().MaxCQE/8, fastpath.MostAnswers) }
+
+// answerInC has C answer what it can of what comes to the data server.
+func (f *Fabric) answerInC(q *queue) {
+	if v, ok := q.cq.(fastpath.Queue); ok {
+		q.answers = fastpath.OpenAnswers(v, q.incoming(), f.mostAnswers(), f.answersEach())
+	}
 }
 
 // fastEntries is how many work requests of the fast path there may be.
@@ -183,7 +201,23 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropPair(e.(*origin).pair.Handle()) }
+func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropRanges(e.(*origin).pair.Handle()) }
+
+// CachePeer lets C ask the data server of a rank.
+func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
+	o := e.(*origin)
+	if o.pair.Inline() < transport.FastBytes {
+		return
+	}
+	pair := o.pair.Handle()
+	f.AddPeer(rank, pair)
+	if o.broken.Load() != nil { // perhaps lost meanwhile
+		f.DropPair(pair)
+	}
+}
+
+// DropPeers lets C ask nothing through an end.
+func (f *Fabric) DropPeers(e transport.OriginEndpoint) { f.Path.DropPeers(e.(*origin).pair.Handle()) }
 
 // EndpointOpen reports whether C has anything outstanding at an end.
 func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {

@@ -52,8 +52,17 @@ func encodeSlot(b []byte, n int, ticket uint64) {
 	binary.LittleEndian.PutUint64(b[8:], ticket)
 }
 
-// frame is a frame that is kept until there is room for it.
+// frame is a frame, or a whole message where head is nil, that is kept until there is room for it.
 type frame struct{ head, body []byte }
+
+// encodeKept writes a frame that was kept, and returns its length.
+func encodeKept(b []byte, k frame) int {
+	if k.head == nil {
+		return copy(b, k.body)
+	}
+	at := encodeHead(b, k.head)
+	return at + copy(b[at:], k.body)
+}
 
 var errFrame = errors.New("a message that this library does not send")
 
@@ -66,7 +75,7 @@ func (e *end) deliver(b, slot []byte) error {
 		return errFrame
 	}
 	n := int(binary.LittleEndian.Uint16(b))
-	if prefixBytes+n > len(b) {
+	if prefixBytes+n > len(b) || b[2] != 0 {
 		return errFrame
 	}
 	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyAt(n), len(b)):]

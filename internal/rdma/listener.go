@@ -103,12 +103,11 @@ func (l *listener) prepare() int {
 // arm has the descriptor tell of the next completion. Those before are handled. Poller only.
 func (l *listener) arm() {
 	l.cq.Take()
-	err := l.cq.Arm()
-	n := 0
-	if err == nil {
-		n, err = l.cq.Look(l.done[:], 1, 0)
+	if err := l.cq.Arm(); err != nil {
+		l.found += l.deal(0, err)
+		return
 	}
-	l.found += l.deal(n, err)
+	l.found += l.look(burst, 1, 0)
 }
 
 // Rest: what is left waits for completions.
@@ -140,6 +139,9 @@ func (l *listener) Divert(on bool) {
 		l.Interrupt()
 	}
 }
+
+// Answered is how many requests C has answered.
+func (l *listener) Answered() uint32 { return l.answers.Answered() }
 
 // WakeIn ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }

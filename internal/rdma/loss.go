@@ -170,13 +170,14 @@ func (q *queue) reap() {
 // destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
 func (e *end) destroy() {
 	e.q.forget(e)
-	handle := e.pair.Handle()
+	handle, number := e.pair.Handle(), e.pair.Number()
 	e.q.fast.DropPair(handle)
 	err := e.pair.Close()
 	if err != nil { // what the device still uses is not used again
 		log.Infof("%v", err)
 	} else {
 		e.q.fast.Forget(handle)
+		e.q.answers.Drop(number)
 	}
 	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
 		if err != nil {

@@ -37,11 +37,12 @@ type queue struct {
 	out     *pin.Pool       // what is sent, and data whose place is not registered
 	into    []kernel.Cursor // by buffer of out that is read into: where its bytes belong
 	tokens  atomic.Int32
-	entries int            // tokens that there are in all
-	looks   int            // before the first yield
-	nap     time.Duration  // longest sleep; negative: any time
-	fast    *fastpath.Path // nil if there is none
-	bell    eventfd.FD     // ends Sleep
+	entries int               // tokens that there are in all
+	looks   int               // before the first yield
+	nap     time.Duration     // longest sleep; negative: any time
+	fast    *fastpath.Path    // nil if there is none
+	answers *fastpath.Answers // that C sends, of a data server's queue; nil: it sends none
+	bell    eventfd.FD        // ends Sleep
 
 	mu    sync.Mutex
 	ends  map[uint32]*end // by number of the queue pair
@@ -108,6 +109,13 @@ func (q *queue) free() {
 	q.out.Close()
 	q.bell.Close()
 	q.fast.Free()
+	q.answers.Free()
+}
+
+// incoming is its receive buffers as C knows them.
+func (q *queue) incoming() *fastpath.Incoming {
+	return &fastpath.Incoming{Addr: q.in.Addr(0), Bytes: q.in.Size, Count: q.in.Count(),
+		Key: q.f.base.LocalKey(q.in.Key)}
 }
 
 func (q *queue) know(e *end) {
@@ -174,8 +182,25 @@ func (q *queue) pollSome(looks, most int) int {
 		return n
 	}
 	spin := max(min(looks, q.looks), 1)
-	n, err := q.cq.Look(q.done[:most], spin, max(looks-spin, 0))
-	return q.deal(n, err)
+	return q.look(most, spin, max(looks-spin, 0))
+}
+
+// look looks for completions in C, which answers some of them, and handles the others.
+func (q *queue) look(most, looks, yields int) int {
+	if q.answers == nil {
+		n, err := q.cq.Look(q.done[:most], looks, yields)
+		return q.deal(n, err)
+	}
+	n, answered, failed, err := q.answers.Look(q.done[:most], looks, yields)
+	q.refused(failed)
+	return q.deal(n, err) + answered
+}
+
+// refused loses the end whose queue pair takes no answer.
+func (q *queue) refused(failed uint32) {
+	if e := q.end(failed); failed != 0 && e != nil {
+		e.lose(q.f.base.Fault("an answer cannot be posted"))
+	}
 }
 
 // Sleep sleeps until there are completions, and handles them. It looks and sleeps in one call of C.
@@ -193,7 +218,14 @@ func (q *queue) Sleep(limit time.Duration) {
 	if rang {
 		q.bell.Drain()
 	}
-	q.found += q.deal(n, err)
+	if q.answers != nil && n > 0 {
+		left, answered, failed := q.answers.Take(q.done[:n])
+		q.refused(failed)
+		q.found += answered
+		q.found += q.deal(left, err)
+	} else {
+		q.found += q.deal(n, err)
+	}
 	if n == 0 && !rang && q.cq.Stirred() { // others are served while this one polls: it pays to
 		q.found++
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/transport"
@@ -31,6 +32,8 @@ type target struct {
 	backlog []message // that were not handled
 	owing   bool      // it is in the queue's owing
 	spare   int32     // a buffer for the answer to the current frame
+	asks    bool      // the origin's C does
+	blocked bool      // C answers nothing now
 	writes  []*write  // that were not posted whole
 }
 
@@ -42,7 +45,8 @@ func newTarget(f *Fabric) (*target, error) {
 		t.serve()
 		t.emptySlot()
 	}
-	return t, t.open(f, f.served, targetLength(f.elsewhere()), targetPieces, inlineAnswer, 0)
+	return t, t.open(f, f.served, targetLength(f.elsewhere()), targetPieces, inlineAnswer,
+		f.answersEach())
 }
 
 // serve handles what waits, as far as there is room. Poller only.
@@ -61,6 +65,7 @@ func (t *target) serve() {
 			t.lose(err)
 		}
 	}
+	t.block(len(t.backlog) > 0)
 	t.posting.Lock()
 	defer t.posting.Unlock()
 	if len(t.backlog)+len(t.late)+len(t.writes) > 0 && t.broken.Load() == nil && !t.owing {
@@ -84,6 +89,9 @@ func (t *target) nextMessage() message {
 // handle hands a message to the receiver, and empties its slot.
 func (t *target) handle(m *message) error {
 	b := t.q.in.Bytes(m.buffer)[:m.bytes]
+	if q, ok := fastpath.AsQuestion(b); ok {
+		return t.answer(&q)
+	}
 	n, ticket := slotOf(b)
 	if n == 0 || m.body != nil {
 		return t.deliver(b, m.body)
@@ -94,6 +102,35 @@ func (t *target) handle(m *message) error {
 	}
 	defer t.eager.Release(ticket)
 	return t.deliver(b, body)
+}
+
+// block keeps C from answering the origin, while messages wait that came before, or ends that.
+func (t *target) block(blocked bool) {
+	if t.asks && t.blocked != blocked {
+		t.blocked = blocked
+		t.q.answers.Block(t.pair.Number(), blocked)
+	}
+}
+
+// answer answers what the origin's C has asked: a read-modify-write. C answers the next one.
+func (t *target) answer(q *fastpath.Question) error {
+	if !t.asks {
+		t.asks = true
+		t.q.answers.Add(t.pair.Handle(), t.pair.Number())
+	}
+	s, ok := t.receiver.(transport.WordServer)
+	ok = ok && s.Change(q.Rank, &q.RMW)
+	var message [fastpath.AnswerBytes]byte
+	a := frame{body: fastpath.AppendAnswer(message[:0], q.ID, q.Old, ok)}
+	t.posting.Lock()
+	defer t.posting.Unlock()
+	if len(t.writes)+len(t.late) > 0 || t.full(len(a.body)) || t.spare == none || !t.reserve(1) {
+		t.keep(frame{body: slices.Clone(a.body)})
+		return nil
+	}
+	b := t.spare
+	t.spare = none
+	return t.postFrame(b, encodeKept(t.q.out.Bytes(b), a))
 }
 
 // emptySlot copies the body of the newest message, which has to wait, out of its slot: other origins wait for slots.
@@ -126,6 +163,7 @@ func (t *target) goOn() bool {
 
 // drop gives up what was not handled: the connection has ended. Poller only.
 func (t *target) drop() {
+	t.block(true)
 	for _, m := range t.backlog {
 		if m.bytes == 0 {
 			t.departed()
@@ -159,7 +197,7 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 		if n > 0 {
 			body.Pack(copied)
 		}
-		t.keep(slices.Clone(head), copied)
+		t.keep(frame{slices.Clone(head), copied})
 		return nil
 	}
 	b := t.spare
@@ -171,10 +209,10 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 && t.sendCopy(head, body) {
+	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 && t.sendCopy(frame{head, body}) {
 		return
 	}
-	if t.keep(slices.Clone(head), slices.Clone(body)) && !t.asked {
+	if t.keep(frame{slices.Clone(head), slices.Clone(body)}) && !t.asked {
 		t.asked = true
 		t.q.later(t.serve)
 	}

@@ -305,4 +305,7 @@ func (l *listener) Close() {
 	l.f.ln = -1
 }
 
+// Answered: C answers nothing.
+func (l *listener) Answered() uint32 { return 0 }
+
 var _ transport.SharedListener = (*listener)(nil)

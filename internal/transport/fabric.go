@@ -227,6 +227,8 @@ type SharedListener interface {
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
 	Divert(on bool)
+	// Answered is how many requests the fabric has answered by itself. For the thread that polls.
+	Answered() uint32
 	// WakeIn ends Sleep, or the next one, after that time; the latest call counts. Any thread.
 	WakeIn(d time.Duration)
 }
@@ -322,6 +324,9 @@ type FastFabric interface {
 	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range, whole Span)
 	KnowsRange(rank Rank, addr uintptr) bool              // it does, around addr
 	DropEndpoint(e OriginEndpoint)                        // forgets what is reached through e
+	CachePeer(e OriginEndpoint, rank Rank)                // lets C ask the data server of a rank through e
+	KnowsPeer(rank Rank) bool                             // it does, or never will
+	DropPeers(e OriginEndpoint)                           // lets C ask through e no more
 	DropRank(rank Rank)                                   // forgets the memory of a rank
 	SetCosts(get bool, device, messages, targetSide Line) // what the ways of rows cost
 
@@ -335,6 +340,12 @@ type FastFabric interface {
 	RequestOver(number int32) bool
 	// RequestFailure takes the failure of one that is over.
 	RequestFailure(number int32) (rank Rank, failed bool)
+}
+
+// WordServer is a Receiver of a target that C asks for read-modify-writes. Change carries one out
+// at a rank of the node; false: the word is as it was, and the origin asks by a frame.
+type WordServer interface {
+	Change(rank Rank, x *RMW) bool
 }
 
 // AtomicOp is an operation of a device on an 8-byte word.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one variable behind fast.h, which a fabric sets and capi reads, neither of which knows the
+// The variables behind fast.h by which fabrics and capi call each other, neither of which knows the
 // other; and messages made of puts.
 #include "fast.h"
 
 #include <string.h>
 
 const struct fast_path *_Atomic fast_path;
+bool (*_Atomic fast_serve)(struct fast_change *c);
 
 enum { SHORT = FAST_BYTES - FAST_HEAD }; // bytes of data that travel with their head
 

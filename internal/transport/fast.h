@@ -55,6 +55,19 @@ struct fast_rows {
 	bool is_gos;             // out: Go has to make the transfer
 };
 
+// A read-modify-write of a word of 4 or 8 bytes, aligned to them, of a rank's memory. Bytes beyond
+// the word's are of no account.
+struct fast_change {
+	int rank;
+	uint8_t op; // K_WORD_ADD to K_WORD_CAS (kernel/atomic.h)
+	uint8_t bytes;
+	uintptr_t word;
+	uint64_t operand, compare;
+	uint64_t old;    // out
+	bool declined;   // out, if DONE: the rank's server has left the word as it is, for Go
+	int32_t request; // out, if OPEN: the one to wait for; only then is the rest complete
+};
+
 struct fast_path {
 	enum fast_result (*put)(struct fast_transfer *t);
 	// put, for what must not be there before the stores at the rank that no fence has covered:
@@ -67,6 +80,8 @@ struct fast_path {
 	// is_gos is set, when the request is complete.
 	enum fast_result (*put_rows)(struct fast_transfer *t, struct fast_rows *r);
 	enum fast_result (*get_rows)(struct fast_transfer *t, struct fast_rows *r);
+	// NULL: changes are Go's. Blocking, and behind everything posted to the rank before.
+	enum fast_result (*change)(struct fast_change *c);
 	// Whether put would know the way to these n bytes.
 	bool (*reaches)(int rank, uintptr_t remote, uint64_t n);
 	bool (*is_open)(int32_t request);
@@ -82,6 +97,10 @@ struct fast_path {
 // The table to use, NULL while there is none. Set by a fabric, read by capi. A call that has read
 // it just before it is cleared is still answered: such a function declines.
 extern const struct fast_path *_Atomic fast_path;
+
+// Carries out a change at a rank of this node, for its data server; false: the word is as it was,
+// and Go decides. NULL while the library is not in use. Set by capi, called by fabrics.
+extern bool (*_Atomic fast_serve)(struct fast_change *c);
 
 // A message in memory of another node: a head, data behind it, and then a word elsewhere, by which
 // its receiver learns that both are there.

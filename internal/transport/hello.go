@@ -18,7 +18,7 @@ const (
 	NonceBytes  = 16
 	helloBytes  = 8 + 4 + 4 + 4 + 4 + NonceBytes
 	helloMagic  = "ARMCInet"
-	WireVersion = 6 // of hellos and of all frames
+	WireVersion = 7 // of hellos and of all frames
 )
 
 // Hello is what one end says of itself.

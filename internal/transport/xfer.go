@@ -135,6 +135,15 @@ const (
 	LastRMW        = CompareAndSwap
 )
 
+// WordOp is the operation that has a number in armcix.h, as C's kernels have it.
+func WordOp(number int) (RMWOp, bool) {
+	known := [...]RMWOp{1: FetchAdd, And, Or, Xor, Swap, CompareAndSwap}
+	if number < 1 || number >= len(known) {
+		return 0, false
+	}
+	return known[number], true
+}
+
 // RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid when the call returns. Values of
 // 4 bytes are sign-extended.
 type RMW struct {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // order.c - one origin's blocking operations on one target take effect in the order of the calls, without fences:
-// random mixes of puts, gets and accumulates of all shapes on a small, hot range against a plain model.
+// random mixes of puts, gets and accumulates of all shapes, and of read-modify-writes, on a small, hot range against a
+// plain model.
 #include "check.h"
+#include <stdbool.h>
 #include "shape.h"
 
 enum { ELEMENTS = 4096, BYTES = ELEMENTS * (int)sizeof(int), STEPS = 4000, SEGMENTS = 16 };
@@ -37,6 +39,18 @@ static void contiguous(const struct step *s, uint64_t *rng)
 		CHECK_OK(ARMCI_Get(remote, local, n * 4, s->peer));
 	else
 		CHECK_OK(ARMCI_Acc(ARMCI_ACC_INT, (void *)&s->scale, local, remote, n * 4, s->peer));
+}
+
+// Read-modify-writes: each finds what the operations before it have left.
+static void change(const struct step *s, uint64_t *rng)
+{
+	for (int i = check_between(rng, 1, 5); i > 0; i--) {
+		int f = check_between(rng, 0, ELEMENTS - 1), operand = check_between(rng, -100, 100), old = operand;
+		bool swap = check_between(rng, 0, 1);
+		CHECK_OK(ARMCI_Rmw(swap ? ARMCI_SWAP : ARMCI_FETCH_AND_ADD, &old, s->remote + f * 4, operand, s->peer));
+		CHECK_INT(old, image[f]);
+		image[f] = swap ? operand : (int)((unsigned)image[f] + (unsigned)operand);
+	}
 }
 
 static void strided(const struct step *s, uint64_t *rng)
@@ -84,7 +98,8 @@ static void vector(const struct step *s, uint64_t *rng)
 
 static void mix(void **base, int peer)
 {
-	static void (*const shapes[])(const struct step *, uint64_t *) = {contiguous, strided, vector};
+	static void (*const shapes[])(const struct step *, uint64_t *) = {contiguous, strided, vector,
+		change};
 	struct step s = {.remote = (char *)base[peer] + (size_t)me * BYTES, .peer = peer};
 	uint64_t rng = 99 + (uint64_t)(me * 7 + peer);
 	memset(image, 0, sizeof image);
@@ -94,7 +109,7 @@ static void mix(void **base, int peer)
 		s.scale = check_between(&rng, -3, 3);
 		check_fill(local, sizeof local / 4, check_random(&rng));
 		memcpy(want, local, sizeof want);
-		shapes[check_between(&rng, 0, 2)](&s, &rng);
+		shapes[check_between(&rng, 0, 3)](&s, &rng);
 		CHECK_MEM(local, want, sizeof want); // a get has arrived; nothing else writes its source
 	}
 	CHECK_OK(ARMCI_Get(s.remote, local, BYTES, peer));

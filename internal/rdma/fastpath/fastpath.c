@@ -55,6 +55,18 @@ void rdma_fast_set_aside(const struct vb_wc *done)
 
 static bool is_mine(const struct vb_wc *done) { return done->wr_id >> 62 == 1; }
 
+// Takes the answer to a question of C's, and offers its buffer again. False: it is Go's.
+static bool is_answer(const struct vb_wc *done)
+{
+	if (!(done->wr_id & RDMA_FAST_RECEIVED) || !rdma_fast.receive)
+		return false;
+	struct vb_sge buffer = {.addr = rdma_fast.incoming.lo +
+			(done->wr_id & ~RDMA_FAST_RECEIVED) * rdma_fast.incoming_bytes,
+		.length = rdma_fast.incoming_bytes, .lkey = rdma_fast.incoming.lkey};
+	return rdma_fast_receive(done->qp_num, (const void *)buffer.addr, done->byte_len) &&
+	       rdma_fast.network->offer(rdma_fast.receive, done->wr_id, &buffer) == 0;
+}
+
 // Looks for completions, or waits a little, and handles them: how many there were, -1 if Go has to
 // look.
 static int take(bool waits)
@@ -71,7 +83,7 @@ static int take(bool waits)
 	for (int i = 0; i < n; i++) {
 		if (done[i].status == 0 && is_mine(&done[i]))
 			rdma_fast_end(done[i].wr_id, false);
-		else
+		else if (done[i].status != 0 || !is_answer(&done[i]))
 			rdma_fast_set_aside(&done[i]);
 	}
 	return atomic_load_explicit(&rdma_fast.look, memory_order_relaxed) ? -1 : n;
@@ -203,8 +215,7 @@ static bool attempted(int32_t unused)
 	return a->code != -EAGAIN;
 }
 
-// Posts a work request. False: the network has refused it.
-static bool post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,
+bool rdma_fast_post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,
 	struct vb_sge data, uintptr_t remote)
 {
 	struct vb_request r = {.remote = remote - p->to->base, .rkey = p->to->rkey, .sges = 1,
@@ -227,7 +238,7 @@ static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 	struct vb_sge place = {.addr = (uintptr_t)data, .length = (uint32_t)t->bytes};
 	struct rdma_fast_piece p = {.to = rdma_fast_range_of(t->rank, t->remote, t->bytes)};
 	bool ok = p.to && (!after || own_all_at(t)) && until(has_slots, 1) &&
-	          post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE, VB_INLINE,
+	          rdma_fast_post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE, VB_INLINE,
 			  place, t->remote);
 	if (ok)
 		rdma_fast_count_store(t);
@@ -244,7 +255,7 @@ static bool by_buffer(const struct fast_transfer *t, const struct plan *p, int o
 	if (op == VB_WR_WRITE)
 		k_copy((void *)data.addr, t->local, t->bytes);
 	struct rdma_fast_piece all = {.to = p->to};
-	if (!post(&all, slot, p->request, op, 0, data, t->remote))
+	if (!rdma_fast_post(&all, slot, p->request, op, 0, data, t->remote))
 		return false;
 	if (op == VB_WR_READ) {
 		rdma_fast.slots[slot].copy_to = (uintptr_t)t->local;
@@ -264,7 +275,7 @@ static bool in_place(const struct fast_transfer *t, const struct plan *p, int op
 		const struct rdma_fast_piece *part = &p->piece[i];
 		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = part->bytes,
 			.lkey = part->from->lkey};
-		if (!post(part, rdma_fast_slot(false), p->request, op, 0, data, t->remote + at)) {
+		if (!rdma_fast_post(part, rdma_fast_slot(false), p->request, op, 0, data, t->remote + at)) {
 			if (i > 0)
 				rdma_fast_note_failure(p->request, part->to->rank);
 			break;
@@ -300,6 +311,8 @@ static bool carry_out(const struct plan *p, const struct fast_transfer *t, int o
 {
 	return p->pieces ? in_place(t, p, op) : by_buffer(t, p, op);
 }
+
+bool rdma_fast_await_request(int32_t number) { return until(rdma_fast_over, number); }
 
 enum fast_result rdma_fast_finish(struct fast_transfer *t, int request)
 {
@@ -375,9 +388,10 @@ static enum fast_result test_request(int32_t request)
 
 void rdma_fast_publish(bool open)
 {
-	static const struct fast_path path = {.put = put, .put_after = put_after, .get = get,
+	static struct fast_path path = {.put = put, .put_after = put_after, .get = get,
 		.put_rows = rdma_fast_put_rows, .get_rows = rdma_fast_get_rows, .reaches = reaches,
 		.is_open = rdma_fast_is_open, .wait = wait_request, .test = test_request,
 		.fence = fence, .fence_all = fence_all};
+	path.change = rdma_fast.receive ? rdma_fast_change : NULL;
 	atomic_store(&fast_path, open ? &path : NULL);
 }

@@ -57,6 +57,7 @@ type Queue interface {
 	Network() unsafe.Pointer // the functions (qp.h); nil: there are none
 	Handle() unsafe.Pointer
 	Channel() unsafe.Pointer // with which C sleeps; nil: it does not
+	Receive() unsafe.Pointer // from which messages take their buffers; nil: C receives none
 }
 
 // Limits is what a fabric's device and memory allow.
@@ -68,6 +69,7 @@ type Limits struct {
 	Buffers uintptr // registered memory
 	Bytes   int     // of it
 	Key     uint32  // of it
+	In      *Incoming
 	Arena   uintptr // local memory that is registered when it is first used
 	Size    int64   // of it
 	Sleep   bool    // waits sleep
@@ -114,6 +116,7 @@ func Open(queue Queue, l Limits) *Path {
 		word(&f.shortest).Store(wordBytes + 1)
 	}
 	word(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
+	p.receiveFrom(queue.Receive(), l.In)
 	f.piece, f.width = C.uint32_t(l.Piece), C.uint32_t(l.Width)
 	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.Size)
 	f.put_costs, f.get_costs = C.struct_rdma_fast_costs{}, C.struct_rdma_fast_costs{}
@@ -121,6 +124,7 @@ func Open(queue Queue, l Limits) *Path {
 	stashed.Store(0)
 	look.Store(0)
 	p.drop(func(int, unsafe.Pointer) bool { return true })
+	p.dropPeers(func(unsafe.Pointer) bool { return true })
 	clear(f.locals[:])
 	clear(f.watched[:])
 	f.watch = nil
@@ -251,9 +255,15 @@ func (p *Path) DropRank(rank transport.Rank) {
 	p.drop(func(r int, _ unsafe.Pointer) bool { return r == int(rank) })
 }
 
-// DropPair drops the ranges that a queue pair reaches.
-func (p *Path) DropPair(pair unsafe.Pointer) {
+// DropRanges drops the ranges that a queue pair reaches.
+func (p *Path) DropRanges(pair unsafe.Pointer) {
 	p.drop(func(_ int, via unsafe.Pointer) bool { return via == pair })
+}
+
+// DropPair has C post nothing more on a queue pair.
+func (p *Path) DropPair(pair unsafe.Pointer) {
+	p.DropRanges(pair)
+	p.DropPeers(pair)
 }
 
 func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {

@@ -6,7 +6,8 @@
 // error, a wait that takes long: that is left to Go.
 //
 // fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
-// memory.c has the memory that C reaches; requests.c has what is outstanding.
+// memory.c has the memory that C reaches; words.c has read-modify-writes, which ask a data server;
+// requests.c has what is outstanding.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 
@@ -28,6 +29,8 @@
 #define RDMA_FAST_BURST  8u  // completions that are polled at a time
 #define RDMA_FAST_CHAIN  32u // work requests that are posted together
 #define RDMA_FAST_BUFFERS 16u // slots that have a buffer, at most
+#define RDMA_FAST_PEERS 64u // ranks whose queue pairs are cached
+#define RDMA_FAST_RECEIVED ((uint64_t)1 << 63) // in the id of a receive buffer
 #define RDMA_FAST_ID     ((uint64_t)1 << 62) // in the id of C's work requests; no other has it
 
 // Memory of a rank and the key and queue pair that reach it. rank is -1 in an empty entry.
@@ -90,6 +93,40 @@ struct rdma_fast_request {
 	int32_t used; // how often the place was
 };
 
+// What begins a message, and is followed by a question, or its answer, where it is not a frame of
+// Go's. id is that of the question.
+enum rdma_fast_kind { RDMA_FAST_FRAME, RDMA_FAST_QUESTION, RDMA_FAST_ANSWER };
+struct rdma_fast_prefix {
+	uint16_t head;
+	uint8_t kind, zero;
+	uint32_t slot;
+	uint64_t id;
+};
+struct rdma_fast_question {
+	struct rdma_fast_prefix prefix;
+	uint32_t rank;
+	uint8_t op, bytes;
+	uint16_t zero;
+	uint64_t word, operand, compare;
+};
+struct rdma_fast_answer {
+	struct rdma_fast_prefix prefix;
+	uint64_t old;
+	uint64_t declined; // the word is as it was
+};
+
+// The queue pair to a rank's data server. rank is -1 in an empty entry.
+struct rdma_fast_peer {
+	int rank;
+	void *pair;
+};
+
+// A question that has been asked under the request of its place; pair is NULL if there is none.
+struct rdma_fast_asked {
+	void *pair;
+	struct fast_change *change; // its caller's
+};
+
 // What a way costs: to begin with, for each work request, and for each byte, in nanoseconds.
 struct rdma_fast_line {
 	double start, each, byte;
@@ -117,11 +154,16 @@ struct rdma_fast {
 	uint32_t depth;        // slots that there are
 	struct rdma_fast_slot slots[RDMA_FAST_DEPTH];
 	struct rdma_fast_request requests[RDMA_FAST_DEPTH];
+	struct rdma_fast_asked asked[RDMA_FAST_DEPTH];
 	// Changed by Go while C does not use the queues.
 	_Atomic uint32_t open;
 	const struct qp_network *network;
 	void *queue;
 	void *channel; // the queue's, if waits sleep instead of polling, else NULL
+	void *receive; // the receive queue; NULL: C receives nothing
+	struct rdma_fast_local incoming; // its buffers, of incoming_bytes each
+	uint32_t incoming_bytes;
+	struct rdma_fast_peer peers[RDMA_FAST_PEERS];
 	struct rdma_fast_local buffers; // buffer_bytes for each of the first slots
 	uint32_t buffer_bytes, buffer_count;
 	struct rdma_fast_scatter scatters[RDMA_FAST_BUFFERS];
@@ -194,7 +236,20 @@ enum fast_result rdma_fast_finish(struct fast_transfer *t, int request);
 enum fast_result rdma_fast_put_rows(struct fast_transfer *t, struct fast_rows *r);
 enum fast_result rdma_fast_get_rows(struct fast_transfer *t, struct fast_rows *r);
 
+// Posts a work request. False: the network has refused it.
+bool rdma_fast_post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,
+	struct vb_sge data, uintptr_t remote);
+// Waits a little until nothing of a request is outstanding.
+bool rdma_fast_await_request(int32_t number);
+
 void rdma_fast_publish(bool open); // makes the table of functions the process's, or takes it back
+
+/* read-modify-writes (words.c) ------------------------------------------------------------------ */
+enum fast_result rdma_fast_change(struct fast_change *c);
+// Handles a message that has come if it is an answer; the caller offers its buffer again.
+bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
+void rdma_fast_fail_asked(const void *pair);
+bool rdma_fast_has_asked(const void *pair);
 
 /* what is outstanding (requests.c); the caller has the queues ---------------------------------- */
 enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };

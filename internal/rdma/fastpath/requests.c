@@ -29,6 +29,7 @@ void rdma_fast_reset(uint32_t depth)
 		atomic_store(&rdma_fast.requests[i].number, 0);
 		atomic_store(&rdma_fast.requests[i].left, 0);
 		atomic_store(&rdma_fast.requests[i].failed, 0);
+		rdma_fast.asked[i].pair = NULL;
 	}
 	rdma_fast.depth = depth;
 	rdma_fast.free_slots = lowest(depth);
@@ -234,6 +235,7 @@ void rdma_fast_fail(const void *pair)
 	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			settle(&rdma_fast.slots[i], i, true);
+	rdma_fast_fail_asked(pair);
 }
 
 void rdma_fast_forget(const void *pair)
@@ -248,7 +250,7 @@ bool rdma_fast_outstanding(const void *pair)
 	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.slots[i].pair == pair)
 			return true;
-	return false;
+	return rdma_fast_has_asked(pair);
 }
 
 bool rdma_fast_failure(int32_t number, int *rank)

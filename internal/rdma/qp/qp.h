@@ -24,6 +24,8 @@ struct qp_network {
 	int (*look)(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields);
 	// The same, asleep for so many nanoseconds if there is none. NULL: C does not sleep.
 	int (*sleep)(void *queue, void *channel, int n, struct vb_wc *out, int64_t limit);
+	// Offers a receive buffer. NULL: C receives nothing.
+	int (*offer)(void *receive, uint64_t id, struct vb_sge *data);
 	// C leaves the queue to itself, perhaps while requests of its are outstanding. NULL: then
 	// there is nothing to do.
 	void (*left)(void *queue, bool outstanding);

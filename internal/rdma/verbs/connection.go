@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"time"
+	"unsafe"
 
 	"libarmci/internal/rdma/qp"
 )
@@ -36,6 +37,9 @@ func (q *queue) NewBuffers(n int) (err error) {
 
 // Offer offers receive buffers.
 func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(ids, data) }
+
+// Receive is the receive queue as C knows it.
+func (q *queue) Receive() unsafe.Pointer { return unsafe.Pointer(q.srq.p) }
 
 // Stirred: the device serves others by itself.
 func (q *queue) Stirred() bool { return false }

@@ -205,4 +205,7 @@ func (l *listener) Close() {
 // lastTime is how long what was posted may take to leave.
 const lastTime = 200 * time.Millisecond
 
+// Answered: nothing but the receiver answers.
+func (l *listener) Answered() uint32 { return 0 }
+
 var _ transport.SharedListener = (*listener)(nil)
