@@ -106,6 +106,11 @@ SECOND int accumulate_here(const char *name, int optype, void *scale, void *src,
 	void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
+	if (type >= 0 && front_address(src) &&
+	    far_acc(type, scale, src, NULL, dst, NULL, &bytes, 0, proc)) {
+		front_done(hdl);
+		return 0;
+	}
 	if (type < 0 || !front_address(src) || !front_reach(proc, dst, (uint64_t)bytes))
 		return accumulate_in_go(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
 	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);

@@ -80,15 +80,22 @@ static inline bool far_rows(const char *name, int kind, struct fast_rows *r, uin
 	return result != FAST_DECLINED;
 }
 
+// Whether C may post an operation to another node that must not overtake what Go has collected.
+static inline const struct fast_path *far_uncollected(int proc)
+{
+	const struct fast_path *fast = front_fast((unsigned)proc);
+	return fast && front.local[proc] < 0 &&
+	       atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0 &&
+	       atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) == 0 ? fast : NULL;
+}
+
 // A read-modify-write at another node without Go; false: Go has to do it. *code is the return code
 // of the call, and *old the value before if that is 0.
 static inline bool far_change(const char *name, int op, int bytes, void *word, uint64_t operand,
 	uint64_t compare, int proc, uint64_t *old, int *code)
 {
-	const struct fast_path *fast = front_fast((unsigned)proc);
-	if (!fast || !fast->change || front.local[proc] >= 0 ||
-	    atomic_load_explicit(&front.aggregates, memory_order_relaxed) != 0 ||
-	    atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0)
+	const struct fast_path *fast = far_uncollected(proc);
+	if (!fast || !fast->change)
 		return false;
 	struct fast_change c = {.rank = proc, .op = (uint8_t)op, .bytes = (uint8_t)bytes,
 		.word = (uintptr_t)word, .operand = operand, .compare = compare};
@@ -170,6 +177,22 @@ static inline bool far_vector(const char *name, int kind, const armci_giov_t *v,
 	r.longest = bytes;
 	r.pieces = n;
 	return far_rows(name, kind, &r, (uint64_t)bytes * (uint64_t)n, proc, when, hdl, code);
+}
+
+// An accumulate at another node without Go; false: Go has to do it. Its arguments are valid but for
+// the addresses at the rank.
+static inline bool far_acc(int type, const void *scale, void *local, const int *lstride,
+	void *remote, const int *rstride, const int *count, int levels, int proc)
+{
+	const struct fast_path *fast = far_uncollected(proc);
+	int64_t n = k_volume(count, levels);
+	if (!fast || !fast->accumulate || n <= 0 || n > FAST_MOST)
+		return false;
+	struct fast_acc a = {.rank = proc, .type = type, .scale = scale, .to = (uintptr_t)remote,
+		.stride = rstride, .count = count, .levels = levels, .bytes = (uint64_t)n,
+		.at = &front.traffic[proc], .all = &front.traffic[front.ranks]};
+	k_cursor_strided(&a.from, (uintptr_t)local, lstride, count, levels);
+	return fast->accumulate(&a) == FAST_DONE;
 }
 
 #endif

@@ -60,6 +60,26 @@ static bool serve(struct fast_change *c)
 	return done;
 }
 
+// The same for an accumulate.
+static bool serve_acc(const struct fast_acc *a)
+{
+	struct shm_found f;
+	int64_t lo, hi;
+	int stride[K_MAX_LEVELS], step = 1, local;
+	if ((unsigned)a->rank >= atomic_load_explicit(&front_used->ranks, memory_order_acquire) ||
+	    (local = front_used->local[a->rank]) < 0)
+		return false;
+	k_extent(a->stride, a->count, a->levels, &lo, &hi);
+	uintptr_t first = a->to + (uintptr_t)lo, end = a->to + (uintptr_t)hi;
+	if (end <= first || first - (uintptr_t)shm.base >= shm.bytes || !shm_find(local, first, &f) || end > f.hi)
+		return false;
+	for (int i = 0; i < a->levels; i++)
+		stride[i] = step *= a->count[i];
+	k_acc_strided(&front_used->stripes, a->type, a->scale, a->data, stride, (void *)a->to, a->stride,
+		a->count, a->levels);
+	return true;
+}
+
 // Called by Go when a group has been made whose members are all on this node, and (NULL) before it is freed.
 void front_set_team(int group, struct shm_team *team)
 {
@@ -89,12 +109,14 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
 	atomic_store_explicit(&front_used->ranks, (unsigned)ranks, memory_order_release);
 	atomic_store_explicit(&fast_serve, serve, memory_order_release);
+	atomic_store_explicit(&fast_serve_acc, serve_acc, memory_order_release);
 }
 
 void front_close(void)
 {
 	atomic_store_explicit(&front_used->ranks, 0, memory_order_release);
 	atomic_store_explicit(&fast_serve, NULL, memory_order_release);
+	atomic_store_explicit(&fast_serve_acc, NULL, memory_order_release);
 	front_used->key += (uint64_t)1 << 32;
 	for (int i = 0; i < (int)FRONT_TEAMS; i++) front_set_team(i, NULL);
 }

@@ -97,6 +97,16 @@ static inline bool acc_here(int optype, void *scale, LOCAL, REMOTE, REST)
 	return true;
 }
 
+// At another node, by C; false: Go has to do it.
+static bool acc_far(int optype, void *scale, LOCAL, REMOTE, REST)
+{
+	int type = k_type_of_acc(optype);
+	return type >= 0 && scale && front_address(local) && levels >= 0 && levels <= K_MAX_LEVELS &&
+	       count && (levels == 0 || (lstride && rstride)) && count[0] > 0 &&
+	       (size_t)count[0] % k_type_size(type) == 0 &&
+	       far_acc(type, scale, local, lstride, remote, rstride, count, levels, proc);
+}
+
 static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
 {
 	struct front_call c = {.name = name, .kind = FRONT_ACC, .shape = FRONT_STRIDED, .proc = proc, .optype = optype, .scale = scale,
@@ -111,6 +121,8 @@ int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, in
 	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
 	PROFILED(AccS, optype, scale, src, sstride, dst, dstride, count, levels, proc);
+	if (acc_far(optype, scale, src, sstride, dst, dstride, count, levels, proc))
+		return 0;
 	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_AccS);
@@ -123,6 +135,10 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 		return 0;
 	}
 	PROFILED(NbAccS, optype, scale, src, sstride, dst, dstride, count, levels, proc, hdl);
+	if (acc_far(optype, scale, src, sstride, dst, dstride, count, levels, proc)) {
+		front_done(hdl);
+		return 0;
+	}
 	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbAccS);

@@ -9,10 +9,10 @@ import "libarmci/internal/transport"
 // mostSpans is for how many spans of memory C is told of one operation.
 const mostSpans = 8
 
-// addRange makes the memory of a put or get known to the C fast path: the next one often goes
+// addRange makes the memory of an operation known to the C fast path: the next one often goes
 // there, too.
 func (r *Runtime) addRange(o *Op) {
-	if x := &o.Xfer; o.Kind == Acc || !o.known || x.Bytes() > transport.FastMost {
+	if x := &o.Xfer; !o.known || x.Bytes() > transport.FastMost {
 		return
 	}
 	use := o.extent
@@ -28,6 +28,10 @@ func (r *Runtime) addRange(o *Op) {
 		return
 	}
 	to := r.route(transport.Rank(o.Proc))
+	if o.Kind == Acc {
+		to.fast.AddSpan(to.peer, o.Xfer.Remote.Base, e.lo, e.hi)
+		return
+	}
 	for addr, n := use.lo, 0; addr < use.hi && n < mostSpans; n++ {
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 		addr = addr&^(transport.FastSpan-1) + transport.FastSpan

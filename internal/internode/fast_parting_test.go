@@ -68,6 +68,9 @@ var _ transport.FastFabric = (*fastFabric)(nil)
 
 func (f *fastFabric) SetCosts(_ bool, _, _, _ transport.Line) {}
 
+func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) {}
+func (f *fastFabric) Storing() bool                                       { return false }
+
 func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool    { return false }
 func (f *fastFabric) DropRank(transport.Rank)                    {}
 func (f *fastFabric) EndpointOpen(transport.OriginEndpoint) bool { return f.open.Load() }

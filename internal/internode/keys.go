@@ -111,6 +111,16 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	}
 }
 
+// AddSpan lets C accumulate to memory [lo, hi) of a peer, around an address.
+func (t *Transport) AddSpan(p transport.Peer, addr, lo, hi uintptr) {
+	g, err := t.target(p)
+	if err != nil {
+		return
+	}
+	t.fast.CacheSpan(t.peers[p].Rank, addr, lo, hi)
+	g.tellPeer(p)
+}
+
 // DropRanges drops what the fast path knows of a peer's memory.
 func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)

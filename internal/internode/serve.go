@@ -223,6 +223,24 @@ func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	return opt.Memory.RMW(transport.Peer(local), x) == nil
 }
 
+// Accumulate carries out an accumulate that the origin's C has asked for, or refuses it.
+func (o *origin) Accumulate(rank transport.Rank, x *transport.Xfer, s transport.Scale) bool {
+	opt := &o.s.t.opt
+	o.s.incoming.guard.note()
+	n, lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
+	first, local := x.Remote.Base+uintptr(lo), opt.Local(rank)
+	h := header{kind: kindAcc, rank: uint32(rank), addr: uint64(x.Remote.Base)}
+	if local < 0 || first > maxAddr || !opt.Node.Owns(local, first, hi-lo) {
+		o.refuse(&h, n, whyAddress, "")
+		return false
+	}
+	if err := opt.Memory.Acc(transport.Peer(local), x, s); err != nil {
+		o.refuse(&h, n, whySense, err.Error())
+		return false
+	}
+	return true
+}
+
 // ranges is registered memory for an answer: of the allocation around an address, from that on, of
 // the scratch, or of the notify counters. An address outside the arena means something else in each
 // process: devices are not told to use it.

@@ -251,7 +251,9 @@ func (g *target) ask(h header, want kind) (r *request, err error) {
 }
 
 // reached tells whether a frame, and so all before it, has been handled.
-func (g *target) reached(number uint64) bool { return g.handled.Load() >= number }
+func (g *target) reached(number uint64) bool {
+	return g.handled.Load() >= number && (g.t.fast == nil || !g.t.fast.Storing())
+}
 
 // caughtUp notes that so many frames were handled, of which n has the lower bits.
 func (g *target) caughtUp(n uint32) {

@@ -210,10 +210,15 @@ func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 		return
 	}
 	pair := o.pair.Handle()
-	f.AddPeer(rank, pair)
+	f.AddPeer(rank, pair, o.most)
 	if o.broken.Load() != nil { // perhaps lost meanwhile
 		f.DropPair(pair)
 	}
+}
+
+// CacheSpan lets C ask for accumulates to an allocation of a rank.
+func (f *Fabric) CacheSpan(rank transport.Rank, addr, lo, hi uintptr) {
+	f.AddSpan(rank, addr, lo, hi)
 }
 
 // DropPeers lets C ask nothing through an end.

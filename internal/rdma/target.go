@@ -92,6 +92,9 @@ func (t *target) handle(m *message) error {
 	if q, ok := fastpath.AsQuestion(b); ok {
 		return t.answer(&q)
 	}
+	if a, ok := fastpath.AsAccumulate(b); ok {
+		return t.accumulate(&a)
+	}
 	n, ticket := slotOf(b)
 	if n == 0 || m.body != nil {
 		return t.deliver(b, m.body)
@@ -112,16 +115,28 @@ func (t *target) block(blocked bool) {
 	}
 }
 
-// answer answers what the origin's C has asked: a read-modify-write. C answers the next one.
+// answer answers a read-modify-write that the origin's C has asked for.
 func (t *target) answer(q *fastpath.Question) error {
+	s, ok := t.receiver.(transport.WordServer)
+	ok = ok && s.Change(q.Rank, &q.RMW)
+	return t.reply(q.ID, q.Old, ok)
+}
+
+// accumulate carries out an accumulate that the origin's C has asked for.
+func (t *target) accumulate(a *fastpath.Accumulate) error {
+	s, ok := t.receiver.(transport.WordServer)
+	ok = ok && s.Accumulate(a.Rank, &a.Xfer, a.Scale)
+	return t.reply(a.ID, 0, ok)
+}
+
+// reply answers a question of C's. From now on C may do so.
+func (t *target) reply(id uint64, old int64, ok bool) error {
 	if !t.asks {
 		t.asks = true
 		t.q.answers.Add(t.pair.Handle(), t.pair.Number())
 	}
-	s, ok := t.receiver.(transport.WordServer)
-	ok = ok && s.Change(q.Rank, &q.RMW)
 	var message [fastpath.AnswerBytes]byte
-	a := frame{body: fastpath.AppendAnswer(message[:0], q.ID, q.Old, ok)}
+	a := frame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}
 	t.posting.Lock()
 	defer t.posting.Unlock()
 	if len(t.writes)+len(t.late) > 0 || t.full(len(a.body)) || t.spare == none || !t.reserve(1) {

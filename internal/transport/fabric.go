@@ -325,6 +325,8 @@ type FastFabric interface {
 	KnowsRange(rank Rank, addr uintptr) bool              // it does, around addr
 	DropEndpoint(e OriginEndpoint)                        // forgets what is reached through e
 	CachePeer(e OriginEndpoint, rank Rank)                // lets C ask the data server of a rank through e
+	CacheSpan(rank Rank, addr, lo, hi uintptr)            // lets C accumulate to an allocation [lo, hi)
+	Storing() bool                                        // accumulates of C's have yet to take effect
 	KnowsPeer(rank Rank) bool                             // it does, or never will
 	DropPeers(e OriginEndpoint)                           // lets C ask through e no more
 	DropRank(rank Rank)                                   // forgets the memory of a rank
@@ -342,10 +344,13 @@ type FastFabric interface {
 	RequestFailure(number int32) (rank Rank, failed bool)
 }
 
-// WordServer is a Receiver of a target that C asks for read-modify-writes. Change carries one out
-// at a rank of the node; false: the word is as it was, and the origin asks by a frame.
+// WordServer is a Receiver of a target that C asks for read-modify-writes and accumulates.
 type WordServer interface {
+	// Change carries one out at a rank of the node; false: the word is as it was, and the origin
+	// asks by a frame.
 	Change(rank Rank, x *RMW) bool
+	// Accumulate does so, or refuses it, of which the origin's next fence tells, and returns false.
+	Accumulate(rank Rank, x *Xfer, s Scale) bool
 }
 
 // AtomicOp is an operation of a device on an 8-byte word.

@@ -68,6 +68,20 @@ struct fast_change {
 	int32_t request; // out, if OPEN: the one to wait for; only then is the rest complete
 };
 
+// An accumulate of whole elements, of one shape at the rank. At the origin, from is where its data
+// is; at the target, data is that data, packed.
+struct fast_acc {
+	int rank, type; // enum k_type
+	const void *scale; // one element
+	uintptr_t to;
+	const int *stride, *count; // as in a strided call
+	int levels;
+	uint64_t bytes;
+	struct k_cursor from;
+	const void *data;
+	struct traffic *at, *all;
+};
+
 struct fast_path {
 	enum fast_result (*put)(struct fast_transfer *t);
 	// put, for what must not be there before the stores at the rank that no fence has covered:
@@ -82,6 +96,8 @@ struct fast_path {
 	enum fast_result (*get_rows)(struct fast_transfer *t, struct fast_rows *r);
 	// NULL: changes are Go's. Blocking, and behind everything posted to the rank before.
 	enum fast_result (*change)(struct fast_change *c);
+	// A store at the rank. DONE or DECLINED. NULL: accumulates are Go's.
+	enum fast_result (*accumulate)(struct fast_acc *a);
 	// Whether put would know the way to these n bytes.
 	bool (*reaches)(int rank, uintptr_t remote, uint64_t n);
 	bool (*is_open)(int32_t request);
@@ -98,9 +114,10 @@ struct fast_path {
 // it just before it is cleared is still answered: such a function declines.
 extern const struct fast_path *_Atomic fast_path;
 
-// Carries out a change at a rank of this node, for its data server; false: the word is as it was,
-// and Go decides. NULL while the library is not in use. Set by capi, called by fabrics.
+// Carry out what another node has asked for at a rank of this one, for its data server; false: the
+// memory is as it was, and Go decides. NULL while the library is not in use. Set by capi, called by fabrics.
 extern bool (*_Atomic fast_serve)(struct fast_change *c);
+extern bool (*_Atomic fast_serve_acc)(const struct fast_acc *a);
 
 // A message in memory of another node: a head, data behind it, and then a word elsewhere, by which
 // its receiver learns that both are there.

@@ -30,6 +30,7 @@ func FastRequest(number int32) bool { return number>>C.FAST_REQUEST_BITS == 1 }
 // accesses ranges that were added, and leaves everything that is not plain to Go.
 type FastPath interface {
 	AddRange(p Peer, addr, lo, hi uintptr) // caches the key of [lo, hi), around addr, for the C fast path
+	AddSpan(p Peer, addr, lo, hi uintptr)  // lets C accumulate to [lo, hi), around addr
 	DropRanges(p Peer)                     // removes all ranges of the peer, since memory has been freed there
 	// WaitRequest completes a request of C's; its error is returned once.
 	WaitRequest(number int32) error

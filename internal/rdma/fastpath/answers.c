@@ -60,6 +60,42 @@ static int reply(struct rdma_answers *a, struct rdma_answers_peer *p, uint64_t i
 	return a->network->post(p->pair, &r, 1, &data, &posted);
 }
 
+static bool serve_word(const void *message, uint64_t *old)
+{
+	struct rdma_fast_question q;
+	bool (*serve)(struct fast_change *) = atomic_load_explicit(&fast_serve, memory_order_acquire);
+	memcpy(&q, message, sizeof q);
+	struct fast_change c = {.rank = (int)q.rank, .op = q.op, .bytes = q.bytes, .word = q.word,
+		.operand = q.operand, .compare = q.compare};
+	bool done = serve && serve(&c);
+	*old = c.old;
+	return done;
+}
+
+bool rdma_fast_as_acc(struct fast_acc *a, const void *message, uint32_t n)
+{
+	const struct rdma_fast_acc_question *q = message;
+	int64_t lo, hi;
+	*a = (struct fast_acc){0};
+	if (n < sizeof(struct rdma_fast_question) || q->prefix.kind != RDMA_FAST_QUESTION ||
+	    q->op != RDMA_FAST_ACC || q->levels > K_MAX_LEVELS || rdma_fast_acc_head(q->levels) >= n)
+		return false;
+	uint32_t head = rdma_fast_acc_head(q->levels);
+	*a = (struct fast_acc){.rank = (int)q->rank, .type = q->type, .scale = q->scale, .to = q->to,
+		.count = q->shape, .stride = q->shape + q->levels + 1, .levels = q->levels,
+		.bytes = n - head, .data = (const char *)message + head};
+	return q->type <= K_DCP && (size_t)q->shape[0] % k_type_size(q->type) == 0 &&
+	       k_extent(a->stride, a->count, a->levels, &lo, &hi) == (int64_t)a->bytes;
+}
+
+static bool serve_acc(const void *message, uint32_t n)
+{
+	struct fast_acc acc;
+	bool (*serve)(const struct fast_acc *) =
+		atomic_load_explicit(&fast_serve_acc, memory_order_acquire);
+	return rdma_fast_as_acc(&acc, message, n) && serve && serve(&acc);
+}
+
 // Answers a message that has come. False: nothing has happened, the message is Go's.
 static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 {
@@ -67,17 +103,15 @@ static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 			(done->wr_id & ~RDMA_FAST_RECEIVED) * a->incoming_bytes,
 		.length = a->incoming_bytes, .lkey = a->incoming.lkey};
 	struct rdma_answers_peer *p = peer_of(a, done->qp_num);
-	struct rdma_fast_question q;
-	bool (*serve)(struct fast_change *) = atomic_load_explicit(&fast_serve, memory_order_acquire);
-	if (!p || p->blocked || done->byte_len != sizeof q || !serve ||
+	const struct rdma_fast_question *q = (const void *)buffer.addr; // aligned: a page at least
+	uint64_t old = 0;
+	if (!p || p->blocked || done->byte_len < sizeof *q || q->prefix.kind != RDMA_FAST_QUESTION ||
 	    p->outstanding >= a->most_each || a->outstanding >= a->most)
 		return false;
-	memcpy(&q, (const void *)buffer.addr, sizeof q);
-	struct fast_change c = {.rank = (int)q.rank, .op = q.op, .bytes = q.bytes, .word = q.word,
-		.operand = q.operand, .compare = q.compare};
-	if (q.prefix.kind != RDMA_FAST_QUESTION || !serve(&c))
+	if (q->op == RDMA_FAST_ACC ? !serve_acc(q, done->byte_len) :
+	                             done->byte_len != sizeof *q || !serve_word(q, &old))
 		return false;
-	if (reply(a, p, q.prefix.id, c.old) == 0) {
+	if (reply(a, p, q->prefix.id, old) == 0) {
 		p->outstanding++;
 		a->outstanding++;
 		a->answered++;

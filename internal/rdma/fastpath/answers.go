@@ -21,7 +21,7 @@ import (
 // Answers that C may have outstanding: in all, and at an origin.
 const (
 	MostAnswers     = 64
-	MostAnswersEach = 4
+	MostAnswersEach = 8
 )
 
 // Answers answers read-modify-writes that origins' C asks for. Its methods are the poller's; those

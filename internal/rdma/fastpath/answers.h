@@ -29,6 +29,9 @@ struct rdma_answers {
 	struct rdma_answers_peer peers[RDMA_ANSWERS_PEERS];
 };
 
+// Decodes a message if it is an accumulate. What it points to is in the message, which is aligned.
+bool rdma_fast_as_acc(struct fast_acc *a, const void *message, uint32_t n);
+
 // Looks for completions as the network's look does, and answers what it can: how many are left.
 int rdma_answers_look(struct rdma_answers *a, int n, struct vb_wc *out, unsigned looks,
 	unsigned yields);

@@ -89,8 +89,7 @@ static int take(bool waits)
 	return atomic_load_explicit(&rdma_fast.look, memory_order_relaxed) ? -1 : n;
 }
 
-// Takes completions until met; false if it takes long, or Go has to look.
-static bool until(bool (*met)(int32_t), int32_t what)
+bool rdma_fast_until(bool (*met)(int32_t), int32_t what)
 {
 	struct wait w;
 	for (bool begun = false; !met(what);) {
@@ -112,7 +111,7 @@ static bool until(bool (*met)(int32_t), int32_t what)
 
 static bool has_slots(int32_t n) { return __builtin_popcountll(rdma_fast.free_slots) >= n; }
 
-bool rdma_fast_await_slots(int32_t n) { return until(has_slots, n); }
+bool rdma_fast_await_slots(int32_t n) { return rdma_fast_until(has_slots, n); }
 
 static bool has_buffer(int32_t unused)
 {
@@ -120,7 +119,7 @@ static bool has_buffer(int32_t unused)
 	return (rdma_fast.free_slots & (((uint64_t)1 << rdma_fast.buffer_count) - 1)) != 0;
 }
 
-bool rdma_fast_await_buffer(void) { return until(has_buffer, 0); }
+bool rdma_fast_await_buffer(void) { return rdma_fast_until(has_buffer, 0); }
 
 // All stores have taken effect, and what has no handle is complete.
 static bool drained(int32_t unused)
@@ -176,7 +175,7 @@ static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at
 	if (!rdma_fast_enter())
 		return false;
 	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
-	bool mine = own(run, rank, at, posted) && until(drained, 0);
+	bool mine = own(run, rank, at, posted) && rdma_fast_until(drained, 0);
 	rdma_fast_leave();
 	while (mine && (int32_t)(posted - fenced) > 0 &&
 	       !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))
@@ -222,7 +221,7 @@ bool rdma_fast_post(const struct rdma_fast_piece *p, int slot, int request, int 
 		.op = (uint8_t)op, .flags = (uint8_t)(VB_SIGNALED | flags),
 		.id = rdma_fast_begin(slot, p->to, p->from, request, op == VB_WR_WRITE)};
 	attempt = (struct attempt){p->to->pair, &r, &data, 0};
-	if (until(attempted, 0) && attempt.code == 0)
+	if (rdma_fast_until(attempted, 0) && attempt.code == 0)
 		return true;
 	rdma_fast_end(r.id, false);
 	return false;
@@ -237,7 +236,7 @@ static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 		return FAST_DECLINED;
 	struct vb_sge place = {.addr = (uintptr_t)data, .length = (uint32_t)t->bytes};
 	struct rdma_fast_piece p = {.to = rdma_fast_range_of(t->rank, t->remote, t->bytes)};
-	bool ok = p.to && (!after || own_all_at(t)) && until(has_slots, 1) &&
+	bool ok = p.to && rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) && rdma_fast_until(has_slots, 1) &&
 	          rdma_fast_post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE, VB_INLINE,
 			  place, t->remote);
 	if (ok)
@@ -298,7 +297,7 @@ static bool plan(struct plan *p, const struct fast_transfer *t, int op)
 	bool by_buffer = p->to && (copied || (is_short && !arena)); // Go gets to know an arena
 	if (p->pieces > 1 && !rdma_fast.network->chains) // there may be no room for the rest
 		return false;
-	if (!(p->pieces ? until(has_slots, p->pieces) : by_buffer && rdma_fast_await_buffer()))
+	if (!(p->pieces ? rdma_fast_until(has_slots, p->pieces) : by_buffer && rdma_fast_await_buffer()))
 		return false;
 	p->request = RDMA_FAST_NO_REQUEST;
 	if (op == VB_WR_WRITE && !p->pieces) // locally complete as soon as it has been posted
@@ -312,7 +311,7 @@ static bool carry_out(const struct plan *p, const struct fast_transfer *t, int o
 	return p->pieces ? in_place(t, p, op) : by_buffer(t, p, op);
 }
 
-bool rdma_fast_await_request(int32_t number) { return until(rdma_fast_over, number); }
+bool rdma_fast_await_request(int32_t number) { return rdma_fast_until(rdma_fast_over, number); }
 
 enum fast_result rdma_fast_finish(struct fast_transfer *t, int request)
 {
@@ -320,7 +319,7 @@ enum fast_result rdma_fast_finish(struct fast_transfer *t, int request)
 		atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
 	if (t->request == 0)
 		return FAST_DONE;
-	bool over = t->blocking && until(rdma_fast_over, t->request);
+	bool over = t->blocking && rdma_fast_until(rdma_fast_over, t->request);
 	return over && !rdma_fast_is_open(t->request) ? FAST_DONE : FAST_OPEN;
 }
 
@@ -330,7 +329,7 @@ static enum fast_result transfer(struct fast_transfer *t, int op, bool after)
 		return FAST_DECLINED;
 	struct plan p;
 	enum fast_result r = FAST_DECLINED;
-	if ((!after || own_all_at(t)) && plan(&p, t, op) && carry_out(&p, t, op)) {
+	if (rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) && plan(&p, t, op) && carry_out(&p, t, op)) {
 		if (op == VB_WR_WRITE || p.request == RDMA_FAST_IMPLICIT_PLACE)
 			rdma_fast_count_store(t);
 		r = rdma_fast_finish(t, p.request);
@@ -368,7 +367,7 @@ static enum fast_result wait_request(int32_t request)
 		return FAST_DONE;
 	if (!rdma_fast_enter())
 		return FAST_OPEN;
-	until(rdma_fast_over, request);
+	rdma_fast_until(rdma_fast_over, request);
 	rdma_fast_leave();
 	return rdma_fast_is_open(request) ? FAST_OPEN : FAST_DONE;
 }
@@ -393,5 +392,6 @@ void rdma_fast_publish(bool open)
 		.is_open = rdma_fast_is_open, .wait = wait_request, .test = test_request,
 		.fence = fence, .fence_all = fence_all};
 	path.change = rdma_fast.receive ? rdma_fast_change : NULL;
+	path.accumulate = rdma_fast.receive ? rdma_fast_accumulate : NULL;
 	atomic_store(&fast_path, open ? &path : NULL);
 }

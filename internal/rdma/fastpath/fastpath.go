@@ -125,6 +125,7 @@ func Open(queue Queue, l Limits) *Path {
 	look.Store(0)
 	p.drop(func(int, unsafe.Pointer) bool { return true })
 	p.dropPeers(func(unsafe.Pointer) bool { return true })
+	p.dropSpans(func(int) bool { return true })
 	clear(f.locals[:])
 	clear(f.watched[:])
 	f.watch = nil
@@ -252,7 +253,11 @@ func (p *Path) change(do func()) {
 
 // DropRank drops the ranges of a rank: C posts nothing there any more.
 func (p *Path) DropRank(rank transport.Rank) {
+	if p == nil {
+		return
+	}
 	p.drop(func(r int, _ unsafe.Pointer) bool { return r == int(rank) })
+	p.dropSpans(func(r int) bool { return r == int(rank) })
 }
 
 // DropRanges drops the ranges that a queue pair reaches.

@@ -6,13 +6,14 @@
 // error, a wait that takes long: that is left to Go.
 //
 // fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
-// memory.c has the memory that C reaches; words.c has read-modify-writes, which ask a data server;
-// requests.c has what is outstanding.
+// memory.c has the memory that C reaches; words.c and acc.c have read-modify-writes and
+// accumulates, which ask a data server; requests.c has what is outstanding.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../../pin/watch.h"
@@ -109,6 +110,25 @@ struct rdma_fast_question {
 	uint16_t zero;
 	uint64_t word, operand, compare;
 };
+// An accumulate: the shape is its counts, then its strides; then zeros up to a multiple of 8, and
+// the data. Where it is small the rest of the struct does not travel.
+enum { RDMA_FAST_ACC = 16 }; // op; those of words are less
+struct rdma_fast_acc_question {
+	struct rdma_fast_prefix prefix;
+	uint32_t rank;
+	uint8_t op, type;
+	uint16_t levels;
+	uint64_t to;
+	uint8_t scale[16];
+	int32_t shape[2 * K_MAX_LEVELS + 1];
+};
+// Where the data begins.
+static inline uint32_t rdma_fast_acc_head(int levels)
+{
+	uint32_t n = offsetof(struct rdma_fast_acc_question, shape) + (2 * (uint32_t)levels + 1) * 4;
+	return (n + 7) & ~7u;
+}
+
 struct rdma_fast_answer {
 	struct rdma_fast_prefix prefix;
 	uint64_t old;
@@ -118,13 +138,21 @@ struct rdma_fast_answer {
 // The queue pair to a rank's data server. rank is -1 in an empty entry.
 struct rdma_fast_peer {
 	int rank;
+	uint32_t most; // bytes of a message
 	void *pair;
+};
+
+// An allocation of a rank, to which it may be asked to accumulate. rank is -1 in an empty entry.
+struct rdma_fast_span {
+	int rank;
+	uintptr_t lo, hi;
 };
 
 // A question that has been asked under the request of its place; pair is NULL if there is none.
 struct rdma_fast_asked {
 	void *pair;
-	struct fast_change *change; // its caller's
+	struct fast_change *change; // its caller's; NULL: it is a store, for which no caller waits
+	int rank;
 };
 
 // What a way costs: to begin with, for each work request, and for each byte, in nanoseconds.
@@ -143,6 +171,7 @@ struct rdma_fast {
 	_Atomic uint32_t held;    // C uses the queues
 	_Atomic uint32_t busy;    // number of Go's users of the queues, waiting ones included
 	_Atomic uint32_t stores;  // work requests outstanding that store
+	_Atomic uint32_t asked_stores; // questions that store, not answered
 	_Atomic uint32_t implicit_gets; // that get without a handle
 	_Atomic uint32_t ended; // raised when a request is over, or no store is outstanding
 	_Atomic uint32_t stashed; // completions in stash, for Go
@@ -164,6 +193,7 @@ struct rdma_fast {
 	struct rdma_fast_local incoming; // its buffers, of incoming_bytes each
 	uint32_t incoming_bytes;
 	struct rdma_fast_peer peers[RDMA_FAST_PEERS];
+	struct rdma_fast_span spans[RDMA_FAST_RANGES];
 	struct rdma_fast_local buffers; // buffer_bytes for each of the first slots
 	uint32_t buffer_bytes, buffer_count;
 	struct rdma_fast_scatter scatters[RDMA_FAST_BUFFERS];
@@ -227,6 +257,8 @@ bool rdma_fast_enter(void); // takes the queues, if neither another thread nor G
 void rdma_fast_leave(void);
 // Puts a completion aside for Go, which finds it when it next polls.
 void rdma_fast_set_aside(const struct vb_wc *done);
+// Takes completions until met; false if it takes long, or Go has to look.
+bool rdma_fast_until(bool (*met)(int32_t), int32_t what);
 bool rdma_fast_await_slots(int32_t n);
 bool rdma_fast_await_buffer(void); // a free slot that has one
 void rdma_fast_count_store(const struct fast_transfer *t);
@@ -244,8 +276,28 @@ bool rdma_fast_await_request(int32_t number);
 
 void rdma_fast_publish(bool open); // makes the table of functions the process's, or takes it back
 
-/* read-modify-writes (words.c) ------------------------------------------------------------------ */
+static inline struct rdma_fast_span *rdma_fast_span_place(int rank, uintptr_t addr)
+{
+	unsigned at = (unsigned)rank ^ (unsigned)(addr >> RDMA_FAST_RANGE_SHIFT);
+	return &rdma_fast.spans[at % RDMA_FAST_RANGES];
+}
+
+/* questions (words.c, acc.c) -------------------------------------------------------------------- */
 enum fast_result rdma_fast_change(struct fast_change *c);
+enum fast_result rdma_fast_accumulate(struct fast_acc *a);
+const struct rdma_fast_peer *rdma_fast_peer_of(int rank);
+// Asks n bytes of a slot's buffer, or inline where slot is not one that has any, under a request.
+// False: the network has refused them.
+struct rdma_fast_question_bytes {
+	struct vb_sge data;
+	int slot, flags;
+};
+bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_change *c,
+	const struct rdma_fast_question_bytes *q);
+// Waits until stores that were asked for at a rank have taken effect: what is posted next must not
+// overtake them. False: it takes long.
+bool rdma_fast_await_stores(int rank);
+bool rdma_fast_await_few_stores(void); // until another one may be asked for
 // Handles a message that has come if it is an answer; the caller offers its buffer again.
 bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
 void rdma_fast_fail_asked(const void *pair);
@@ -257,6 +309,9 @@ enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };
 void rdma_fast_reset(uint32_t depth); // nothing is outstanding, so many work requests may be
 // The place of an open request, or of a new one where number is 0; NO_REQUEST: all are in use.
 int rdma_fast_request(int32_t number);
+void rdma_fast_begin_store(void);
+// ok: it has taken effect; else the next fence is Go's, which knows what has become of it.
+void rdma_fast_end_store(int rank, bool ok);
 void rdma_fast_abandon(int request); // no caller will wait for it
 // Keeps a request open while more is being posted, although what was posted may be complete.
 void rdma_fast_hold(int request);

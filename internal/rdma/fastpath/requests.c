@@ -30,6 +30,7 @@ void rdma_fast_reset(uint32_t depth)
 		atomic_store(&rdma_fast.requests[i].left, 0);
 		atomic_store(&rdma_fast.requests[i].failed, 0);
 		rdma_fast.asked[i].pair = NULL;
+		atomic_store(&rdma_fast.asked_stores, 0);
 	}
 	rdma_fast.depth = depth;
 	rdma_fast.free_slots = lowest(depth);
@@ -154,7 +155,7 @@ uint64_t rdma_fast_begin(int slot, const struct rdma_fast_range *to, struct rdma
 	s->copy_bytes = 0;
 	s->chain = 0;
 	if (store)
-		count(&rdma_fast.stores, 1);
+		rdma_fast_begin_store();
 	else if (request == RDMA_FAST_IMPLICIT_PLACE)
 		count(&rdma_fast.implicit_gets, 1);
 	if (request != RDMA_FAST_NO_REQUEST)
@@ -190,17 +191,25 @@ static void deliver(const struct rdma_fast_slot *s, unsigned slot)
 			s->copy_bytes);
 }
 
+void rdma_fast_begin_store(void) { count(&rdma_fast.stores, 1); }
+
+void rdma_fast_end_store(int rank, bool ok)
+{
+	if (count(&rdma_fast.stores, -1) == 0)
+		count(&rdma_fast.ended, 1);
+	if (!ok) {
+		rdma_fast_run_of(rank)->rank = LOST;
+		rdma_fast.all.rank = LOST;
+	}
+}
+
 // Settles what a work request has to do with others, once.
 static void settle(struct rdma_fast_slot *s, unsigned slot, bool failed)
 {
 	if (s->copy_bytes > 0 && !failed)
 		deliver(s, slot);
-	if (s->store && count(&rdma_fast.stores, -1) == 0)
-		count(&rdma_fast.ended, 1);
-	if (s->store && failed) { // a fence is Go's, who knows of the loss
-		rdma_fast_run_of(s->rank)->rank = LOST;
-		rdma_fast.all.rank = LOST;
-	}
+	if (s->store)
+		rdma_fast_end_store(s->rank, !failed);
 	if (!s->store && s->request == RDMA_FAST_IMPLICIT_PLACE)
 		count(&rdma_fast.implicit_gets, -1);
 	if (s->from)

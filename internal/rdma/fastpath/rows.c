@@ -233,7 +233,9 @@ static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, 
 	    !pays(op == VB_WR_WRITE ? &rdma_fast.put_costs : &rdma_fast.get_costs, r, t->bytes) ||
 	    !rdma_fast_enter())
 		return FAST_DECLINED;
-	enum fast_result result = choose(&w, t, r, op) ? post_rows(&w, t, r) : FAST_DECLINED;
+	enum fast_result result = FAST_DECLINED;
+	if (rdma_fast_await_stores(t->rank) && choose(&w, t, r, op))
+		result = post_rows(&w, t, r);
 	rdma_fast_leave();
 	return result;
 }

@@ -7,30 +7,56 @@
 
 #include <string.h>
 
-static struct rdma_fast_peer *peer_of(int rank)
+enum { MOST_STORES = 8 }; // that are not answered: each has a receive buffer of the target
+
+const struct rdma_fast_peer *rdma_fast_peer_of(int rank)
 {
 	struct rdma_fast_peer *p = &rdma_fast.peers[(unsigned)rank % RDMA_FAST_PEERS];
 	return p->rank == rank ? p : NULL;
 }
 
-// Posts a question under a request: false if the network has refused it.
-static bool ask(struct fast_change *c, const struct rdma_fast_peer *to, int request)
+static int32_t number_of(int request)
 {
-	int32_t number = atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
-	struct rdma_fast_question q = {
-		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)number},
-		.rank = (uint32_t)c->rank, .op = c->op, .bytes = c->bytes, .word = c->word,
-		.operand = c->operand, .compare = c->compare};
+	return atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
+}
+
+// A question is over: its request may be, and what waited for it.
+static void settle(int place, bool ok)
+{
+	struct rdma_fast_asked *q = &rdma_fast.asked[place];
+	q->pair = NULL;
+	if (!q->change) {
+		atomic_fetch_sub(&rdma_fast.asked_stores, 1);
+		rdma_fast_end_store(q->rank, ok);
+	}
+	rdma_fast_let_go(place);
+}
+
+bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_change *c,
+	const struct rdma_fast_question_bytes *q)
+{
 	struct rdma_fast_range way = {.rank = to->rank, .pair = to->pair};
 	struct rdma_fast_piece p = {.to = &way};
-	struct vb_sge data = {.addr = (uintptr_t)&q, .length = sizeof q};
 	rdma_fast_hold(request); // until the answer
-	rdma_fast.asked[request] = (struct rdma_fast_asked){to->pair, c};
-	if (rdma_fast_post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_SEND, VB_INLINE, data, 0))
-		return true;
-	rdma_fast.asked[request].pair = NULL;
-	rdma_fast_let_go(request);
-	return false;
+	rdma_fast.asked[request] = (struct rdma_fast_asked){to->pair, c, to->rank};
+	if (!c) {
+		rdma_fast_begin_store();
+		atomic_fetch_add(&rdma_fast.asked_stores, 1);
+	}
+	bool ok = rdma_fast_post(&p, q->slot, RDMA_FAST_NO_REQUEST, VB_WR_SEND, q->flags, q->data, 0);
+	if (!ok)
+		settle(request, true);
+	return ok;
+}
+
+static bool ask_change(struct fast_change *c, const struct rdma_fast_peer *to, int request)
+{
+	struct rdma_fast_question q = {
+		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)number_of(request)},
+		.rank = (uint32_t)c->rank, .op = c->op, .bytes = c->bytes, .word = c->word,
+		.operand = c->operand, .compare = c->compare};
+	return rdma_fast_ask(to, request, c, &(struct rdma_fast_question_bytes){
+		{.addr = (uintptr_t)&q, .length = sizeof q}, rdma_fast_slot(false), VB_INLINE});
 }
 
 enum fast_result rdma_fast_change(struct fast_change *c)
@@ -38,11 +64,11 @@ enum fast_result rdma_fast_change(struct fast_change *c)
 	enum fast_result result = FAST_DECLINED;
 	if (!rdma_fast_enter())
 		return result;
-	const struct rdma_fast_peer *to = peer_of(c->rank);
+	const struct rdma_fast_peer *to = rdma_fast_peer_of(c->rank);
 	int request = to && rdma_fast_await_slots(1) ? rdma_fast_request(0) : RDMA_FAST_NO_REQUEST;
 	if (request != RDMA_FAST_NO_REQUEST) {
-		c->request = atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
-		if (ask(c, to, request))
+		c->request = number_of(request);
+		if (ask_change(c, to, request))
 			result = rdma_fast_await_request(c->request) && !rdma_fast_is_open(c->request) ?
 				FAST_DONE : FAST_OPEN;
 	}
@@ -59,14 +85,15 @@ bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n)
 	if (a.prefix.kind != RDMA_FAST_ANSWER)
 		return false;
 	int32_t number = (int32_t)a.prefix.id;
-	unsigned place = (unsigned)number % RDMA_FAST_DEPTH;
+	int place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
 	struct rdma_fast_asked *q = &rdma_fast.asked[place];
 	if (!rdma_fast_is_open(number) || !q->pair || rdma_fast.network->number(q->pair) != pair)
 		return true; // its request has failed
-	q->change->old = a.old;
-	q->change->declined = a.declined != 0;
-	q->pair = NULL;
-	rdma_fast_let_go((int)place);
+	if (q->change) {
+		q->change->old = a.old;
+		q->change->declined = a.declined != 0;
+	}
+	settle(place, a.declined == 0);
 	return true;
 }
 
@@ -74,9 +101,8 @@ void rdma_fast_fail_asked(const void *pair)
 {
 	for (int i = 0; pair && i < (int)RDMA_FAST_DEPTH; i++)
 		if (rdma_fast.asked[i].pair == pair) {
-			rdma_fast.asked[i].pair = NULL;
-			rdma_fast_note_failure(i, rdma_fast.asked[i].change->rank);
-			rdma_fast_let_go(i);
+			rdma_fast_note_failure(i, rdma_fast.asked[i].rank);
+			settle(i, false);
 		}
 }
 
@@ -87,3 +113,26 @@ bool rdma_fast_has_asked(const void *pair)
 			return true;
 	return false;
 }
+
+static uint32_t asked_stores(void)
+{
+	return atomic_load_explicit(&rdma_fast.asked_stores, memory_order_relaxed);
+}
+
+static bool none_at(int32_t rank)
+{
+	for (unsigned i = 0; asked_stores() > 0 && i < RDMA_FAST_DEPTH; i++)
+		if (rdma_fast.asked[i].pair && !rdma_fast.asked[i].change && rdma_fast.asked[i].rank == rank)
+			return false;
+	return true;
+}
+
+bool rdma_fast_await_stores(int rank) { return asked_stores() == 0 || rdma_fast_until(none_at, rank); }
+
+static bool few(int32_t unused)
+{
+	(void)unused;
+	return asked_stores() < MOST_STORES;
+}
+
+bool rdma_fast_await_few_stores(void) { return few(0) || rdma_fast_until(few, 0); }

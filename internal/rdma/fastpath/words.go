@@ -4,7 +4,7 @@
 // Go's poller finds, and both messages as the data server sees them.
 package fastpath
 
-// #include "fastpath.h"
+// #include "answers.h"
 import "C"
 
 import (
@@ -42,15 +42,45 @@ func (p *Path) KnowsPeer(rank transport.Rank) bool {
 	return p == nil || C.rdma_fast.receive == nil || peerOf(rank).rank == C.int(rank)
 }
 
-// AddPeer has C ask the data server of a rank on a queue pair.
-func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer) {
+// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at most.
+func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int) {
 	if p == nil {
 		return
 	}
 	p.change(func() {
-		*peerOf(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair}
+		*peerOf(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair, most: C.uint32_t(most)}
 	})
 }
+
+// AddSpan has C ask for accumulates to an allocation [lo, hi) of a rank, around an address.
+func (p *Path) AddSpan(rank transport.Rank, addr, lo, hi uintptr) {
+	if p == nil {
+		return
+	}
+	s := C.rdma_fast_span_place(C.int(rank), C.uintptr_t(addr))
+	if s.rank == C.int(rank) && uintptr(s.lo) == lo && uintptr(s.hi) == hi {
+		return // if it is being changed, it does no harm
+	}
+	p.change(func() {
+		*s = C.struct_rdma_fast_span{rank: C.int(rank), lo: C.uintptr_t(lo), hi: C.uintptr_t(hi)}
+	})
+}
+
+// dropSpans drops the allocations of a rank, or of all ranks.
+func (p *Path) dropSpans(some func(rank int) bool) {
+	p.change(func() {
+		for i := range C.rdma_fast.spans {
+			if s := &C.rdma_fast.spans[i]; some(int(s.rank)) {
+				*s = C.struct_rdma_fast_span{rank: -1}
+			}
+		}
+	})
+}
+
+var askedStores = word(&C.rdma_fast.asked_stores)
+
+// Storing reports whether a data server may still have to store what C has asked for.
+func (p *Path) Storing() bool { return p != nil && askedStores.Load() != 0 }
 
 // DropPeers has C ask no data server on a queue pair any more.
 func (p *Path) DropPeers(pair unsafe.Pointer) {
@@ -101,6 +131,37 @@ func AsQuestion(b []byte) (q Question, ok bool) {
 		Bytes: int(c.bytes), Addr: uintptr(c.word), Operand: int64(c.operand),
 		Compare: int64(c.compare)}}
 	return q, ok && q.Valid()
+}
+
+// Accumulate is what an origin's C asks a data server to accumulate. What it points to is in the
+// message.
+type Accumulate struct {
+	ID    uint64
+	Rank  transport.Rank
+	Xfer  transport.Xfer
+	Scale transport.Scale
+}
+
+// AsAccumulate decodes a message in a receive buffer if it is an accumulate.
+func AsAccumulate(b []byte) (a Accumulate, ok bool) {
+	var c C.struct_fast_acc
+	if len(b) == 0 || !bool(C.rdma_fast_as_acc(&c, unsafe.Pointer(unsafe.SliceData(b)), C.uint32_t(len(b)))) {
+		return a, false
+	}
+	q := (*C.struct_rdma_fast_acc_question)(unsafe.Pointer(unsafe.SliceData(b)))
+	a = Accumulate{ID: uint64(q.prefix.id), Rank: transport.Rank(c.rank),
+		Scale: transport.Scale{Type: int(c._type), Value: unsafe.Pointer(c.scale)}}
+	x, levels := &a.Xfer, int(c.levels)
+	x.Count = unsafe.Slice((*int32)(unsafe.Pointer(c.count)), levels+1)
+	x.Remote = transport.Section{Base: uintptr(c.to),
+		Stride: unsafe.Slice((*int32)(unsafe.Pointer(c.stride)), levels)}
+	x.Local = transport.Section{Base: uintptr(c.data), Stride: make([]int32, levels)}
+	step := int32(1)
+	for l := range levels {
+		step *= x.Count[l]
+		x.Local.Stride[l] = step
+	}
+	return a, true
 }
 
 // AppendAnswer encodes the answer to a question.
