@@ -10,6 +10,7 @@
 
 struct front front, front_inner = {.key = (uint64_t)1 << 63}; // keys of one never match entries of the other
 struct front *front_used = &front;
+_Atomic int32_t front_lock_queues;
 _Atomic(struct shm_team *) front_teams[FRONT_TEAMS];
 _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
 
@@ -38,6 +39,22 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	return true;
 }
 
+// A mutex is locked if it is free, and unlocked if no rank of another node waits for it in Go. Go
+// adds to its queues in the caller's thread.
+static bool serve_mutex(const struct fast_change *c, struct shm_mutex *m)
+{
+	uint32_t owner = (uint32_t)c->operand;
+	if (c->word % sizeof *m != 0)
+		return false;
+	if (c->op == FAST_LOCK)
+		return shm_trylock(m, owner);
+	if (atomic_load_explicit(&front_lock_queues, memory_order_acquire) != 0 ||
+	    atomic_load_explicit(&m->owner, memory_order_relaxed) != owner)
+		return false;
+	shm_unlock(m);
+	return true;
+}
+
 // A change that another node has asked for: plain ones, of words that this process has mapped, and
 // that no device changes. Its caller is the data server's.
 static bool serve(struct fast_change *c)
@@ -52,6 +69,8 @@ static bool serve(struct fast_change *c)
 	    c->bytes > f.hi - c->word || (c->bytes == 8 && shm_declared(c->word, &declared)))
 		return false;
 	void *word = (void *)c->word;
+	if (c->op == FAST_LOCK || c->op == FAST_UNLOCK)
+		return sizeof(struct shm_mutex) <= f.hi - c->word && serve_mutex(c, word);
 	uint32_t old, operand = (uint32_t)c->operand, compare = (uint32_t)c->compare;
 	if (c->bytes == 8)
 		return k_change_64(c->op, &c->old, word, &c->operand, &c->compare);

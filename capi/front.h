@@ -81,6 +81,7 @@ struct front {
 	_Atomic int32_t implicit; // operations without a handle that are open, counted by Go
 };
 extern struct front front, front_inner;
+extern _Atomic int32_t front_lock_queues; // of mutexes here, in Go, for ranks of other nodes
 extern struct front *front_used; // the one that Go opens
 
 #ifdef FRONT_INNER

@@ -17,6 +17,7 @@ import (
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
 )
 
 //export armcigo_create_mutexes
@@ -43,8 +44,8 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	}
 	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
-	for _, rank := range rt.Topo.Mine() { // addresses of other nodes are not valid here
-		if at, n := s.Hosted(rank); n > 0 {
+	for rank := range rt.N { // addresses of other nodes are not valid here: only their servers use them
+		if at, n := s.Hosted(transport.Rank(rank)); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
 		}
 	}
@@ -136,6 +137,26 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 		err = rt.Lock(s, int(mutex), int(proc))
 	}
 	must("ARMCIX_Lock_hdl", err)
+}
+
+// armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl is
+// NULL for the default set.
+//
+//export armcigo_holds_mutex
+func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCI_Lock"
+	rt, err := initialised(name)
+	if err == nil {
+		s := rt.DefaultMutexes()
+		if hdl != nil {
+			_, s, err = setOf(name, hdl)
+		}
+		if s != nil {
+			s.Holds(int(mutex), int(proc))
+		}
+	}
+	must(name, err)
 }
 
 // armcigo_trylock_hdl: 0: the caller holds the mutex now.

@@ -130,6 +130,7 @@ func openFastPath(rt *core.Runtime) {
 		lib.shared.Pin(&b[0])
 		coalesced = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
 	}
+	rt.CountLockQueues((*atomic.Int32)(unsafe.Pointer(&C.front_lock_queues)))
 	notified := rt.Notified()
 	lib.shared.Pin(&notified[0])
 	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])),

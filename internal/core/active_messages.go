@@ -22,7 +22,7 @@ const (
 	msgAckRequest = 5
 	msgLock       = 6 // lockserver.go
 	msgTryLock    = 7
-	msgUnlock     = 8
+	msgUnlock     = transport.UnlockMessage
 	msgNotify     = 9  // no body
 	msgOwns       = 10 // verify.go
 	msgEnding     = 11 // failure.go; no body; the answer: 1 byte

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"libarmci/internal/log"
 	"libarmci/internal/transport"
@@ -35,13 +36,27 @@ func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (b
 	case answer[0] != lockGot:
 		return false, nil
 	}
+	s.Holds(i, proc)
+	r.letAsk(proc, m)
+	return true, nil
+}
+
+// letAsk lets C lock the next one itself.
+func (r *Runtime) letAsk(proc int, m uintptr) {
+	to := r.route(transport.Rank(proc))
+	if e, found := r.remote.find(transport.Rank(proc), m); found && to.fast != nil {
+		to.fast.AddSpan(to.peer, m, e.lo, e.hi)
+	}
+}
+
+// Holds records that this rank holds a mutex of another node.
+func (s *MutexSet) Holds(i, proc int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held == nil {
 		s.held = map[[2]int]bool{}
 	}
 	s.held[[2]int{i, proc}] = true
-	return true, nil
 }
 
 // dropHeld removes the record that this rank holds a mutex of another node; false if there is none.
@@ -61,6 +76,20 @@ const maxQueued = 8
 type lockserver struct {
 	mu     sync.Mutex
 	queues map[uintptr]*lockQueue
+	count  *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
+}
+
+// CountLockQueues keeps the number of locks that ranks of other nodes wait for in n.
+func (r *Runtime) CountLockQueues(n *atomic.Int32) {
+	n.Store(0)
+	r.lockserver.count = n
+}
+
+// note notes that there is a queue more, or one less. The caller has the lock.
+func (l *lockserver) note(change int32) {
+	if l.count != nil {
+		l.count.Add(change)
+	}
 }
 
 type lockQueue struct {
@@ -177,6 +206,7 @@ func (r *Runtime) queue(m uintptr, c lockRequest) {
 		l.queues = map[uintptr]*lockQueue{}
 	}
 	l.queues[m] = q
+	l.note(1)
 }
 
 // heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to
@@ -209,6 +239,7 @@ func (r *Runtime) unlock(m uintptr) {
 	}
 	if q.waiting = q.waiting[1:]; len(q.waiting) == 0 {
 		delete(l.queues, m)
+		l.note(-1)
 	}
 	c.reply([]byte{lockGot})
 }
@@ -252,6 +283,7 @@ func (l *lockserver) next(m uintptr, q *lockQueue) (c lockRequest, some bool) {
 	if len(q.waiting) == 0 {
 		if q.queued--; q.queued == 0 {
 			delete(l.queues, m)
+			l.note(-1)
 		}
 		return c, false
 	}

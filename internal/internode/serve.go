@@ -223,6 +223,15 @@ func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	return opt.Memory.RMW(transport.Peer(local), x) == nil
 }
 
+// Unlock hands core the message that the origin sends where C does not.
+func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
+	m := transport.Msg{Kind: transport.UnlockMessage,
+		Body: binary.LittleEndian.AppendUint64(nil, uint64(addr))}
+	if o.s.t.opt.Local(rank) >= 0 {
+		o.s.t.opt.Handle(o.from, rank, m, nil)
+	}
+}
+
 // Accumulate carries out an accumulate that the origin's C has asked for, or refuses it.
 func (o *origin) Accumulate(rank transport.Rank, x *transport.Xfer, s transport.Scale) bool {
 	opt := &o.s.t.opt

@@ -115,10 +115,17 @@ func (t *target) block(blocked bool) {
 	}
 }
 
-// answer answers a read-modify-write that the origin's C has asked for.
+// answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked for.
 func (t *target) answer(q *fastpath.Question) error {
 	s, ok := t.receiver.(transport.WordServer)
-	ok = ok && s.Change(q.Rank, &q.RMW)
+	switch {
+	case ok && q.Unlocks:
+		s.Unlock(q.Rank, q.Addr)
+	case ok && q.Known:
+		ok = s.Change(q.Rank, &q.RMW)
+	default:
+		ok = false
+	}
 	return t.reply(q.ID, q.Old, ok)
 }
 

@@ -344,11 +344,16 @@ type FastFabric interface {
 	RequestFailure(number int32) (rank Rank, failed bool)
 }
 
+// UnlockMessage is the kind of core's message that unlocks a mutex, which C may send in its own way.
+const UnlockMessage = 8
+
 // WordServer is a Receiver of a target that C asks for read-modify-writes and accumulates.
 type WordServer interface {
 	// Change carries one out at a rank of the node; false: the word is as it was, and the origin
 	// asks by a frame.
 	Change(rank Rank, x *RMW) bool
+	// Unlock unlocks a mutex at an address, which the origin holds.
+	Unlock(rank Rank, addr uintptr)
 	// Accumulate does so, or refuses it, of which the origin's next fence tells, and returns false.
 	Accumulate(rank Rank, x *Xfer, s Scale) bool
 }

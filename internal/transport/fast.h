@@ -55,15 +55,20 @@ struct fast_rows {
 	bool is_gos;             // out: Go has to make the transfer
 };
 
+// What can be done to a mutex besides K_WORD_ADD to K_WORD_CAS (kernel/atomic.h) to a word. LOCK is
+// declined where the mutex is not free; UNLOCK is a store, for which no caller waits.
+enum { FAST_LOCK = 7, FAST_UNLOCK = 8 };
+
 // A read-modify-write of a word of 4 or 8 bytes, aligned to them, of a rank's memory. Bytes beyond
-// the word's are of no account.
+// the word's are of no account. operand is the owner, where the word is a mutex.
 struct fast_change {
 	int rank;
-	uint8_t op; // K_WORD_ADD to K_WORD_CAS (kernel/atomic.h)
+	uint8_t op;
 	uint8_t bytes;
 	uintptr_t word;
 	uint64_t operand, compare;
 	uint64_t old;    // out
+	struct traffic *at, *all; // of an UNLOCK
 	bool declined;   // out, if DONE: the rank's server has left the word as it is, for Go
 	int32_t request; // out, if OPEN: the one to wait for; only then is the rest complete
 };

@@ -55,8 +55,26 @@ static bool ask_change(struct fast_change *c, const struct rdma_fast_peer *to, i
 		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)number_of(request)},
 		.rank = (uint32_t)c->rank, .op = c->op, .bytes = c->bytes, .word = c->word,
 		.operand = c->operand, .compare = c->compare};
-	return rdma_fast_ask(to, request, c, &(struct rdma_fast_question_bytes){
+	return rdma_fast_ask(to, request, c->op == FAST_UNLOCK ? NULL : c, &(struct rdma_fast_question_bytes){
 		{.addr = (uintptr_t)&q, .length = sizeof q}, rdma_fast_slot(false), VB_INLINE});
+}
+
+static bool await_room(const struct fast_change *c)
+{
+	return (c->op != FAST_UNLOCK || rdma_fast_await_few_stores()) && rdma_fast_await_slots(1);
+}
+
+// What a caller gets for a question that has been asked.
+static enum fast_result outcome(const struct fast_change *c, int request)
+{
+	if (c->op == FAST_UNLOCK) {
+		rdma_fast_abandon(request);
+		rdma_fast_count_store(
+			&(struct fast_transfer){.rank = c->rank, .at = c->at, .all = c->all});
+		return FAST_DONE;
+	}
+	return rdma_fast_await_request(c->request) && !rdma_fast_is_open(c->request) ? FAST_DONE :
+	                                                                                FAST_OPEN;
 }
 
 enum fast_result rdma_fast_change(struct fast_change *c)
@@ -65,12 +83,11 @@ enum fast_result rdma_fast_change(struct fast_change *c)
 	if (!rdma_fast_enter())
 		return result;
 	const struct rdma_fast_peer *to = rdma_fast_peer_of(c->rank);
-	int request = to && rdma_fast_await_slots(1) ? rdma_fast_request(0) : RDMA_FAST_NO_REQUEST;
+	int request = to && await_room(c) ? rdma_fast_request(0) : RDMA_FAST_NO_REQUEST;
 	if (request != RDMA_FAST_NO_REQUEST) {
 		c->request = number_of(request);
 		if (ask_change(c, to, request))
-			result = rdma_fast_await_request(c->request) && !rdma_fast_is_open(c->request) ?
-				FAST_DONE : FAST_OPEN;
+			result = outcome(c, request);
 	}
 	rdma_fast_leave();
 	return result;

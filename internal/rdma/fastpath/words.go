@@ -109,10 +109,12 @@ func (p *Path) Receive(pair uint32, b []byte) bool {
 // AnswerBytes is the length of an answer.
 const AnswerBytes = C.sizeof_struct_rdma_fast_answer
 
-// Question is what an origin's C asks a data server.
+// Question is what an origin's C asks a data server. Known: it is a read-modify-write; Unlocks: a
+// mutex at its address is to be unlocked.
 type Question struct {
-	ID   uint64
-	Rank transport.Rank
+	ID             uint64
+	Rank           transport.Rank
+	Known, Unlocks bool
 	transport.RMW
 }
 
@@ -126,11 +128,12 @@ func AsQuestion(b []byte) (q Question, ok bool) {
 	if c.prefix.kind != C.RDMA_FAST_QUESTION {
 		return q, false
 	}
-	op, ok := transport.WordOp(int(c.op))
+	op, known := transport.WordOp(int(c.op))
 	q = Question{ID: uint64(c.prefix.id), Rank: transport.Rank(c.rank), RMW: transport.RMW{Op: op,
 		Bytes: int(c.bytes), Addr: uintptr(c.word), Operand: int64(c.operand),
 		Compare: int64(c.compare)}}
-	return q, ok && q.Valid()
+	q.Known, q.Unlocks = known && q.Valid(), c.op == C.FAST_UNLOCK
+	return q, true
 }
 
 // Accumulate is what an origin's C asks a data server to accumulate. What it points to is in the
