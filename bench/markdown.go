@@ -152,8 +152,16 @@ func plots() []figure.Plot {
 			{Op: "acc", Name: "accumulate"}, {Op: "acc/device", Name: "by the device"}}},
 		figure.Plot{File: "notify", Title: "Data and the word that it has arrived, one way", YLabel: "time", OneRaw: true, Lines: []figure.Line{
 			{Op: "put+notify", Name: "put and notify"}, {Op: "put-flag", Name: "put with a flag"}}},
+		registered("put", "Put and fence"), registered("get", "Get"),
 		figure.Plot{File: "put-new", Title: "Put and fence from memory never used before", YLabel: "time", Lines: []figure.Line{
 			{Op: "put-new", Name: "put"}}},
 		figure.Plot{File: "fences", Title: "8 bytes to each of some nodes and a fence", YLabel: "time", Lines: []figure.Line{
 			{Op: "put+fence-nodes", Name: "put and fence"}}})
+}
+
+// registered is put or get of registered memory, and of other memory that is used again and again.
+func registered(op, title string) figure.Plot {
+	return figure.Plot{File: "registered-" + op, Title: title + " beside a bare request", YLabel: "time",
+		OneRaw: true, Lines: []figure.Line{{Op: op + "/registered", Name: "registered memory"},
+			{Op: op + "/again", Name: "used again"}}}
 }

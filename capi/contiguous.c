@@ -11,14 +11,6 @@ static int contiguous(const char *name, int kind, void *local, void *remote, int
 	return armcigo_op(&c);
 }
 
-static int accumulate_in_go(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc,
-	bool nonblocking, void *hdl)
-{
-	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale, .local = src,
-		.remote = dst, .count = &bytes, .nonblocking = nonblocking, .hdl = hdl};
-	return armcigo_op(&c);
-}
-
 // A put or get whose region is not cached: recorded in a batch, or looked up in the region table, else done by Go.
 // It is not SECOND: between nodes this is the usual way, and gcc makes cold code small instead of fast.
 static __attribute__((noinline)) int move(const char *name, int kind, void *local, void *remote, int bytes, int proc,
@@ -102,8 +94,9 @@ static inline int plain_acc(int optype, void *scale, int bytes)
 	return type >= 0 && scale && bytes > 0 && (size_t)bytes % k_type_size(type) == 0 ? type : -1;
 }
 
-SECOND int accumulate_here(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
-	void *hdl)
+// By the fast path, or by Go. Not SECOND, as move is not.
+static __attribute__((noinline)) int accumulate_beyond(const char *name, int optype, void *scale,
+	void *src, void *dst, int bytes, int proc, bool nonblocking, void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
 	if (type >= 0 && front_address(src) &&
@@ -111,8 +104,17 @@ SECOND int accumulate_here(const char *name, int optype, void *scale, void *src,
 		front_done(hdl);
 		return 0;
 	}
+	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale, .local = src,
+		.remote = dst, .count = &bytes, .nonblocking = nonblocking, .hdl = hdl};
+	return armcigo_op(&c);
+}
+
+static __attribute__((noinline)) int accumulate_here(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
+	void *hdl)
+{
+	int type = plain_acc(optype, scale, bytes);
 	if (type < 0 || !front_address(src) || !front_reach(proc, dst, (uint64_t)bytes))
-		return accumulate_in_go(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
+		return accumulate_beyond(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
 	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
 	front_done(hdl);
 	return 0;

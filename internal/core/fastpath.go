@@ -15,6 +15,10 @@ func (r *Runtime) addRange(o *Op) {
 	if x := &o.Xfer; !o.known || x.Bytes() > transport.FastMost {
 		return
 	}
+	if o.Kind == Acc {
+		r.letAsk(o.Proc, o.Xfer.Remote.Base)
+		return
+	}
 	use := o.extent
 	if v := o.Xfer.Vector; v != nil {
 		if len(v) != 1 || len(v[0].Remote) == 0 {
@@ -28,15 +32,20 @@ func (r *Runtime) addRange(o *Op) {
 		return
 	}
 	to := r.route(transport.Rank(o.Proc))
-	if o.Kind == Acc {
-		to.fast.AddSpan(to.peer, o.Xfer.Remote.Base, e.lo, e.hi)
-		return
-	}
 	for addr, n := use.lo, 0; addr < use.hi && n < mostSpans; n++ {
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 		addr = addr&^(transport.FastSpan-1) + transport.FastSpan
 	}
 	to.fast.AddRange(to.peer, use.hi-1, e.lo, e.hi) // where another registration may be
+}
+
+// letAsk lets C ask the data server of a rank: for accumulates around an address, if there is an
+// allocation, and for locks and read-modify-writes.
+func (r *Runtime) letAsk(proc int, addr uintptr) {
+	to := r.route(transport.Rank(proc))
+	if e, found := r.remote.find(transport.Rank(proc), addr); found && to.fast != nil {
+		to.fast.AddSpan(to.peer, addr, e.lo, e.hi)
+	}
 }
 
 // AddRange makes memory of a rank known to the C fast path, around an address at which something

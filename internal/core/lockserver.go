@@ -41,14 +41,6 @@ func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (b
 	return true, nil
 }
 
-// letAsk lets C lock the next one itself.
-func (r *Runtime) letAsk(proc int, m uintptr) {
-	to := r.route(transport.Rank(proc))
-	if e, found := r.remote.find(transport.Rank(proc), m); found && to.fast != nil {
-		to.fast.AddSpan(to.peer, m, e.lo, e.hi)
-	}
-}
-
 // Holds records that this rank holds a mutex of another node.
 func (s *MutexSet) Holds(i, proc int) {
 	s.mu.Lock()

@@ -69,7 +69,7 @@ var _ transport.FastFabric = (*fastFabric)(nil)
 func (f *fastFabric) SetCosts(_ bool, _, _, _ transport.Line) {}
 
 func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) {}
-func (f *fastFabric) Storing() bool                                       { return false }
+func (f *fastFabric) Storing(transport.OriginEndpoint) bool               { return false }
 
 func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool    { return false }
 func (f *fastFabric) DropRank(transport.Rank)                    {}

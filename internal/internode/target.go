@@ -252,7 +252,13 @@ func (g *target) ask(h header, want kind) (r *request, err error) {
 
 // reached tells whether a frame, and so all before it, has been handled.
 func (g *target) reached(number uint64) bool {
-	return g.handled.Load() >= number && (g.t.fast == nil || !g.t.fast.Storing())
+	return g.handled.Load() >= number && !g.accumulating()
+}
+
+// accumulating tells whether accumulates that C has asked for have yet to take effect.
+func (g *target) accumulating() bool {
+	l := g.link.Load()
+	return l != nil && g.t.fast != nil && g.t.fast.Storing(l.ep)
 }
 
 // caughtUp notes that so many frames were handled, of which n has the lower bits.

@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"unsafe"
@@ -56,5 +57,32 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	}
 	if j.fabrics[3].locks == nil {
 		t.Error("nobody accumulated by the device")
+	}
+}
+
+// Messages allocate little at the target: collections of garbage would take more time than they do.
+func TestAccumulateAllocates(t *testing.T) {
+	const ops, bytes, most = 500, 32 << 10, 1500
+	j := newJob(t, nil, 1, 1)
+	at := j.Alloc(t, 1, bytes)
+	data, scale := make([]int64, bytes/8), int64(1)
+	add := func(n int) {
+		for range n {
+			x := plain(uintptr(unsafe.Pointer(&data[0])), at, bytes)
+			if err := j.Open[0].Acc(1, x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Open[0].Fence(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(50) // connects
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	add(ops)
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / ops; n > most {
+		t.Errorf("%d bytes are allocated for each accumulate, %d at most", n, most)
 	}
 }

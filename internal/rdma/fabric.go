@@ -209,11 +209,12 @@ func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 	if o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	pair := o.pair.Handle()
-	f.AddPeer(rank, pair, o.most)
-	if o.broken.Load() != nil { // perhaps lost meanwhile
-		f.DropPair(pair)
-	}
+	f.AddPeer(rank, o.pair.Handle(), o.most, func() bool { return o.broken.Load() != nil })
+}
+
+// Storing reports whether accumulates that C has asked for through an end have yet to take effect.
+func (f *Fabric) Storing(e transport.OriginEndpoint) bool {
+	return f.Path.Storing(e.(*origin).pair.Handle())
 }
 
 // CacheSpan lets C ask for accumulates to an allocation of a rank.

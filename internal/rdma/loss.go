@@ -67,6 +67,7 @@ func (e *end) finish(tell bool) {
 		e.q.leaving.Add(-1)
 	}
 	why := *e.broken.Load()
+	e.q.fast.DropPair(e.pair.Handle()) // lose may have yet to: C posts nothing behind Fail
 	e.q.fast.Fail(e.pair.Handle())
 	for _, p := range e.ring.fail() {
 		release(p.held)

@@ -89,11 +89,8 @@ func (t *target) nextMessage() message {
 // handle hands a message to the receiver, and empties its slot.
 func (t *target) handle(m *message) error {
 	b := t.q.in.Bytes(m.buffer)[:m.bytes]
-	if q, ok := fastpath.AsQuestion(b); ok {
-		return t.answer(&q)
-	}
-	if a, ok := fastpath.AsAccumulate(b); ok {
-		return t.accumulate(&a)
+	if fastpath.IsQuestion(b) {
+		return t.question(b)
 	}
 	n, ticket := slotOf(b)
 	if n == 0 || m.body != nil {
@@ -113,6 +110,17 @@ func (t *target) block(blocked bool) {
 		t.blocked = blocked
 		t.q.answers.Block(t.pair.Number(), blocked)
 	}
+}
+
+// question deals with what the origin's C has asked. It is apart from handle, since it allocates.
+func (t *target) question(b []byte) error {
+	if q, ok := fastpath.AsQuestion(b); ok {
+		return t.answer(&q)
+	}
+	if a, ok := fastpath.AsAccumulate(b); ok {
+		return t.accumulate(&a)
+	}
+	return errFrame
 }
 
 // answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked for.
@@ -138,7 +146,7 @@ func (t *target) accumulate(a *fastpath.Accumulate) error {
 
 // reply answers a question of C's. From now on C may do so.
 func (t *target) reply(id uint64, old int64, ok bool) error {
-	if !t.asks {
+	if !t.asks && t.pair.Inline() >= fastpath.AnswerBytes {
 		t.asks = true
 		t.q.answers.Add(t.pair.Handle(), t.pair.Number())
 	}

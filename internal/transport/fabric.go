@@ -326,7 +326,7 @@ type FastFabric interface {
 	DropEndpoint(e OriginEndpoint)                        // forgets what is reached through e
 	CachePeer(e OriginEndpoint, rank Rank)                // lets C ask the data server of a rank through e
 	CacheSpan(rank Rank, addr, lo, hi uintptr)            // lets C accumulate to an allocation [lo, hi)
-	Storing() bool                                        // accumulates of C's have yet to take effect
+	Storing(e OriginEndpoint) bool                        // accumulates of C's through e have yet to take effect
 	KnowsPeer(rank Rank) bool                             // it does, or never will
 	DropPeers(e OriginEndpoint)                           // lets C ask through e no more
 	DropRank(rank Rank)                                   // forgets the memory of a rank

@@ -105,7 +105,7 @@ static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 	struct rdma_answers_peer *p = peer_of(a, done->qp_num);
 	const struct rdma_fast_question *q = (const void *)buffer.addr; // aligned: a page at least
 	uint64_t old = 0;
-	if (!p || p->blocked || done->byte_len < sizeof *q || q->prefix.kind != RDMA_FAST_QUESTION ||
+	if (!p || p->blocked || a->failed || done->byte_len < sizeof *q || q->prefix.kind != RDMA_FAST_QUESTION ||
 	    p->outstanding >= a->most_each || a->outstanding >= a->most)
 		return false;
 	if (q->op == RDMA_FAST_ACC ? !serve_acc(q, done->byte_len) :
@@ -117,9 +117,9 @@ static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 		a->answered++;
 	} else {
 		a->failed = p->number;
-		p->blocked = true;
 	}
-	a->network->offer(a->receive, done->wr_id, &buffer);
+	if (a->network->offer(a->receive, done->wr_id, &buffer) != 0)
+		a->failed = p->number;
 	return true;
 }
 
@@ -145,11 +145,15 @@ int rdma_answers_take(struct rdma_answers *a, int n, struct vb_wc *out)
 int rdma_answers_look(struct rdma_answers *a, int n, struct vb_wc *out, unsigned looks,
 	unsigned yields)
 {
-	uint32_t before = a->answered;
-	int rest = 0, some = a->network->look(a->queue, n, out, looks, yields);
-	// Most questions follow soon on an answer; a caller that wants one completion waits for it.
-	while (some > 0 && (rest = rdma_answers_take(a, some, out)) == 0 && n > 1 &&
-	       a->answered != before && a->answered - before < AT_ONCE)
-		some = a->network->look(a->queue, n, out, LOOKS, 0);
-	return some < 0 ? some : rest;
+	int some = a->network->look(a->queue, n, out, looks, yields);
+	for (uint32_t before = a->answered; some > 0;) {
+		int rest = rdma_answers_take(a, some, out);
+		uint32_t answered = a->answered - before;
+		// A caller that wants one completion looks for something else next.
+		if (rest > 0 || answered >= AT_ONCE || (answered > 0 && n == 1))
+			return rest;
+		// Most questions follow soon on an answer; but there may be something behind it at once.
+		some = a->network->look(a->queue, n, out, answered > 0 ? LOOKS : 1, 0);
+	}
+	return some;
 }

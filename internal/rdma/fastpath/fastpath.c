@@ -175,7 +175,8 @@ static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at
 	if (!rdma_fast_enter())
 		return false;
 	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
-	bool mine = own(run, rank, at, posted) && rdma_fast_until(drained, 0);
+	bool mine = own(run, rank, at, posted) && rdma_fast_until(drained, 0) &&
+	            own(run, rank, at, posted); // none was refused meanwhile
 	rdma_fast_leave();
 	while (mine && (int32_t)(posted - fenced) > 0 &&
 	       !atomic_compare_exchange_weak(&at->fenced, &fenced, posted))

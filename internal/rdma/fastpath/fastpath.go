@@ -329,8 +329,8 @@ func (p *Path) Ended() uint32 {
 	return ended.Load()
 }
 
-// Clear reports whether no put of C's is outstanding.
-func (p *Path) Clear() bool { return p == nil || stores.Load() == 0 }
+// Clear reports whether no store of C's is outstanding, and Go has seen what became of them.
+func (p *Path) Clear() bool { return p == nil || stores.Load() == 0 && stashed.Load() == 0 }
 
 // Outstanding reports whether C has anything outstanding on a queue pair.
 func (p *Path) Outstanding(pair unsafe.Pointer) bool {

@@ -302,6 +302,7 @@ bool rdma_fast_await_few_stores(void); // until another one may be asked for
 bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
 void rdma_fast_fail_asked(const void *pair);
 bool rdma_fast_has_asked(const void *pair);
+bool rdma_fast_asked_store(const void *pair); // has it asked for a store
 
 /* what is outstanding (requests.c); the caller has the queues ---------------------------------- */
 enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };

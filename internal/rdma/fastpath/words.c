@@ -146,6 +146,14 @@ static bool none_at(int32_t rank)
 
 bool rdma_fast_await_stores(int rank) { return asked_stores() == 0 || rdma_fast_until(none_at, rank); }
 
+bool rdma_fast_asked_store(const void *pair)
+{
+	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
+		if (rdma_fast.asked[i].pair == pair && !rdma_fast.asked[i].change)
+			return true;
+	return false;
+}
+
 static bool few(int32_t unused)
 {
 	(void)unused;

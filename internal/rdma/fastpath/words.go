@@ -42,13 +42,17 @@ func (p *Path) KnowsPeer(rank transport.Rank) bool {
 	return p == nil || C.rdma_fast.receive == nil || peerOf(rank).rank == C.int(rank)
 }
 
-// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at most.
-func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int) {
+// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at most,
+// unless the pair is broken: what is asked later would not be failed.
+func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broken func() bool) {
 	if p == nil {
 		return
 	}
 	p.change(func() {
-		*peerOf(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair, most: C.uint32_t(most)}
+		if !broken() {
+			*peerOf(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair,
+				most: C.uint32_t(most)}
+		}
 	})
 }
 
@@ -79,8 +83,16 @@ func (p *Path) dropSpans(some func(rank int) bool) {
 
 var askedStores = word(&C.rdma_fast.asked_stores)
 
-// Storing reports whether a data server may still have to store what C has asked for.
-func (p *Path) Storing() bool { return p != nil && askedStores.Load() != 0 }
+// Storing reports whether a data server may still have to store what C has asked for on a queue
+// pair.
+func (p *Path) Storing(pair unsafe.Pointer) bool {
+	if p == nil || askedStores.Load() == 0 {
+		return false
+	}
+	p.Enter()
+	defer p.Leave()
+	return bool(C.rdma_fast_asked_store(pair))
+}
 
 // DropPeers has C ask no data server on a queue pair any more.
 func (p *Path) DropPeers(pair unsafe.Pointer) {
@@ -118,7 +130,15 @@ type Question struct {
 	transport.RMW
 }
 
-// AsQuestion decodes a message if it is a question.
+// IsQuestion reports whether a message is no frame of Go's but a question of C's.
+func IsQuestion(b []byte) bool {
+	return len(b) >= C.sizeof_struct_rdma_fast_question && b[kindAt] == C.RDMA_FAST_QUESTION
+}
+
+// kindAt is where a prefix has its kind.
+const kindAt = unsafe.Offsetof(C.struct_rdma_fast_prefix{}.kind)
+
+// AsQuestion decodes a message if it is a question about one word.
 func AsQuestion(b []byte) (q Question, ok bool) {
 	var c C.struct_rdma_fast_question
 	if len(b) != C.sizeof_struct_rdma_fast_question {
