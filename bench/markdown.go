@@ -161,7 +161,8 @@ func plots() []figure.Plot {
 
 // registered is put or get of registered memory, and of other memory that is used again and again.
 func registered(op, title string) figure.Plot {
-	return figure.Plot{File: "registered-" + op, Title: title + " beside a bare request", YLabel: "time",
-		OneRaw: true, Lines: []figure.Line{{Op: op + "/registered", Name: "registered memory"},
+	return figure.Plot{File: "registered-" + op, Title: title + " beside a bare request",
+		YLabel: "time", OneRaw: true, Lines: []figure.Line{
+			{Op: op + "/registered", Name: "registered memory"},
 			{Op: op + "/again", Name: "used again"}}}
 }

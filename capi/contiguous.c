@@ -104,17 +104,19 @@ static __attribute__((noinline)) int accumulate_beyond(const char *name, int opt
 		front_done(hdl);
 		return 0;
 	}
-	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype, .scale = scale, .local = src,
-		.remote = dst, .count = &bytes, .nonblocking = nonblocking, .hdl = hdl};
+	struct front_call c = {.name = name, .kind = FRONT_ACC, .proc = proc, .optype = optype,
+		.scale = scale, .local = src, .remote = dst, .count = &bytes,
+		.nonblocking = nonblocking, .hdl = hdl};
 	return armcigo_op(&c);
 }
 
-static __attribute__((noinline)) int accumulate_here(const char *name, int optype, void *scale, void *src, void *dst, int bytes, int proc, bool nonblocking,
-	void *hdl)
+static __attribute__((noinline)) int accumulate_here(const char *name, int optype, void *scale,
+	void *src, void *dst, int bytes, int proc, bool nonblocking, void *hdl)
 {
 	int type = plain_acc(optype, scale, bytes);
 	if (type < 0 || !front_address(src) || !front_reach(proc, dst, (uint64_t)bytes))
-		return accumulate_beyond(name, optype, scale, src, dst, bytes, proc, nonblocking, hdl);
+		return accumulate_beyond(name, optype, scale, src, dst, bytes, proc, nonblocking,
+			hdl);
 	k_acc(&front.stripes, type, scale, dst, src, (size_t)bytes);
 	front_done(hdl);
 	return 0;

@@ -90,12 +90,13 @@ static bool serve_acc(const struct fast_acc *a)
 		return false;
 	k_extent(a->stride, a->count, a->levels, &lo, &hi);
 	uintptr_t first = a->to + (uintptr_t)lo, end = a->to + (uintptr_t)hi;
-	if (end <= first || first - (uintptr_t)shm.base >= shm.bytes || !shm_find(local, first, &f) || end > f.hi)
+	if (end <= first || first - (uintptr_t)shm.base >= shm.bytes ||
+	    !shm_find(local, first, &f) || end > f.hi)
 		return false;
 	for (int i = 0; i < a->levels; i++)
 		stride[i] = step *= a->count[i];
-	k_acc_strided(&front_used->stripes, a->type, a->scale, a->data, stride, (void *)a->to, a->stride,
-		a->count, a->levels);
+	k_acc_strided(&front_used->stripes, a->type, a->scale, a->data, stride, (void *)a->to,
+		a->stride, a->count, a->levels);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mutexes, those of the job and the sets of armcix.h: hosts on this node are locked in place, others
-// by the fast path where they are free, or by Go. A set is found by its handle in a small table; one
-// that finds no place there is locked by Go.
+// Mutexes, those of the job and the sets of armcix.h: hosts on this node are locked in place,
+// others by the fast path where they are free, or by Go. A set is found by its handle in a small
+// table; one that finds no place there is locked by Go.
 #include "far.h"
 
 #include <stdlib.h>
@@ -65,8 +65,10 @@ static void forget_held(const struct set *s)
 		uint64_t key = atomic_load(&front_sets.held[i]);
 		uintptr_t at = key & (((uint64_t)1 << KEY_SHIFT) - 1);
 		unsigned proc = (unsigned)(key >> KEY_SHIFT) - 1;
-		if (key && s->first[proc] && (at - (uintptr_t)s->first[proc]) / sizeof(struct shm_mutex) <
-				(unsigned)s->count[proc])
+		if (!key || !s->first[proc])
+			continue;
+		uintptr_t number = (at - (uintptr_t)s->first[proc]) / sizeof(struct shm_mutex);
+		if (number < (unsigned)s->count[proc])
 			atomic_store(&front_sets.held[i], 0);
 	}
 }
@@ -148,7 +150,8 @@ static bool lock_far(const char *name, void *hdl, const struct set *s, int mutex
 	struct shm_mutex *m = mutex_at(s, mutex, proc);
 	uint64_t old, key = m ? key_of((uintptr_t)m, proc) : 0;
 	int code;
-	if (!key || !far_change(name, FAST_LOCK, 4, m, (uint64_t)front.me + 1, 0, proc, &old, &code))
+	uint64_t owner = (uint64_t)front.me + 1;
+	if (!key || !far_change(name, FAST_LOCK, 4, m, owner, 0, proc, &old, &code))
 		return false;
 	if (code)
 		armcigo_fatal();

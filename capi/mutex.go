@@ -44,7 +44,7 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	}
 	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
-	for rank := range rt.N { // addresses of other nodes are not valid here: only their servers use them
+	for rank := range rt.N { // addresses of other nodes are for their data servers
 		if at, n := s.Hosted(transport.Rank(rank)); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
 		}
@@ -139,8 +139,8 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	must("ARMCIX_Lock_hdl", err)
 }
 
-// armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl is
-// NULL for the default set.
+// armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl
+// is NULL for the default set.
 //
 //export armcigo_holds_mutex
 func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {

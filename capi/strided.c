@@ -101,8 +101,9 @@ static inline bool acc_here(int optype, void *scale, LOCAL, REMOTE, REST)
 static bool acc_far(int optype, void *scale, LOCAL, REMOTE, REST)
 {
 	int type = k_type_of_acc(optype);
-	return type >= 0 && scale && front_address(local) && levels >= 0 && levels <= K_MAX_LEVELS &&
-	       count && (levels == 0 || (lstride && rstride)) && count[0] > 0 &&
+	return type >= 0 && scale && front_address(local) && levels >= 0 &&
+	       levels <= K_MAX_LEVELS && count && (levels == 0 || (lstride && rstride)) &&
+	       count[0] > 0 &&
 	       (size_t)count[0] % k_type_size(type) == 0 &&
 	       far_acc(type, scale, local, lstride, remote, rstride, count, levels, proc);
 }

@@ -200,13 +200,15 @@ static bool rmw_far(int op, void *ploc, void *prem, int extra, int proc, int *co
 	if (!ploc)
 		return false;
 	bool swap = op == ARMCI_SWAP || op == ARMCI_SWAP_LONG || op == 2 || op == 3;
-	bool add = op == ARMCI_FETCH_AND_ADD || op == ARMCI_FETCH_AND_ADD_LONG || op == 0 || op == 1;
+	bool add = op == ARMCI_FETCH_AND_ADD || op == ARMCI_FETCH_AND_ADD_LONG || op == 0 ||
+	           op == 1;
 	uint64_t operand = (uint64_t)(int64_t)extra, old;
 	size_t bytes = is_long(op) ? sizeof(long) : sizeof(int);
 	if (swap)
 		memcpy(&operand, ploc, bytes);
-	if (!(swap || add) || !far_change("ARMCI_Rmw", swap ? K_WORD_SWAP : K_WORD_ADD, (int)bytes, prem,
-			operand, 0, proc, &old, code))
+	int what = swap ? K_WORD_SWAP : K_WORD_ADD;
+	if (!(swap || add) ||
+	    !far_change("ARMCI_Rmw", what, (int)bytes, prem, operand, 0, proc, &old, code))
 		return false;
 	if (*code == 0)
 		memcpy(ploc, &old, bytes);

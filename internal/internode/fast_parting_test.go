@@ -31,7 +31,8 @@ type fastFabric struct {
 }
 
 func (f *fastFabric) CachePeer(e transport.OriginEndpoint, _ transport.Rank) { f.setPeer(e) }
-func (f *fastFabric) KnowsPeer(transport.Rank) bool                          { return f.peer() != nil }
+
+func (f *fastFabric) KnowsPeer(transport.Rank) bool { return f.peer() != nil }
 
 func (f *fastFabric) DropPeers(e transport.OriginEndpoint) {
 	if f.peer() == e {

@@ -213,8 +213,8 @@ func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	opt, n := &o.s.t.opt, int64(x.Bytes)
 	o.s.incoming.guard.note()
 	local := opt.Local(rank)
-	if local < 0 || x.Addr > maxAddr || x.Addr%uintptr(n) != 0 || !opt.Node.Owns(local, x.Addr, n) ||
-		!opt.Node.Mapped(local, x.Addr) {
+	if local < 0 || x.Addr > maxAddr || x.Addr%uintptr(n) != 0 ||
+		!opt.Node.Owns(local, x.Addr, n) || !opt.Node.Mapped(local, x.Addr) {
 		return false
 	}
 	if _, declared := opt.Node.Declared(x.Addr); declared > 0 && n == 8 {

@@ -69,7 +69,8 @@ func TestAccumulateAllocates(t *testing.T) {
 	add := func(n int) {
 		for range n {
 			x := plain(uintptr(unsafe.Pointer(&data[0])), at, bytes)
-			if err := j.Open[0].Acc(1, x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}); err != nil {
+			by := transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}
+			if err := j.Open[0].Acc(1, x, by); err != nil {
 				t.Fatal(err)
 			}
 		}

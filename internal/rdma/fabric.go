@@ -82,7 +82,8 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 		err = f.openOrigins()
 	}
 	if err == nil && cfg.Serves {
-		f.served, err = f.openQueue(f.buffers(comingShare), f.buffers(answerShare), f.mostAnswers())
+		in, out := f.buffers(comingShare), f.buffers(answerShare)
+		f.served, err = f.openQueue(in, out, f.mostAnswers())
 		if err == nil {
 			f.answerInC(f.served)
 		}
@@ -201,7 +202,9 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 }
 
 // DropEndpoint forgets what is reached through an end.
-func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) { f.DropRanges(e.(*origin).pair.Handle()) }
+func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) {
+	f.DropRanges(e.(*origin).pair.Handle())
+}
 
 // CachePeer lets C ask the data server of a rank.
 func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
@@ -223,7 +226,9 @@ func (f *Fabric) CacheSpan(rank transport.Rank, addr, lo, hi uintptr) {
 }
 
 // DropPeers lets C ask nothing through an end.
-func (f *Fabric) DropPeers(e transport.OriginEndpoint) { f.Path.DropPeers(e.(*origin).pair.Handle()) }
+func (f *Fabric) DropPeers(e transport.OriginEndpoint) {
+	f.Path.DropPeers(e.(*origin).pair.Handle())
+}
 
 // EndpointOpen reports whether C has anything outstanding at an end.
 func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {

@@ -123,7 +123,8 @@ func (t *target) question(b []byte) error {
 	return errFrame
 }
 
-// answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked for.
+// answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked
+// for.
 func (t *target) answer(q *fastpath.Question) error {
 	s, ok := t.receiver.(transport.WordServer)
 	switch {
@@ -154,7 +155,8 @@ func (t *target) reply(id uint64, old int64, ok bool) error {
 	a := frame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if len(t.writes)+len(t.late) > 0 || t.full(len(a.body)) || t.spare == none || !t.reserve(1) {
+	kept := len(t.writes)+len(t.late) > 0 || t.full(len(a.body))
+	if kept || t.spare == none || !t.reserve(1) {
 		t.keep(frame{body: slices.Clone(a.body)})
 		return nil
 	}
@@ -239,7 +241,8 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 && t.sendCopy(frame{head, body}) {
+	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 &&
+		t.sendCopy(frame{head, body}) {
 		return
 	}
 	if t.keep(frame{slices.Clone(head), slices.Clone(body)}) && !t.asked {

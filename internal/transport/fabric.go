@@ -227,7 +227,8 @@ type SharedListener interface {
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
 	Divert(on bool)
-	// Answered is how many requests the fabric has answered by itself. For the thread that polls.
+	// Answered is how many requests the fabric has answered by itself. For the thread that
+	// polls.
 	Answered() uint32
 	// WakeIn ends Sleep, or the next one, after that time; the latest call counts. Any thread.
 	WakeIn(d time.Duration)
@@ -324,9 +325,9 @@ type FastFabric interface {
 	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range, whole Span)
 	KnowsRange(rank Rank, addr uintptr) bool              // it does, around addr
 	DropEndpoint(e OriginEndpoint)                        // forgets what is reached through e
-	CachePeer(e OriginEndpoint, rank Rank)                // lets C ask the data server of a rank through e
-	CacheSpan(rank Rank, addr, lo, hi uintptr)            // lets C accumulate to an allocation [lo, hi)
-	Storing(e OriginEndpoint) bool                        // accumulates of C's through e have yet to take effect
+	CachePeer(e OriginEndpoint, rank Rank)                // lets C ask a data server through e
+	CacheSpan(rank Rank, addr, lo, hi uintptr)            // lets C accumulate to [lo, hi)
+	Storing(e OriginEndpoint) bool                        // what it adds is not there yet
 	KnowsPeer(rank Rank) bool                             // it does, or never will
 	DropPeers(e OriginEndpoint)                           // lets C ask through e no more
 	DropRank(rank Rank)                                   // forgets the memory of a rank
@@ -344,17 +345,19 @@ type FastFabric interface {
 	RequestFailure(number int32) (rank Rank, failed bool)
 }
 
-// UnlockMessage is the kind of core's message that unlocks a mutex, which C may send in its own way.
+// UnlockMessage is the kind of core's message that unlocks a mutex, which C may send in its own
+// way.
 const UnlockMessage = 8
 
 // WordServer is a Receiver of a target that C asks for read-modify-writes and accumulates.
 type WordServer interface {
-	// Change carries one out at a rank of the node; false: the word is as it was, and the origin
-	// asks by a frame.
+	// Change carries one out at a rank of the node; false: the word is as it was, and the
+	// origin asks by a frame.
 	Change(rank Rank, x *RMW) bool
 	// Unlock unlocks a mutex at an address, which the origin holds.
 	Unlock(rank Rank, addr uintptr)
-	// Accumulate does so, or refuses it, of which the origin's next fence tells, and returns false.
+	// Accumulate does so, or refuses it, of which the origin's next fence tells, and returns
+	// false.
 	Accumulate(rank Rank, x *Xfer, s Scale) bool
 }
 

@@ -120,7 +120,8 @@ struct fast_path {
 extern const struct fast_path *_Atomic fast_path;
 
 // Carry out what another node has asked for at a rank of this one, for its data server; false: the
-// memory is as it was, and Go decides. NULL while the library is not in use. Set by capi, called by fabrics.
+// memory is as it was, and Go decides. NULL while the library is not in use. Set by capi, called by
+// fabrics.
 extern bool (*_Atomic fast_serve)(struct fast_change *c);
 extern bool (*_Atomic fast_serve_acc)(const struct fast_acc *a);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // order.c - one origin's blocking operations on one target take effect in the order of the calls, without fences:
-// random mixes of puts, gets and accumulates of all shapes, and of read-modify-writes, on a small, hot range against a
-// plain model.
+// random mixes of puts, gets and accumulates of all shapes, and of read-modify-writes, on a small,
+// hot range against a plain model.
 #include "check.h"
 #include <stdbool.h>
 #include "shape.h"
@@ -45,11 +45,15 @@ static void contiguous(const struct step *s, uint64_t *rng)
 static void change(const struct step *s, uint64_t *rng)
 {
 	for (int i = check_between(rng, 1, 5); i > 0; i--) {
-		int f = check_between(rng, 0, ELEMENTS - 1), operand = check_between(rng, -100, 100), old = operand;
-		bool swap = check_between(rng, 0, 1);
-		CHECK_OK(ARMCI_Rmw(swap ? ARMCI_SWAP : ARMCI_FETCH_AND_ADD, &old, s->remote + f * 4, operand, s->peer));
+		int f = check_between(rng, 0, ELEMENTS - 1);
+		int operand = check_between(rng, -100, 100);
+		int old = operand, op = check_between(rng, 0, 1) ? ARMCI_SWAP : ARMCI_FETCH_AND_ADD;
+		CHECK_OK(ARMCI_Rmw(op, &old, s->remote + f * 4, operand, s->peer));
 		CHECK_INT(old, image[f]);
-		image[f] = swap ? operand : (int)((unsigned)image[f] + (unsigned)operand);
+		if (op == ARMCI_SWAP)
+			image[f] = operand;
+		else
+			image[f] = (int)((unsigned)image[f] + (unsigned)operand);
 	}
 }
 
@@ -98,8 +102,8 @@ static void vector(const struct step *s, uint64_t *rng)
 
 static void mix(void **base, int peer)
 {
-	static void (*const shapes[])(const struct step *, uint64_t *) = {contiguous, strided, vector,
-		change};
+	static void (*const shapes[])(const struct step *, uint64_t *) = {contiguous, strided,
+		vector, change};
 	struct step s = {.remote = (char *)base[peer] + (size_t)me * BYTES, .peer = peer};
 	uint64_t rng = 99 + (uint64_t)(me * 7 + peer);
 	memset(image, 0, sizeof image);

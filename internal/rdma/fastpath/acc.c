@@ -30,7 +30,7 @@ static bool prepare(struct message *m, const struct fast_acc *a, const struct rd
 {
 	m->head = rdma_fast_acc_head(a->levels);
 	m->bytes = m->head + (uint32_t)a->bytes;
-	m->in_line = m->bytes <= atomic_load_explicit(&rdma_fast.longest_inline, memory_order_relaxed);
+	m->in_line = m->bytes <= rdma_fast_longest_inline();
 	if (m->bytes > to->most || (!m->in_line && m->bytes > rdma_fast.buffer_bytes) ||
 	    !rdma_fast_await_few_stores() ||
 	    !(m->in_line ? rdma_fast_await_slots(1) : rdma_fast_await_buffer()))
@@ -45,9 +45,9 @@ static bool prepare(struct message *m, const struct fast_acc *a, const struct rd
 
 static void encode(struct message *m, struct fast_acc *a)
 {
-	int32_t number = atomic_load_explicit(&rdma_fast.requests[m->request].number, memory_order_relaxed);
+	uint32_t number = (uint32_t)rdma_fast_number(m->request);
 	struct rdma_fast_acc_question q = {
-		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)number},
+		.prefix = {.kind = RDMA_FAST_QUESTION, .id = number},
 		.rank = (uint32_t)a->rank, .op = RDMA_FAST_ACC, .type = (uint8_t)a->type,
 		.levels = (uint16_t)a->levels, .to = a->to};
 	size_t levels = (size_t)a->levels;
@@ -65,10 +65,10 @@ static bool ask(struct fast_acc *a, const struct rdma_fast_peer *to)
 	if (!prepare(&m, a, to))
 		return false;
 	encode(&m, a);
-	bool ok = rdma_fast_ask(to, m.request, NULL, &(struct rdma_fast_question_bytes){
-		{.addr = (uintptr_t)m.at, .length = m.bytes, .lkey = rdma_fast.buffers.lkey}, m.slot,
-		m.in_line ? VB_INLINE : 0});
-	if (!ok)
+	struct rdma_fast_question_bytes q = {.slot = m.slot, .flags = m.in_line ? VB_INLINE : 0,
+		.data = {.addr = (uintptr_t)m.at, .length = m.bytes,
+			.lkey = rdma_fast.buffers.lkey}};
+	if (!rdma_fast_ask(to, m.request, NULL, &q))
 		return false;
 	rdma_fast_abandon(m.request);
 	rdma_fast_count_store(&(struct fast_transfer){.rank = a->rank, .at = a->at, .all = a->all});

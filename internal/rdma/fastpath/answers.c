@@ -63,7 +63,8 @@ static int reply(struct rdma_answers *a, struct rdma_answers_peer *p, uint64_t i
 static bool serve_word(const void *message, uint64_t *old)
 {
 	struct rdma_fast_question q;
-	bool (*serve)(struct fast_change *) = atomic_load_explicit(&fast_serve, memory_order_acquire);
+	bool (*serve)(struct fast_change *) =
+		atomic_load_explicit(&fast_serve, memory_order_acquire);
 	memcpy(&q, message, sizeof q);
 	struct fast_change c = {.rank = (int)q.rank, .op = q.op, .bytes = q.bytes, .word = q.word,
 		.operand = q.operand, .compare = q.compare};
@@ -78,11 +79,14 @@ bool rdma_fast_as_acc(struct fast_acc *a, const void *message, uint32_t n)
 	int64_t lo, hi;
 	*a = (struct fast_acc){0};
 	if (n < sizeof(struct rdma_fast_question) || q->prefix.kind != RDMA_FAST_QUESTION ||
-	    q->op != RDMA_FAST_ACC || q->levels > K_MAX_LEVELS || rdma_fast_acc_head(q->levels) >= n)
+	    q->op != RDMA_FAST_ACC || q->levels > K_MAX_LEVELS)
 		return false;
 	uint32_t head = rdma_fast_acc_head(q->levels);
-	*a = (struct fast_acc){.rank = (int)q->rank, .type = q->type, .scale = q->scale, .to = q->to,
-		.count = q->shape, .stride = q->shape + q->levels + 1, .levels = q->levels,
+	if (head >= n)
+		return false;
+	*a = (struct fast_acc){.rank = (int)q->rank, .type = q->type, .scale = q->scale,
+		.to = q->to, .count = q->shape, .stride = q->shape + q->levels + 1,
+		.levels = q->levels,
 		.bytes = n - head, .data = (const char *)message + head};
 	return q->type <= K_DCP && (size_t)q->shape[0] % k_type_size(q->type) == 0 &&
 	       k_extent(a->stride, a->count, a->levels, &lo, &hi) == (int64_t)a->bytes;
@@ -99,14 +103,13 @@ static bool serve_acc(const void *message, uint32_t n)
 // Answers a message that has come. False: nothing has happened, the message is Go's.
 static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 {
-	struct vb_sge buffer = {.addr = a->incoming.lo +
-			(done->wr_id & ~RDMA_FAST_RECEIVED) * a->incoming_bytes,
-		.length = a->incoming_bytes, .lkey = a->incoming.lkey};
+	struct vb_sge buffer = rdma_fast_buffer_of(&a->incoming, a->incoming_bytes, done->wr_id);
 	struct rdma_answers_peer *p = peer_of(a, done->qp_num);
 	const struct rdma_fast_question *q = (const void *)buffer.addr; // aligned: a page at least
 	uint64_t old = 0;
-	if (!p || p->blocked || a->failed || done->byte_len < sizeof *q || q->prefix.kind != RDMA_FAST_QUESTION ||
-	    p->outstanding >= a->most_each || a->outstanding >= a->most)
+	bool room = p && p->outstanding < a->most_each && a->outstanding < a->most;
+	if (!room || p->blocked || a->failed || done->byte_len < sizeof *q ||
+	    q->prefix.kind != RDMA_FAST_QUESTION)
 		return false;
 	if (q->op == RDMA_FAST_ACC ? !serve_acc(q, done->byte_len) :
 	                             done->byte_len != sizeof *q || !serve_word(q, &old))
@@ -152,7 +155,7 @@ int rdma_answers_look(struct rdma_answers *a, int n, struct vb_wc *out, unsigned
 		// A caller that wants one completion looks for something else next.
 		if (rest > 0 || answered >= AT_ONCE || (answered > 0 && n == 1))
 			return rest;
-		// Most questions follow soon on an answer; but there may be something behind it at once.
+		// Most questions follow soon on an answer; but something may be behind it at once.
 		some = a->network->look(a->queue, n, out, answered > 0 ? LOOKS : 1, 0);
 	}
 	return some;

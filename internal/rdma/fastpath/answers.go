@@ -34,7 +34,7 @@ type Answers struct {
 // OpenAnswers has C answer what comes to a queue into these buffers: nil if it cannot.
 func OpenAnswers(queue Queue, in *Incoming, most, each int) *Answers {
 	network := (*C.struct_qp_network)(queue.Network())
-	if network == nil || network.offer == nil || queue.Receive() == nil || most < 1 || each < 1 {
+	if network == nil || network.offer == nil || queue.Receive() == nil || min(most, each) < 1 {
 		return nil
 	}
 	c := (*C.struct_rdma_answers)(C.calloc(1, C.sizeof_struct_rdma_answers))
@@ -55,9 +55,11 @@ func (a *Answers) Free() {
 
 // Look takes completions as the queue does. answered is how many more there were, which C has
 // answered; failed is the number of a queue pair that takes none, 0: they all do.
-func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int, failed uint32, err error) {
+func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int, failed uint32,
+	err error) {
 	before := a.c.answered
-	n = int(C.rdma_answers_look(a.c, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
+	n = int(C.rdma_answers_look(a.c, C.int(len(out)), where(out), C.uint(looks),
+		C.uint(yields)))
 	if n < 0 {
 		return 0, 0, 0, fmt.Errorf("poll a completion queue: error %d", n)
 	}

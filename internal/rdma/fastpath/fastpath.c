@@ -55,18 +55,6 @@ void rdma_fast_set_aside(const struct vb_wc *done)
 
 static bool is_mine(const struct vb_wc *done) { return done->wr_id >> 62 == 1; }
 
-// Takes the answer to a question of C's, and offers its buffer again. False: it is Go's.
-static bool is_answer(const struct vb_wc *done)
-{
-	if (!(done->wr_id & RDMA_FAST_RECEIVED) || !rdma_fast.receive)
-		return false;
-	struct vb_sge buffer = {.addr = rdma_fast.incoming.lo +
-			(done->wr_id & ~RDMA_FAST_RECEIVED) * rdma_fast.incoming_bytes,
-		.length = rdma_fast.incoming_bytes, .lkey = rdma_fast.incoming.lkey};
-	return rdma_fast_receive(done->qp_num, (const void *)buffer.addr, done->byte_len) &&
-	       rdma_fast.network->offer(rdma_fast.receive, done->wr_id, &buffer) == 0;
-}
-
 // Looks for completions, or waits a little, and handles them: how many there were, -1 if Go has to
 // look.
 static int take(bool waits)
@@ -83,7 +71,7 @@ static int take(bool waits)
 	for (int i = 0; i < n; i++) {
 		if (done[i].status == 0 && is_mine(&done[i]))
 			rdma_fast_end(done[i].wr_id, false);
-		else if (done[i].status != 0 || !is_answer(&done[i]))
+		else if (done[i].status != 0 || !rdma_fast_take_answer(&done[i]))
 			rdma_fast_set_aside(&done[i]);
 	}
 	return atomic_load_explicit(&rdma_fast.look, memory_order_relaxed) ? -1 : n;
@@ -237,9 +225,10 @@ static enum fast_result put_inline(const struct fast_transfer *t, bool after)
 		return FAST_DECLINED;
 	struct vb_sge place = {.addr = (uintptr_t)data, .length = (uint32_t)t->bytes};
 	struct rdma_fast_piece p = {.to = rdma_fast_range_of(t->rank, t->remote, t->bytes)};
-	bool ok = p.to && rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) && rdma_fast_until(has_slots, 1) &&
-	          rdma_fast_post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE, VB_INLINE,
-			  place, t->remote);
+	bool ok = p.to && rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) &&
+	          rdma_fast_until(has_slots, 1) &&
+	          rdma_fast_post(&p, rdma_fast_slot(false), RDMA_FAST_NO_REQUEST, VB_WR_WRITE,
+			  VB_INLINE, place, t->remote);
 	if (ok)
 		rdma_fast_count_store(t);
 	rdma_fast_leave();
@@ -275,7 +264,8 @@ static bool in_place(const struct fast_transfer *t, const struct plan *p, int op
 		const struct rdma_fast_piece *part = &p->piece[i];
 		struct vb_sge data = {.addr = (uintptr_t)t->local + at, .length = part->bytes,
 			.lkey = part->from->lkey};
-		if (!rdma_fast_post(part, rdma_fast_slot(false), p->request, op, 0, data, t->remote + at)) {
+		if (!rdma_fast_post(part, rdma_fast_slot(false), p->request, op, 0, data,
+			    t->remote + at)) {
 			if (i > 0)
 				rdma_fast_note_failure(p->request, part->to->rank);
 			break;
@@ -298,7 +288,8 @@ static bool plan(struct plan *p, const struct fast_transfer *t, int op)
 	bool by_buffer = p->to && (copied || (is_short && !arena)); // Go gets to know an arena
 	if (p->pieces > 1 && !rdma_fast.network->chains) // there may be no room for the rest
 		return false;
-	if (!(p->pieces ? rdma_fast_until(has_slots, p->pieces) : by_buffer && rdma_fast_await_buffer()))
+	if (!(p->pieces ? rdma_fast_until(has_slots, p->pieces)
+	                : by_buffer && rdma_fast_await_buffer()))
 		return false;
 	p->request = RDMA_FAST_NO_REQUEST;
 	if (op == VB_WR_WRITE && !p->pieces) // locally complete as soon as it has been posted
@@ -330,7 +321,8 @@ static enum fast_result transfer(struct fast_transfer *t, int op, bool after)
 		return FAST_DECLINED;
 	struct plan p;
 	enum fast_result r = FAST_DECLINED;
-	if (rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) && plan(&p, t, op) && carry_out(&p, t, op)) {
+	if (rdma_fast_await_stores(t->rank) && (!after || own_all_at(t)) && plan(&p, t, op) &&
+	    carry_out(&p, t, op)) {
 		if (op == VB_WR_WRITE || p.request == RDMA_FAST_IMPLICIT_PLACE)
 			rdma_fast_count_store(t);
 		r = rdma_fast_finish(t, p.request);
@@ -358,7 +350,6 @@ static enum fast_result get(struct fast_transfer *t)
 {
 	return is_word(t) ? FAST_DECLINED : transfer(t, VB_WR_READ, false);
 }
-
 
 /* requests ------------------------------------------------------------------------------------ */
 
@@ -392,7 +383,8 @@ void rdma_fast_publish(bool open)
 		.put_rows = rdma_fast_put_rows, .get_rows = rdma_fast_get_rows, .reaches = reaches,
 		.is_open = rdma_fast_is_open, .wait = wait_request, .test = test_request,
 		.fence = fence, .fence_all = fence_all};
-	path.change = rdma_fast.receive ? rdma_fast_change : NULL;
-	path.accumulate = rdma_fast.receive ? rdma_fast_accumulate : NULL;
+	bool asks = rdma_fast.receive != NULL;
+	path.change = asks ? rdma_fast_change : NULL;
+	path.accumulate = asks ? rdma_fast_accumulate : NULL;
 	atomic_store(&fast_path, open ? &path : NULL);
 }

@@ -125,8 +125,8 @@ struct rdma_fast_acc_question {
 // Where the data begins.
 static inline uint32_t rdma_fast_acc_head(int levels)
 {
-	uint32_t n = offsetof(struct rdma_fast_acc_question, shape) + (2 * (uint32_t)levels + 1) * 4;
-	return (n + 7) & ~7u;
+	uint32_t shape = (2 * (uint32_t)levels + 1) * 4;
+	return (offsetof(struct rdma_fast_acc_question, shape) + shape + 7) & ~7u;
 }
 
 struct rdma_fast_answer {
@@ -282,22 +282,32 @@ static inline struct rdma_fast_span *rdma_fast_span_place(int rank, uintptr_t ad
 	return &rdma_fast.spans[at % RDMA_FAST_RANGES];
 }
 
-/* questions (words.c, acc.c) -------------------------------------------------------------------- */
+/* questions (words.c, acc.c) ------------------------------------------------------------------ */
 enum fast_result rdma_fast_change(struct fast_change *c);
 enum fast_result rdma_fast_accumulate(struct fast_acc *a);
 const struct rdma_fast_peer *rdma_fast_peer_of(int rank);
-// Asks n bytes of a slot's buffer, or inline where slot is not one that has any, under a request.
-// False: the network has refused them.
+// A question as it travels: inline, or from the slot's buffer.
 struct rdma_fast_question_bytes {
 	struct vb_sge data;
 	int slot, flags;
 };
+// Asks under a request, for a change or, where that is NULL, for a store. False: the network has
+// refused it.
 bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_change *c,
 	const struct rdma_fast_question_bytes *q);
 // Waits until stores that were asked for at a rank have taken effect: what is posted next must not
 // overtake them. False: it takes long.
 bool rdma_fast_await_stores(int rank);
 bool rdma_fast_await_few_stores(void); // until another one may be asked for
+// The receive buffer, of so many bytes, that a completion is about.
+static inline struct vb_sge rdma_fast_buffer_of(const struct rdma_fast_local *all, uint32_t bytes,
+	uint64_t id)
+{
+	return (struct vb_sge){.addr = all->lo + (id & ~RDMA_FAST_RECEIVED) * bytes,
+		.length = bytes, .lkey = all->lkey};
+}
+// Takes the answer to a question of C's, and offers its buffer again. False: it is Go's.
+bool rdma_fast_take_answer(const struct vb_wc *done);
 // Handles a message that has come if it is an answer; the caller offers its buffer again.
 bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
 void rdma_fast_fail_asked(const void *pair);
@@ -310,6 +320,14 @@ enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };
 void rdma_fast_reset(uint32_t depth); // nothing is outstanding, so many work requests may be
 // The place of an open request, or of a new one where number is 0; NO_REQUEST: all are in use.
 int rdma_fast_request(int32_t number);
+static inline int32_t rdma_fast_number(int request) // of an open one
+{
+	return atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
+}
+static inline uint32_t rdma_fast_longest_inline(void)
+{
+	return atomic_load_explicit(&rdma_fast.longest_inline, memory_order_relaxed);
+}
 void rdma_fast_begin_store(void);
 // ok: it has taken effect; else the next fence is Go's, which knows what has become of it.
 void rdma_fast_end_store(int rank, bool ok);

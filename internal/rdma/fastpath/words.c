@@ -15,11 +15,6 @@ const struct rdma_fast_peer *rdma_fast_peer_of(int rank)
 	return p->rank == rank ? p : NULL;
 }
 
-static int32_t number_of(int request)
-{
-	return atomic_load_explicit(&rdma_fast.requests[request].number, memory_order_relaxed);
-}
-
 // A question is over: its request may be, and what waited for it.
 static void settle(int place, bool ok)
 {
@@ -43,7 +38,8 @@ bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_cha
 		rdma_fast_begin_store();
 		atomic_fetch_add(&rdma_fast.asked_stores, 1);
 	}
-	bool ok = rdma_fast_post(&p, q->slot, RDMA_FAST_NO_REQUEST, VB_WR_SEND, q->flags, q->data, 0);
+	bool ok = rdma_fast_post(&p, q->slot, RDMA_FAST_NO_REQUEST, VB_WR_SEND, q->flags,
+		q->data, 0);
 	if (!ok)
 		settle(request, true);
 	return ok;
@@ -52,11 +48,13 @@ bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_cha
 static bool ask_change(struct fast_change *c, const struct rdma_fast_peer *to, int request)
 {
 	struct rdma_fast_question q = {
-		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)number_of(request)},
+		.prefix = {.kind = RDMA_FAST_QUESTION, .id = (uint32_t)rdma_fast_number(request)},
 		.rank = (uint32_t)c->rank, .op = c->op, .bytes = c->bytes, .word = c->word,
 		.operand = c->operand, .compare = c->compare};
-	return rdma_fast_ask(to, request, c->op == FAST_UNLOCK ? NULL : c, &(struct rdma_fast_question_bytes){
-		{.addr = (uintptr_t)&q, .length = sizeof q}, rdma_fast_slot(false), VB_INLINE});
+	struct rdma_fast_question_bytes bytes = {
+		.data = {.addr = (uintptr_t)&q, .length = sizeof q},
+		.slot = rdma_fast_slot(false), .flags = VB_INLINE};
+	return rdma_fast_ask(to, request, c->op == FAST_UNLOCK ? NULL : c, &bytes);
 }
 
 static bool await_room(const struct fast_change *c)
@@ -85,7 +83,7 @@ enum fast_result rdma_fast_change(struct fast_change *c)
 	const struct rdma_fast_peer *to = rdma_fast_peer_of(c->rank);
 	int request = to && await_room(c) ? rdma_fast_request(0) : RDMA_FAST_NO_REQUEST;
 	if (request != RDMA_FAST_NO_REQUEST) {
-		c->request = number_of(request);
+		c->request = rdma_fast_number(request);
 		if (ask_change(c, to, request))
 			result = outcome(c, request);
 	}
@@ -114,6 +112,16 @@ bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n)
 	return true;
 }
 
+bool rdma_fast_take_answer(const struct vb_wc *done)
+{
+	if (!(done->wr_id & RDMA_FAST_RECEIVED) || !rdma_fast.receive)
+		return false;
+	struct vb_sge buffer =
+		rdma_fast_buffer_of(&rdma_fast.incoming, rdma_fast.incoming_bytes, done->wr_id);
+	return rdma_fast_receive(done->qp_num, (const void *)buffer.addr, done->byte_len) &&
+	       rdma_fast.network->offer(rdma_fast.receive, done->wr_id, &buffer) == 0;
+}
+
 void rdma_fast_fail_asked(const void *pair)
 {
 	for (int i = 0; pair && i < (int)RDMA_FAST_DEPTH; i++)
@@ -138,13 +146,18 @@ static uint32_t asked_stores(void)
 
 static bool none_at(int32_t rank)
 {
-	for (unsigned i = 0; asked_stores() > 0 && i < RDMA_FAST_DEPTH; i++)
-		if (rdma_fast.asked[i].pair && !rdma_fast.asked[i].change && rdma_fast.asked[i].rank == rank)
+	for (unsigned i = 0; asked_stores() > 0 && i < RDMA_FAST_DEPTH; i++) {
+		const struct rdma_fast_asked *q = &rdma_fast.asked[i];
+		if (q->pair && !q->change && q->rank == rank)
 			return false;
+	}
 	return true;
 }
 
-bool rdma_fast_await_stores(int rank) { return asked_stores() == 0 || rdma_fast_until(none_at, rank); }
+bool rdma_fast_await_stores(int rank)
+{
+	return asked_stores() == 0 || rdma_fast_until(none_at, rank);
+}
 
 bool rdma_fast_asked_store(const void *pair)
 {

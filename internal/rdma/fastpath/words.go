@@ -42,8 +42,8 @@ func (p *Path) KnowsPeer(rank transport.Rank) bool {
 	return p == nil || C.rdma_fast.receive == nil || peerOf(rank).rank == C.int(rank)
 }
 
-// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at most,
-// unless the pair is broken: what is asked later would not be failed.
+// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at
+// most, unless the pair is broken: what is asked later would not be failed.
 func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broken func() bool) {
 	if p == nil {
 		return
@@ -66,7 +66,8 @@ func (p *Path) AddSpan(rank transport.Rank, addr, lo, hi uintptr) {
 		return // if it is being changed, it does no harm
 	}
 	p.change(func() {
-		*s = C.struct_rdma_fast_span{rank: C.int(rank), lo: C.uintptr_t(lo), hi: C.uintptr_t(hi)}
+		*s = C.struct_rdma_fast_span{rank: C.int(rank), lo: C.uintptr_t(lo),
+			hi: C.uintptr_t(hi)}
 	})
 }
 
@@ -114,8 +115,8 @@ func (p *Path) dropPeers(some func(pair unsafe.Pointer) bool) {
 
 // Receive handles a message that Go's poller has found, if it is an answer to C.
 func (p *Path) Receive(pair uint32, b []byte) bool {
-	return p != nil && bool(C.rdma_fast_receive(C.uint32_t(pair), unsafe.Pointer(unsafe.SliceData(b)),
-		C.uint32_t(len(b))))
+	return p != nil && bool(C.rdma_fast_receive(C.uint32_t(pair),
+		unsafe.Pointer(unsafe.SliceData(b)), C.uint32_t(len(b))))
 }
 
 // AnswerBytes is the length of an answer.
@@ -149,9 +150,9 @@ func AsQuestion(b []byte) (q Question, ok bool) {
 		return q, false
 	}
 	op, known := transport.WordOp(int(c.op))
-	q = Question{ID: uint64(c.prefix.id), Rank: transport.Rank(c.rank), RMW: transport.RMW{Op: op,
-		Bytes: int(c.bytes), Addr: uintptr(c.word), Operand: int64(c.operand),
-		Compare: int64(c.compare)}}
+	q = Question{ID: uint64(c.prefix.id), Rank: transport.Rank(c.rank)}
+	q.RMW = transport.RMW{Op: op, Bytes: int(c.bytes), Addr: uintptr(c.word),
+		Operand: int64(c.operand), Compare: int64(c.compare)}
 	q.Known, q.Unlocks = known && q.Valid(), c.op == C.FAST_UNLOCK
 	return q, true
 }
@@ -168,10 +169,11 @@ type Accumulate struct {
 // AsAccumulate decodes a message in a receive buffer if it is an accumulate.
 func AsAccumulate(b []byte) (a Accumulate, ok bool) {
 	var c C.struct_fast_acc
-	if len(b) == 0 || !bool(C.rdma_fast_as_acc(&c, unsafe.Pointer(unsafe.SliceData(b)), C.uint32_t(len(b)))) {
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	if len(b) == 0 || !bool(C.rdma_fast_as_acc(&c, at, C.uint32_t(len(b)))) {
 		return a, false
 	}
-	q := (*C.struct_rdma_fast_acc_question)(unsafe.Pointer(unsafe.SliceData(b)))
+	q := (*C.struct_rdma_fast_acc_question)(at)
 	a = Accumulate{ID: uint64(q.prefix.id), Rank: transport.Rank(c.rank),
 		Scale: transport.Scale{Type: int(c._type), Value: unsafe.Pointer(c.scale)}}
 	x, levels := &a.Xfer, int(c.levels)

@@ -33,8 +33,10 @@ func TestQuestion(t *testing.T) {
 	binary.LittleEndian.PutUint64(b[32:], 42)
 	binary.LittleEndian.PutUint64(b[40:], 43)
 	q, ok := AsQuestion(b)
-	want := transport.RMW{Op: transport.CompareAndSwap, Bytes: 8, Addr: 0x1000, Operand: 42, Compare: 43}
-	if !ok || !IsQuestion(b) || q.ID != 77 || q.Rank != 5 || !q.Known || q.Unlocks || q.RMW != want {
+	want := transport.RMW{Op: transport.CompareAndSwap, Bytes: 8, Addr: 0x1000, Operand: 42,
+		Compare: 43}
+	if !ok || !IsQuestion(b) || q.ID != 77 || q.Rank != 5 || !q.Known || q.Unlocks ||
+		q.RMW != want {
 		t.Errorf("%v, %+v", ok, q)
 	}
 	for _, bad := range []struct{ op, bytes uint8 }{{0, 8}, {7, 4}, {9, 8}, {1, 2}, {1, 0}} {
@@ -69,8 +71,9 @@ func TestAccumulate(t *testing.T) {
 	a, ok := AsAccumulate(b)
 	x := &a.Xfer
 	if !ok || a.ID != 77 || a.Rank != 3 || a.Scale.Type != 3 || x.Remote.Base != 0x2000 ||
-		x.Local.Base != uintptr(unsafe.Pointer(&b[72])) || len(x.Count) != 3 || x.Count[2] != 3 ||
-		x.Remote.Stride[1] != -1000 || x.Local.Stride[0] != 16 || x.Local.Stride[1] != 32 {
+		x.Local.Base != uintptr(unsafe.Pointer(&b[72])) || len(x.Count) != 3 ||
+		x.Count[2] != 3 || x.Remote.Stride[1] != -1000 || x.Local.Stride[0] != 16 ||
+		x.Local.Stride[1] != 32 {
 		t.Errorf("%v, %+v", ok, a)
 	}
 	for what, b := range map[string][]byte{
@@ -95,8 +98,8 @@ func TestAnswer(t *testing.T) {
 	for _, done := range []bool{true, false} {
 		b := AppendAnswer(nil, 77, -5, done)
 		le := binary.LittleEndian
-		if len(b) != AnswerBytes || b[2] != 2 || le.Uint64(b[8:]) != 77 || int64(le.Uint64(b[16:])) != -5 ||
-			(le.Uint64(b[24:]) == 0) != done {
+		if len(b) != AnswerBytes || b[2] != 2 || le.Uint64(b[8:]) != 77 ||
+			int64(le.Uint64(b[16:])) != -5 || (le.Uint64(b[24:]) == 0) != done {
 			t.Errorf("%v: % x", done, b)
 		}
 	}

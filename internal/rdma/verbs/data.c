@@ -131,4 +131,5 @@ static int offer(void *receive, uint64_t id, struct vb_sge *data)
 static uint32_t number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
 
 const struct qp_network vb_network = {
-	.post = post, .look = look, .sleep = sleep_on, .number = number, .offer = offer, .chains = true};
+	.post = post, .look = look, .sleep = sleep_on, .number = number, .offer = offer,
+	.chains = true};
