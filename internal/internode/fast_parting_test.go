@@ -28,6 +28,7 @@ type fastFabric struct {
 	mu    sync.Mutex
 	knows map[transport.OriginEndpoint]int // ranges
 	asks  transport.OriginEndpoint         // through which C asks the peer
+	spans atomic.Int32                     // to which it accumulates
 }
 
 func (f *fastFabric) CachePeer(e transport.OriginEndpoint, _ transport.Rank) { f.setPeer(e) }
@@ -69,7 +70,7 @@ var _ transport.FastFabric = (*fastFabric)(nil)
 
 func (f *fastFabric) SetCosts(_ bool, _, _, _ transport.Line) {}
 
-func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) {}
+func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) { f.spans.Add(1) }
 func (f *fastFabric) Storing(transport.OriginEndpoint) bool               { return false }
 
 func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool    { return false }
@@ -96,8 +97,8 @@ func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 	return f.knows[e], all
 }
 
-func TestFastPathWhileParting(t *testing.T) {
-	leaktest.Check(t)
+// fastEnds is two nodes of one rank each, of which the first has a fast path.
+func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFabric) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
 	fast := &fastFabric{knows: map[transport.OriginEndpoint]int{}}
 	ends := transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
@@ -109,9 +110,29 @@ func TestFastPathWhileParting(t *testing.T) {
 				return fast, err
 			}
 		}
-		return Open(d, options(info, nil))
+		return Open(d, options(info, change))
 	})
 	ends.ConnectAll(t)
+	return ends, fast
+}
+
+// Where devices accumulate C does not, but it asks for the rest.
+func TestFastPathBesideDeviceAccumulates(t *testing.T) {
+	leaktest.Check(t)
+	for _, device := range []bool{false, true} {
+		ends, fast := fastEnds(t, func(o *Options) { o.DeviceAcc = device })
+		there := ends.Alloc(t, 1, 4096)
+		ends.Open[0].(*Transport).AddSpan(1, there, there, there+4096)
+		if n := fast.spans.Load(); (n == 0) != device || fast.peer() == nil {
+			t.Errorf("device %v: C accumulates to %d allocations, and asks %v", device, n,
+				fast.peer() != nil)
+		}
+	}
+}
+
+func TestFastPathWhileParting(t *testing.T) {
+	leaktest.Check(t)
+	ends, fast := fastEnds(t, nil)
 	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
 	tr.restless.Store(true)
 	for round := range 3 {

@@ -111,13 +111,16 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	}
 }
 
-// AddSpan lets C accumulate to memory [lo, hi) of a peer, around an address.
+// AddSpan lets C accumulate to memory [lo, hi) of a peer, around an address, unless devices
+// accumulate; and ask the peer's data server for what else it can.
 func (t *Transport) AddSpan(p transport.Peer, addr, lo, hi uintptr) {
 	g, err := t.target(p)
 	if err != nil {
 		return
 	}
-	t.fast.CacheSpan(t.peers[p].Rank, addr, lo, hi)
+	if !t.opt.DeviceAcc {
+		t.fast.CacheSpan(t.peers[p].Rank, addr, lo, hi)
+	}
 	g.tellPeer(p)
 }
 
