@@ -124,8 +124,8 @@ func TestFastPathBesideDeviceAccumulates(t *testing.T) {
 		there := ends.Alloc(t, 1, 4096)
 		ends.Open[0].(*Transport).AddSpan(1, there, there, there+4096)
 		if n := fast.spans.Load(); (n == 0) != device || fast.peer() == nil {
-			t.Errorf("device %v: C accumulates to %d allocations, and asks %v", device, n,
-				fast.peer() != nil)
+			t.Errorf("device %v: C accumulates to %d allocations, and asks %v", device,
+				n, fast.peer() != nil)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// order.c - one origin's blocking operations on one target take effect in the order of the calls, without fences:
-// random mixes of puts, gets and accumulates of all shapes, and of read-modify-writes, on a small,
-// hot range against a plain model.
+// order.c - one origin's blocking operations on one target take effect in the order of the calls,
+// without fences: random mixes of puts, gets and accumulates of all shapes, and of
+// read-modify-writes, on a small, hot range against a plain model.
 #include "check.h"
 #include <stdbool.h>
 #include "shape.h"
