@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { AT_ONCE = 64, LOOKS = 24 }; // answers, and looks for the next question
+// AT_ONCE: answers before the caller has its turn, which finds out that it shares its core with an
+// origin, and moves. LOOKS: for the next question.
+enum { AT_ONCE = 8, LOOKS = 24 };
 
 static struct rdma_answers_peer *place_of(struct rdma_answers *a, uint32_t number)
 {
