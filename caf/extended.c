@@ -9,8 +9,8 @@
  * exponent in the last two bytes; one of kind 10 has it in bytes 8 and 9, the highest bit below is
  * set, and the last six bytes are unused. But those may have anything in them, and the first bytes
  * of a mantissa of kind 16 may look like the other kind. A value that looks like both says nothing,
- * unless it has the mantissa of a short number of kind 10 that is not that of a double in kind 16,
- * or that is that of a double whose middle happens to be zero. All images decide together.
+ * unless its mantissa is a short one of kind 10: one that no double in kind 16 has, or one with
+ * zeros in its middle. All images decide together.
  */
 #include "reduce.h"
 

@@ -196,7 +196,7 @@ func (q *queue) look(most, looks, yields int) int {
 	return q.deal(n, err) + answered
 }
 
-// refused loses the end whose queue pair takes no answer.
+// refused loses the end with this queue pair, which takes no answer.
 func (q *queue) refused(failed uint32) {
 	if e := q.end(failed); failed != 0 && e != nil {
 		e.lose(q.f.base.Fault("an answer cannot be posted"))

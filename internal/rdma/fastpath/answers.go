@@ -105,7 +105,7 @@ func (a *Answers) Block(number uint32, blocked bool) {
 	}
 }
 
-// Drop forgets an origin, of whose queue pair nothing completes any more.
+// Drop forgets an origin. Nothing completes on its queue pair any more.
 func (a *Answers) Drop(number uint32) {
 	if a != nil {
 		C.rdma_answers_drop(a.c, C.uint32_t(number))
