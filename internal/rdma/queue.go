@@ -218,14 +218,9 @@ func (q *queue) Sleep(limit time.Duration) {
 	if rang {
 		q.bell.Drain()
 	}
-	if q.answers != nil && n > 0 {
-		left, answered, failed := q.answers.Take(q.done[:n])
-		q.refused(failed)
-		q.found += answered
-		q.found += q.deal(left, err)
-	} else {
-		q.found += q.deal(n, err)
-	}
+	left, answered, failed := q.answers.Take(q.done[:n])
+	q.refused(failed)
+	q.found += q.deal(left, err) + answered
 	if n == 0 && !rang && q.cq.Stirred() { // others are served while this one polls: it pays to
 		q.found++
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fast.h - the C fast path to other nodes: a table of functions that carry out contiguous puts and
-// gets, blocking and nonblocking, and fences, without entering Go. A fabric that has such functions
-// publishes its table while they may be called; the public functions (capi) call whatever table is
-// there and name no fabric. A function either does the whole job, or leaves a rest to Go: it never
-// logs, allocates, or reports an error.
+// fast.h - the C fast path to other nodes: a table of functions that carry out puts and gets,
+// blocking and nonblocking, short accumulates, read-modify-writes, and fences, without entering Go.
+// A fabric that has such functions publishes its table while they may be called; the public
+// functions (capi) call whatever table is there and name no fabric. A function either does the
+// whole job, or leaves a rest to Go: it never logs, allocates, or reports an error.
 #ifndef ARMCI_FAST_H
 #define ARMCI_FAST_H
 

@@ -24,12 +24,9 @@ const (
 	MostAnswersEach = 8
 )
 
-// Answers answers read-modify-writes that origins' C asks for. Its methods are the poller's; those
+// Answers answers what origins' C asks for. Its methods are the poller's; those
 // of a nil Answers do nothing.
-type Answers struct {
-	c *C.struct_rdma_answers
-	q Queue
-}
+type Answers struct{ c *C.struct_rdma_answers }
 
 // OpenAnswers has C answer what comes to a queue into these buffers: nil if it cannot.
 func OpenAnswers(queue Queue, in *Incoming, most, each int) *Answers {
@@ -39,11 +36,9 @@ func OpenAnswers(queue Queue, in *Incoming, most, each int) *Answers {
 	}
 	c := (*C.struct_rdma_answers)(C.calloc(1, C.sizeof_struct_rdma_answers))
 	c.network, c.queue, c.receive = network, queue.Handle(), queue.Receive()
-	c.incoming = C.struct_rdma_fast_local{lo: C.uintptr_t(in.Addr),
-		bytes: C.uintptr_t(in.Bytes * in.Count), lkey: C.uint32_t(in.Key)}
-	c.incoming_bytes = C.uint32_t(in.Bytes)
+	c.incoming, c.incoming_bytes = in.local(), C.uint32_t(in.Bytes)
 	c.most, c.most_each = C.uint32_t(most), C.uint32_t(each)
-	return &Answers{c, queue}
+	return &Answers{c}
 }
 
 // Free ends it.
@@ -68,6 +63,9 @@ func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int,
 
 // Take answers what C can of completions, and returns how many are left, in front.
 func (a *Answers) Take(out []qp.Completion) (n, answered int, failed uint32) {
+	if a == nil {
+		return len(out), 0, 0
+	}
 	before := a.c.answered
 	n = int(C.rdma_answers_take(a.c, C.int(len(out)), where(out)))
 	return n, int(a.c.answered - before), a.takeFailed()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go half of read-modify-writes by C (words.c): the peers that C may ask, the answers that
-// Go's poller finds, and both messages as the data server sees them.
+// The Go half of what C asks data servers for (words.c, acc.c): the peers that C may ask, the
+// answers that Go's poller finds, and the messages as the data server sees them.
 package fastpath
 
 // #include "answers.h"
@@ -27,9 +27,12 @@ func (p *Path) receiveFrom(queue unsafe.Pointer, in *Incoming) {
 	if f.receive = queue; f.network.offer == nil {
 		f.receive = nil
 	}
-	f.incoming = C.struct_rdma_fast_local{lo: C.uintptr_t(in.Addr),
+	f.incoming, f.incoming_bytes = in.local(), C.uint32_t(in.Bytes)
+}
+
+func (in *Incoming) local() C.struct_rdma_fast_local {
+	return C.struct_rdma_fast_local{lo: C.uintptr_t(in.Addr),
 		bytes: C.uintptr_t(in.Bytes * in.Count), lkey: C.uint32_t(in.Key)}
-	f.incoming_bytes = C.uint32_t(in.Bytes)
 }
 
 func peerOf(rank transport.Rank) *C.struct_rdma_fast_peer {
