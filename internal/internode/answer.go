@@ -40,6 +40,9 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
+	if g.t.direct != nil {
+		g.serves.Heard()
+	}
 	a.r, a.body = nil, nil
 	if a.late = a.l.state.Load() == parted; a.late {
 		return transport.Body{}, nil

@@ -21,16 +21,21 @@ func (g *target) move(f *transfer, r *request) error {
 		return err
 	}
 	first, lend, after := 0, 0, int64(0)
+	var within transport.Span
 	switch {
 	case r == nil: // it is copied, and so short that another request takes longer than to copy all of it first
 		first = int(f.left.Left())
 	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil: // it may be copied
 		c := g.costs(false) // which may measure, with transfers of its own
-		first, lend, after = c.first(), c.lendFrom(), c.lendAfter(f.left.Left())
+		first, lend = c.first(), c.lendFrom()
+		if f.x.Vector == nil { // segments may be anywhere
+			within.Lo, within.Hi = f.span(0)
+			after = c.lendAfter(int64(within.Hi - within.Lo))
+		}
 	}
 	x := &g.transfer
-	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil, LendFrom: lend, LendAfter: after,
-		FirstChunk: first}
+	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil,
+		LendFrom: lend, LendAfter: after, Within: within, FirstChunk: first}
 	if r != nil {
 		x.Done = r
 	}

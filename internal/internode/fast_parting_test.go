@@ -54,7 +54,7 @@ func (f *fastFabric) peer() transport.OriginEndpoint {
 }
 
 func (f *fastFabric) CacheRange(e transport.OriginEndpoint, _ transport.Rank, _ uintptr,
-	_ transport.Range, _ transport.Span) {
+	_ transport.Range, _ transport.Span, _ transport.Server) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.knows[e]++
@@ -68,7 +68,11 @@ func (f *fastFabric) DropEndpoint(e transport.OriginEndpoint) {
 
 var _ transport.FastFabric = (*fastFabric)(nil)
 
-func (f *fastFabric) SetCosts(_ bool, _, _, _ transport.Line) {}
+func (f *fastFabric) SetCosts(bool, *transport.WayCosts) {}
+
+func (f *fastFabric) TimeRows(bool, transport.Rank, *transport.Xfer) (float64, bool) {
+	return 0, false
+}
 
 func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) { f.spans.Add(1) }
 func (f *fastFabric) Storing(transport.OriginEndpoint) bool               { return false }

@@ -106,7 +106,7 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	defer g.mu.Unlock()
 	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(max(g.stored, g.counters.sent)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
-		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, transport.Span{Lo: lo, Hi: hi})
+		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, transport.Span{Lo: lo, Hi: hi}, g.serves)
 		g.learnt = true
 	}
 }
@@ -129,20 +129,18 @@ func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)
 }
 
-// tellCosts tells C, once, what the ways of rows cost.
+// tellCosts tells C what the ways of rows cost.
 func (t *Transport) tellCosts(c *costs, get bool) {
-	d, told := c.direction(get), &t.told[0]
-	if get {
-		told = &t.told[1]
-	}
-	if t.fast == nil || t.info.Bytewise || !d.known || told.Load() || told.Swap(true) {
+	d := c.direction(get)
+	if t.fast == nil || t.info.Bytewise || d.basis == assumed {
 		return
 	}
-	push := d.push
+	w := transport.WayCosts{Device: d.fast.export(), Messages: d.host.export(),
+		TargetSide: d.push.export(), Wake: c.wake.start}
 	if !get {
-		push = d.host
+		w.TargetSide = w.Messages
 	}
-	t.fast.SetCosts(get, d.nic.export(), d.host.export(), push.export())
+	t.fast.SetCosts(get, &w)
 }
 
 // dropFast closes the fast path to a node: something is stored there by frames. The caller has the

@@ -2,13 +2,15 @@
 
 // Measuring the parameters of the cost model: on the first target whose transfer needs them, once
 // in a process for puts and once for gets. Each protocol moves patches between the scratch memory
-// of both sides, a few times, by turns; the protocol's line goes through their usual times. It
-// takes as long as some hundred requests.
+// of both sides, a few times, by turns, until their usual times agree with those before; the
+// protocol's line goes through them. What C does is measured in C. It takes as long as some hundred
+// requests, and a few naps of the target's server.
 package internode
 
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,7 +25,14 @@ import (
 const (
 	warmRounds   = 50                    // a protocol is used so often before it is measured,
 	warmTime     = 25 * time.Millisecond // or so long: a server that has just woken is slow at first
-	rounds       = 15                    // then each patch is moved so often
+	rounds       = 15                    // then each patch is moved so often,
+	mostSeries   = 8                     // and again, until two series agree
+	agreement    = 0.05
+	naps         = 5                // of the server; one takes
+	nap          = time.Millisecond // so long, which is longer than any server looks for messages
+	longRow      = 1 << 10
+	mostMeasured = 3                     // times: again if the target's server was slow,
+	doubt        = 50 * time.Millisecond // later: it has found a core of its own by then, perhaps
 	scratchRows  = 64
 	stride       = pageBytes + 64 // rows of arrays are in pages of their own
 	scratchBytes = scratchRows * stride
@@ -90,95 +99,208 @@ func (s *scratch) holds(addr uintptr, n int64) bool {
 // lock.
 func (g *target) costs(get bool) *costs {
 	t := g.t
-	if !t.costs.Load().direction(get).known && t.measuring.TryLock() { // else another target is measured
-		defer t.measuring.Unlock()
-		if c := *t.costs.Load(); !c.direction(get).known {
-			begin := time.Now()
-			if err := g.measure(&c, get); err != nil {
-				log.Infof("the cost model cannot be measured: %v", err)
-			}
-			t.costs.Store(&c)
-			log.Infof("cost model, measured in %v: %v", time.Since(begin).Round(time.Microsecond), &c)
-		}
+	c := t.costs.Load()
+	if c.direction(get).basis == settled || !t.measuring.TryLock() { // another target is measured
+		return c
 	}
-	return t.costs.Load()
+	defer t.measuring.Unlock()
+	i := 0
+	if get {
+		i = 1
+	}
+	begin := time.Now()
+	now := *t.costs.Load()
+	if now.direction(get).basis == settled || begin.Before(t.again[i]) {
+		return t.costs.Load()
+	}
+	err := g.measure(&now, get)
+	if t.measured[i]++; t.measured[i] == mostMeasured || err != nil {
+		now.direction(get).basis = settled
+	}
+	t.again[i] = time.Now().Add(doubt)
+	t.costs.Store(&now)
+	t.tellCosts(&now, get)
+	if err != nil {
+		log.Infof("the cost model cannot be measured: %v", err)
+	}
+	log.Infof("cost model, measured in %v: %v", time.Since(begin).Round(time.Microsecond), &now)
+	return &now
 }
 
 // measure finds the parameters of one direction, and those that belong to both if that has not been
 // done.
 func (g *target) measure(c *costs, get bool) error {
 	t, d := g.t, c.direction(get)
-	d.known = true // whatever happens
 	here := t.openScratch()
 	there, err := g.askRanges(0, nil)
 	if err != nil || len(here) == 0 || len(there) == 0 {
 		return errors.Join(err, errors.New("there is no memory to measure with"))
 	}
 	g.keys.Add(there...)
-	if !c.direction(!get).known {
+	if c.put.basis == assumed && c.get.basis == assumed {
 		t.measureHere(c)
 	}
-	few, many, long := patch{rows: 4, row: 64}, patch{rows: scratchRows, row: 64}, patch{rows: scratchRows, row: pageBytes}
-	sample := func(by string, all ...patch) line {
-		if e := g.sample(all, here[0].Lo, there[0].Lo, get, by); err == nil {
-			err = e
-		}
-		return fit(all[0], all[1], all[2])
-	}
-	was := *d
-	d.nic = sample(transport.ByDevice, few, many, long)
+	m := &measurement{g: g, get: get, here: here[0].Lo, there: &there[0]}
+	found := direction{nic: m.lines(transport.ByDevice)[0], basis: settled}
+	found.fast = m.fast(found.nic)
 	soFar := *c
+	*soFar.direction(get) = found
 	t.costs.Store(&soFar) // packing has pieces by that
-	d.host = sample(transport.ByPacking, few, few, long)
+	by := []string{transport.ByPacking}
 	if get {
-		d.push = sample(transport.ByTargetSide, few, many, long)
+		by = append(by, transport.ByTargetSide)
 	}
-	if err != nil {
-		*d = was
-		err = fmt.Errorf("rank %d: %w", g.server, err)
+	lines := m.lines(by...)
+	if found.host = lines[0]; get {
+		found.push = lines[1]
 	}
-	return err
+	awake, asleep := m.asleep()
+	if m.err != nil {
+		return fmt.Errorf("rank %d: %w", g.server, m.err)
+	}
+	if awake > asleep/3 {
+		found.basis = doubtful
+	} else {
+		c.wake.start = asleep - awake
+	}
+	*d = found
+	return nil
 }
 
-// sample finds the usual times of patches by a protocol. They take turns, so that what else the
-// machine does hits all of them. The first is moved until the thread that has slept is awake. The
-// caller has the lock.
-func (g *target) sample(all []patch, here, there uintptr, get bool, by string) (err error) {
-	once := make([]func(), len(all))
-	for i, p := range all {
-		x := transport.Xfer{Count: []int32{p.row, p.rows}, Local: transport.Section{Base: here, Stride: []int32{stride}},
-			Remote: transport.Section{Base: there, Stride: []int32{stride}}}
-		once[i] = func() {
-			if err == nil {
-				err = g.once(&x, get, by)
-			}
+// measurement moves patches in one direction between the scratch here and the one there. The
+// caller of its methods has the target's lock.
+type measurement struct {
+	g     *target
+	get   bool
+	here  uintptr
+	there *transport.Range
+	err   error // the first
+}
+
+// patches are those through which the line of a protocol goes.
+func patches(by string) []patch {
+	few, many := patch{rows: 4, row: 64}, patch{rows: scratchRows, row: 64}
+	if by == transport.ByPacking {
+		many = few
+	}
+	return []patch{few, many, {rows: scratchRows, row: longRow}}
+}
+
+// xfer moves a patch.
+func (m *measurement) xfer(p *patch) *transport.Xfer {
+	return &transport.Xfer{Count: []int32{p.row, p.rows},
+		Local:  transport.Section{Base: m.here, Stride: []int32{stride}},
+		Remote: transport.Section{Base: m.there.Lo, Stride: []int32{stride}}}
+}
+
+// once is how long a patch takes by a protocol.
+func (m *measurement) once(x *transport.Xfer, by string) float64 {
+	begin := time.Now()
+	if m.err == nil {
+		m.err = m.g.once(x, m.get, by)
+	}
+	return float64(time.Since(begin))
+}
+
+// lines are those of protocols. They and their patches take turns, so that what else the machine
+// does hits all of them. The first patch is moved until the thread that has slept is awake.
+func (m *measurement) lines(by ...string) (lines []line) {
+	var all []patch
+	var timed []func() float64
+	for _, by := range by {
+		for _, p := range patches(by) {
+			x := m.xfer(&p)
+			all = append(all, p)
+			timed = append(timed, func() float64 { return m.once(x, by) })
 		}
 	}
 	for n, begin := 0, time.Now(); n < warmRounds && time.Since(begin) < warmTime; n++ {
-		once[0]()
+		timed[0]()
 	}
-	for i, ns := range usual(once...) {
+	for i, ns := range steady(timed...) {
 		all[i].ns = ns
 	}
-	return err
+	for each := range slices.Chunk(all, 3) {
+		lines = append(lines, fit(each[0], each[1], each[2]))
+	}
+	return lines
 }
 
-// usual is what some things take, in ns, done by turns: of each the lower quartile. Where a
-// processor is shared, the shortest says little of the next, and the median much of what else
-// happened to run.
-func usual(what ...func()) []float64 {
-	times := make([][rounds]time.Duration, len(what))
-	for k := range rounds {
-		for i, do := range what {
-			begin := time.Now()
-			do()
-			times[i][k] = time.Since(begin)
+// fast is the line of C's requests; nic, where C cannot make such transfers.
+func (m *measurement) fast(nic line) line {
+	g, r := m.g, m.there
+	if g.t.fast == nil || g.t.info.Bytewise {
+		return nic
+	}
+	g.t.fast.CacheRange(g.ep, g.server, r.Lo, *r, transport.Span{Lo: r.Lo, Hi: r.Hi}, g.serves)
+	g.learnt = true
+	all := patches(transport.ByDevice)
+	timed := make([]func() float64, len(all))
+	for i := range all {
+		x := m.xfer(&all[i])
+		timed[i] = func() float64 {
+			if ns, ok := g.t.fast.TimeRows(m.get, g.server, x); ok {
+				return ns
+			}
+			return never
 		}
 	}
-	ns := make([]float64, len(what))
+	for i, ns := range steady(timed...) {
+		if all[i].ns = ns; ns == never {
+			return nic
+		}
+	}
+	return fit(all[0], all[1], all[2])
+}
+
+// asleep is how long a message takes that finds the target's server awake, and one that finds it
+// asleep, as far as it is.
+func (m *measurement) asleep() (awake, asleep float64) {
+	x := m.xfer(&patches(transport.ByPacking)[0])
+	usually := func(sleep time.Duration) float64 {
+		times := make([]float64, naps)
+		for i := range times {
+			time.Sleep(sleep)
+			times[i] = m.once(x, transport.ByPacking)
+		}
+		slices.Sort(times)
+		return times[naps/2]
+	}
+	asleep = usually(nap)
+	return usually(0), asleep
+}
+
+// steady is what some things take, in ns: the usual times of a series that agrees with the fastest
+// one before, or of the fastest of mostSeries. A server that has to find another core first, say,
+// takes long for a while.
+func steady(timed ...func() float64) []float64 {
+	best := usual(timed...)
+	for range mostSeries - 1 {
+		agree := true
+		for i, ns := range usual(timed...) {
+			agree = agree && math.Abs(ns-best[i]) <= agreement*best[i]
+			best[i] = min(best[i], ns)
+		}
+		if agree {
+			break
+		}
+	}
+	return best
+}
+
+// usual is what some things take, done by turns: of each the lower quartile. Where a processor is
+// shared, the shortest says little of the next, and the median much of what else happened to run.
+func usual(timed ...func() float64) []float64 {
+	times := make([][rounds]float64, len(timed))
+	for k := range rounds {
+		for i, do := range timed {
+			times[i][k] = do()
+		}
+	}
+	ns := make([]float64, len(timed))
 	for i := range times {
 		slices.Sort(times[i][:])
-		ns[i] = float64(times[i][rounds/4])
+		ns[i] = times[i][rounds/4]
 	}
 	return ns
 }
@@ -207,12 +329,21 @@ func (g *target) once(x *transport.Xfer, get bool, by string) error {
 	return err
 }
 
+// timed times what a function does.
+func timed(do func()) func() float64 {
+	return func() float64 {
+		begin := time.Now()
+		do()
+		return float64(time.Since(begin))
+	}
+}
+
 // measureHere is what needs no target: copying, and registering memory, which the scratch is
 // already.
 func (t *Transport) measureHere(c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
 	memory := t.scratch.memory
-	c.copy.byte = max(usual(func() { copy(memory[:half], memory[half:]) })[0]/half, 0.001)
+	c.copy.byte = max(steady(timed(func() { copy(memory[:half], memory[half:]) }))[0]/half, 0.001)
 	c.pin = line{start: never}
 	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
 	if err != nil {
@@ -229,7 +360,7 @@ func (t *Transport) measureHere(c *costs) {
 			}
 		}
 	}
-	if ns := usual(register(pageBytes), register(scratchBytes)); !refused {
+	if ns := usual(timed(register(pageBytes)), timed(register(scratchBytes))); !refused {
 		c.pin.each = max((ns[1]-ns[0])/(pages-1), 0)
 		c.pin.start = max(ns[0]-c.pin.each, 0)
 	}

@@ -30,21 +30,34 @@ func (l *line) time(requests, bytes int64) float64 {
 // direction is what the protocols of puts, or of gets, cost.
 type direction struct {
 	nic, host, push line // push is for gets only
-	known           bool // measured or set; else as usual
+	fast            line // as nic, by the C fast path
+	basis           basis
 }
+
+// basis is where parameters come from.
+type basis int
+
+const (
+	assumed  basis = iota // they are as usual
+	doubtful              // measured, but the target's server was slow to be awake
+	settled               // measured, or set
+)
 
 // costs are the parameters of the model.
 type costs struct {
 	put, get direction
 	copy     line // of memory to memory: only byte is used
 	pin      line // registering memory and ending that; each is a page
+	wake     line // how much more a message takes if the target's server sleeps: only start is used
 }
 
 // usualCosts are those of a fast network: what is assumed until something better is known.
 var usualCosts = costs{
-	put:  direction{nic: line{2000, 150, 0.09}, host: line{5000, 0, 0.3}},
-	get:  direction{nic: line{2500, 250, 0.09}, host: line{5000, 0, 0.3}, push: line{6000, 250, 0.09}},
-	copy: line{0, 0, 0.1}, pin: line{2500, 100, 0},
+	put: direction{nic: line{2000, 150, 0.09}, host: line{5000, 0, 0.3},
+		fast: line{1500, 150, 0.09}},
+	get: direction{nic: line{2500, 250, 0.09}, host: line{5000, 0, 0.3},
+		push: line{6000, 250, 0.09}, fast: line{2000, 250, 0.09}},
+	copy: line{0, 0, 0.1}, pin: line{2500, 100, 0}, wake: line{30000, 0, 0},
 }
 
 func (c *costs) direction(get bool) *direction {
@@ -55,10 +68,12 @@ func (c *costs) direction(get bool) *direction {
 }
 
 // lineNames are the names of the lines in settings and in armci_info.
-var lineNames = []string{"put.nic", "put.host", "get.nic", "get.host", "get.push", "copy", "pin"}
+var lineNames = []string{"put.nic", "put.host", "put.fast", "get.nic", "get.host", "get.push",
+	"get.fast", "copy", "pin", "wake"}
 
 func (c *costs) lines() []*line {
-	return []*line{&c.put.nic, &c.put.host, &c.get.nic, &c.get.host, &c.get.push, &c.copy, &c.pin}
+	return []*line{&c.put.nic, &c.put.host, &c.put.fast, &c.get.nic, &c.get.host, &c.get.push,
+		&c.get.fast, &c.copy, &c.pin, &c.wake}
 }
 
 func (c *costs) String() string {
@@ -75,7 +90,7 @@ func parseCosts(text string) (*costs, error) {
 	if text == "" || text == transport.Auto {
 		return &c, nil
 	}
-	c.put.known, c.get.known = true, true
+	c.put.basis, c.get.basis = settled, settled
 	for _, word := range strings.Fields(text) {
 		name, list, _ := strings.Cut(word, "=")
 		var l line
@@ -104,10 +119,16 @@ type workload struct {
 	behind   bool // stores by message have to be waited for before the device may begin
 }
 
-// choose is the protocol that takes the shortest time.
-func (c *costs) choose(w workload) string {
+// way is the protocol that takes the shortest time, if the target's server is awake, and that time;
+// and how long the device takes.
+type way struct {
+	by           string
+	time, device float64
+}
+
+func (c *costs) choose(w workload) way {
 	d := c.direction(w.get)
-	best, least := transport.ByPacking, d.host.time(1, w.bytes)
+	best := way{by: transport.ByPacking, time: d.host.time(1, w.bytes)}
 	t := d.nic.time(w.requests, w.bytes)
 	if w.foreign {
 		t += c.copy.byte * float64(w.bytes)
@@ -115,12 +136,13 @@ func (c *costs) choose(w workload) string {
 	if w.behind {
 		t += c.put.host.start
 	}
-	if t <= least {
-		best, least = transport.ByDevice, t
+	if t <= best.time {
+		best.by, best.time = transport.ByDevice, t
 	}
-	if w.get && !w.foreign && d.push.time(w.requests, w.bytes) < least {
-		best = transport.ByTargetSide
+	if push := d.push.time(w.requests, w.bytes); w.get && !w.foreign && push < best.time {
+		best.by, best.time = transport.ByTargetSide, push
 	}
+	best.device = t
 	return best
 }
 
@@ -186,7 +208,7 @@ func notes(d transport.Driver, o Options) string {
 // many of them.
 func (c *costs) fromRow(get bool, rows int64) int64 {
 	row := int64(8)
-	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}) == transport.ByPacking {
+	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}).by == transport.ByPacking {
 		row += max(8, row/8&^7)
 	}
 	return row

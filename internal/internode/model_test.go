@@ -5,6 +5,7 @@
 package internode
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -43,7 +44,7 @@ func TestChoose(t *testing.T) {
 		{workload{requests: 10, bytes: 8000, behind: true}, transport.ByPacking},
 		{workload{requests: 20, bytes: 20000, foreign: true}, transport.ByDevice},
 	} {
-		if got := usualCosts.choose(c.w); got != c.want {
+		if got := usualCosts.choose(c.w).by; got != c.want {
 			t.Errorf("%+v: %s, not %s", c.w, got, c.want)
 		}
 	}
@@ -66,6 +67,67 @@ func TestFit(t *testing.T) {
 		many.ns += 1e6 // somebody else had the processor
 		if got := fit(few, many, long); min(got.start, got.each, got.byte) < 0 {
 			t.Errorf("with a late patch %v became %v", l, got)
+		}
+	}
+}
+
+// TestSteady: times are measured until two series agree, and a slow spell at the beginning is not
+// what is found.
+func TestSteady(t *testing.T) {
+	calls := 0
+	spell := func() float64 {
+		if calls++; calls <= 2*rounds {
+			return 1000 + float64(calls*100)
+		}
+		return 100
+	}
+	if got := steady(spell, func() float64 { return 5 }); got[0] != 100 || got[1] != 5 {
+		t.Errorf("%v is found", got)
+	}
+	if calls > 5*rounds {
+		t.Errorf("measured %d times, although what is measured is steady", calls)
+	}
+	wild := 0
+	steady(func() float64 { wild++; return float64(1 + wild/rounds*wild/rounds) })
+	if wild != mostSeries*rounds {
+		t.Errorf("measured %d times what never is the same", wild)
+	}
+}
+
+// TestSleepingServer: rows that would be faster by a message are the device's while the server of
+// the target sleeps, if waking it takes long, and a message's where it does not, or is awake.
+func TestSleepingServer(t *testing.T) {
+	const lines = "put.nic=10000,0,0 put.host=1000,0,0 get.nic=10000,0,0 get.host=1000,0,0 wake="
+	for wake, want := range map[string]bool{"1e9,0,0": false, "0,0,0": true} {
+		net := pipe.New(pipe.Options{Direct: true, Shared: true})
+		ends := newEnds(t, net, func(o *Options) { o.Model = lines + wake }, 1, 1)
+		ends.ConnectAll(t)
+		tr := ends.Open[0].(*Transport)
+		here, there := ends.Alloc(t, 0, 4096), ends.Alloc(t, 1, 4096)
+		x := &transport.Xfer{Count: []int32{8, 16},
+			Local:  transport.Section{Base: here, Stride: []int32{64}},
+			Remote: transport.Section{Base: there, Stride: []int32{64}}}
+		put := func() (framed bool) {
+			t.Helper()
+			g := tr.targets[1]
+			before := g.stored
+			if err := errors.Join(tr.Put(1, x), tr.Fence(1)); err != nil {
+				t.Fatal(err)
+			}
+			return g.stored != before
+		}
+		put()
+		time.Sleep(5 * time.Millisecond)
+		if put() != want {
+			t.Errorf("waking takes %s ns: by message is %v", wake, !want)
+		}
+		asked := false
+		for range 100 { // this thread may be away for longer than the server is known to be awake
+			tr.targets[1].serves.Heard()
+			asked = asked || put()
+		}
+		if !asked {
+			t.Errorf("waking takes %s ns: the device is used although the server is awake", wake)
 		}
 	}
 }
@@ -110,7 +172,7 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%s: four rows take %.0f ns over a network that takes 2 ms: %v", name, got, c)
 		}
 	}
-	if !c.put.known || !c.get.known {
+	if c.put.basis == assumed || c.get.basis == assumed {
 		t.Errorf("not measured: %v", c)
 	}
 	if text := notes(d, o); !strings.Contains(text, "put.nic=") || !strings.Contains(text, "measured within this host") {

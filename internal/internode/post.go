@@ -182,10 +182,15 @@ func (g *target) protocol(f *transfer) string {
 		return forced
 	}
 	c := g.costs(get)
-	g.t.tellCosts(c, get)
-	return c.choose(workload{get: get, requests: g.direct.Requests(&f.left, &f.right),
+	w := workload{get: get, requests: g.direct.Requests(&f.left, &f.right),
 		bytes: f.left.Left(), foreign: g.t.direct.Here(f.firstLocal()) == nil,
-		behind: !g.reached(g.stored)})
+		behind: !g.reached(g.stored)}
+	way := c.choose(w)
+	// What is outstanding has woken the server.
+	if way.by == transport.ByDevice || w.behind || g.serves.Asks(way.device, way.time, c.wake.start) {
+		return way.by
+	}
+	return transport.ByDevice
 }
 
 // addressOf is for cursors, which hold no pointers: the memory must be kept alive by somebody else.

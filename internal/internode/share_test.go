@@ -59,10 +59,13 @@ func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp 
 	return frames(e) - before
 }
 
+// setModel saves frames that measure.
+func setModel(o *Options) { o.Model = "copy=0,0,0.1" }
+
 // By the device from Learn to Forget, by frames before and after, and again with another key.
 func TestShare(t *testing.T) {
 	for _, n := range []int{8, 300 << 10} {
-		e := newEnds(t, deviceNet(), nil, 1, 1)
+		e := newEnds(t, deviceNet(), setModel, 1, 1)
 		e.ConnectAll(t)
 		far, near := e.Expose(t, 1, int64(n)), e.Private(0, 2*n)
 		for stamp := byte(0); stamp < 3; stamp++ {
@@ -86,7 +89,7 @@ func TestShare(t *testing.T) {
 // begin or end outside.
 func TestShareOverlaps(t *testing.T) {
 	const n = 64 << 10
-	e := newEnds(t, deviceNet(), nil, 1, 1)
+	e := newEnds(t, deviceNet(), setModel, 1, 1)
 	e.ConnectAll(t)
 	far, near := e.Expose(t, 1, 3*n), e.Private(0, 6*n)
 	one, release := learn(t, e, far, 2*n)
@@ -137,7 +140,7 @@ func TestShareRows(t *testing.T) {
 // Where an address is not that of one process, or is the arena's, or there is no device, nothing is
 // shared.
 func TestShareRefused(t *testing.T) {
-	e := newEnds(t, deviceNet(), nil, 2, 1)
+	e := newEnds(t, deviceNet(), setModel, 2, 1)
 	e.ConnectAll(t)
 	far, arena := e.Expose(t, 1, 4096), e.Alloc(t, 2, 4096)
 	for rank, lo := range map[int]uintptr{0: far, 1: far, 2: arena} {

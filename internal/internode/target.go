@@ -74,10 +74,12 @@ type target struct {
 	broken   atomic.Pointer[error] // why the target is of no more use
 	bye      atomic.Bool           // the node has said goodbye
 	heard    atomic.Bool           // something has come since the last pulse
+	serves   transport.Server      // whether the node's server is awake, if a device is used beside it
 }
 
 func newTarget(t *Transport, number, node int, server transport.Rank) *target {
-	g := &target{t: t, number: number, node: node, server: server}
+	g := &target{t: t, number: number, node: node, server: server,
+		serves: transport.ServerOf(number)}
 	g.keyOf = g.key
 	g.watching.Init(t.info.Patience)
 	return g

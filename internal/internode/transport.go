@@ -79,7 +79,6 @@ type Transport struct {
 	fabric  transport.Fabric
 	direct  transport.DirectFabric // fabric, if it is one
 	fast    transport.FastFabric   // the same
-	told    [2]atomic.Bool         // it knows the costs of puts, and of gets
 	info    transport.FabricInfo
 	server  *server                         // nil if this process runs none
 	peers   []struct{ Rank transport.Rank } // by peer
@@ -97,7 +96,9 @@ type Transport struct {
 
 	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch
-	measuring sync.Mutex
+	measuring sync.Mutex   // for the next two
+	measured  [2]int       // so often puts, and gets, were
+	again     [2]time.Time // no earlier than this
 
 	restless atomic.Bool // a test: connections are given back as soon as they may be, however often they have to be made again
 
@@ -143,6 +144,8 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	t.fabric, t.info = fabric, fabric.Info()
 	t.direct, _ = fabric.(transport.DirectFabric)
 	t.fast, _ = fabric.(transport.FastFabric)
+	t.tellCosts(c, false)
+	t.tellCosts(c, true)
 	if o.serves() {
 		if t.server, err = openServer(t); err != nil {
 			fabric.Close()

@@ -3,20 +3,13 @@
 // After how much copying memory of the program is registered.
 package rdma
 
-import (
-	"testing"
-
-	"libarmci/internal/kernel"
-)
+import "testing"
 
 // uses is after how many transfers of so many bytes memory is registered.
 func (c *copied) uses(nbytes, most int64) (n int) {
-	var local kernel.Cursor
-	for n = 1; ; n++ {
-		if local.SetContiguous(1<<40, nbytes); c.enough(&local, most) {
-			return n
-		}
+	for n = 1; !c.enough(1<<40, nbytes, most); n++ {
 	}
+	return n
 }
 
 // What is registered again and again, since it does not stay, is registered ever more rarely; what

@@ -64,14 +64,15 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 	if !m.single {
 		m.row = x.Remote.Row()
 	}
-	if m.single && m.o.f.cfg.Lends() {
+	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
+	often := x.LendAfter > 0 && m.all >= lendAgain && m.copied.enough(x.Within.Lo, m.all, x.LendAfter)
+	switch {
+	case m.single && (m.o.f.cfg.Lends() || often):
 		m.lendFrom = 1
-	} else if m.single && x.LendAfter > 0 && m.all >= lendAgain &&
-		m.copied.enough(x.Local, x.LendAfter) {
-		m.lendFrom = 1
+	case often:
+		m.lend(x.Within)
 	}
 	m.force()
-	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
 }
 
 // move makes a transfer.

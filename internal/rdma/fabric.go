@@ -188,14 +188,14 @@ func (f *Fabric) Close() error {
 
 // CacheRange lets C reach memory of a rank.
 func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr,
-	r transport.Range, whole transport.Span) {
+	r transport.Range, whole transport.Span, s transport.Server) {
 	o := e.(*origin)
 	if !r.Direct || o.pair.Inline() < transport.FastBytes {
 		return
 	}
 	base, key := o.pair.Place(r.Key)
 	pair := o.pair.Handle()
-	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair)
+	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair, s)
 	if o.broken.Load() != nil { // perhaps lost meanwhile
 		f.DropPair(pair)
 	}

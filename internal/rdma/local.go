@@ -12,7 +12,7 @@ import (
 )
 
 // lendBytes is the length from which on copying takes longer than registering. Memory that is registered already is used for
-// shorter pieces, too. Short rows are never registered: each may lie in another page.
+// shorter pieces, too. Short rows are not registered for one transfer: each may lie in another page.
 const lendBytes = 64 << 10
 
 // lendAgain is the same for memory that has been copied so often that registering it would have
@@ -70,6 +70,16 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	return true, nil
 }
 
+// lend registers all memory that the rows of a transfer are in.
+func (m *mover) lend(s transport.Span) {
+	f := m.o.f
+	if n := s.Hi - s.Lo; n <= mostLent && !f.cfg.Copies() && !f.cfg.Lends() && !f.cfg.Node.Inside(s.Lo) {
+		if e := f.pins.Take(s.Lo, int(n)); e != nil {
+			m.held = append(m.held, e)
+		}
+	}
+}
+
 // here is the range around local memory that stays registered, which C may use, too; nil:
 // there is none.
 func (m *mover) here(local uintptr) *transport.Range {
@@ -89,20 +99,20 @@ type copied [64]struct {
 	times   uint  // that it has made so many, with transfers of this length
 }
 
-// enough adds a transfer of contiguous memory, and tells whether it makes so many bytes; they are
-// counted again from then on, up to twice as many each time: what does not stay registered, since
-// it is unmapped, is registered ever more rarely. A longer transfer than before is of other memory.
-func (c *copied) enough(local *kernel.Cursor, most int64) bool {
-	addr, _ := local.One()
-	page := addr >> 12
+// enough adds a transfer of n bytes of memory that begins at an address, and tells whether it makes
+// so many bytes; they are counted again from then on, up to twice as many each time: what does not
+// stay registered, since it is unmapped, is registered ever more rarely. A longer transfer than
+// before is of other memory.
+func (c *copied) enough(lo uintptr, n, most int64) bool {
+	page := lo >> 12
 	at := &c[page*0x9e3779b97f4a7c15>>58] // places are often a power of two apart
 	if at.page != page {
 		at.page, at.bytes, at.longest, at.times = page, 0, 0, 0
 	}
-	if n := local.Left(); n > at.longest {
+	if n > at.longest {
 		at.longest, at.times = n, 0
 	}
-	at.bytes += local.Left()
+	at.bytes += n
 	if at.bytes>>at.times < most {
 		return false
 	}

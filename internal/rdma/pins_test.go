@@ -152,6 +152,60 @@ func TestUsedAgain(t *testing.T) {
 	pinned("after four", size)
 }
 
+// TestRowsUsedAgain: rows of memory that would never pay to register once are registered, with what
+// is between them, when so much of them has been copied; and again when that memory has changed.
+func TestRowsUsedAgain(t *testing.T) {
+	if err := pin.Watching(); err != nil {
+		t.Skipf("nothing stays registered: %v", err)
+	}
+	const rows, row, apart = 64, 1 << 10, 4 << 10
+	const extent = rows*apart - apart + row
+	j := newJob(t, func(s *settings) { // rows are the device's; after 4 times 64 KiB
+		s.Model = "put.nic=0,0,0 get.nic=0,0,0 copy=0,0,0.03 pin=1000,100,0"
+	}, 1, 1)
+	tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
+	p := mapPrivate(t, 0)
+	defer system(t, unix.SYS_MUNMAP, p, privateBytes)
+	x := &transport.Xfer{Count: []int32{row, rows},
+		Local:  transport.Section{Base: p, Stride: []int32{apart}},
+		Remote: transport.Section{Base: far, Stride: []int32{apart}}}
+	pattern := byte(1)
+	equal := func(what string) {
+		t.Helper()
+		for r := range uintptr(rows) {
+			if at := r * apart; !bytes.Equal(memory(p+at, row), memory(far+at, row)) {
+				t.Fatalf("%s: row %d differs", what, r)
+			}
+		}
+	}
+	there := func() {
+		t.Helper()
+		pattern += 2
+		fill(memory(p, extent), pattern)
+		if err := errors.Join(tr.Put(1, x), tr.Fence(1)); err != nil {
+			t.Fatal(err)
+		}
+		equal("put")
+		fill(memory(far, extent), pattern+1)
+		if err := tr.Get(1, x); err != nil {
+			t.Fatal(err)
+		}
+		equal("got")
+	}
+	for _, c := range changes {
+		c.do(t, p)
+		pinned := j.fabrics[0].pins.Registered
+		for n := 0; pinned() != rows*apart; n++ {
+			if n == 100 {
+				t.Fatalf("%s: %d bytes are registered after %d transfers, want %d", c.name,
+					pinned(), 2*n, rows*apart)
+			}
+			there()
+		}
+		there()
+	}
+}
+
 func fill(b []byte, pattern byte) {
 	for i := range b {
 		b[i] = pattern ^ byte(i) ^ byte(i>>12)

@@ -117,6 +117,8 @@ static bool drained(int32_t unused)
 	       !rdma_fast_is_open(FAST_IMPLICIT);
 }
 
+bool rdma_fast_await_all(void) { return rdma_fast_until(drained, 0); }
+
 static bool reaches(int rank, uintptr_t remote, uint64_t n)
 {
 	if (!rdma_fast_enter())
@@ -163,7 +165,7 @@ static bool fenced(const struct rdma_fast_run *run, int rank, struct traffic *at
 	if (!rdma_fast_enter())
 		return false;
 	uint32_t posted = atomic_load(&at->posted), fenced = atomic_load(&at->fenced);
-	bool mine = own(run, rank, at, posted) && rdma_fast_until(drained, 0) &&
+	bool mine = own(run, rank, at, posted) && rdma_fast_await_all() &&
 	            own(run, rank, at, posted); // none was refused meanwhile
 	rdma_fast_leave();
 	while (mine && (int32_t)(posted - fenced) > 0 &&

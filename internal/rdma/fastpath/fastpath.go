@@ -188,9 +188,9 @@ func (p *Path) KnowsRange(rank transport.Rank, addr uintptr) bool {
 }
 
 // AddRange caches that pair, base and key reach a part [lo, hi), around addr, of an allocation of a
-// rank.
+// rank, of whose node server is the server.
 func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, base uintptr,
-	key uint64, pair unsafe.Pointer) {
+	key uint64, pair unsafe.Pointer, server transport.Server) {
 	if p == nil {
 		return
 	}
@@ -201,7 +201,7 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, ba
 		}
 		ways[0] = C.struct_rdma_fast_range{rank: C.int(rank), rkey: C.uint64_t(key),
 			base: C.uintptr_t(base), lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
-			pair:     pair,
+			pair: pair, server: (*C.struct_fast_server)(server.Handle()),
 			whole_lo: C.uintptr_t(whole.Lo), whole_hi: C.uintptr_t(whole.Hi)}
 	})
 }
@@ -220,26 +220,6 @@ func (p *Path) AddLocal(addr, lo, hi uintptr, key uint32) {
 		*l = C.struct_rdma_fast_local{lo: C.uintptr_t(lo), bytes: C.uintptr_t(hi - lo),
 			lkey: C.uint32_t(key)}
 	})
-}
-
-// SetCosts tells C what the ways of rows cost.
-func (p *Path) SetCosts(get bool, device, messages, targetSide transport.Line) {
-	if p == nil {
-		return
-	}
-	p.change(func() {
-		c := &C.rdma_fast.put_costs
-		if get {
-			c = &C.rdma_fast.get_costs
-		}
-		*c = C.struct_rdma_fast_costs{known: true, device: line(device),
-			messages: line(messages), target_side: line(targetSide)}
-	})
-}
-
-func line(l transport.Line) C.struct_rdma_fast_line {
-	return C.struct_rdma_fast_line{start: C.double(l.Start), each: C.double(l.Each),
-		byte: C.double(l.Byte)}
 }
 
 // change calls do while neither C nor another goroutine uses the ranges.

@@ -42,6 +42,7 @@ struct rdma_fast_range {
 	uintptr_t lo, bytes;
 	uintptr_t whole_lo, whole_hi; // the allocation that it belongs to
 	void *pair;
+	struct fast_server *server; // of the rank's node
 };
 
 // Registered memory of this process. bytes is 0 in an empty entry. watched: it is registered until
@@ -160,11 +161,12 @@ struct rdma_fast_line {
 	double start, each, byte;
 };
 
-// The ways of rows: by requests of the device, by messages, by requests of the target's device.
-// known: they were measured.
+// The ways of rows: by requests of the device, by messages, by requests of the target's device; how
+// much more the last two take if the target's server sleeps. known: they were measured.
 struct rdma_fast_costs {
 	bool known;
 	struct rdma_fast_line device, messages, target_side;
+	double wake;
 };
 
 struct rdma_fast {
@@ -267,6 +269,11 @@ enum fast_result rdma_fast_finish(struct fast_transfer *t, int request);
 
 enum fast_result rdma_fast_put_rows(struct fast_transfer *t, struct fast_rows *r);
 enum fast_result rdma_fast_get_rows(struct fast_transfer *t, struct fast_rows *r);
+// Makes a transfer of rows by requests of the device, whatever that costs, and waits until it has
+// taken effect: how long it took, in nanoseconds; 0: C cannot make it. It is not counted.
+uint64_t rdma_fast_time_rows(struct fast_transfer *t, struct fast_rows *r, bool get);
+// Waits a little until all stores have taken effect, and what has no handle is complete.
+bool rdma_fast_await_all(void);
 
 // Posts a work request. False: the network has refused it.
 bool rdma_fast_post(const struct rdma_fast_piece *p, int slot, int request, int op, int flags,

@@ -3,6 +3,8 @@
 // where the cost model says that messages to the target's data server would not take less time.
 #include "fastpath.h"
 
+#include "../../wait/wait.h"
+
 enum { FLUSHED = 5 };      // IBV_WC_WR_FLUSH_ERR
 enum { MOST_CHAINS = 32 }; // of a call: Go's threads wait for the queues meanwhile
 
@@ -24,13 +26,20 @@ static double time_of(const struct rdma_fast_line *l, int64_t requests, int64_t 
 	return l->start + l->each * (double)requests + l->byte * (double)bytes;
 }
 
-static bool pays(const struct rdma_fast_costs *c, const struct fast_rows *r, uint64_t bytes)
+// Whether requests of the device are the way to take. No costs: they are.
+static bool pays(const struct rdma_fast_costs *c, const struct fast_rows *r, uint64_t bytes,
+	struct fast_server *s)
 {
+	if (!c)
+		return true;
 	if (!c->known)
 		return false;
-	double t = time_of(&c->device, r->pieces, (int64_t)bytes);
-	return t <= time_of(&c->messages, 1, (int64_t)bytes) &&
-	       t <= time_of(&c->target_side, r->pieces, (int64_t)bytes);
+	double device = time_of(&c->device, r->pieces, (int64_t)bytes);
+	double by_message = time_of(&c->messages, 1, (int64_t)bytes);
+	double target_side = time_of(&c->target_side, r->pieces, (int64_t)bytes);
+	double other = by_message < target_side ? by_message : target_side;
+	return device <= other ||
+	       !fast_asks(s, (uint64_t)device, (uint64_t)other, (uint64_t)c->wake);
 }
 
 // Whether all segments are in memory that is known. Nothing is posted before.
@@ -58,8 +67,7 @@ static bool fits(const struct way *w, const struct fast_transfer *t, const struc
 // Whether C reaches the memory of both sides, and how.
 static bool reaches(struct way *w, const struct fast_transfer *t, const struct fast_rows *r)
 {
-	w->to = rdma_fast_range_of(t->rank, r->remote_lo, 1);
-	if (!w->to || r->longest > rdma_fast.piece ||
+	if (r->longest > rdma_fast.piece ||
 	    !(r->remote_list ? knows_all(w->to, r)
 	                     : rdma_fast_whole(w->to, r->remote_lo, r->remote_hi)))
 		return false;
@@ -72,12 +80,14 @@ static bool reaches(struct way *w, const struct fast_transfer *t, const struct f
 	return w->from != NULL;
 }
 
-// False: C cannot make the transfer.
-static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op)
+// False: C cannot make the transfer, or had better not.
+static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op,
+	const struct rdma_fast_costs *c)
 {
 	*w = (struct way){.op = op, .request = RDMA_FAST_NO_REQUEST,
-		.chain = (int)rdma_fast.depth / 2};
-	if (!reaches(w, t, r))
+		.chain = (int)rdma_fast.depth / 2,
+		.to = rdma_fast_range_of(t->rank, r->remote_lo, 1)};
+	if (!w->to || !pays(c, r, t->bytes, w->to->server) || !reaches(w, t, r))
 		return false;
 	w->copied = !w->from || (w->buffered && op == VB_WR_WRITE);
 	if (w->copied && r->pieces <= w->chain) // which takes one chain
@@ -221,20 +231,19 @@ static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct
 		rdma_fast_let_go(w->request);
 	if (!some)
 		return FAST_DECLINED;
-	if (w->op == VB_WR_WRITE || w->request == RDMA_FAST_IMPLICIT_PLACE)
+	if (t->at && (w->op == VB_WR_WRITE || w->request == RDMA_FAST_IMPLICIT_PLACE))
 		rdma_fast_count_store(t);
 	return rdma_fast_finish(t, copied ? RDMA_FAST_NO_REQUEST : w->request);
 }
 
-static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, int op)
+static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, int op,
+	const struct rdma_fast_costs *c)
 {
 	struct way w;
-	if (!rdma_fast.network->chains ||
-	    !pays(op == VB_WR_WRITE ? &rdma_fast.put_costs : &rdma_fast.get_costs, r, t->bytes) ||
-	    !rdma_fast_enter())
+	if (!rdma_fast.network->chains || !rdma_fast_enter())
 		return FAST_DECLINED;
 	enum fast_result result = FAST_DECLINED;
-	if (rdma_fast_await_stores(t->rank) && choose(&w, t, r, op))
+	if (rdma_fast_await_stores(t->rank) && choose(&w, t, r, op, c))
 		result = post_rows(&w, t, r);
 	rdma_fast_leave();
 	return result;
@@ -242,10 +251,27 @@ static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, 
 
 enum fast_result rdma_fast_put_rows(struct fast_transfer *t, struct fast_rows *r)
 {
-	return move_rows(t, r, VB_WR_WRITE);
+	return move_rows(t, r, VB_WR_WRITE, &rdma_fast.put_costs);
 }
 
 enum fast_result rdma_fast_get_rows(struct fast_transfer *t, struct fast_rows *r)
 {
-	return move_rows(t, r, VB_WR_READ);
+	return move_rows(t, r, VB_WR_READ, &rdma_fast.get_costs);
+}
+
+static bool await_effect(void)
+{
+	if (!rdma_fast_enter())
+		return false;
+	bool all = rdma_fast_await_all();
+	rdma_fast_leave();
+	return all;
+}
+
+uint64_t rdma_fast_time_rows(struct fast_transfer *t, struct fast_rows *r, bool get)
+{
+	uint64_t begin = wait_clock();
+	enum fast_result result = move_rows(t, r, get ? VB_WR_READ : VB_WR_WRITE, NULL);
+	bool whole = result == FAST_DONE && r->local.left == 0 && (get || await_effect());
+	return whole ? wait_clock() - begin : 0;
 }
