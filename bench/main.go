@@ -41,7 +41,8 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -busy            the same with a rank and a busy program for each core
   -reps N          repetitions of every figure (default 11, quick 3)
   -quick           short runs that only show that everything works
-  -mpi LIST        MPIs to compare with: openmpi,mpich (the default), or none
+  -mpi LIST        MPIs to compare with: openmpi,mpich (the default), or none; over RDMA
+                   with any of them ucx_perftest, too
   -csv FILE        write the figures as CSV
   -markdown FILE   write a line for each operation as a table for documents
   -svg DIRECTORY   draw charts of figures over size
@@ -220,6 +221,10 @@ func (o *options) measure(jobs []job, out io.Writer) error {
 			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 			failed = errors.Join(failed, err)
 		}
+	}
+	if err := o.besideUCX(r.figures(), r.add); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		failed = errors.Join(failed, err)
 	}
 	r.finish()
 	if r.wrong > 0 {
