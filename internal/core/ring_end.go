@@ -7,7 +7,6 @@ package core
 import (
 	"encoding/binary"
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"libarmci/internal/kernel"
@@ -77,10 +76,10 @@ func (e *ringEnd) store(at uintptr, total int, piece []byte) error {
 	var err error
 	if parts < transport.FastHeadOnly {
 		binary.LittleEndian.PutUint64(e.head[:], uint64(total))
-		err = e.put(at, e.head[:])
+		err = e.r.move(Put, e.to, e.head[:], at)
 	}
 	if parts < transport.FastHeadAndData && len(piece) > 0 && err == nil {
-		err = e.put(at+ringHead, piece)
+		err = e.r.move(Put, e.to, piece, at+ringHead)
 	}
 	if err == nil {
 		err = e.count(ringArrived, ringArrivedRecord, count, parts == transport.FastWhole)
@@ -99,18 +98,6 @@ func (e *ringEnd) finish() error {
 		return nil
 	}
 	return e.r.waitFast(request)
-}
-
-// put is a blocking put by Go, of data that is not on the stack, which may move.
-func (e *ringEnd) put(at uintptr, data []byte) error {
-	o := NewOp()
-	defer o.Release()
-	o.Kind, o.Proc = Put, int(e.to)
-	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(data))), at
-	o.Xfer.Count = []int32{int32(len(data))}
-	err := e.r.Do(o)
-	runtime.KeepAlive(data)
-	return err
 }
 
 // count writes a count of this leader's at the other one, behind all that was stored there, unless

@@ -41,6 +41,7 @@ type twoSided struct {
 	out     []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
 	in      []recvQueue                  // by local number
 	next    atomic.Uint32
+	stages  atomic.Int32
 	mu      sync.Mutex // guards closed
 	closed  bool
 	running sync.WaitGroup
@@ -65,6 +66,7 @@ type sendWindow struct {
 	since   int       // bytes sent since the last request for an acknowledgement
 	unacked int       // requests whose acknowledgement has not come
 	asked   time.Time // when the last one was made
+	stage   stage
 }
 
 // Send sends a message to a rank, possibly this one. It returns when the body may be reused.
@@ -76,18 +78,43 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	o := r.twoSided.window(to)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	total := len(body)
-	if total <= fragmentBytes {
-		return r.sendFragment(o, to, tag, total, nil, body)
+	staged := r.staged(o, to, len(body))
+	if len(body) <= fragmentBytes && !staged {
+		return r.sendFragment(o, to, tag, len(body), nil, body)
 	}
-	id := r.twoSided.next.Add(1)
-	first := fragmentBytes - idBytes
-	err := r.sendFragment(o, to, tag, total, binary.LittleEndian.AppendUint64(nil, uint64(id)), body[:first])
-	for at := first; at < total && err == nil; at += fragmentBytes {
-		frag := body[at:min(at+fragmentBytes, total)]
-		err = r.sendFragment(o, to, tagFragment+int64(id), len(frag), nil, frag)
+	return r.sendLong(o, to, tag, body, staged)
+}
+
+// sendLong sends a message in pieces, each staged if that is wanted and a slot is free.
+func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte, staged bool) error {
+	id := int64(r.twoSided.next.Add(1))
+	n, err := r.sendFirst(o, to, tag, id, body, staged)
+	for at := n; at < len(body) && err == nil; at += n {
+		rest := body[at:]
+		if ref, m := r.stageNext(o, to, rest, staged); m > 0 {
+			n, err = m, r.sendFragment(o, to, tagFragment+id, m, nil, ref[:])
+			continue
+		}
+		n = min(len(rest), fragmentBytes)
+		err = r.sendFragment(o, to, tagFragment+id, n, nil, rest[:n])
 	}
 	return err
+}
+
+// sendFirst sends the first piece, and returns how long it is.
+func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, body []byte, staged bool) (n int, err error) {
+	total := len(body)
+	ref, n := r.stageNext(o, to, body, staged)
+	data := ref[:]
+	if n > 0 {
+		id |= stagedID
+	} else if total <= fragmentBytes {
+		return total, r.sendFragment(o, to, tag, total, nil, body)
+	} else {
+		n = fragmentBytes - idBytes
+		data = body[:n]
+	}
+	return n, r.sendFragment(o, to, tag, total, binary.LittleEndian.AppendUint64(nil, uint64(id)), data)
 }
 
 func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id, data []byte) error {
@@ -167,17 +194,31 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 	if err != nil || l.Bytes == l.Total {
 		return l, err
 	}
+	l.Bytes, err = r.recvLong(l, body)
+	return l, err
+}
+
+// recvLong receives the rest of a message whose first fragment is in body, and returns how long it
+// is.
+func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error) {
 	id := int64(binary.LittleEndian.Uint64(body))
-	at := copy(body, body[idBytes:l.Bytes])
-	for at < l.Total {
-		frag, err := r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total])
-		if err != nil {
-			return l, err
-		}
-		at += frag.Bytes
+	if id&stagedID == 0 {
+		at = copy(body, body[idBytes:l.Bytes])
+	} else {
+		id, at = id&^stagedID, min(l.Total, stagePiece)
+		err = r.fetch(l.From, body[idBytes:firstRef], body[:at])
 	}
-	l.Bytes = at
-	return l, nil
+	for at < l.Total && err == nil {
+		var frag transport.Received
+		if frag, err = r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total]); err != nil {
+			break
+		}
+		if frag.Bytes < frag.Total { // it is staged
+			err = r.fetch(l.From, body[at:at+refBytes], body[at:at+frag.Total])
+		}
+		at += frag.Total
+	}
+	return at, err
 }
 
 // recvQueue holds, in order, what has come for a rank of this node while its ring was full.

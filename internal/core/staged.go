@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Long two-sided messages where devices read memory: their sender copies a piece into memory of the
+// arena, a slot, and sends where that is, as a fragment like any other; the receiver gets it from
+// there, straight to where it belongs, when it receives the fragment, and says that the slot is
+// free. So data passes no data server and no mailbox, and messages keep their order and their tags.
+// A piece for which no slot becomes free soon travels in fragments: a sender never depends on a
+// receiver that does not come.
+package core
+
+import (
+	"encoding/binary"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"libarmci/internal/kernel"
+	"libarmci/internal/transport"
+	"libarmci/internal/wait"
+)
+
+const (
+	stageFrom  = 8 << 10   // bytes of the shortest message that is staged
+	stagePiece = 256 << 10 // bytes of a slot
+	stageSlots = 4
+	mostStages = 32 // ranks for which a process has slots; others' messages travel in fragments
+
+	// How long a sender waits for a slot: longer than a receiver that is there takes for one.
+	stagePatience = time.Millisecond
+
+	stagedID  = int64(1) << 32 // is set in the number of a message whose first piece is staged
+	refBytes  = 8              // an address
+	firstRef  = idBytes + refBytes
+	tagStaged = int64(1) << 42 // a slot is free; the body is its address
+)
+
+// stage is the slots for messages to one rank. Its window's lock guards it.
+type stage struct {
+	base   uintptr // 0: there are none
+	taken  uint    // a bit for each slot
+	denied bool    // there is no memory, or enough stages
+	vain   bool    // no slot has become free since one was waited for in vain
+}
+
+// staged reports whether a message of so many bytes to a rank is staged.
+func (r *Runtime) staged(o *sendWindow, to transport.Rank, total int) bool {
+	if total < stageFrom || r.beyond.words == nil || r.leaving.Load() {
+		return false
+	}
+	s := &o.stage
+	if s.base == 0 && !s.denied {
+		if r.twoSided.stages.Add(1) <= mostStages {
+			s.base = r.stageMemory()
+		}
+		s.denied = s.base == 0
+	}
+	return s.base != 0
+}
+
+func (r *Runtime) stageMemory() uintptr {
+	base, err := r.MallocLocal(stageSlots * stagePiece)
+	if err != nil {
+		return 0
+	}
+	return base
+}
+
+// stageNext copies what comes next of a message into a slot: its address, and how much that is; 0:
+// it is not wanted, so little that it travels in fragments, or no slot is free.
+func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte, wanted bool) (ref [refBytes]byte, n int) {
+	if n = min(len(rest), stagePiece); !wanted || n < stageFrom {
+		return ref, 0
+	}
+	s := &o.stage
+	slot := s.free()
+	for begin := time.Now(); slot < 0; slot = s.free() {
+		for !r.mailbox.Arrived(to, tagStaged) {
+			if s.vain = s.vain || time.Since(begin) > stagePatience; s.vain {
+				return ref, 0
+			}
+			wait.Yield()
+		}
+		if _, err := r.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
+			return ref, 0
+		}
+		s.release(ref)
+	}
+	s.taken |= 1 << slot
+	at := s.base + uintptr(slot)*stagePiece
+	copy(unsafe.Slice((*byte)(kernel.Ptr(at)), n), rest)
+	binary.LittleEndian.PutUint64(ref[:], uint64(at))
+	return ref, n
+}
+
+// free is the number of a free slot, -1 if there is none.
+func (s *stage) free() int {
+	for i := range stageSlots {
+		if s.taken&(1<<i) == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *stage) release(ref [refBytes]byte) {
+	at := uintptr(binary.LittleEndian.Uint64(ref[:]))
+	if slot := (at - s.base) / stagePiece; at >= s.base && slot < stageSlots {
+		s.taken &^= 1 << slot
+		s.vain = false
+	}
+}
+
+// fetch gets a piece that a rank has staged, and frees its slot.
+func (r *Runtime) fetch(from transport.Rank, ref, into []byte) error {
+	var free [refBytes]byte // ref is in memory that the piece overwrites
+	copy(free[:], ref)
+	at := uintptr(binary.LittleEndian.Uint64(free[:]))
+	if err := r.move(Get, from, into, at); err != nil {
+		return err
+	}
+	return r.postFragment(from, tagStaged, refBytes, nil, free[:]) // no more than slots: no window
+}
+
+// move is a blocking put or get between memory that is not on the stack, which may move, and a
+// rank's.
+func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
+	o := NewOp()
+	defer o.Release()
+	o.Kind, o.Proc = kind, int(rank)
+	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))), there
+	o.Xfer.Count = []int32{int32(len(here))}
+	err := r.Do(o)
+	runtime.KeepAlive(here)
+	return err
+}
