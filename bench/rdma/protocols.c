@@ -56,10 +56,41 @@ static void get_packed(void *arg, long n)
 	rdma.clock += perf_now() - begin;
 }
 
+// A column of 256 doubles, in a row of such transfers, and where the program computes between them: the target's server
+// sleeps then.
+enum { COLUMN = 256 };
+static const double computing = 500e-6; // no server looks for messages so long
+static double seldom;
+
+static void get_seldom(void *arg, long n)
+{
+	for (long i = 0; i < n; i++) {
+		double begin = perf_now();
+		while (perf_now() - begin < computing)
+			continue;
+		begin = perf_now();
+		get_strided(arg, 1);
+		seldom += perf_now() - begin;
+	}
+}
+
+static void columns(struct perf_transfer *t)
+{
+	struct rdma_contest k = {.c = {.shape = "256x1", .bytes = 8.0 * COLUMN, .unit = PERF_NS, .arg = t}};
+	t->count[0] = sizeof(double);
+	t->count[1] = COLUMN;
+	rdma_request(IBV_WR_RDMA_READ, (size_t)k.c.bytes);
+	k.c.op = "protocol-column", k.c.ours = get_strided;
+	rdma_contest(&k);
+	k.c.op = "protocol-column-seldom", k.c.ours = get_seldom, k.c.clock = &seldom;
+	rdma_contest(&k);
+}
+
 void perf_protocols_strided(void)
 {
 	struct perf_transfer t = perf_transfer(ARRAY + PACKED);
 	t.stride[0] = LEADING * sizeof(double);
+	columns(&t);
 	for (int n = 16; n <= LARGEST; n *= perf_quick ? 8 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);

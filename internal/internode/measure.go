@@ -30,6 +30,7 @@ const (
 	agreement    = 0.05
 	naps         = 5                // of the server; one takes
 	nap          = time.Millisecond // so long, which is longer than any server looks for messages
+	shareAwake   = 6                // that a server is awake: a message takes less than this share of the time
 	longRow      = 1 << 10
 	mostMeasured = 3                     // times: again if the target's server was slow,
 	doubt        = 50 * time.Millisecond // later: it has found a core of its own by then, perhaps
@@ -158,9 +159,12 @@ func (g *target) measure(c *costs, get bool) error {
 	if m.err != nil {
 		return fmt.Errorf("rank %d: %w", g.server, m.err)
 	}
-	if awake > asleep/3 {
+	switch before := c.direction(!get).basis; {
+	case awake > asleep/shareAwake:
 		found.basis = doubtful
-	} else {
+	case before == settled:
+		c.wake.start = max(c.wake.start, asleep-awake)
+	default:
 		c.wake.start = asleep - awake
 	}
 	*d = found
@@ -253,21 +257,21 @@ func (m *measurement) fast(nic line) line {
 	return fit(all[0], all[1], all[2])
 }
 
-// asleep is how long a message takes that finds the target's server awake, and one that finds it
-// asleep, as far as it is.
+// asleep is how long a message takes that finds the target's server awake, usually, and one that
+// finds it asleep, as a rule at most: some naps are disturbed.
 func (m *measurement) asleep() (awake, asleep float64) {
 	x := m.xfer(&patches(transport.ByPacking)[0])
-	usually := func(sleep time.Duration) float64 {
+	after := func(sleep time.Duration) []float64 {
 		times := make([]float64, naps)
 		for i := range times {
 			time.Sleep(sleep)
 			times[i] = m.once(x, transport.ByPacking)
 		}
 		slices.Sort(times)
-		return times[naps/2]
+		return times
 	}
-	asleep = usually(nap)
-	return usually(0), asleep
+	asleep = after(nap)[naps-2]
+	return after(0)[naps/2], asleep
 }
 
 // steady is what some things take, in ns: the usual times of a series that agrees with the fastest
