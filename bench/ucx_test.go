@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What ucx_perftest prints.
+// Tests of reading what ucx_perftest prints.
 package main
 
 import "testing"

@@ -79,7 +79,8 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error) {
 	r.postCoalesced(everyRank)
 	from := transport.Rank(proc)
-	if r.route(from).notifier != nil && !r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
+	if r.route(from).notifier != nil && !r.notifications.NotifySoon(from, want) &&
+		!r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
 		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil, want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
 		}

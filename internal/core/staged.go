@@ -16,7 +16,6 @@ import (
 
 	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
-	"libarmci/internal/wait"
 )
 
 const (
@@ -72,24 +71,36 @@ func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte, wante
 		return ref, 0
 	}
 	s := &o.stage
-	slot := s.free()
-	for begin := time.Now(); slot < 0; slot = s.free() {
-		for !r.mailbox.Arrived(to, tagStaged) {
-			if s.vain = s.vain || time.Since(begin) > stagePatience; s.vain {
-				return ref, 0
-			}
-			wait.Yield()
+	for s.free() < 0 {
+		if s.vain = !r.slotSoon(to, s.vain); s.vain {
+			return ref, 0
 		}
 		if _, err := r.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
 			return ref, 0
 		}
 		s.release(ref)
 	}
+	slot := s.free()
 	s.taken |= 1 << slot
 	at := s.base + uintptr(slot)*stagePiece
 	copy(unsafe.Slice((*byte)(kernel.Ptr(at)), n), rest)
 	binary.LittleEndian.PutUint64(ref[:], uint64(at))
 	return ref, n
+}
+
+// slotSoon waits a little until a rank says that a slot is free, or only looks.
+func (r *Runtime) slotSoon(to transport.Rank, looks bool) bool {
+	said := func() bool { return r.mailbox.Arrived(to, tagStaged) }
+	dest := r.route(to)
+	for begin := time.Now(); !said(); runtime.Gosched() {
+		if looks || time.Since(begin) > stagePatience {
+			return false
+		}
+		if dest.watcher != nil {
+			dest.watcher.Watch(dest.peer, said, true)()
+		}
+	}
+	return true
 }
 
 // free is the number of a free slot, -1 if there is none.
@@ -106,7 +117,6 @@ func (s *stage) release(ref [refBytes]byte) {
 	at := uintptr(binary.LittleEndian.Uint64(ref[:]))
 	if slot := (at - s.base) / stagePiece; at >= s.base && slot < stageSlots {
 		s.taken &^= 1 << slot
-		s.vain = false
 	}
 }
 

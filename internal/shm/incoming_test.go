@@ -48,8 +48,8 @@ func (f *fakeIncoming) LeaveIncoming(v *transport.Visit, found bool) {
 
 const remoteRank = transport.Rank(1) // a rank of another node
 
-func newFakeIncoming(r *rank) *fakeIncoming {
-	f := &fakeIncoming{r: r}
+func newFakeIncoming(r *rank, after time.Duration) *fakeIncoming {
+	f := &fakeIncoming{r: r, after: after}
 	var err error
 	if f.come, err = eventfd.New(); err != nil {
 		r.Fatal(err)
@@ -89,7 +89,7 @@ func afterSleep(wake func()) {
 // waiterSleepsInEpoll waits for a counter, an event and a message that come, or that another thread
 // of the process brings. A wait that nothing wakes lasts for a second.
 func waiterSleepsInEpoll(r *rank) {
-	f := newFakeIncoming(r)
+	f := newFakeIncoming(r, 0)
 	defer f.close()
 	me := r.order.Self
 	event, err := r.Grow(transporttest.MemBytes)
@@ -129,3 +129,22 @@ func waiterSleepsInEpoll(r *rank) {
 }
 
 func TestWaiterSleepsInEpoll(t *testing.T) { run(t, 1, "sleep") }
+
+// waiterLooksAtMemory waits for a counter that a device writes a little later: it is found without
+// receiving, which a waiter of C's would have to enter Go for.
+func waiterLooksAtMemory(r *rank) {
+	f := newFakeIncoming(r, time.Minute)
+	defer f.close()
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		r.Notify(r.order.Self, remoteRank)
+	}()
+	if !r.notifySoon(remoteRank, 1) {
+		r.Error("the notification is not found")
+	}
+	if n := f.polls.Load(); n != 0 {
+		r.Errorf("the waiter has received %d times", n)
+	}
+}
+
+func TestWaiterLooksAtMemory(t *testing.T) { run(t, 1, "look") }

@@ -67,6 +67,7 @@ var joined = map[string]func(*rank){
 	"leave alone": leaveAlone,
 	"claim":       claimWhenTold,
 	"sleep":       waiterSleepsInEpoll,
+	"look":        waiterLooksAtMemory,
 	"be asked":    beAsked,
 }
 

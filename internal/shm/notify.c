@@ -63,9 +63,17 @@ bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 	struct wait w;
 	int local = shm_local_of(from);
 	// A waiter that receives does so in Go, which the caller enters if this is not soon.
-	bool soon = local < 0 && shm.receive ? is_notified(&n) : shm_look(&w, is_notified, &n, local);
+	bool soon = local < 0 && shm.receive ? shm_look_at_memory(is_notified, &n) :
+	                                       shm_look(&w, is_notified, &n, local);
 	*got = atomic_load_explicit(n.count, memory_order_acquire);
 	return soon;
+}
+
+bool shm_notify_look(int from, uint32_t want)
+{
+	struct notified n = {word(COUNT, shm.me, from), want};
+	struct wait w;
+	return is_notified(&n) || shm_look(&w, is_notified, &n, shm_local_of(from));
 }
 
 uint32_t shm_notify_wait(int from, uint32_t want)

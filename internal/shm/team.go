@@ -155,6 +155,17 @@ func (m *Node) Counters() (lo uintptr, n int64) {
 	return uintptr(at), int64(bytes)
 }
 
+// NotifySoon looks for a counter and receives what comes from other nodes, without sleeping.
+func (m *Node) NotifySoon(from transport.Rank, want uint32) bool {
+	return bool(C.shm_notify_look(C.int(from), C.uint32_t(want)))
+}
+
+// notifySoon is what C calls first (capi/notify.c). For tests.
+func (m *Node) notifySoon(from transport.Rank, want uint32) bool {
+	var got C.uint32_t
+	return bool(C.shm_notify_soon(C.int(from), C.uint32_t(want), &got))
+}
+
 // NotifyWait waits until a rank has notified this one often enough.
 func (m *Node) NotifyWait(from transport.Rank, want uint32) uint32 {
 	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))

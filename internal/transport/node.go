@@ -92,6 +92,7 @@ type Received struct {
 type Notifications interface {
 	Notify(to int, from Rank) uint32          // raise the counter of rank from at local rank to; returns it
 	NotifyWait(from Rank, want uint32) uint32 // wait until from's counter at this rank has reached want
+	NotifySoon(from Rank, want uint32) bool   // the same; false: NotifyWait would sleep now
 	// A device that writes a counter wakes nobody. NotifySent says that one has written so many of mine at a rank of another node;
 	// true: that rank has asked to be told, and the caller must. NotifyAsk asks local rank by whom it is to be told of `want` of
 	// its; true: they have been sent, and the caller must tell. Who is told calls Notified when the counter is there: it wakes.

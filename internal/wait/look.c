@@ -14,7 +14,7 @@ uint64_t wait_clock(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool met(const struct wait_policy *p, wait_cond cond, void *arg)
+bool wait_quick(const struct wait_policy *p, wait_cond cond, void *arg)
 {
 	for (uint32_t i = p->quick; i > 0; i--) {
 		if (cond(arg))
@@ -27,7 +27,7 @@ static bool met(const struct wait_policy *p, wait_cond cond, void *arg)
 bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond,
 	void *arg)
 {
-	if (place != WAIT_BESIDE && met(p, cond, arg)) {
+	if (place != WAIT_BESIDE && wait_quick(p, cond, arg)) {
 		if (place != WAIT_FARAWAY)
 			wait_met(p);
 		return true;
@@ -36,7 +36,7 @@ bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wai
 	for (bool done = false; !done;) {
 		switch (wait_next(p, w)) {
 		case WAIT_LOOK:
-			done = met(p, cond, arg);
+			done = wait_quick(p, cond, arg);
 			wait_looked(w, wait_clock());
 			break;
 		case WAIT_YIELD:

@@ -131,6 +131,8 @@ static inline void wait_met(struct wait_policy *p)
 /* waiting for a condition in memory ----------------------------------------------------------- */
 uint64_t wait_clock(void); // only goes forward
 typedef bool (*wait_cond)(void *arg);
+// Looks until cond is true, for WAIT_QUICK about, without reading the clock.
+bool wait_quick(const struct wait_policy *p, wait_cond cond, void *arg);
 // Looks and yields until cond is true, or the policy says to sleep: then false. *w is the wait: the
 // caller sleeps, calls wait_slept, and wait_done when cond is true.
 bool wait_look(struct wait_policy *p, struct wait *w, enum wait_place place, wait_cond cond,

@@ -315,6 +315,13 @@ func (n *Node) NotifyAsk(int, transport.Rank, uint32) bool { return false }
 // Notified does nothing.
 func (n *Node) Notified(int, transport.Rank, uint32) bool { return true }
 
+// NotifySoon looks once.
+func (n *Node) NotifySoon(from transport.Rank, want uint32) bool {
+	n.c.mu.Lock()
+	defer n.c.mu.Unlock()
+	return int32(n.c.counts[[2]int{n.self, int(from)}]-want) >= 0
+}
+
 // NotifyWait waits for a counter.
 func (n *Node) NotifyWait(from transport.Rank, want uint32) (got uint32) {
 	n.c.wait(func() bool {
