@@ -101,10 +101,12 @@ func (n *Node) EventAsk(record uintptr, want uint32) (sent bool) {
 	return sent
 }
 
-// EventTold wakes the waiters.
-func (n *Node) EventTold(e uintptr, count uint32) bool {
-	n.c.change(func() {})
-	return int32(countOf(e).Load()-count) >= 0
+// EventTold wakes the waiters if the count is there. No lock guards that: a device writes it.
+func (n *Node) EventTold(e uintptr, count uint32) (there bool) {
+	if there = int32(countOf(e).Load()-count) >= 0; there {
+		n.c.change(func() {})
+	}
+	return there
 }
 
 // EventSoon looks once.
