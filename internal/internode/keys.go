@@ -129,10 +129,11 @@ func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)
 }
 
-// tellCosts tells C what the ways of rows cost.
+// tellCosts tells C what the ways of rows cost, when that is certain: until then such transfers
+// enter Go, which measures again.
 func (t *Transport) tellCosts(c *costs, get bool) {
 	d := c.direction(get)
-	if t.fast == nil || t.info.Bytewise || d.basis == assumed {
+	if t.fast == nil || t.info.Bytewise || d.basis != settled {
 		return
 	}
 	w := transport.WayCosts{Device: d.fast.export(), Messages: d.host.export(),

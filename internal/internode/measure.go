@@ -114,8 +114,9 @@ func (g *target) costs(get bool) *costs {
 	if now.direction(get).basis == settled || begin.Before(t.again[i]) {
 		return t.costs.Load()
 	}
-	err := g.measure(&now, get)
-	if t.measured[i]++; t.measured[i] == mostMeasured || err != nil {
+	t.measured[i]++
+	err := g.measure(&now, get, t.measured[i] == mostMeasured)
+	if err != nil {
 		now.direction(get).basis = settled
 	}
 	t.again[i] = time.Now().Add(doubt)
@@ -129,8 +130,8 @@ func (g *target) costs(get bool) *costs {
 }
 
 // measure finds the parameters of one direction, and those that belong to both if that has not been
-// done.
-func (g *target) measure(c *costs, get bool) error {
+// done. last: what is found is not doubted.
+func (g *target) measure(c *costs, get, last bool) error {
 	t, d := g.t, c.direction(get)
 	here := t.openScratch()
 	there, err := g.askRanges(0, nil)
@@ -159,13 +160,14 @@ func (g *target) measure(c *costs, get bool) error {
 	if m.err != nil {
 		return fmt.Errorf("rank %d: %w", g.server, m.err)
 	}
-	switch before := c.direction(!get).basis; {
-	case awake > asleep/shareAwake:
+	wake := max(asleep-awake, 0)
+	switch {
+	case awake > asleep/shareAwake && !last:
 		found.basis = doubtful
-	case before == settled:
-		c.wake.start = max(c.wake.start, asleep-awake)
+	case c.direction(!get).basis == settled:
+		c.wake.start = max(c.wake.start, wake)
 	default:
-		c.wake.start = asleep - awake
+		c.wake.start = wake
 	}
 	*d = found
 	return nil

@@ -70,13 +70,22 @@ func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	return true, nil
 }
 
-// lend registers all memory that the rows of a transfer are in.
+// lend registers all memory that the rows of a transfer are in, as far as that goes.
 func (m *mover) lend(s transport.Span) {
 	f := m.o.f
-	if n := s.Hi - s.Lo; n <= mostLent && !f.cfg.Copies() && !f.cfg.Lends() && !f.cfg.Node.Inside(s.Lo) {
-		if e := f.pins.Take(s.Lo, int(n)); e != nil {
-			m.held = append(m.held, e)
+	if s.Hi-s.Lo > mostLent || f.cfg.Copies() || f.cfg.Lends() || f.cfg.Node.Inside(s.Lo) {
+		return
+	}
+	for at := s.Lo; at < s.Hi; {
+		e := f.pins.Take(at, int(s.Hi-at))
+		if e == nil {
+			return
 		}
+		m.held = append(m.held, e)
+		if at == s.Lo {
+			m.near = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
+		}
+		at = e.Hi
 	}
 }
 

@@ -272,6 +272,11 @@ uint64_t rdma_fast_time_rows(struct fast_transfer *t, struct fast_rows *r, bool 
 {
 	uint64_t begin = wait_clock();
 	enum fast_result result = move_rows(t, r, get ? VB_WR_READ : VB_WR_WRITE, NULL);
+	if (result == FAST_OPEN && rdma_fast_enter()) { // no caller will wait for it
+		if (rdma_fast_is_open(t->request))
+			rdma_fast_abandon((int)((uint32_t)t->request % RDMA_FAST_DEPTH));
+		rdma_fast_leave();
+	}
 	bool whole = result == FAST_DONE && r->local.left == 0 && (get || await_effect());
 	return whole ? wait_clock() - begin : 0;
 }
