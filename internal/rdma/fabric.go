@@ -265,7 +265,12 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
 		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
 	some := false // come to the origins' queue, perhaps
-	if f.attended.Load() || q.leaving.Load() > 0 {
+	// A farewell is on its way, and the descriptor may have told of something before it.
+	leaving := q.leaving.Load() > 0 && !f.attended.Load()
+	if leaving && (limit < 0 || limit > lookEvery) {
+		limit = lookEvery
+	}
+	if f.attended.Load() || leaving {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
 		if some = q.cq.Pending(); some && f.attended.Load() && fds[2].Fd >= 0 {
 			limit = 0
@@ -289,7 +294,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 		f.attended.Store(false)
 		q.cq.Take()
 	}
-	if some || q.urgent.Load() {
+	if some || leaving || q.urgent.Load() {
 		ready = append(ready, q)
 	}
 	return ready

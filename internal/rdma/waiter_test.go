@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"libarmci/internal/transport"
+	"libarmci/internal/transport/transporttest"
 )
 
 // receivers is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
@@ -155,4 +156,18 @@ func TestCallsBesideWaiter(t *testing.T) {
 		}
 		w.in.LeaveIncoming(&v, false)
 	}
+}
+
+// TestWaitForFarewell: while a farewell is on its way, Wait lists the queue that it comes to now and
+// then, since the descriptor may have told of something else before it.
+func TestWaitForFarewell(t *testing.T) {
+	j := newJob(t, nil, 1, 1)
+	f := j.fabrics[0]
+	f.origins.leaving.Add(1)
+	defer f.origins.leaving.Add(-1)
+	f.attended.Store(false)
+	transporttest.Returns(t, "waiting", func() {
+		for len(f.Wait(-1, nil)) == 0 {
+		}
+	})
 }
