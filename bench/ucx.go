@@ -46,15 +46,16 @@ func (o *options) besideUCX(rows []figure.Row, add func(figure.Row)) error {
 		return nil
 	}
 	if _, err := exec.LookPath(perftest); err != nil || !launch.HasUCX() {
-		fmt.Fprintf(os.Stderr, "bench: no comparison with %s: it is not there, or root has to make "+
-			"/dev/infiniband\n", perftest)
+		fmt.Fprintf(os.Stderr, "bench: no comparison with %s: it is not there, or root has to "+
+			"make /dev/infiniband\n", perftest)
 		return nil
 	}
 	for _, p := range perftests {
 		for _, row := range rows {
 			if row.Op != p.op || row.Shape != p.shape || row.Unit != "ns" ||
-				!slices.Contains(perftestSizes, row.Bytes) || strings.Contains(row.Where, ",") {
-				continue // the last: under an MPI
+				!slices.Contains(perftestSizes, row.Bytes) ||
+				strings.Contains(row.Where, ",") { // under an MPI
+				continue
 			}
 			v, err := o.perftest(p.test, row.Bytes)
 			if err != nil {
@@ -78,11 +79,13 @@ func (o *options) perftest(test string, n int64) (figure.Value, error) {
 	for range starts {
 		ns, err := perftestOnce(test, n, iterations)
 		if err != nil {
-			return figure.Value{}, fmt.Errorf("%s -t %s -s %d: %w", perftest, test, n, err)
+			return figure.Value{}, fmt.Errorf("%s -t %s -s %d: %w", perftest, test, n,
+				err)
 		}
 		all = append(all, ns)
 	}
-	return figure.Value{Median: figure.Median(all), Least: slices.Min(all), Most: slices.Max(all)}, nil
+	v := figure.Value{Median: figure.Median(all), Least: slices.Min(all), Most: slices.Max(all)}
+	return v, nil
 }
 
 // perftestOnce runs a server and its client.
@@ -124,7 +127,8 @@ func perftestTook(out string) (ns float64, err error) {
 	if len(lines) < 2 {
 		return 0, fmt.Errorf("no figures: %q", out)
 	}
-	names, values := strings.Split(lines[len(lines)-2], ","), strings.Split(lines[len(lines)-1], ",")
+	names := strings.Split(lines[len(lines)-2], ",")
+	values := strings.Split(lines[len(lines)-1], ",")
 	i := slices.Index(names, "overall_lat")
 	if i < 0 || i >= len(values) {
 		return 0, fmt.Errorf("no overall_lat: %q", out)

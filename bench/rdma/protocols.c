@@ -56,8 +56,8 @@ static void get_packed(void *arg, long n)
 	rdma.clock += perf_now() - begin;
 }
 
-// A column of 256 doubles, in a row of such transfers, and where the program computes between them: the target's server
-// sleeps then.
+// A column of 256 doubles, in a row of such transfers, and where the program computes between
+// them: the target's server sleeps then.
 enum { COLUMN = 256 };
 static const double computing = 500e-6; // no server looks for messages so long
 static double seldom;
@@ -76,7 +76,8 @@ static void get_seldom(void *arg, long n)
 
 static void columns(struct perf_transfer *t)
 {
-	struct rdma_contest k = {.c = {.shape = "256x1", .bytes = 8.0 * COLUMN, .unit = PERF_NS, .arg = t}};
+	struct rdma_contest k = {.c = {.shape = "256x1", .unit = PERF_NS, .arg = t}};
+	k.c.bytes = 8.0 * COLUMN;
 	t->count[0] = sizeof(double);
 	t->count[1] = COLUMN;
 	rdma_request(IBV_WR_RDMA_READ, (size_t)k.c.bytes);

@@ -66,7 +66,8 @@ func (r *Runtime) stageMemory() uintptr {
 
 // stageNext copies what comes next of a message into a slot: its address, and how much that is; 0:
 // it is not wanted, so little that it travels in fragments, or no slot is free.
-func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte, wanted bool) (ref [refBytes]byte, n int) {
+func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte,
+	wanted bool) (ref [refBytes]byte, n int) {
 	if n = min(len(rest), stagePiece); !wanted || n < stageFrom {
 		return ref, 0
 	}
@@ -128,7 +129,8 @@ func (r *Runtime) fetch(from transport.Rank, ref, into []byte) error {
 	if err := r.move(Get, from, into, at); err != nil {
 		return err
 	}
-	return r.postFragment(from, tagStaged, refBytes, nil, free[:]) // no more than slots: no window
+	// There are no more of them than slots: they need no window.
+	return r.postFragment(from, tagStaged, refBytes, nil, free[:])
 }
 
 // move is a blocking put or get between memory that is not on the stack, which may move, and a
@@ -137,7 +139,8 @@ func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintpt
 	o := NewOp()
 	defer o.Release()
 	o.Kind, o.Proc = kind, int(rank)
-	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))), there
+	o.Xfer.Local.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here)))
+	o.Xfer.Remote.Base = there
 	o.Xfer.Count = []int32{int32(len(here))}
 	err := r.Do(o)
 	runtime.KeepAlive(here)

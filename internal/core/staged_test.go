@@ -14,7 +14,9 @@ import (
 // ones are staged.
 func mailed(t *testing.T, s shape, f func(r *tr)) {
 	t.Run(s.String()+"/fragments", func(t *testing.T) { s.run(t, nil, f) })
-	t.Run(s.String()+"/staged", func(t *testing.T) { s.run(t, nil, func(r *tr) { staging(r, f) }) })
+	t.Run(s.String()+"/staged", func(t *testing.T) {
+		s.run(t, nil, func(r *tr) { staging(r, f) })
+	})
 }
 
 func staging(r *tr, f func(r *tr)) {
@@ -29,8 +31,8 @@ func everyMail(t *testing.T, f func(r *tr)) {
 	t.Run("staged", func(t *testing.T) { everyShape(t, func(r *tr) { staging(r, f) }) })
 }
 
-// TestStaged: messages are staged from a length on, each piece in a slot that is free again when the
-// receiver has it; the slots of one rank serve any number of messages.
+// TestStaged: messages are staged from a length on, each piece in a slot that is free again when
+// the receiver has it; the slots of one rank serve any number of messages.
 func TestStaged(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		staging(r, func(r *tr) {

@@ -86,7 +86,8 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 }
 
 // sendLong sends a message in pieces, each staged if that is wanted and a slot is free.
-func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte, staged bool) error {
+func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte,
+	staged bool) error {
 	id := int64(r.twoSided.next.Add(1))
 	n, err := r.sendFirst(o, to, tag, id, body, staged)
 	for at := n; at < len(body) && err == nil; at += n {
@@ -102,7 +103,8 @@ func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []b
 }
 
 // sendFirst sends the first piece, and returns how long it is.
-func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, body []byte, staged bool) (n int, err error) {
+func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
+	staged bool) (n int, err error) {
 	total := len(body)
 	ref, n := r.stageNext(o, to, body, staged)
 	data := ref[:]
@@ -114,7 +116,8 @@ func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, bod
 		n = fragmentBytes - idBytes
 		data = body[:n]
 	}
-	return n, r.sendFragment(o, to, tag, total, binary.LittleEndian.AppendUint64(nil, uint64(id)), data)
+	number := binary.LittleEndian.AppendUint64(nil, uint64(id))
+	return n, r.sendFragment(o, to, tag, total, number, data)
 }
 
 func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id, data []byte) error {
@@ -210,7 +213,8 @@ func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error
 	}
 	for at < l.Total && err == nil {
 		var frag transport.Received
-		if frag, err = r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total]); err != nil {
+		frag, err = r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total])
+		if err != nil {
 			break
 		}
 		if frag.Bytes < frag.Total { // it is staged

@@ -109,7 +109,8 @@ func TestMailWindow(t *testing.T) {
 				r.must(r.Send(2, 1, pattern(i, 10000)))
 			}
 			time.Sleep(20 * time.Millisecond)
-			if got := int(sent.Load()); got*10000 > (maxUnacked+1)*ackBytes+2*fragmentBytes+stageSlots*10000 {
+			const most = (maxUnacked+1)*ackBytes + 2*fragmentBytes + stageSlots*10000
+			if got := int(sent.Load()); got*10000 > most {
 				r.wrong("%d messages of 10000 bytes are under way to a rank that does not receive", got)
 			}
 			r.must(r.Send(2, 2, nil))

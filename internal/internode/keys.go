@@ -106,7 +106,8 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	defer g.mu.Unlock()
 	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(max(g.stored, g.counters.sent)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
-		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, transport.Span{Lo: lo, Hi: hi}, g.serves)
+		whole := transport.Span{Lo: lo, Hi: hi}
+		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, whole, g.serves)
 		g.learnt = true
 	}
 }

@@ -29,11 +29,11 @@ const (
 	mostSeries   = 8                     // and again, until two series agree
 	agreement    = 0.05
 	naps         = 5                // of the server; one takes
-	nap          = time.Millisecond // so long, which is longer than any server looks for messages
-	shareAwake   = 6                // that a server is awake: a message takes less than this share of the time
+	nap          = time.Millisecond // so long; no server looks for messages longer
+	shareAwake   = 6                // of the time that a message takes: less if the server is awake
 	longRow      = 1 << 10
 	mostMeasured = 3                     // times: again if the target's server was slow,
-	doubt        = 50 * time.Millisecond // later: it has found a core of its own by then, perhaps
+	doubt        = 50 * time.Millisecond // later: it may have found its own core
 	scratchRows  = 64
 	stride       = pageBytes + 64 // rows of arrays are in pages of their own
 	scratchBytes = scratchRows * stride
@@ -101,8 +101,8 @@ func (s *scratch) holds(addr uintptr, n int64) bool {
 func (g *target) costs(get bool) *costs {
 	t := g.t
 	c := t.costs.Load()
-	if c.direction(get).basis == settled || !t.measuring.TryLock() { // another target is measured
-		return c
+	if c.direction(get).basis == settled || !t.measuring.TryLock() {
+		return c // another target is measured
 	}
 	defer t.measuring.Unlock()
 	i := 0
@@ -349,7 +349,8 @@ func timed(do func()) func() float64 {
 func (t *Transport) measureHere(c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
 	memory := t.scratch.memory
-	c.copy.byte = max(steady(timed(func() { copy(memory[:half], memory[half:]) }))[0]/half, 0.001)
+	ns := steady(timed(func() { copy(memory[:half], memory[half:]) }))
+	c.copy.byte = max(ns[0]/half, 0.001)
 	c.pin = line{start: never}
 	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
 	if err != nil {

@@ -48,7 +48,7 @@ type costs struct {
 	put, get direction
 	copy     line // of memory to memory: only byte is used
 	pin      line // registering memory and ending that; each is a page
-	wake     line // how much more a message takes if the target's server sleeps: only start is used
+	wake     line // what waking a target's server takes: only start is used
 }
 
 // usualCosts are those of a fast network: what is assumed until something better is known.
@@ -208,7 +208,11 @@ func notes(d transport.Driver, o Options) string {
 // many of them.
 func (c *costs) fromRow(get bool, rows int64) int64 {
 	row := int64(8)
-	for row < 1<<20 && c.choose(workload{get: get, requests: rows, bytes: rows * row}).by == transport.ByPacking {
+	packed := func() bool {
+		w := workload{get: get, requests: rows, bytes: rows * row}
+		return c.choose(w).by == transport.ByPacking
+	}
+	for row < 1<<20 && packed() {
 		row += max(8, row/8&^7)
 	}
 	return row

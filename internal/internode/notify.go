@@ -63,7 +63,8 @@ func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error
 	}
 	if g.t.fast != nil { // the next one is C's
 		all := g.counters.at
-		g.t.fast.CacheRange(g.ep, rank, addr, all, transport.Span{Lo: all.Lo, Hi: all.Hi}, g.serves)
+		whole := transport.Span{Lo: all.Lo, Hi: all.Hi}
+		g.t.fast.CacheRange(g.ep, rank, addr, all, whole, g.serves)
 		g.learnt = true
 	}
 	return addr, nil

@@ -187,7 +187,8 @@ func (g *target) protocol(f *transfer) string {
 		behind: !g.reached(g.stored)}
 	way := c.choose(w)
 	// What is outstanding has woken the server.
-	if way.by == transport.ByDevice || w.behind || g.serves.Asks(way.device, way.time, c.wake.start) {
+	if way.by == transport.ByDevice || w.behind ||
+		g.serves.Asks(way.device, way.time, c.wake.start) {
 		return way.by
 	}
 	return transport.ByDevice

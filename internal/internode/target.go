@@ -74,7 +74,7 @@ type target struct {
 	broken   atomic.Pointer[error] // why the target is of no more use
 	bye      atomic.Bool           // the node has said goodbye
 	heard    atomic.Bool           // something has come since the last pulse
-	serves   transport.Server      // whether the node's server is awake, if a device is used beside it
+	serves   transport.Server      // whether the node's server is awake
 }
 
 func newTarget(t *Transport, number, node int, server transport.Rank) *target {

@@ -65,7 +65,8 @@ func (m *mover) begin(x *transport.Transfer, op uint8) {
 		m.row = x.Remote.Row()
 	}
 	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
-	often := x.LendAfter > 0 && m.all >= lendAgain && m.copied.enough(x.Within.Lo, m.all, x.LendAfter)
+	often := x.LendAfter > 0 && m.all >= lendAgain &&
+		m.copied.enough(x.Within.Lo, m.all, x.LendAfter)
 	switch {
 	case m.single && (m.o.f.cfg.Lends() || often):
 		m.lendFrom = 1

@@ -11,8 +11,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lendBytes is the length from which on copying takes longer than registering. Memory that is registered already is used for
-// shorter pieces, too. Short rows are not registered for one transfer: each may lie in another page.
+// lendBytes is the length from which on copying takes longer than registering. Memory that is
+// registered already is used for shorter pieces, too. Short rows are not registered for one
+// transfer: each may lie in another page.
 const lendBytes = 64 << 10
 
 // lendAgain is the same for memory that has been copied so often that registering it would have

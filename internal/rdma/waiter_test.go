@@ -158,8 +158,8 @@ func TestCallsBesideWaiter(t *testing.T) {
 	}
 }
 
-// TestWaitForFarewell: while a farewell is on its way, Wait lists the queue that it comes to now and
-// then, since the descriptor may have told of something else before it.
+// TestWaitForFarewell: while a farewell is on its way, Wait lists the queue that it comes to now
+// and then, since the descriptor may have told of something else before it.
 func TestWaitForFarewell(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	f := j.fabrics[0]

@@ -326,7 +326,7 @@ uint32_t shm_notify(int to, int from); // on behalf of a world rank; returns how
 const void *shm_counters(uint64_t *bytes); // of all local ranks: [nlocal target][world source]
 uint64_t shm_notify_bytes(uint64_t nlocal, uint64_t world);
 uint32_t shm_notify_wait(int from, uint32_t want); // returns the count received from a world rank, at least want (modulo 2^32)
-// The same; false: it is not there soon, and the caller may have to receive what comes from other nodes.
+// The same; false: it is not there soon, and the caller may have to receive what comes.
 bool shm_notify_soon(int from, uint32_t want, uint32_t *got);
 // Looks and receives until the count is there; false: it is time to sleep.
 bool shm_notify_look(int from, uint32_t want);

@@ -141,9 +141,9 @@ bool fast_word(int rank, struct traffic *at, struct traffic *all, uintptr_t word
 // Waits a little for a request; false: Go has to.
 bool fast_wait(int32_t request);
 
-// What an origin knows of the thread that serves a node for messages: it looks for the next one for
-// a while, FAST_AWAKE at least, and then sleeps. A message that wakes it takes as long as hundreds of
-// a device's requests, which need no thread there. All times are nanoseconds.
+// What an origin knows of the thread that serves a node for messages: it looks for the next one
+// for a while, FAST_AWAKE at least, and then sleeps. A message that wakes it takes as long as
+// hundreds of a device's requests, which need no thread there. All times are nanoseconds.
 #define FAST_AWAKE 10000u
 struct fast_server {
 	_Atomic uint64_t awake; // until then, of CLOCK_MONOTONIC

@@ -104,7 +104,8 @@ func (s Server) Asks(device, message, wake float64) bool {
 
 // asksAt is Asks at a time.
 func (s Server) asksAt(now time.Duration, device, message, wake float64) bool {
-	return bool(C.fast_asks_at(s.c, C.uint64_t(now), nanos(device), nanos(message), nanos(wake)))
+	return bool(C.fast_asks_at(s.c, C.uint64_t(now), nanos(device), nanos(message),
+		nanos(wake)))
 }
 
 // heardAt is Heard at a time.

@@ -19,7 +19,8 @@ func (p *Path) SetCosts(get bool, w *transport.WayCosts) {
 			c = &C.rdma_fast.get_costs
 		}
 		*c = C.struct_rdma_fast_costs{known: true, device: line(w.Device),
-			messages: line(w.Messages), target_side: line(w.TargetSide), wake: C.double(w.Wake)}
+			messages: line(w.Messages), target_side: line(w.TargetSide),
+			wake: C.double(w.Wake)}
 	})
 }
 
@@ -38,7 +39,8 @@ func (p *Path) TimeRows(get bool, rank transport.Rank, x *transport.Xfer) (ns fl
 	side := func(s *transport.Section) (c C.struct_k_cursor, lo, hi C.uintptr_t) {
 		c.addr, c.left, c.row = C.uintptr_t(s.Base), C.int64_t(x.Bytes()), C.int64_t(row)
 		c.levels, c.count[0], c.step[0] = 1, C.int64_t(rows), C.int64_t(s.Stride[0])
-		return c, c.addr, c.addr + C.uintptr_t(rows-1)*C.uintptr_t(s.Stride[0]) + C.uintptr_t(row)
+		last := C.uintptr_t(rows-1) * C.uintptr_t(s.Stride[0])
+		return c, c.addr, c.addr + last + C.uintptr_t(row)
 	}
 	t := C.struct_fast_transfer{rank: C.int(rank), bytes: C.uint64_t(x.Bytes()), blocking: true}
 	r := C.struct_fast_rows{pieces: C.int64_t(rows), longest: C.int64_t(row)}
