@@ -46,8 +46,8 @@ func (o *options) besideUCX(rows []figure.Row, add func(figure.Row)) error {
 		return nil
 	}
 	if _, err := exec.LookPath(perftest); err != nil || !launch.HasUCX() {
-		fmt.Fprintf(os.Stderr, "bench: no comparison with %s: it is not there, or root has to "+
-			"make /dev/infiniband\n", perftest)
+		fmt.Fprintf(os.Stderr, "bench: no comparison with %s: it is not there, or root "+
+			"has to make /dev/infiniband\n", perftest)
 		return nil
 	}
 	for _, p := range perftests {

@@ -138,8 +138,8 @@ var table = []Row{
 			"into buffers claimed by atomics; gets written by the target's server (puts as auto); auto = by a cost model " +
 			"that armci_info prints"},
 	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Class: ClassExpert, Default: "auto",
-		Doc: "parameters of that model, as armci_info prints them (what is not named is as usual); " +
-			"auto = measured at first use"},
+		Doc: "parameters of that model, as armci_info prints them (what is not named is " +
+			"as usual); auto = measured at first use"},
 	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Class: ClassExpert, Default: "server", Choices: []string{"server", "device"},
 		Doc: "who accumulates in memory of another host: its data server, or the caller, by atomics, reads and writes of " +
 			"the devices, which disturbs nobody there; the same for all ranks"},

@@ -7,7 +7,9 @@ package core
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+	"unsafe"
 
 	"libarmci/internal/transport"
 )
@@ -143,4 +145,19 @@ func (o *Op) failure(err error) error {
 		return argErr(CodeAddress, o.remote(), "%v", err)
 	}
 	return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
+}
+
+// move is a blocking put or get between memory that is not on the stack, which may move, and a
+// rank's.
+func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
+	o := NewOp()
+	o.Kind, o.Proc = kind, int(rank)
+	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))), there
+	o.Xfer.Count = append(o.Xfer.Count[:0], int32(len(here)))
+	err := r.Do(o)
+	runtime.KeepAlive(here)
+	if err == nil {
+		o.Release() // else it may still be in use
+	}
+	return err
 }

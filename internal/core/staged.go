@@ -132,17 +132,3 @@ func (r *Runtime) fetch(from transport.Rank, ref, into []byte) error {
 	// There are no more of them than slots: they need no window.
 	return r.postFragment(from, tagStaged, refBytes, nil, free[:])
 }
-
-// move is a blocking put or get between memory that is not on the stack, which may move, and a
-// rank's.
-func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
-	o := NewOp()
-	defer o.Release()
-	o.Kind, o.Proc = kind, int(rank)
-	o.Xfer.Local.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here)))
-	o.Xfer.Remote.Base = there
-	o.Xfer.Count = []int32{int32(len(here))}
-	err := r.Do(o)
-	runtime.KeepAlive(here)
-	return err
-}

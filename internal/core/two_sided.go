@@ -201,8 +201,8 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 	return l, err
 }
 
-// recvLong receives the rest of a message whose first fragment is in body, and returns how long it
-// is.
+// recvLong receives what follows the first fragment, which is in body, and returns how long the
+// message is.
 func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error) {
 	id := int64(binary.LittleEndian.Uint64(body))
 	if id&stagedID == 0 {

@@ -30,7 +30,7 @@ const (
 	agreement    = 0.05
 	naps         = 5                // of the server; one takes
 	nap          = time.Millisecond // so long; no server looks for messages longer
-	shareAwake   = 6                // of the time that a message takes: less if the server is awake
+	shareAwake   = 6                // of a message's time, or less, if the server is awake
 	longRow      = 1 << 10
 	mostMeasured = 3                     // times: again if the target's server was slow,
 	doubt        = 50 * time.Millisecond // later: it may have found its own core

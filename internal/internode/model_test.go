@@ -127,7 +127,7 @@ func TestSleepingServer(t *testing.T) {
 			asked = asked || put()
 		}
 		if !asked {
-			t.Errorf("waking takes %s ns: the device is used beside an awake server", wake)
+			t.Errorf("waking takes %s ns: the device, beside an awake server", wake)
 		}
 	}
 }

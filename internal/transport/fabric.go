@@ -258,9 +258,9 @@ type Transfer struct {
 	// LendFrom is the length of local rows from which on registering takes less time than copying, FirstChunk the size of
 	// the first piece of what is copied; 0: the fabric's own.
 	LendFrom, FirstChunk int
-	// LendAfter is how many bytes of Within, by transfers like this one, are copied until
-	// registering that would have taken no longer; 0: nothing is known. All of the local side is
-	// Within.
+	// LendAfter is how many bytes of Within are copied, by transfers like this one, until
+	// registering that would have taken no longer; 0: nothing is known. All of the local side
+	// is Within.
 	LendAfter int64
 	Within    Span
 	Done      Completion // may be nil (Write)
@@ -320,9 +320,9 @@ type Span struct{ Lo, Hi uintptr }
 // Line is a time in nanoseconds: to begin with, for each request of a device, and for each byte.
 type Line struct{ Start, Each, Byte float64 }
 
-// WayCosts is what the ways of rows cost: by requests of the device, by messages, by requests of the
-// target's device. Wake is how much more the last two take, in nanoseconds, if the target's server
-// sleeps.
+// WayCosts is what the ways of rows cost: by requests of the device, by messages, by requests of
+// the target's device. Wake is how much more the last two take, in nanoseconds, if the target's
+// server sleeps.
 type WayCosts struct {
 	Device, Messages, TargetSide Line
 	Wake                         float64
@@ -331,8 +331,8 @@ type WayCosts struct {
 // FastFabric is a DirectFabric with a fast path: C makes contiguous puts and gets without
 // entering Go (fast.h).
 type FastFabric interface {
-	// CacheRange lets C reach r, around addr, of an allocation of that rank, whose node is served
-	// by s, through e.
+	// CacheRange lets C reach r, around addr, of an allocation of that rank through e. s is the
+	// server of the rank's node.
 	CacheRange(e OriginEndpoint, rank Rank, addr uintptr, r Range, whole Span, s Server)
 	KnowsRange(rank Rank, addr uintptr) bool   // it does, around addr
 	DropEndpoint(e OriginEndpoint)             // forgets what is reached through e

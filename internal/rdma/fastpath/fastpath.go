@@ -188,7 +188,7 @@ func (p *Path) KnowsRange(rank transport.Rank, addr uintptr) bool {
 }
 
 // AddRange caches that pair, base and key reach a part [lo, hi), around addr, of an allocation of a
-// rank, of whose node server is the server.
+// rank. server is that of the rank's node.
 func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, base uintptr,
 	key uint64, pair unsafe.Pointer, server transport.Server) {
 	if p == nil {

@@ -18,6 +18,7 @@
 
 #include "../../pin/watch.h"
 #include "../../transport/fast.h"
+#include "../../transport/server.h"
 #include "../qp/qp.h"
 #include "../verbs/verbs.h"
 
