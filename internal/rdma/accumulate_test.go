@@ -4,6 +4,7 @@
 package rdma
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 
 // Messages allocate little at the target: collections of garbage would take more time than they do.
 func TestAccumulateAllocates(t *testing.T) {
-	const ops, bytes, most = 500, 32 << 10, 1500
+	const rounds, ops, bytes, most = 5, 500, 32 << 10, 1500
 	j := newJob(t, nil, 1, 1)
 	at := j.Alloc(t, 1, bytes)
 	data, scale := make([]int64, bytes/8), int64(1)
@@ -79,11 +80,15 @@ func TestAccumulateAllocates(t *testing.T) {
 		}
 	}
 	add(50) // connects
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	add(ops)
-	runtime.ReadMemStats(&after)
-	if n := (after.TotalAlloc - before.TotalAlloc) / ops; n > most {
-		t.Errorf("%d bytes are allocated for each accumulate, %d at most", n, most)
+	least := uint64(math.MaxUint64)
+	for range rounds { // during some of them the cost model is measured
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		add(ops)
+		runtime.ReadMemStats(&after)
+		least = min(least, (after.TotalAlloc-before.TotalAlloc)/ops)
+	}
+	if least > most {
+		t.Errorf("%d bytes are allocated for each accumulate, %d at most", least, most)
 	}
 }

@@ -48,6 +48,7 @@ type manager struct {
 	closed atomic.Bool
 
 	waiting sync.Map // by nonce of a question: chan []byte
+	notices notices
 }
 
 // openManager makes a process reachable.
@@ -82,7 +83,7 @@ func (m *manager) offer(i int32) error {
 	return m.mail.Offer(received|uint64(i), m.f.data(m.pool, i, 0, datagramBytes))
 }
 
-// send sends a datagram, or drops it if there is no free buffer: the origin asks again.
+// send sends a datagram, or drops it if there is no free buffer: it is sent again.
 func (m *manager) send(kind byte, id nonce, sealed []byte, to *qp.Address) (err error) {
 	i := m.pool.Take()
 	if i == none {
@@ -125,7 +126,10 @@ func (m *manager) run() {
 	defer close(m.ended)
 	var done [16]qp.Completion
 	for !m.closed.Load() { // it is set before the bell rings
-		n, _, err := m.mail.Sleep(done[:], int(m.bell), -1)
+		n, rang, err := m.mail.Sleep(done[:], int(m.bell), m.repeat(time.Now()))
+		if rang {
+			m.bell.Drain()
+		}
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)
 			return

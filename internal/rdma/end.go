@@ -37,6 +37,7 @@ type end struct {
 	broken atomic.Pointer[error] // why the connection has ended; nil while it works
 	dead   atomic.Bool           // the queue pair cannot even send a farewell
 	leaves atomic.Bool           // a farewell is expected, or this end has ended
+	peer   atomic.Uint32         // number of the other end's queue pair, once connected
 	// Used by the poller only.
 	told  bool      // Lost has been called, or must not be called any more
 	until time.Time // when the queue pair is destroyed at the latest; zero: the end is not parting yet

@@ -266,7 +266,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
 	some := false // come to the origins' queue, perhaps
 	// A farewell is on its way, and the descriptor may have told of something before it.
-	leaving := q.leaving.Load() > 0 && !f.attended.Load()
+	leaving := q.leaving.Load() > 0
 	if leaving && (limit < 0 || limit > lookEvery) {
 		limit = lookEvery
 	}

@@ -122,6 +122,7 @@ func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error)
 		t.pair.Close()
 		return nil, err
 	}
+	t.peer.Store(t.pair.Peer())
 	f.served.know(&t.end)
 	t.posting.Lock()
 	t.known = true

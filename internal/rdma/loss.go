@@ -14,7 +14,6 @@ import (
 
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/qp"
-	"libarmci/internal/transport"
 	"libarmci/internal/wait"
 )
 
@@ -103,8 +102,7 @@ func (e *end) farewell(gone bool) {
 	}
 	e.ring.close(true)
 	if !gone {
-		h := transport.Hello{From: e.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(&notice{e.pair.Peer(), e.dead.Load()})}
-		e.f.cm.send(leaving, h.Nonce, h.Seal(e.f.cfg.Secret, "leaving", nil), &e.back)
+		e.f.cm.announce(&notice{e.pair.Peer(), e.pair.Number(), e.dead.Load()}, &e.back)
 	}
 }
 
@@ -116,34 +114,6 @@ func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) 
 func (e *end) departed() {
 	e.dead.Store(true)
 	e.q.urgent.Store(true)
-}
-
-// notice is a datagram about the end of a queue pair.
-type notice struct {
-	Pair uint32
-	Dead bool // no farewell comes; otherwise it is on its way
-}
-
-// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end is lost at once.
-func (f *Fabric) noticed(sealed []byte) {
-	var h transport.Hello
-	var n notice
-	if h.Unseal(sealed, f.cfg.Secret, "leaving", nil) != nil || decode(h.Extra, &n) != nil {
-		return
-	}
-	for _, q := range f.queues {
-		e := q.end(n.Pair)
-		switch {
-		case e == nil:
-		case n.Dead:
-			e.lose(errGone)
-		case !e.leaves.Swap(true):
-			q.leaving.Add(1)
-		}
-	}
-	f.Attend(f.origins)
-	f.origins.urgent.Store(true)
-	f.Wake()
 }
 
 // part has the queue pair destroyed as soon as the farewell has left. Poller only.

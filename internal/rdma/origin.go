@@ -69,6 +69,9 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	if err == nil {
 		err = o.pair.Connect(&its.Link, f.cfg.Timeout)
 	}
+	if err == nil {
+		o.peer.Store(o.pair.Peer())
+	}
 	o.most, o.back = min(f.size, int(a.Frame)), *at
 	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)), lab.NewLocks(&its.Places, f.cfg.Me)
 	return err

@@ -171,3 +171,37 @@ func TestWaitForFarewell(t *testing.T) {
 		}
 	})
 }
+
+// TestNoticeLost: a process that does nothing hears of an end even if the first datagram is lost.
+func TestNoticeLost(t *testing.T) {
+	j := newReceivers(t)
+	m, lost := j.fabrics[1].cm, j.fabrics[0].origins.all()[0]
+	var taken []int32
+	for i := m.pool.Take(); i != none; i = m.pool.Take() {
+		taken = append(taken, i)
+	}
+	for _, e := range j.fabrics[1].served.all() {
+		e.Break()
+	}
+	unsent := func() int {
+		m.notices.mu.Lock()
+		defer m.notices.mu.Unlock()
+		return len(m.notices.list)
+	}
+	for unsent() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, i := range taken {
+		m.pool.Put(i)
+	}
+	transporttest.Returns(t, "waiting for the loss", func() {
+		for lost.broken.Load() == nil {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	transporttest.Returns(t, "repeating the notice", func() {
+		for unsent() > 0 {
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
