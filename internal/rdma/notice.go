@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A notice is the datagram which tells the other process of a farewell, in case that process is idle. Datagrams may be
-// lost, and nothing answers a notice: it is sent again after a while.
+// A notice is the datagram which tells the other process of a farewell, in case that process is
+// idle. Datagrams may be lost, and nothing answers a notice: it is sent again after a while.
 package rdma
 
 import (
@@ -51,7 +51,8 @@ func (m *manager) announce(n *notice, to *qp.Address) {
 	}
 }
 
-// repeat sends the notices that are due, and returns when it must be called again; negative: after announce.
+// repeat sends the notices that are due, and returns when it must be called again; negative: after
+// announce.
 func (m *manager) repeat(now time.Time) time.Duration {
 	m.notices.mu.Lock()
 	defer m.notices.mu.Unlock()
@@ -74,7 +75,8 @@ func (m *manager) repeat(now time.Time) time.Duration {
 	return next
 }
 
-// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end is lost at once.
+// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end
+// is lost at once.
 func (f *Fabric) noticed(sealed []byte) {
 	var h transport.Hello
 	var n notice
