@@ -107,6 +107,15 @@ static inline bool far_change(const char *name, int op, int bytes, void *word, u
 	return true;
 }
 
+// A two-sided message to another node without Go; false: Go has to send it.
+static inline bool far_send(int tag, const void *data, int n, int to)
+{
+	const struct fast_path *fast = front_fast((unsigned)to);
+	struct fast_send s = {.rank = to, .from = front.me, .tag = tag, .data = data,
+		.bytes = (uint64_t)n};
+	return fast && fast->send && n >= 0 && (data || n == 0) && fast->send(&s) == FAST_DONE;
+}
+
 static inline bool far_wanted(int proc, void *hdl)
 {
 	return front_fast((unsigned)proc) && front.local[proc] < 0 &&

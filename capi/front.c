@@ -100,6 +100,18 @@ static bool serve_acc(const struct fast_acc *a)
 	return true;
 }
 
+// The same for a two-sided message.
+static bool serve_send(const struct fast_send *s)
+{
+	unsigned ranks = atomic_load_explicit(&front_used->ranks, memory_order_acquire);
+	if ((unsigned)s->rank >= ranks || (unsigned)s->from >= ranks ||
+	    front_used->local[s->rank] < 0 || front_used->local[s->from] >= 0)
+		return false;
+	struct shm_message m = {.from = s->from, .tag = s->tag, .nbytes = s->bytes,
+		.total = s->bytes};
+	return shm_deliver_next(front_used->local[s->rank], &m, s->data);
+}
+
 // Called by Go when a group has been made whose members are all on this node, and (NULL) before it is freed.
 void front_set_team(int group, struct shm_team *team)
 {
@@ -130,6 +142,7 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 	atomic_store_explicit(&front_used->ranks, (unsigned)ranks, memory_order_release);
 	atomic_store_explicit(&fast_serve, serve, memory_order_release);
 	atomic_store_explicit(&fast_serve_acc, serve_acc, memory_order_release);
+	atomic_store_explicit(&fast_serve_send, serve_send, memory_order_release);
 }
 
 void front_close(void)
@@ -137,6 +150,7 @@ void front_close(void)
 	atomic_store_explicit(&front_used->ranks, 0, memory_order_release);
 	atomic_store_explicit(&fast_serve, NULL, memory_order_release);
 	atomic_store_explicit(&fast_serve_acc, NULL, memory_order_release);
+	atomic_store_explicit(&fast_serve_send, NULL, memory_order_release);
 	front_used->key += (uint64_t)1 << 32;
 	for (int i = 0; i < (int)FRONT_TEAMS; i++) front_set_team(i, NULL);
 }

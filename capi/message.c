@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "far.h"
 #include "go.h"
 
 void parmci_msg_group_barrier(ARMCI_Group *group)
@@ -32,6 +33,8 @@ PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
 		shm_send(front.local[to], tag, buf, (size_t)len);
 		return;
 	}
+	if (far_send(tag, buf, len, to))
+		return;
 	PROFILED(snd, tag, buf, len, to);
 	armcigo_snd(tag, buf, len, to);
 }

@@ -18,7 +18,7 @@ const (
 	msgProcedure  = 1 // gpc.go
 	msgReply      = 2
 	msgForward    = 3 // a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
-	msgFragment   = 4 // two_sided.go
+	msgFragment   = transport.FragmentMessage
 	msgAckRequest = 5
 	msgLock       = 6 // lockserver.go
 	msgTryLock    = 7

@@ -184,7 +184,9 @@ func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.
 // openProvider opens the transport, so that other ranks can connect.
 func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
 	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
-		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0], Handle: r.handleMessage, Place: r.place, Lost: r.lostAsync})
+		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0],
+		Handle: r.handleMessage, Place: r.place,
+		Backlogged: r.backlogged, Lost: r.lostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}

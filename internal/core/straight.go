@@ -78,17 +78,18 @@ func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error 
 	if long && dest.watcher == nil {
 		return r.Send(to, tag, data)
 	}
-	b := fragmentHeads.Get().(*[fragmentHead]byte)
+	b := fragmentHeads.Get().(*[transport.FragmentHead]byte)
 	defer fragmentHeads.Put(b)
-	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment, Head: appendFragmentHead(b[:0], tag, len(data)), Body: data,
-		Unordered: true, Straight: long})
+	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment,
+		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data, Unordered: true,
+		Straight: long})
 	if long && errors.Is(err, transport.ErrNotNative) {
 		return r.Send(to, tag, data)
 	}
 	return err
 }
 
-var fragmentHeads = sync.Pool{New: func() any { return new([fragmentHead]byte) }}
+var fragmentHeads = sync.Pool{New: func() any { return new([transport.FragmentHead]byte) }}
 
 // want says where a message of a collective belongs. await must follow.
 func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
@@ -147,7 +148,8 @@ func (r *Runtime) take(p *fragment) bool {
 
 // place tells the transport where the message belongs that somebody in this process waits for.
 func (r *Runtime) place(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
-	if m.Kind != msgFragment || len(m.Head) != fragmentHead || binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {
+	if m.Kind != msgFragment || len(m.Head) != transport.FragmentHead ||
+		binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {
 		return nil
 	}
 	w := r.wanted.remove(wantedKey{from, int64(binary.LittleEndian.Uint64(m.Head))}, nbytes)

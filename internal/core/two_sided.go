@@ -3,7 +3,9 @@
 // Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a
 // message travels in fragments, and a window bounds what is on its way to one rank: a rank that
 // does not receive blocks its senders, and its node need not buffer more. A sender that waits
-// receives meanwhile, so that two ranks that send to each other both go on.
+// receives meanwhile, so that two ranks that send to each other both go on. Where there is a fast
+// path, C sends what is short, as long as its receiver keeps up; C's messages and Go's travel on
+// one connection, and keep their order.
 package core
 
 import (
@@ -20,7 +22,6 @@ const (
 	fragmentBytes = 32 << 10 // most bytes of a fragment of a message between nodes
 	ackBytes      = 64 << 10 // after so many bytes a sender requests an acknowledgement
 	maxUnacked    = 2        // requests that may be open; the window is maxUnacked+1 times ackBytes
-	fragmentHead  = 16       // int64 tag, int64 bytes of the whole message
 	idBytes       = 8        // a message in several fragments begins with its number
 
 	// A rank that requests no more often does not fill its window before the answer has come.
@@ -80,7 +81,12 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	defer o.mu.Unlock()
 	staged := r.staged(o, to, len(body))
 	if len(body) <= fragmentBytes && !staged {
-		return r.sendFragment(o, to, tag, len(body), nil, body)
+		err := r.sendFragment(o, to, tag, len(body), nil, body)
+		dest := r.route(to)
+		if err == nil && dest.fast != nil && dest.fast.LetSend(dest.peer) && o.unacked == 0 {
+			r.requestAckSoon(o, to)
+		}
+		return err
 	}
 	return r.sendLong(o, to, tag, body, staged)
 }
@@ -130,31 +136,36 @@ func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, tota
 	if err := r.postFragment(to, tag, total, id, data); err != nil {
 		return err
 	}
-	if o.since += fragmentHead + len(id) + len(data); o.since >= ackBytes && r.twoSided.begin() {
+	if o.since += transport.FragmentHead + len(id) + len(data); o.since >= ackBytes {
+		r.requestAckSoon(o, to)
+	}
+	return nil
+}
+
+// requestAckSoon requests an acknowledgement of what has been sent.
+func (r *Runtime) requestAckSoon(o *sendWindow, to transport.Rank) {
+	if r.twoSided.begin() {
 		o.since = 0
 		o.unacked++
 		now := time.Now()
 		go r.requestAck(to, now.Sub(o.asked) > seldomAsked)
 		o.asked = now
 	}
-	return nil
 }
 
 // fragmentMemory is used again: with large messages garbage would take more time than all else.
-var fragmentMemory = sync.Pool{New: func() any { return new([fragmentHead + fragmentBytes]byte) }}
+var fragmentMemory = sync.Pool{New: func() any {
+	return new([transport.FragmentHead + fragmentBytes]byte)
+}}
 
 // postFragment sends a fragment.
 func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
-	b := fragmentMemory.Get().(*[fragmentHead + fragmentBytes]byte)
+	b := fragmentMemory.Get().(*[transport.FragmentHead + fragmentBytes]byte)
 	defer fragmentMemory.Put(b)
 	dest := r.route(to)
-	body := append(append(appendFragmentHead(b[:0], tag, total), id...), data...)
+	body := append(append(transport.AppendFragmentHead(b[:0], tag, total), id...), data...)
 	m := transport.Msg{Kind: msgFragment, Body: body, Unhurried: true}
 	return dest.tr.Send(dest.peer, m)
-}
-
-func appendFragmentHead(b []byte, tag int64, total int) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(tag)), uint64(total))
 }
 
 // begin counts a goroutine that Finalize waits for; false if Finalize has begun.
@@ -185,7 +196,10 @@ func (r *Runtime) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
 	defer r.twoSided.running.Done()
 	// If it fails, the job ends anyway.
-	r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
+	_, err := r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
+	if dest := r.route(to); err == nil && dest.fast != nil {
+		dest.fast.Delivered(dest.peer)
+	}
 	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
 }
 
@@ -245,12 +259,12 @@ type fragment struct {
 func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	p := fragment{from: from, reply: reply}
 	if m.Kind == msgFragment {
-		if len(m.Body) < fragmentHead {
+		if len(m.Body) < transport.FragmentHead {
 			return false
 		}
 		p.tag = int64(binary.LittleEndian.Uint64(m.Body))
 		p.total = int64(binary.LittleEndian.Uint64(m.Body[8:]))
-		p.body = m.Body[fragmentHead:]
+		p.body = m.Body[transport.FragmentHead:]
 		if to == r.Me && int(p.total) == len(p.body) && r.take(&p) {
 			return true
 		}
@@ -269,13 +283,22 @@ func (r *Runtime) deliverSoon(local int, p fragment, m *transport.Msg) {
 		return
 	}
 	if p.body != nil && m != nil {
-		p.body = m.Keep()[fragmentHead:]
+		p.body = m.Keep()[transport.FragmentHead:]
 	}
 	in.waiting = append(in.waiting, p)
+	r.mailbox.SetBacklogged(local, true)
 	if !in.delivering && r.twoSided.begin() {
 		in.delivering = true
 		go r.deliverQueued(local, in)
 	}
+}
+
+// backlogged reports whether messages for a rank of this node wait for room.
+func (r *Runtime) backlogged(local int) bool {
+	in := &r.twoSided.in[local]
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.waiting) > 0
 }
 
 func (r *Runtime) deliver(local int, p fragment) bool {
@@ -302,6 +325,7 @@ func (r *Runtime) deliverQueued(local int, in *recvQueue) {
 		in.waiting = in.waiting[n:]
 		if len(in.waiting) == 0 {
 			in.waiting, in.delivering = nil, false
+			r.mailbox.SetBacklogged(local, false)
 			in.mu.Unlock()
 			return
 		}

@@ -33,6 +33,8 @@ type fastFabric struct {
 
 func (f *fastFabric) CachePeer(e transport.OriginEndpoint, _ transport.Rank) { f.setPeer(e) }
 
+func (f *fastFabric) Behind(transport.Rank) bool    { return false }
+func (f *fastFabric) Delivered(transport.Rank)      {}
 func (f *fastFabric) KnowsPeer(transport.Rank) bool { return f.peer() != nil }
 
 func (f *fastFabric) DropPeers(e transport.OriginEndpoint) {

@@ -125,6 +125,17 @@ func (t *Transport) AddSpan(p transport.Peer, addr, lo, hi uintptr) {
 	g.tellPeer(p)
 }
 
+// LetSend lets C send two-sided messages to a peer, unless that does not keep up.
+func (t *Transport) LetSend(p transport.Peer) (behind bool) {
+	if g, err := t.target(p); err == nil {
+		g.tellPeer(p)
+	}
+	return t.fast.Behind(t.peers[p].Rank)
+}
+
+// Delivered lets C send such a peer messages again.
+func (t *Transport) Delivered(p transport.Peer) { t.fast.Delivered(t.peers[p].Rank) }
+
 // DropRanges drops what the fast path knows of a peer's memory.
 func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.peers[p].Rank)

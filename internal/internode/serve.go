@@ -232,6 +232,23 @@ func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
 	}
 }
 
+// Deliver hands core a two-sided message that the origin's C has sent, which C did not deliver.
+func (o *origin) Deliver(rank transport.Rank, tag int64, body []byte) (delivered bool, err error) {
+	opt := &o.s.t.opt
+	local := opt.Local(rank)
+	if local < 0 {
+		return false, fmt.Errorf("%w: a message for rank %d, which is not on this node",
+			errProtocol, rank)
+	}
+	if rank != opt.Me { // it does not receive by itself
+		o.s.incoming.guard.note()
+	}
+	m := transport.Msg{Kind: transport.FragmentMessage}
+	m.Body = append(transport.AppendFragmentHead(nil, tag, len(body)), body...)
+	opt.Handle(o.from, rank, m, nil)
+	return !opt.Backlogged(local), nil
+}
+
 // Accumulate carries out an accumulate that the origin's C has asked for, or refuses it.
 func (o *origin) Accumulate(rank transport.Rank, x *transport.Xfer, s transport.Scale) bool {
 	opt := &o.s.t.opt

@@ -147,7 +147,8 @@ func (f *Fabric) mostAnswers() int { return min(f.base.Limits().MaxCQE/8, fastpa
 // answerInC has C answer what it can of what comes to the data server.
 func (f *Fabric) answerInC(q *queue) {
 	if v, ok := q.cq.(fastpath.Queue); ok {
-		q.answers = fastpath.OpenAnswers(v, q.incoming(), f.mostAnswers(), f.answersEach())
+		q.answers = fastpath.OpenAnswers(v, q.incoming(), f.mostAnswers(), f.answersEach(),
+			f.cfg.Me)
 	}
 }
 

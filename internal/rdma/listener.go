@@ -140,8 +140,8 @@ func (l *listener) Divert(on bool) {
 	}
 }
 
-// Answered is how many requests C has answered.
-func (l *listener) Answered() uint32 { return l.answers.Answered() }
+// Answered is how many requests C has answered for which this process's rank was needed.
+func (l *listener) Answered() uint32 { return l.answers.Needed() }
 
 // WakeIn ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }

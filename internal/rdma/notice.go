@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A notice is the datagram which tells the other process of a farewell, in case that process is
-// idle. Datagrams may be lost, and nothing answers a notice: it is sent again after a while.
+// idle. Datagrams may be lost, and nothing answers a notice: it is sent again after a while,
+// unless the process ends before.
 package rdma
 
 import (
@@ -44,11 +45,8 @@ func (m *manager) announce(n *notice, to *qp.Address) {
 	x.due = time.Now().Add(noticePauses[0])
 	m.notices.mu.Lock()
 	m.notices.list = append(m.notices.list, x)
-	first := len(m.notices.list) == 1
 	m.notices.mu.Unlock()
-	if first {
-		m.bell.Ring()
-	}
+	m.bell.Ring()
 }
 
 // repeat sends the notices that are due, and returns when it must be called again; negative: after

@@ -196,9 +196,12 @@ func (q *queue) look(most, looks, yields int) int {
 	return q.deal(n, err) + answered
 }
 
-// refused loses the end with this queue pair, which takes no answer.
+// refused loses the end with this queue pair, which takes no answer; 0: there is none.
 func (q *queue) refused(failed uint32) {
-	if e := q.end(failed); failed != 0 && e != nil {
+	if failed == 0 {
+		return
+	}
+	if e := q.end(failed); e != nil {
 		e.lose(q.f.base.Fault("an answer cannot be posted"))
 	}
 }

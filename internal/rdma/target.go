@@ -114,6 +114,9 @@ func (t *target) block(blocked bool) {
 
 // question deals with what the origin's C has asked. It is apart from handle, since it allocates.
 func (t *target) question(b []byte) error {
+	if m, ok := fastpath.AsSent(b); ok { // it may be as long as a question about a word
+		return t.hand(&m)
+	}
 	if q, ok := fastpath.AsQuestion(b); ok {
 		return t.answer(&q)
 	}
@@ -143,6 +146,19 @@ func (t *target) accumulate(a *fastpath.Accumulate) error {
 	s, ok := t.receiver.(transport.WordServer)
 	ok = ok && s.Accumulate(a.Rank, &a.Xfer, a.Scale)
 	return t.reply(a.ID, 0, ok)
+}
+
+// hand delivers a two-sided message that the origin's C has sent.
+func (t *target) hand(m *fastpath.Sent) error {
+	s, ok := t.receiver.(transport.WordServer)
+	if !ok {
+		return errFrame
+	}
+	delivered, err := s.Deliver(m.Rank, m.Tag, m.Body)
+	if err != nil {
+		return err
+	}
+	return t.reply(m.ID, 0, delivered)
 }
 
 // reply answers a question of C's. From now on C may do so.

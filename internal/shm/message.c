@@ -214,7 +214,7 @@ static bool matched(void *arg)
 int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 {
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
-	int peer = msg->from >= 0 && m.local < 0 ? SHM_REMOTE : m.local;
+	int peer = m.local < 0 && (msg->from >= 0 || shm.nlocal == 1) ? SHM_SENDER : m.local;
 	shm_wait(matched, &m, "armci_msg_rcv", peer);
 	if (m.copied)
 		return 0;

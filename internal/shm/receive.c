@@ -19,12 +19,13 @@ static int receive(struct shm_visit *v)
 	return shm.receive(v);
 }
 
-bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg)
+bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer)
 {
+	uint64_t after = peer == SHM_SENDER ? 0 : shm.receive_after;
 	bool met;
 	wait_begin(w, WAIT_FARAWAY, wait_clock());
 	while (!(met = cond(arg))) {
-		bool early = w->now - w->begin < shm.receive_after;
+		bool early = w->now - w->begin < after;
 		if (!early && receive(v) > 0)
 			continue;
 		// A waiter has received before it sleeps, else what comes might wake no thread.
@@ -50,7 +51,7 @@ bool shm_look_at_memory(shm_cond cond, void *arg)
 static bool may_sleep_in_epoll(const struct shm_visit *v, int peer)
 {
 	return v->stage == SHM_POLLING && v->ready >= 0 && shm.sleep_in >= 0 &&
-		(peer == SHM_REMOTE || shm.nlocal == 1);
+		(peer == SHM_REMOTE || peer == SHM_SENDER || shm.nlocal == 1);
 }
 
 enum { FOLLOWS = 20000 }; // ns within which the next frame may be expected, as by the data server

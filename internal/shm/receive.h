@@ -14,7 +14,7 @@ enum { SHM_POLLING = 2 };
 bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer);
 void shm_leave(struct shm_visit *v, bool found);
 // Receives what comes from other nodes until cond is true; false if that takes long.
-bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg);
+bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer);
 // Looks at memory only, for as long as a waiter does before it receives. False: not met.
 bool shm_look_at_memory(shm_cond cond, void *arg);
 // Sleeps while *word is `seen`, behind shm_look_first, for so many milliseconds at most: where what

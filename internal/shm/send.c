@@ -12,6 +12,7 @@
 static struct sending {
 	pthread_mutex_t lock;
 	uint64_t tail; // of the ring, as last read: so its line stays with the receiver, which writes it
+	_Atomic bool backlogged; // messages of ranks of other nodes wait for room
 } *sending;
 
 struct space {
@@ -133,6 +134,13 @@ bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait
 	pthread_mutex_unlock(&sending[to].lock);
 	return done;
 }
+
+bool shm_deliver_next(int to, const struct shm_message *m, const void *buf)
+{
+	return !atomic_load(&sending[to].backlogged) && shm_deliver(to, m, buf, false);
+}
+
+void shm_set_backlogged(int to, bool yes) { atomic_store(&sending[to].backlogged, yes); }
 
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
 {

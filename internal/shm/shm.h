@@ -198,6 +198,7 @@ static inline struct wait_policy *shm_policy(enum wait_place place)
 enum {
 	SHM_ANY = -1,    // any rank
 	SHM_REMOTE = -2, // a rank of another node
+	SHM_SENDER = -3, // the same, whose message is waited for: no device writes that to its place
 };
 typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
@@ -314,6 +315,9 @@ struct shm_message {
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
 // The same on behalf of any rank. Without `wait` it returns false if there is no room, or another thread is sending there.
 bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait);
+// The same without wait, for C, which must not overtake what waits for room in Go.
+bool shm_deliver_next(int to, const struct shm_message *m, const void *buf);
+void shm_set_backlogged(int to, bool yes);
 // Receives the oldest message with m->tag from world rank m->from (-1: any), and writes the rest of *m. Returns -1 and leaves
 // the message unread (in the unexpected list) if it has more than cap bytes in total.
 int shm_recv(struct shm_message *m, void *buf, size_t cap);

@@ -111,6 +111,11 @@ func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byt
 	return bool(C.deliver(C.int(to), l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
+// SetBacklogged says whether messages for a local rank wait for room.
+func (m *Node) SetBacklogged(local int, yes bool) {
+	C.shm_set_backlogged(C.int(local), C.bool(yes))
+}
+
 // Recv receives the oldest message with a tag from a rank, or from any (-1).
 func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
 	into := unsafe.Pointer(unsafe.SliceData(body))

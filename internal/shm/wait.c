@@ -85,7 +85,7 @@ bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *ar
 	enum wait_place place = place_of(peer);
 	*v = (struct shm_visit){.ready = -1};
 	if (place == WAIT_FARAWAY && shm.receive)
-		return shm_receive_until(w, v, cond, arg);
+		return shm_receive_until(w, v, cond, arg, peer);
 	return wait_look(shm_policy(place), w, place, cond, arg);
 }
 

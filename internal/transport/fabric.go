@@ -227,8 +227,8 @@ type SharedListener interface {
 	// Divert keeps Sleep from returning because of what comes, until it is called with false: another
 	// thread polls. Interrupt ends Sleep all the same. What has come by then is not lost.
 	Divert(on bool)
-	// Answered is how many requests the fabric has answered by itself. For the thread that
-	// polls.
+	// Answered is how many requests the fabric has answered by itself, but for those that only
+	// the process's own rank waits for. For the thread that polls.
 	Answered() uint32
 	// WakeIn ends Sleep, or the next one, after that time; the latest call counts. Any thread.
 	WakeIn(d time.Duration)
@@ -341,6 +341,8 @@ type FastFabric interface {
 	Storing(e OriginEndpoint) bool             // what it adds is not there yet
 	KnowsPeer(rank Rank) bool                  // it does, or never will
 	DropPeers(e OriginEndpoint)                // lets C ask through e no more
+	Behind(rank Rank) bool                     // C sends no messages there, since it does not keep up
+	Delivered(rank Rank)                       // C may again
 	DropRank(rank Rank)                        // forgets the memory of a rank
 	SetCosts(get bool, c *WayCosts)            // what the ways of rows cost
 	// TimeRows is how long C takes for a transfer by requests of the device, until it has taken
@@ -357,22 +359,6 @@ type FastFabric interface {
 	RequestOver(number int32) bool
 	// RequestFailure takes the failure of one that is over.
 	RequestFailure(number int32) (rank Rank, failed bool)
-}
-
-// UnlockMessage is the kind of core's message that unlocks a mutex, which C may send in its own
-// way.
-const UnlockMessage = 8
-
-// WordServer is a Receiver of a target that C asks for read-modify-writes and accumulates.
-type WordServer interface {
-	// Change carries one out at a rank of the node; false: the word is as it was, and the
-	// origin asks by a frame.
-	Change(rank Rank, x *RMW) bool
-	// Unlock unlocks a mutex at an address, which the origin holds.
-	Unlock(rank Rank, addr uintptr)
-	// Accumulate does so, or refuses it, of which the origin's next fence tells, and returns
-	// false.
-	Accumulate(rank Rank, x *Xfer, s Scale) bool
 }
 
 // AtomicOp is an operation of a device on an 8-byte word.

@@ -8,6 +8,7 @@
 const struct fast_path *_Atomic fast_path;
 bool (*_Atomic fast_serve)(struct fast_change *c);
 bool (*_Atomic fast_serve_acc)(const struct fast_acc *a);
+bool (*_Atomic fast_serve_send)(const struct fast_send *s);
 
 enum { SHORT = FAST_BYTES - FAST_HEAD }; // bytes of data that travel with their head
 

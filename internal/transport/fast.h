@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fast.h - the C fast path to other nodes: a table of functions that carry out puts and gets,
-// blocking and nonblocking, short accumulates, read-modify-writes, and fences, without entering Go.
+// blocking and nonblocking, short accumulates, read-modify-writes, short two-sided messages, and
+// fences, without entering Go.
 // A fabric that has such functions publishes its table while they may be called; the public
 // functions (capi) call whatever table is there and name no fabric. A function either does the
 // whole job, or leaves a rest to Go: it never logs, allocates, or reports an error.
@@ -87,6 +88,14 @@ struct fast_acc {
 	struct traffic *at, *all;
 };
 
+// A two-sided message between nodes. At the target, from is its sender.
+struct fast_send {
+	int rank, from;
+	int64_t tag;
+	const void *data;
+	uint64_t bytes;
+};
+
 struct fast_path {
 	enum fast_result (*put)(struct fast_transfer *t);
 	// put, for what must not be there before the stores at the rank that no fence has covered:
@@ -103,6 +112,8 @@ struct fast_path {
 	enum fast_result (*change)(struct fast_change *c);
 	// A store at the rank. DONE or DECLINED. NULL: accumulates are Go's.
 	enum fast_result (*accumulate)(struct fast_acc *a);
+	// Behind everything posted to the rank before. DONE or DECLINED. NULL: messages are Go's.
+	enum fast_result (*send)(const struct fast_send *s);
 	// Whether put would know the way to these n bytes.
 	bool (*reaches)(int rank, uintptr_t remote, uint64_t n);
 	bool (*is_open)(int32_t request);
@@ -124,6 +135,7 @@ extern const struct fast_path *_Atomic fast_path;
 // fabrics.
 extern bool (*_Atomic fast_serve)(struct fast_change *c);
 extern bool (*_Atomic fast_serve_acc)(const struct fast_acc *a);
+extern bool (*_Atomic fast_serve_send)(const struct fast_send *s);
 
 // A message in memory of another node: a head, data behind it, and then a word elsewhere, by which
 // its receiver learns that both are there.

@@ -31,7 +31,11 @@ func FastRequest(number int32) bool { return number>>C.FAST_REQUEST_BITS == 1 }
 type FastPath interface {
 	AddRange(p Peer, addr, lo, hi uintptr) // caches the key of [lo, hi), around addr, for the C fast path
 	AddSpan(p Peer, addr, lo, hi uintptr)  // lets C accumulate to [lo, hi), around addr
-	DropRanges(p Peer)                     // removes all ranges of the peer, since memory has been freed there
+	// LetSend lets C send two-sided messages to p. true: it does not, since p does not keep up,
+	// until Delivered says that all that were sent have been delivered.
+	LetSend(p Peer) (behind bool)
+	Delivered(p Peer)
+	DropRanges(p Peer) // removes all ranges of the peer, since memory has been freed there
 	// WaitRequest completes a request of C's; its error is returned once.
 	WaitRequest(number int32) error
 	TestRequest(number int32) (over bool, err error)

@@ -79,6 +79,9 @@ type Mailbox interface {
 	Deliver(to int, from Rank, tag int64, total int64, body []byte, wait bool) bool
 	Recv(from Rank, tag int64, body []byte) (Received, error) // from -1: any; ErrTooLong leaves it unread
 	Arrived(from Rank, tag int64) bool                        // would Recv return at once?
+	// SetBacklogged says whether messages for a local rank wait outside its mailbox, and must
+	// not be overtaken by what C delivers.
+	SetBacklogged(local int, yes bool)
 }
 
 // Received describes a received two-sided message.

@@ -41,6 +41,8 @@ type OpenInfo struct {
 	Memory LocalMemory // by which it does accumulates and read-modify-writes, and reaches private memory, for any rank of its node
 	Handle Handler     // receives active messages for ranks of my node
 	Place  Placer      // knows where bodies of unordered messages belong; nil: nobody does
+	// Backlogged reports whether two-sided messages for a local rank of my node wait for room.
+	Backlogged func(local int) bool
 	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
 }

@@ -3,6 +3,8 @@
 // directions at once. Broadcasts are in bcast.c, reductions in gop.c.
 #include "check.h"
 
+#include <unistd.h>
+
 enum { BIG = 3 << 20 };
 
 static unsigned char *out, *in;
@@ -106,6 +108,63 @@ static void both_ways(void)
 	}
 }
 
+static void send_i(int i, int n, int to)
+{
+	check_fill(out, (size_t)n, (uint64_t)i);
+	armci_msg_snd(13, out, n, to);
+}
+
+static void receive_i(int i, int n, int from)
+{
+	int got = -1;
+	armci_msg_rcv(13, in, BIG, &got, from);
+	CHECK_INT(got, n);
+	check_fill(out, (size_t)n, (uint64_t)i);
+	CHECK_MEM(in, out, (size_t)n);
+}
+
+// Messages of one tag keep their order, however long each is and however it travels, also where
+// they wait for a receiver that comes late. Partners may be on different nodes; one sends all, the
+// other sends them back.
+static void lengths_mixed(void)
+{
+	static const int length[] = {8, 0, 100, 4000, 8, 9000, 8, 40000, 1, 300, 8000, 8, 120000, 8, 8};
+	enum { LENGTHS = sizeof length / sizeof *length, ALL = 15 * LENGTHS };
+	int partner = (me + np / 2) % np;
+	for (int late = 0; late < 2 && np % 2 == 0; late++) {
+		armci_msg_barrier();
+		for (int i = 0; i < ALL && me < partner; i++)
+			send_i(i, length[i % LENGTHS], partner);
+		if (late)
+			usleep(20000);
+		for (int i = 0; i < ALL; i++) {
+			receive_i(i, length[i % LENGTHS], partner);
+			if (me > partner)
+				send_i(i, length[i % LENGTHS], partner);
+		}
+	}
+}
+
+// A receiver takes nothing: what is sent to another rank meanwhile does not wait for it.
+static void receiver_behind(void)
+{
+	enum { FEW = 500, MANY = 6000 }; // so that the first find room in a mailbox
+	char data[64] = {0};
+	int word = 0, first = 1 % np, last = np - 1;
+	armci_msg_barrier();
+	for (int i = 0; me == 0 && i < FEW; i++)
+		armci_msg_snd(14, data, sizeof data, first);
+	for (int i = 0; me == 0 && i < MANY; i++)
+		armci_msg_snd(15, &i, sizeof i, last);
+	for (int i = 0; me == last && i < MANY; i++) {
+		armci_msg_rcv(15, &word, sizeof word, NULL, 0);
+		CHECK_INT(word, i);
+	}
+	armci_msg_barrier();
+	for (int i = 0; me == first && i < FEW; i++)
+		armci_msg_rcv(14, data, sizeof data, NULL, 0);
+}
+
 // Small messages to everybody before anything is received: they must be taken in without a receiver.
 static void all_to_all(void)
 {
@@ -135,5 +194,7 @@ int main(int argc, char **argv)
 	armci_msg_barrier();
 	both_ways();
 	all_to_all();
+	lengths_mixed();
+	receiver_behind();
 	return check_end("message");
 }

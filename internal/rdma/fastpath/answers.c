@@ -102,6 +102,34 @@ static bool serve_acc(const void *message, uint32_t n)
 	return rdma_fast_as_acc(&acc, message, n) && serve && serve(&acc);
 }
 
+bool rdma_fast_as_send(struct fast_send *s, const void *message, uint32_t n)
+{
+	const struct rdma_fast_send_question *q = message;
+	if (n < sizeof *q || q->prefix.kind != RDMA_FAST_QUESTION || q->op != RDMA_FAST_SEND)
+		return false;
+	*s = (struct fast_send){.rank = (int)q->rank, .from = (int)q->from, .tag = q->tag,
+		.data = q + 1, .bytes = n - sizeof *q};
+	return true;
+}
+
+static bool serve_send(const void *message, uint32_t n)
+{
+	struct fast_send s;
+	bool (*serve)(const struct fast_send *) =
+		atomic_load_explicit(&fast_serve_send, memory_order_acquire);
+	return rdma_fast_as_send(&s, message, n) && serve && serve(&s);
+}
+
+// Carries out what a question asks for. False: nothing has happened.
+static bool carry_out(const struct rdma_fast_question *q, uint32_t n, uint64_t *old)
+{
+	switch (q->op) {
+	case RDMA_FAST_ACC: return serve_acc(q, n);
+	case RDMA_FAST_SEND: return serve_send(q, n);
+	default: return n == sizeof *q && serve_word(q, old);
+	}
+}
+
 // Answers a message that has come. False: nothing has happened, the message is Go's.
 static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 {
@@ -111,15 +139,13 @@ static bool answer(struct rdma_answers *a, const struct vb_wc *done)
 	uint64_t old = 0;
 	bool room = p && p->outstanding < a->most_each && a->outstanding < a->most;
 	if (!room || p->blocked || a->failed || done->byte_len < sizeof *q ||
-	    q->prefix.kind != RDMA_FAST_QUESTION)
-		return false;
-	if (q->op == RDMA_FAST_ACC ? !serve_acc(q, done->byte_len) :
-	                             done->byte_len != sizeof *q || !serve_word(q, &old))
+	    q->prefix.kind != RDMA_FAST_QUESTION || !carry_out(q, done->byte_len, &old))
 		return false;
 	if (reply(a, p, q->prefix.id, old) == 0) {
 		p->outstanding++;
 		a->outstanding++;
 		a->answered++;
+		a->needed += q->op != RDMA_FAST_SEND || q->rank != a->me;
 	} else {
 		a->failed = p->number;
 	}

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/transport"
 )
 
 // Answers that C may have outstanding: in all, and at an origin.
@@ -29,7 +30,8 @@ const (
 type Answers struct{ c *C.struct_rdma_answers }
 
 // OpenAnswers has C answer what comes to a queue into these buffers: nil if it cannot.
-func OpenAnswers(queue Queue, in *Incoming, most, each int) *Answers {
+// me is the process's rank.
+func OpenAnswers(queue Queue, in *Incoming, most, each int, me transport.Rank) *Answers {
 	network := (*C.struct_qp_network)(queue.Network())
 	if network == nil || network.offer == nil || queue.Receive() == nil || min(most, each) < 1 {
 		return nil
@@ -37,7 +39,7 @@ func OpenAnswers(queue Queue, in *Incoming, most, each int) *Answers {
 	c := (*C.struct_rdma_answers)(C.calloc(1, C.sizeof_struct_rdma_answers))
 	c.network, c.queue, c.receive = network, queue.Handle(), queue.Receive()
 	c.incoming, c.incoming_bytes = in.local(), C.uint32_t(in.Bytes)
-	c.most, c.most_each = C.uint32_t(most), C.uint32_t(each)
+	c.most, c.most_each, c.me = C.uint32_t(most), C.uint32_t(each), C.uint32_t(me)
 	return &Answers{c}
 }
 
@@ -81,12 +83,12 @@ func where(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-// Answered is how many questions C has answered.
-func (a *Answers) Answered() uint32 {
+// Needed is how many questions C has answered that the origin or another rank needed answered.
+func (a *Answers) Needed() uint32 {
 	if a == nil {
 		return 0
 	}
-	return uint32(a.c.answered)
+	return uint32(a.c.needed)
 }
 
 // Add has C answer an origin.

@@ -5,7 +5,7 @@
 #ifndef ARMCI_RDMA_ANSWERS_H
 #define ARMCI_RDMA_ANSWERS_H
 
-#include "fastpath.h"
+#include "questions.h"
 
 #define RDMA_ANSWERS_PEERS 256u // origins that C answers
 
@@ -25,12 +25,17 @@ struct rdma_answers {
 	uint32_t most, most_each;      // answers that may be outstanding, in all and at an origin
 	uint32_t outstanding;
 	uint32_t answered; // so far
+	uint32_t needed;   // of these, all but messages for rank me, which receives by itself
+	uint32_t me;
 	uint32_t failed;   // the number of a pair that takes no answer; 0: none
 	struct rdma_answers_peer peers[RDMA_ANSWERS_PEERS];
 };
 
 // Decodes a message if it is an accumulate. What it points to is in the message, which is aligned.
 bool rdma_fast_as_acc(struct fast_acc *a, const void *message, uint32_t n);
+
+// The same for a two-sided message.
+bool rdma_fast_as_send(struct fast_send *s, const void *message, uint32_t n);
 
 // Looks for completions as the network's look does, and answers what it can: how many are left.
 int rdma_answers_look(struct rdma_answers *a, int n, struct vb_wc *out, unsigned looks,

@@ -2,7 +2,7 @@
 // The C half: taking the queues, transfers, and waits of bounded length. A flag on either
 // side, set before the other's is read, keeps C and Go apart (Dekker's algorithm). Nothing here
 // allocates, logs or reports errors.
-#include "fastpath.h"
+#include "questions.h"
 
 #include <errno.h>
 
@@ -388,5 +388,6 @@ void rdma_fast_publish(bool open)
 	bool asks = rdma_fast.receive != NULL;
 	path.change = asks ? rdma_fast_change : NULL;
 	path.accumulate = asks ? rdma_fast_accumulate : NULL;
+	path.send = asks ? rdma_fast_send : NULL;
 	atomic_store(&fast_path, open ? &path : NULL);
 }

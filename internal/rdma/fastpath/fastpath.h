@@ -6,8 +6,8 @@
 // error, a wait that takes long: that is left to Go.
 //
 // fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
-// memory.c has the memory that C reaches; words.c and acc.c have read-modify-writes and
-// accumulates, which ask a data server; requests.c has what is outstanding.
+// memory.c has the memory that C reaches; words.c, acc.c and send.c have read-modify-writes,
+// accumulates and two-sided messages, which ask a data server; requests.c has what is outstanding.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 
@@ -96,47 +96,6 @@ struct rdma_fast_request {
 	int32_t used; // how often the place was
 };
 
-// What begins a message, and is followed by a question, or its answer, where it is not a frame of
-// Go's. id is that of the question.
-enum rdma_fast_kind { RDMA_FAST_FRAME, RDMA_FAST_QUESTION, RDMA_FAST_ANSWER };
-struct rdma_fast_prefix {
-	uint16_t head;
-	uint8_t kind, zero;
-	uint32_t slot;
-	uint64_t id;
-};
-struct rdma_fast_question {
-	struct rdma_fast_prefix prefix;
-	uint32_t rank;
-	uint8_t op, bytes;
-	uint16_t zero;
-	uint64_t word, operand, compare;
-};
-// An accumulate: the shape is its counts, then its strides; then zeros up to a multiple of 8, and
-// the data. Where it is small the rest of the struct does not travel.
-enum { RDMA_FAST_ACC = 16 }; // op; those of words are less
-struct rdma_fast_acc_question {
-	struct rdma_fast_prefix prefix;
-	uint32_t rank;
-	uint8_t op, type;
-	uint16_t levels;
-	uint64_t to;
-	uint8_t scale[16];
-	int32_t shape[2 * K_MAX_LEVELS + 1];
-};
-// Where the data begins.
-static inline uint32_t rdma_fast_acc_head(int levels)
-{
-	uint32_t shape = (2 * (uint32_t)levels + 1) * 4;
-	return (offsetof(struct rdma_fast_acc_question, shape) + shape + 7) & ~7u;
-}
-
-struct rdma_fast_answer {
-	struct rdma_fast_prefix prefix;
-	uint64_t old;
-	uint64_t declined; // the word is as it was
-};
-
 // The queue pair to a rank's data server. rank is -1 in an empty entry.
 struct rdma_fast_peer {
 	int rank;
@@ -153,7 +112,8 @@ struct rdma_fast_span {
 // A question that has been asked under the request of its place; pair is NULL if there is none.
 struct rdma_fast_asked {
 	void *pair;
-	struct fast_change *change; // its caller's; NULL: it is a store, for which no caller waits
+	struct fast_change *change; // its caller's; NULL: no caller waits
+	bool stores;
 	int rank;
 };
 
@@ -174,7 +134,11 @@ struct rdma_fast {
 	_Atomic uint32_t held;    // C uses the queues
 	_Atomic uint32_t busy;    // number of Go's users of the queues, waiting ones included
 	_Atomic uint32_t stores;  // work requests outstanding that store
-	_Atomic uint32_t asked_stores; // questions that store, not answered
+	_Atomic uint32_t unwaited; // questions for which no caller waits, not answered
+	_Atomic uint32_t asked_stores; // of these, that store
+	// By place of a peer: it does not keep up. Its messages are Go's, which bounds them, until
+	// those that were sent have been delivered.
+	_Atomic bool behind[RDMA_FAST_PEERS];
 	_Atomic uint32_t implicit_gets; // that get without a handle
 	_Atomic uint32_t ended; // raised when a request is over, or no store is outstanding
 	_Atomic uint32_t stashed; // completions in stash, for Go
@@ -289,38 +253,6 @@ static inline struct rdma_fast_span *rdma_fast_span_place(int rank, uintptr_t ad
 	unsigned at = (unsigned)rank ^ (unsigned)(addr >> RDMA_FAST_RANGE_SHIFT);
 	return &rdma_fast.spans[at % RDMA_FAST_RANGES];
 }
-
-/* questions (words.c, acc.c) ------------------------------------------------------------------ */
-enum fast_result rdma_fast_change(struct fast_change *c);
-enum fast_result rdma_fast_accumulate(struct fast_acc *a);
-const struct rdma_fast_peer *rdma_fast_peer_of(int rank);
-// A question as it travels: inline, or from the slot's buffer.
-struct rdma_fast_question_bytes {
-	struct vb_sge data;
-	int slot, flags;
-};
-// Asks under a request, for a change or, where that is NULL, for a store. False: the network has
-// refused it.
-bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_change *c,
-	const struct rdma_fast_question_bytes *q);
-// Waits until stores that were asked for at a rank have taken effect: what is posted next must not
-// overtake them. False: it takes long.
-bool rdma_fast_await_stores(int rank);
-bool rdma_fast_await_few_stores(void); // until another one may be asked for
-// The receive buffer, of so many bytes, that a completion is about.
-static inline struct vb_sge rdma_fast_buffer_of(const struct rdma_fast_local *all, uint32_t bytes,
-	uint64_t id)
-{
-	return (struct vb_sge){.addr = all->lo + (id & ~RDMA_FAST_RECEIVED) * bytes,
-		.length = bytes, .lkey = all->lkey};
-}
-// Takes the answer to a question of C's, and offers its buffer again. False: it is Go's.
-bool rdma_fast_take_answer(const struct vb_wc *done);
-// Handles a message that has come if it is an answer; the caller offers its buffer again.
-bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
-void rdma_fast_fail_asked(const void *pair);
-bool rdma_fast_has_asked(const void *pair);
-bool rdma_fast_asked_store(const void *pair); // has it asked for a store
 
 /* what is outstanding (requests.c); the caller has the queues ---------------------------------- */
 enum { RDMA_FAST_NO_REQUEST = -1, RDMA_FAST_IMPLICIT_PLACE = 0 };

@@ -2,7 +2,7 @@
 // What C has outstanding: slots, one for each work request, and requests, under which an
 // application waits for one or more of them. The caller has the queues, except for
 // rdma_fast_is_open.
-#include "fastpath.h"
+#include "questions.h"
 
 #include "../../kernel/kernel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Strided and vector transfers: chains of work requests, one doorbell and one completion for each,
 // where the cost model says that messages to the target's data server would not take less time.
-#include "fastpath.h"
+#include "questions.h"
 
 #include "../../wait/wait.h"
 

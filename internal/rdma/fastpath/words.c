@@ -3,11 +3,9 @@
 // whichever thread finds that. A question is asked under a request of its own, behind everything
 // posted before, and counts as no frame: its answer says that it has taken effect. The caller has
 // the queues, except for rdma_fast_change.
-#include "fastpath.h"
+#include "questions.h"
 
 #include <string.h>
-
-enum { MOST_STORES = 8 }; // that are not answered: each has a receive buffer of the target
 
 const struct rdma_fast_peer *rdma_fast_peer_of(int rank)
 {
@@ -20,7 +18,9 @@ static void settle(int place, bool ok)
 {
 	struct rdma_fast_asked *q = &rdma_fast.asked[place];
 	q->pair = NULL;
-	if (!q->change) {
+	if (!q->change)
+		atomic_fetch_sub(&rdma_fast.unwaited, 1);
+	if (q->stores) {
 		atomic_fetch_sub(&rdma_fast.asked_stores, 1);
 		rdma_fast_end_store(q->rank, ok);
 	}
@@ -33,8 +33,10 @@ bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_cha
 	struct rdma_fast_range way = {.rank = to->rank, .pair = to->pair};
 	struct rdma_fast_piece p = {.to = &way};
 	rdma_fast_hold(request); // until the answer
-	rdma_fast.asked[request] = (struct rdma_fast_asked){to->pair, c, to->rank};
-	if (!c) {
+	rdma_fast.asked[request] = (struct rdma_fast_asked){to->pair, c, q->stores, to->rank};
+	if (!c)
+		atomic_fetch_add(&rdma_fast.unwaited, 1);
+	if (q->stores) {
 		rdma_fast_begin_store();
 		atomic_fetch_add(&rdma_fast.asked_stores, 1);
 	}
@@ -53,13 +55,15 @@ static bool ask_change(struct fast_change *c, const struct rdma_fast_peer *to, i
 		.operand = c->operand, .compare = c->compare};
 	struct rdma_fast_question_bytes bytes = {
 		.data = {.addr = (uintptr_t)&q, .length = sizeof q},
-		.slot = rdma_fast_slot(false), .flags = VB_INLINE};
-	return rdma_fast_ask(to, request, c->op == FAST_UNLOCK ? NULL : c, &bytes);
+		.slot = rdma_fast_slot(false), .flags = VB_INLINE,
+		.stores = c->op == FAST_UNLOCK};
+	return rdma_fast_ask(to, request, bytes.stores ? NULL : c, &bytes);
 }
 
 static bool await_room(const struct fast_change *c)
 {
-	return (c->op != FAST_UNLOCK || rdma_fast_await_few_stores()) && rdma_fast_await_slots(1);
+	return (c->op != FAST_UNLOCK || rdma_fast_await_few(RDMA_FAST_MOST_STORES)) &&
+	       rdma_fast_await_slots(1);
 }
 
 // What a caller gets for a question that has been asked.
@@ -108,6 +112,8 @@ bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n)
 		q->change->old = a.old;
 		q->change->declined = a.declined != 0;
 	}
+	if (a.declined && !q->change && !q->stores)
+		atomic_store(rdma_fast_behind(q->rank), true);
 	settle(place, a.declined == 0);
 	return true;
 }
@@ -148,7 +154,7 @@ static bool none_at(int32_t rank)
 {
 	for (unsigned i = 0; asked_stores() > 0 && i < RDMA_FAST_DEPTH; i++) {
 		const struct rdma_fast_asked *q = &rdma_fast.asked[i];
-		if (q->pair && !q->change && q->rank == rank)
+		if (q->pair && q->stores && q->rank == rank)
 			return false;
 	}
 	return true;
@@ -162,15 +168,14 @@ bool rdma_fast_await_stores(int rank)
 bool rdma_fast_asked_store(const void *pair)
 {
 	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
-		if (rdma_fast.asked[i].pair == pair && !rdma_fast.asked[i].change)
+		if (rdma_fast.asked[i].pair == pair && rdma_fast.asked[i].stores)
 			return true;
 	return false;
 }
 
-static bool few(int32_t unused)
+static bool few(int32_t most)
 {
-	(void)unused;
-	return asked_stores() < MOST_STORES;
+	return atomic_load_explicit(&rdma_fast.unwaited, memory_order_relaxed) < (uint32_t)most;
 }
 
-bool rdma_fast_await_few_stores(void) { return few(0) || rdma_fast_until(few, 0); }
+bool rdma_fast_await_few(int32_t most) { return few(most) || rdma_fast_until(few, most); }

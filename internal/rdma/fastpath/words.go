@@ -5,6 +5,14 @@
 package fastpath
 
 // #include "answers.h"
+// static inline bool rdma_fast_is_behind(int rank)
+// {
+// 	return atomic_load(rdma_fast_behind(rank));
+// }
+// static inline void rdma_fast_not_behind(int rank)
+// {
+// 	atomic_store(rdma_fast_behind(rank), false);
+// }
 import "C"
 
 import (
@@ -57,6 +65,18 @@ func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broke
 				most: C.uint32_t(most)}
 		}
 	})
+}
+
+// Behind reports whether C sends a rank no messages, since it does not keep up.
+func (p *Path) Behind(rank transport.Rank) bool {
+	return p != nil && bool(C.rdma_fast_is_behind(C.int(rank)))
+}
+
+// Delivered has C send a rank messages again.
+func (p *Path) Delivered(rank transport.Rank) {
+	if p != nil {
+		C.rdma_fast_not_behind(C.int(rank))
+	}
 }
 
 // AddSpan has C ask for accumulates to an allocation [lo, hi) of a rank, around an address.
@@ -190,6 +210,27 @@ func AsAccumulate(b []byte) (a Accumulate, ok bool) {
 		x.Local.Stride[l] = step
 	}
 	return a, true
+}
+
+// Sent is a two-sided message that an origin's C asks a data server to deliver. Body is in the
+// message.
+type Sent struct {
+	ID   uint64
+	Rank transport.Rank
+	Tag  int64
+	Body []byte
+}
+
+// AsSent decodes a message in a receive buffer if it is a two-sided message.
+func AsSent(b []byte) (s Sent, ok bool) {
+	var c C.struct_fast_send
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	if len(b) == 0 || !bool(C.rdma_fast_as_send(&c, at, C.uint32_t(len(b)))) {
+		return s, false
+	}
+	id := (*C.struct_rdma_fast_send_question)(at).prefix.id
+	return Sent{ID: uint64(id), Rank: transport.Rank(c.rank), Tag: int64(c.tag),
+		Body: b[len(b)-int(c.bytes):]}, true
 }
 
 // AppendAnswer encodes the answer to a question.

@@ -4,6 +4,7 @@
 package fastpath
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 	"unsafe"
@@ -91,6 +92,34 @@ func TestAccumulate(t *testing.T) {
 		if _, ok := AsAccumulate(b); ok {
 			t.Errorf("%s: it is accepted", what)
 		}
+	}
+}
+
+// A message without data is as long as a question about a word.
+func TestSent(t *testing.T) {
+	for _, n := range []int{0, 1, 100} {
+		b := new(page).bytes()[:48+n]
+		question(b, 4, 17, 0, 0, 2) // from rank 2
+		binary.LittleEndian.PutUint64(b[40:], 1<<31-1)
+		for i := range n {
+			b[48+i] = byte(i + 1)
+		}
+		s, ok := AsSent(b)
+		if !ok || s.ID != 77 || s.Rank != 4 || s.Tag != 1<<31-1 ||
+			!bytes.Equal(s.Body, b[48:]) {
+			t.Errorf("%d bytes: %v, %+v", n, ok, s)
+		}
+		if q, ok := AsQuestion(b); ok && q.Known {
+			t.Errorf("%d bytes: a message is taken for a question about a word", n)
+		}
+		if _, ok := AsSent(b[:47]); ok {
+			t.Error("a message that is cut off is accepted")
+		}
+	}
+	b := new(page).bytes()[:48]
+	question(b, 4, 6, 8, 0, 0x1000)
+	if _, ok := AsSent(b); ok {
+		t.Error("a question about a word is taken for a message")
 	}
 }
 

@@ -282,6 +282,9 @@ func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.
 	return got, err
 }
 
+// SetBacklogged: no C delivers.
+func (n *Node) SetBacklogged(int, bool) {}
+
 // Arrived looks for a letter.
 func (n *Node) Arrived(from transport.Rank, tag int64) (yes bool) {
 	n.c.change(func() {
