@@ -41,10 +41,11 @@ type broadcast struct {
 	wanted []*wanted // and those behind it
 }
 
-// broadcast begins one. next must follow until it is false.
+// broadcast begins one, in the memory of the last one. next must follow until it is false.
 func (l *leaderTeam) broadcast(buf []byte, root int) *broadcast {
 	l.entered()
-	b := &broadcast{l: l, left: buf}
+	b := &l.current
+	*b = broadcast{l: l, left: buf, to: b.to[:0], wanted: b.wanted[:0]}
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // my number where the root's is 0
 	if l.chained(int64(len(buf))) {
@@ -70,7 +71,7 @@ func (b *broadcast) chain(at, root int) {
 		b.from = (at - 1 + root) % n
 	}
 	if at+1 < n {
-		b.to = []int{(at + 1 + root) % n}
+		b.to = append(b.to, (at+1+root)%n)
 	}
 }
 
@@ -138,10 +139,23 @@ func (b *broadcast) window() {
 	l.begin("broadcast", len(b.left), messages)
 	b.number, b.wanted = 0, b.wanted[:0]
 	for f := range fragments(b.left[:min(messages*size, len(b.left))], size) {
-		if b.from < 0 {
-			b.wanted = append(b.wanted, &wanted{body: f})
+		if w := b.more(); b.from < 0 {
+			w.body = f
 		} else {
-			b.wanted = append(b.wanted, l.want(b.from, len(b.wanted), f))
+			l.want(w, b.from, len(b.wanted)-1, f)
 		}
 	}
+}
+
+// more adds a fragment.
+func (b *broadcast) more() *wanted {
+	n := len(b.wanted)
+	if n == cap(b.wanted) {
+		b.wanted = append(b.wanted, nil)
+	}
+	b.wanted = b.wanted[:n+1]
+	if b.wanted[n] == nil {
+		b.wanted[n] = new(wanted)
+	}
+	return b.wanted[n]
 }

@@ -140,14 +140,13 @@ func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(m
 	if n := max(out, in); n > mostUnheard { // who only sends must hear how far the other is: of empty messages
 		out, in = n, n
 	}
-	var wanted [ahead]*wanted
 	want := func(k int) {
 		if k < in {
 			to := part(theirs, k)
 			if combine != nil {
 				to = r.other[k%ahead][:len(to)]
 			}
-			wanted[k%ahead] = r.l.want(with, first+k, to)
+			r.l.want(&r.l.ahead[k%ahead], with, first+k, to)
 		}
 	}
 	for k := range ahead {
@@ -158,7 +157,7 @@ func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(m
 			r.l.send(with, first+i, part(mine, i))
 		}
 		if k := i - ahead; k >= 0 && k < in {
-			w := wanted[k%ahead]
+			w := &r.l.ahead[k%ahead]
 			r.l.await(w)
 			if combine != nil {
 				combine(part(theirs, k), w.body)

@@ -28,7 +28,10 @@ type leaderTeam struct {
 	what   string // name of the collective, for error messages
 	bytes  int64  // its size, for error messages
 
-	expected wanted // what recv waits for
+	// Used again, since new memory each time would keep the garbage collector busy.
+	expected wanted        // what recv waits for
+	current  broadcast     // or the last one
+	ahead    [ahead]wanted // what a reduction waits for
 
 	entries int          // collectives so far, as long as they are counted
 	rings   *leaderRings // nil: messages are sent
@@ -76,11 +79,12 @@ func (l *leaderTeam) send(to, message int, body []byte) {
 func (l *leaderTeam) finish(e *ringEnd) { l.check(e.to, 0, e.finish()) }
 
 // want says where a message of the current collective belongs, for await.
-func (l *leaderTeam) want(from, message int, body []byte) *wanted {
-	if e := l.ring(from); e != nil {
-		return &wanted{ring: e, body: body}
+func (l *leaderTeam) want(w *wanted, from, message int, body []byte) {
+	if w.ring = l.ring(from); w.ring != nil {
+		w.body = body
+		return
 	}
-	return l.r.want(l.ranks[from], l.numbered(message), body)
+	w.begin(l.r, l.ranks[from], l.numbered(message), body)
 }
 
 func (l *leaderTeam) await(w *wanted) {

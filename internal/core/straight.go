@@ -91,15 +91,9 @@ func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error 
 
 var fragmentHeads = sync.Pool{New: func() any { return new([transport.FragmentHead]byte) }}
 
-// want says where a message of a collective belongs. await must follow.
-func (r *Runtime) want(from transport.Rank, tag int64, body []byte) *wanted {
-	w := new(wanted)
-	w.begin(r, from, tag, body)
-	return w
-}
-
-// begin is want in memory that was used before, whose message has been received. New memory each
-// time would keep the garbage collector busy, which takes the core from waiters for milliseconds.
+// begin says where a message of a collective belongs; await must follow. The memory of w may have
+// been used before, for a message that has been received: new memory each time would keep the
+// garbage collector busy, which takes the core from waiters for milliseconds.
 func (w *wanted) begin(r *Runtime, from transport.Rank, tag int64, body []byte) {
 	w.r, w.wantedKey, w.body = r, wantedKey{from, tag}, body
 	w.listed = tag >= tagTeam && r.route(from).watcher != nil
