@@ -128,6 +128,9 @@ struct rdma_fast_costs {
 	bool known;
 	struct rdma_fast_line device, messages, target_side;
 	double wake;
+	// How many times as long the device's requests take where rows lie far apart, as the last
+	// ones did: neither its nor the processor's caches help then. 0: as 1.
+	double apart;
 };
 
 struct rdma_fast {
@@ -237,6 +240,11 @@ enum fast_result rdma_fast_get_rows(struct fast_transfer *t, struct fast_rows *r
 // Makes a transfer of rows by requests of the device, whatever that costs, and waits until it has
 // taken effect: how long it took, in nanoseconds; 0: C cannot make it. It is not counted.
 uint64_t rdma_fast_time_rows(struct fast_transfer *t, struct fast_rows *r, bool get);
+// costs->apart after requests which should have taken the time `usual` took another; and after they
+// were not made because of it, so that they are measured again one day.
+enum { RDMA_FAST_MOST_APART = 8 };
+double rdma_fast_learn_apart(double apart, double usual, double took);
+double rdma_fast_forget_apart(double apart);
 // Waits a little until all stores have taken effect, and what has no handle is complete.
 bool rdma_fast_await_all(void);
 

@@ -21,13 +21,33 @@ struct way {
 	bool refused; // the device has taken only a part
 };
 
+enum { MANY_ROWS = 64, FAR_APART = 1024 };
+
+// Whether there are so many rows, so far apart, that costs->apart counts, and is measured.
+static bool far_apart(const struct fast_rows *r)
+{
+	uint64_t local = r->local_hi - r->local_lo, remote = r->remote_hi - r->remote_lo;
+	return r->pieces >= MANY_ROWS &&
+	       (local > remote ? local : remote) / (uint64_t)r->pieces >= FAR_APART;
+}
+
+double rdma_fast_learn_apart(double apart, double usual, double took)
+{
+	double times = usual > 0 ? took / usual : 1;
+	times = times < 1 ? 1 : times > RDMA_FAST_MOST_APART ? RDMA_FAST_MOST_APART : times;
+	apart = apart < 1 ? 1 : apart;
+	return apart + (times - apart) / 4;
+}
+
+double rdma_fast_forget_apart(double apart) { return apart - (apart - 1) / 32; }
+
 static double time_of(const struct rdma_fast_line *l, int64_t requests, int64_t bytes)
 {
 	return l->start + l->each * (double)requests + l->byte * (double)bytes;
 }
 
 // Whether requests of the device are the way to take. No costs: they are.
-static bool pays(const struct rdma_fast_costs *c, const struct fast_rows *r, uint64_t bytes,
+static bool pays(struct rdma_fast_costs *c, const struct fast_rows *r, uint64_t bytes,
 	struct fast_server *s)
 {
 	if (!c)
@@ -38,8 +58,16 @@ static bool pays(const struct rdma_fast_costs *c, const struct fast_rows *r, uin
 	double by_message = time_of(&c->messages, 1, (int64_t)bytes);
 	double target_side = time_of(&c->target_side, r->pieces, (int64_t)bytes);
 	double other = by_message < target_side ? by_message : target_side;
-	return device <= other ||
-	       !fast_asks(s, (uint64_t)device, (uint64_t)other, (uint64_t)c->wake);
+	bool apart = c->apart > 1 && far_apart(r);
+	if (apart)
+		device *= c->apart;
+	if (device <= other || !fast_asks(s, (uint64_t)device, (uint64_t)other, (uint64_t)c->wake))
+		return true;
+	if (apart) {
+		c->apart = rdma_fast_forget_apart(c->apart);
+		fast_heard(s); // Go, whose model does not know of that, sends a message, too
+	}
+	return false;
 }
 
 // Whether all segments are in memory that is known. Nothing is posted before.
@@ -82,7 +110,7 @@ static bool reaches(struct way *w, const struct fast_transfer *t, const struct f
 
 // False: C cannot make the transfer, or had better not.
 static bool choose(struct way *w, const struct fast_transfer *t, const struct fast_rows *r, int op,
-	const struct rdma_fast_costs *c)
+	struct rdma_fast_costs *c)
 {
 	*w = (struct way){.op = op, .request = RDMA_FAST_NO_REQUEST,
 		.chain = (int)rdma_fast.depth / 2,
@@ -219,11 +247,17 @@ static int post_chains(struct way *w, struct fast_rows *rows)
 	return posted;
 }
 
-static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct fast_rows *r)
+static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct fast_rows *r,
+	struct rdma_fast_costs *c)
 {
 	if (w->request != RDMA_FAST_NO_REQUEST)
 		rdma_fast_hold(w->request);
+	uint64_t begin = c && c->known && far_apart(r) ? wait_clock() : 0;
 	bool some = post_chains(w, r) > 0;
+	if (begin && some && r->local.left == 0)
+		c->apart = rdma_fast_learn_apart(c->apart,
+			time_of(&c->device, r->pieces, (int64_t)t->bytes),
+			(double)(wait_clock() - begin));
 	bool copied = w->copied && !w->refused && (r->local.left == 0 || r->is_gos);
 	if (w->own && (copied || !some)) // no caller will wait for it
 		rdma_fast_abandon(w->request);
@@ -237,14 +271,14 @@ static enum fast_result post_rows(struct way *w, struct fast_transfer *t, struct
 }
 
 static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, int op,
-	const struct rdma_fast_costs *c)
+	struct rdma_fast_costs *c)
 {
 	struct way w;
 	if (!rdma_fast.network->chains || !rdma_fast_enter())
 		return FAST_DECLINED;
 	enum fast_result result = FAST_DECLINED;
 	if (rdma_fast_await_stores(t->rank) && choose(&w, t, r, op, c))
-		result = post_rows(&w, t, r);
+		result = post_rows(&w, t, r, c);
 	rdma_fast_leave();
 	return result;
 }

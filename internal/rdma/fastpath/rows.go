@@ -24,6 +24,15 @@ func (p *Path) SetCosts(get bool, w *transport.WayCosts) {
 	})
 }
 
+// learnApart and forgetApart are for tests.
+func learnApart(apart, usual, took float64) float64 {
+	return float64(C.rdma_fast_learn_apart(C.double(apart), C.double(usual), C.double(took)))
+}
+
+func forgetApart(apart float64) float64 {
+	return float64(C.rdma_fast_forget_apart(C.double(apart)))
+}
+
 func line(l transport.Line) C.struct_rdma_fast_line {
 	return C.struct_rdma_fast_line{start: C.double(l.Start), each: C.double(l.Each),
 		byte: C.double(l.Byte)}
