@@ -81,8 +81,8 @@ func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error 
 	b := fragmentHeads.Get().(*[transport.FragmentHead]byte)
 	defer fragmentHeads.Put(b)
 	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment,
-		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data, Unordered: true,
-		Straight: long})
+		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data,
+		Unordered: true, Straight: long})
 	if long && errors.Is(err, transport.ErrNotNative) {
 		return r.Send(to, tag, data)
 	}

@@ -83,8 +83,10 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	if len(body) <= fragmentBytes && !staged {
 		err := r.sendFragment(o, to, tag, len(body), nil, body)
 		dest := r.route(to)
-		if err == nil && dest.fast != nil && dest.fast.LetSend(dest.peer) && o.unacked == 0 {
-			r.requestAckSoon(o, to)
+		if err == nil && dest.fast != nil {
+			if behind := dest.fast.LetSend(dest.peer); behind && o.unacked == 0 {
+				r.requestAckSoon(o, to)
+			}
 		}
 		return err
 	}

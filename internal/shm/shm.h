@@ -198,7 +198,7 @@ static inline struct wait_policy *shm_policy(enum wait_place place)
 enum {
 	SHM_ANY = -1,    // any rank
 	SHM_REMOTE = -2, // a rank of another node
-	SHM_SENDER = -3, // the same, whose message is waited for: no device writes that to its place
+	SHM_SENDER = -3, // the same, for a message of it: no device writes that to its place
 };
 typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);

@@ -341,7 +341,7 @@ type FastFabric interface {
 	Storing(e OriginEndpoint) bool             // what it adds is not there yet
 	KnowsPeer(rank Rank) bool                  // it does, or never will
 	DropPeers(e OriginEndpoint)                // lets C ask through e no more
-	Behind(rank Rank) bool                     // C sends no messages there, since it does not keep up
+	Behind(rank Rank) bool                     // C sends none there: it does not keep up
 	Delivered(rank Rank)                       // C may again
 	DropRank(rank Rank)                        // forgets the memory of a rank
 	SetCosts(get bool, c *WayCosts)            // what the ways of rows cost

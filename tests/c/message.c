@@ -128,7 +128,8 @@ static void receive_i(int i, int n, int from)
 // other sends them back.
 static void lengths_mixed(void)
 {
-	static const int length[] = {8, 0, 100, 4000, 8, 9000, 8, 40000, 1, 300, 8000, 8, 120000, 8, 8};
+	static const int length[] = {8, 0, 100, 4000, 8, 9000, 8, 40000, 1, 300, 8000, 8, 120000,
+		8, 8};
 	enum { LENGTHS = sizeof length / sizeof *length, ALL = 15 * LENGTHS };
 	int partner = (me + np / 2) % np;
 	for (int late = 0; late < 2 && np % 2 == 0; late++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// questions.h - what C asks a rank's data server for (words.c, acc.c, send.c): the messages, and how
-// they are asked. A question is followed by its answer on the same connection.
+// questions.h - what C asks a rank's data server for (words.c, acc.c, send.c): the messages, and
+// how they are asked. A question is followed by its answer on the same connection.
 #ifndef ARMCI_RDMA_QUESTIONS_H
 #define ARMCI_RDMA_QUESTIONS_H
 
@@ -58,7 +58,7 @@ struct rdma_fast_answer {
 	uint64_t declined; // the word is as it was; or the message waits behind others
 };
 
-/* asking; the caller has the queues, except for the three functions of the table ---------------- */
+/* asking; the caller has the queues, except for the three functions of the table -------------- */
 
 enum fast_result rdma_fast_change(struct fast_change *c);
 enum fast_result rdma_fast_accumulate(struct fast_acc *a);

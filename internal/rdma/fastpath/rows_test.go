@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// What C learns about rows.
 package fastpath
 
 import "testing"
 
-// What requests for rows that lie far apart take is learnt within some transfers, no single one that
-// was held up counts for much, and a way that is not taken any more is tried again.
+// What requests for rows that lie far apart take is learnt within some transfers, no single one
+// that was held up counts for much, and a way that is not taken any more is tried again.
 func TestRowsFarApart(t *testing.T) {
 	apart := 0.0
 	for range 12 {
