@@ -30,11 +30,13 @@ void rdma_fast_reset(uint32_t depth)
 		atomic_store(&rdma_fast.requests[i].left, 0);
 		atomic_store(&rdma_fast.requests[i].failed, 0);
 		rdma_fast.asked[i].pair = NULL;
-		atomic_store(&rdma_fast.asked_stores, 0);
 	}
+	for (unsigned i = 0; i < RDMA_FAST_PEERS; i++) atomic_store(&rdma_fast.behind[i], false);
 	rdma_fast.depth = depth;
 	rdma_fast.free_slots = lowest(depth);
 	atomic_store(&rdma_fast.stores, 0);
+	atomic_store(&rdma_fast.unwaited, 0);
+	atomic_store(&rdma_fast.asked_stores, 0);
 	atomic_store(&rdma_fast.implicit_gets, 0);
 }
 
