@@ -116,6 +116,15 @@ static inline bool far_send(int tag, const void *data, int n, int to)
 	return fast && fast->send && n >= 0 && (data || n == 0) && fast->send(&s) == FAST_DONE;
 }
 
+// Receives a message of another node; false: Go has to, as where the message comes in parts.
+static inline bool far_receive(struct shm_message *m, void *buf, int cap)
+{
+	return (unsigned)m->from < atomic_load_explicit(&front.ranks, memory_order_acquire) &&
+	       buf && cap >= 0 &&
+	       atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) == 0 &&
+	       shm_recv_whole(m, buf, (size_t)cap) == 0;
+}
+
 static inline bool far_wanted(int proc, void *hdl)
 {
 	return front_fast((unsigned)proc) && front.local[proc] < 0 &&

@@ -42,7 +42,9 @@ PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
 PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 {
 	struct shm_message got = {.from = from, .tag = tag};
-	if (!(likely(front_message(buf, cap, from)) && shm_recv(&got, buf, (size_t)cap) == 0)) {
+	bool done = likely(front_message(buf, cap, from)) ?
+		shm_recv(&got, buf, (size_t)cap) == 0 : far_receive(&got, buf, cap);
+	if (!done) {
 		PROFILED(rcv, tag, buf, cap, len, from);
 		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // reports a message that is too long, and leaves it unread
 		return;

@@ -105,9 +105,10 @@ struct match {
 	int local;             // local rank of the source, -1 if it is any or of another node
 	uint8_t *buf;
 	size_t cap;
+	bool whole; // a message of which a part comes by other means stays in the list, too
 	bool done;
 	bool copied;          // it has gone from the ring to the buffer
-	struct queued *found; // the message; neither: it is too long, and stays in the list
+	struct queued *found; // the message; neither: it stays in the list, since it is too long
 };
 
 // The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
@@ -191,7 +192,7 @@ static void find(struct match *m)
 	if (!m->done)
 		return;
 	*m->msg = (*p)->msg;
-	if (m->msg->total > m->cap)
+	if (m->msg->total > m->cap || (m->whole && m->msg->nbytes != m->msg->total))
 		return;
 	m->found = *p;
 	*p = m->found->next;
@@ -211,9 +212,10 @@ static bool matched(void *arg)
 	return m->done;
 }
 
-int shm_recv(struct shm_message *msg, void *buf, size_t cap)
+static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
 {
-	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from), .buf = buf, .cap = cap};
+	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from),
+		.buf = buf, .cap = cap, .whole = whole};
 	int peer = m.local < 0 && (msg->from >= 0 || shm.nlocal == 1) ? SHM_SENDER : m.local;
 	shm_wait(matched, &m, "armci_msg_rcv", peer);
 	if (m.copied)
@@ -224,6 +226,16 @@ int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 		memcpy(buf, m.found->data, msg->nbytes);
 	free(m.found);
 	return 0;
+}
+
+int shm_recv(struct shm_message *msg, void *buf, size_t cap)
+{
+	return receive(msg, buf, cap, false);
+}
+
+int shm_recv_whole(struct shm_message *msg, void *buf, size_t cap)
+{
+	return receive(msg, buf, cap, true);
 }
 
 bool shm_arrived(int from, int64_t tag)

@@ -321,6 +321,8 @@ void shm_set_backlogged(int to, bool yes);
 // Receives the oldest message with m->tag from world rank m->from (-1: any), and writes the rest of *m. Returns -1 and leaves
 // the message unread (in the unexpected list) if it has more than cap bytes in total.
 int shm_recv(struct shm_message *m, void *buf, size_t cap);
+// The same, but -1 also for a message of which a part comes by other means.
+int shm_recv_whole(struct shm_message *m, void *buf, size_t cap);
 bool shm_arrived(int from, int64_t tag); // would shm_recv return at once?
 void shm_messages_open(void);
 void shm_messages_reset(void); // forget messages never received
