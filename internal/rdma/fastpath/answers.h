@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// answers.h - the data server's half of words.c: what C answers as soon as it finds it in the
+// answers.h - the data server's half of questions.c: what C answers as soon as it finds it in the
 // server's completion queue. Questions that are not plain, and those behind something that Go has
 // not handled yet, are Go's. All functions are the poller's.
 #ifndef ARMCI_RDMA_ANSWERS_H

@@ -7,7 +7,8 @@
 //
 // fastpath.c has the queues, fences, and contiguous transfers; rows.c has strided and vector ones;
 // memory.c has the memory that C reaches; words.c, acc.c and send.c have read-modify-writes,
-// accumulates and two-sided messages, which ask a data server; requests.c has what is outstanding.
+// accumulates and two-sided messages, which ask a data server (questions.c); requests.c has what is
+// outstanding.
 #ifndef ARMCI_RDMA_FASTPATH_H
 #define ARMCI_RDMA_FASTPATH_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // questions.h - what C asks a rank's data server for (words.c, acc.c, send.c): the messages, and
-// how they are asked. A question is followed by its answer on the same connection.
+// how they are asked (questions.c). A question is followed by its answer on the same connection.
 #ifndef ARMCI_RDMA_QUESTIONS_H
 #define ARMCI_RDMA_QUESTIONS_H
 
@@ -36,6 +36,13 @@ struct rdma_fast_acc_question {
 	uint8_t scale[16];
 	int32_t shape[2 * K_MAX_LEVELS + 1];
 };
+// Where the data begins.
+static inline uint32_t rdma_fast_acc_head(int levels)
+{
+	uint32_t shape = (2 * (uint32_t)levels + 1) * 4;
+	return (offsetof(struct rdma_fast_acc_question, shape) + shape + 7) & ~7u;
+}
+
 // A two-sided message; the data is behind it. It is as long as a question about a word.
 enum { RDMA_FAST_SEND = 17 }; // op
 struct rdma_fast_send_question {
@@ -45,13 +52,6 @@ struct rdma_fast_send_question {
 	uint32_t from, zeros[3];
 	int64_t tag;
 };
-// Where the data begins.
-static inline uint32_t rdma_fast_acc_head(int levels)
-{
-	uint32_t shape = (2 * (uint32_t)levels + 1) * 4;
-	return (offsetof(struct rdma_fast_acc_question, shape) + shape + 7) & ~7u;
-}
-
 struct rdma_fast_answer {
 	struct rdma_fast_prefix prefix;
 	uint64_t old;
@@ -92,6 +92,8 @@ struct rdma_fast_long_question {
 	char *at;
 	char line[FAST_BYTES];
 };
+// Whether it is short enough, once rdma_fast_prepare has been called.
+bool rdma_fast_fits(const struct rdma_fast_long_question *q, const struct rdma_fast_peer *to);
 // Finds room for one of q->bytes bytes, where fewer than `most` are not answered. False: C cannot
 // ask that, or not soon.
 bool rdma_fast_prepare(struct rdma_fast_long_question *q, const struct rdma_fast_peer *to,

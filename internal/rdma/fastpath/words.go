@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go half of what C asks data servers for (words.c, acc.c): the peers that C may ask, the
+// The Go half of what C asks data servers for (questions.c): the peers that C may ask, the
 // answers that Go's poller finds, and the messages as the data server sees them.
 package fastpath
 
