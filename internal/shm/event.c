@@ -74,20 +74,14 @@ bool shm_event_soon(struct shm_event *e, uint32_t seen)
 
 static bool reached(struct shm_event *e, uint32_t want) { return (int32_t)(atomic_load(&e->count) - want) >= 0; }
 
-// The raiser stores the count before it looks for the question, the question is stored before the
-// count is looked at: at least one side sees both. The side that takes the question answers it.
-static bool take(struct shm_event *record) { return atomic_load(&record->sleepers) && atomic_exchange(&record->sleepers, 0); }
-
 bool shm_event_sent(struct shm_event *record, uint32_t count)
 {
-	atomic_store(&record->count, count);
-	return take(record);
+	return record_sent(&record->count, &record->sleepers, count);
 }
 
 bool shm_event_ask(struct shm_event *record, uint32_t want)
 {
-	atomic_store(&record->sleepers, 1);
-	return reached(record, want) && take(record);
+	return record_ask(&record->count, &record->sleepers, want);
 }
 
 bool shm_event_told(struct shm_event *e, uint32_t count)

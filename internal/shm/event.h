@@ -17,10 +17,10 @@ bool shm_event_soon(struct shm_event *e, uint32_t seen);
 
 // A device may write the count of an event that one rank of another node alone raises, and wakes no
 // waiter. That rank keeps a record of it in arena memory of its own: the count as last written, and
-// in place of sleepers 1 if it has to tell a waiter. shm_event_sent stores the count; true: a
-// waiter has asked, and the caller must tell it. shm_event_ask asks; true: the count has already
-// been written. shm_event_told wakes the waiters of an event if its count has come so far; else
-// false.
+// in place of sleepers the mark of a waiter that it has to tell (record.h). shm_event_sent stores
+// the count; true: the caller must tell the waiter. shm_event_ask leaves the mark; true: the count
+// has already been written. shm_event_told wakes the waiters of an event if its count has come so
+// far; else false.
 static inline uint32_t shm_event_count(struct shm_event *e) { return atomic_load(&e->count); }
 bool shm_event_sent(struct shm_event *record, uint32_t count);
 bool shm_event_ask(struct shm_event *record, uint32_t want);

@@ -43,6 +43,7 @@ var joined = map[string]func(*rank){
 	"rw stream":          rwStream,
 	"events":             events,
 	"event sleepers":     eventSleepers,
+	"device marks":       deviceMarks,
 	"event words":        eventWords,
 	"lock and exit":      lockAndExit,
 	"updates":            updates,

@@ -9,7 +9,7 @@
 enum table {
 	COUNT, // from the rank of the job
 	SENT,  // to the rank of the job, by a device
-	ASKED, // 1: the rank of the job sleeps until it is told
+	ASKED, // the mark of the rank of the job, which sleeps until it is told (record.h)
 };
 
 static shm_u32 *word(enum table t, int local, int rank)
@@ -40,7 +40,7 @@ struct notified {
 
 static bool reached(shm_u32 *count, uint32_t want)
 {
-	return (int32_t)(atomic_load(count) - want) >= 0; // in one order with ASKED
+	return (int32_t)(atomic_load(count) - want) >= 0;
 }
 
 static bool is_notified(void *arg)
@@ -84,18 +84,12 @@ uint32_t shm_notify_wait(int from, uint32_t want)
 	return atomic_load_explicit(n.count, memory_order_acquire);
 }
 
-// Each side stores its own word before it looks at the other's, so that at least one of them sees both; who takes the question
-// answers it.
-static bool take(shm_u32 *asked) { return atomic_load(asked) && atomic_exchange(asked, 0); }
-
 bool shm_notify_sent(int to, uint32_t count)
 {
-	atomic_store(word(SENT, shm.me, to), count);
-	return take(word(ASKED, shm.me, to));
+	return record_sent(word(SENT, shm.me, to), word(ASKED, shm.me, to), count);
 }
 
 bool shm_notify_ask(int local, int by, uint32_t want)
 {
-	atomic_store(word(ASKED, local, by), 1);
-	return reached(word(SENT, local, by), want) && take(word(ASKED, local, by));
+	return record_ask(word(SENT, local, by), word(ASKED, local, by), want);
 }

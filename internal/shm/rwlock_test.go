@@ -250,6 +250,38 @@ func TestEventWords(t *testing.T) {
 	run(t, 2, "event words")
 }
 
+// deviceMarks: a waiter has seen a count and asks for the next one before the raiser has noted that
+// the first was sent. The raiser tells it of both.
+func deviceMarks(r *rank) {
+	record := shared(r, page)
+	for _, first := range []uint32{0, 1<<31 - 2, ^uint32(0) - 1} {
+		word(record).Store(first)
+		r.laterMark("event", first, func(n uint32) bool { return r.EventSent(record, n) },
+			func(n uint32) bool { return r.EventAsk(record, n) })
+	}
+	r.laterMark("notification", 0, func(n uint32) bool { return r.NotifySent(0, n) },
+		func(n uint32) bool { return r.NotifyAsk(0, 0, n) })
+}
+
+func (r *rank) laterMark(what string, first uint32, sent, ask func(uint32) bool) {
+	if ask(first + 2) {
+		r.Errorf("%s %d has been sent", what, first+2)
+	}
+	for i := uint32(1); i <= 3; i++ {
+		if told := sent(first + i); told != (i < 3) {
+			r.Errorf("a waiter for %s %d is told of %d: %v", what, first+2, first+i, told)
+		}
+	}
+	if !ask(first + 3) {
+		r.Errorf("%s %d has not been sent", what, first+3)
+	}
+}
+
+func TestDeviceMarks(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 1, "device marks")
+}
+
 // eventSleepers: several threads of all ranks sleep on one event, and one addition wakes them all.
 func eventSleepers(r *rank) {
 	e := shared(r, page)

@@ -240,6 +240,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 /* reader/writer locks, events, and waiters that receive ---------------------------------------- */
 #include "rwlock.h"
 #include "event.h"
+#include "record.h"
 #include "receive.h"
 
 /* teams: the members of a group on this node --------------------------------------------------------------------- */

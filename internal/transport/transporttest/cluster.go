@@ -55,9 +55,10 @@ type Cluster struct {
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
-	passed  int               // calls of PassOn
-	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
-	counts  map[[2]int]uint32 // notify counters: target, source
+	passed  int                // calls of PassOn
+	readers map[uintptr]int    // of reader/writer locks; their writers are in mutexes
+	counts  map[[2]int]uint32  // notify counters: target, source
+	marks   map[uintptr]uint32 // of records of events: the count that a waiter wants to be told of
 	jobs    []*Job
 	world   *teamState            // of the job's exchanges
 	split   map[[2]int]*teamState // of exchanges within the nodes of a job: number of the split, leader
@@ -71,7 +72,8 @@ func NewCluster(n int) *Cluster {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
-		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{}, counts: map[[2]int]uint32{}, split: map[[2]int]*teamState{},
+		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{},
+		counts: map[[2]int]uint32{}, marks: map[uintptr]uint32{}, split: map[[2]int]*teamState{},
 		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n), world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)

@@ -81,11 +81,15 @@ func (n *Node) EventAdd(e uintptr, by uint32) { n.c.change(func() { countOf(e).A
 // EventCount is the count.
 func (n *Node) EventCount(e uintptr) uint32 { return countOf(e).Load() }
 
-// EventSent notes the count in a record; true: a waiter has asked.
+// EventSent notes the count in a record; true: a waiter has asked. Its question stays until the
+// count that it waits for is sent.
 func (n *Node) EventSent(record uintptr, count uint32) (asked bool) {
 	n.c.change(func() {
 		countOf(record).Store(count)
-		asked = countOf(record+4).Swap(0) != 0
+		var want uint32
+		if want, asked = n.c.marks[record]; asked && int32(count-want) >= 0 {
+			delete(n.c.marks, record)
+		}
 	})
 	return asked
 }
@@ -95,7 +99,7 @@ func (n *Node) EventAsk(record uintptr, want uint32) (sent bool) {
 	n.c.change(func() {
 		sent = int32(countOf(record).Load()-want) >= 0
 		if !sent {
-			countOf(record + 4).Store(1)
+			n.c.marks[record] = want
 		}
 	})
 	return sent
